@@ -1,6 +1,6 @@
-//! An output with its colours, as markup: of escape sequences only colours and attributes are left, each as a class of the
-//! page's style. What else is left of it is what the model's text and a card are made of: nothing that was printed may hide
-//! more from a reviewer than from the model.
+//! An output with its colours, as markup. Of escape sequences only colours and attributes remain,
+//! each as a class of the page's style. The remaining text is the one that the model's text and a
+//! card use: output must not hide more from a reviewer than from the model.
 
 use crate::colour::{Ink, Rgb, nearest, readable};
 use agent_bash_journal::Printed;
@@ -12,16 +12,17 @@ use ratatui::text::Line;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Nothing is wrapped here: the browser does that.
+/// The browser wraps lines.
 const UNWRAPPED: usize = 1 << 20;
 
-/// All of what was recorded, which is bounded already; a line as on a card.
+/// The whole recorded output, which is bounded already. A line has the limit of a card.
 const LIMITS: OutputLimits = OutputLimits {
     bytes: usize::MAX,
     ..OutputLimits::CARD
 };
 
-/// Attributes, and the class for each. Blinking text does not blink, and hidden text is shown: it is what a reviewer must see.
+/// Attributes and their classes. Blinking text does not blink, and hidden text is shown: a reviewer
+/// must see it.
 const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::BOLD, "B"),
     (Modifier::DIM, "D"),
@@ -31,10 +32,10 @@ const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::HIDDEN, "H"),
 ];
 
-/// On paper, of a longer text only so many lines at its beginning and at its end.
+/// Lines of a longer text that are printed on paper, at its beginning and at its end.
 const ON_PAPER: [usize; 2] = [30, 20];
 
-/// The pairs of colours that were used, text and background: their rules are written once, at the end.
+/// The used pairs of colours, text and background. Their rules are written once, at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Palette(BTreeSet<(Ink, Ink)>);
 
@@ -62,7 +63,7 @@ impl Palette {
         rules
     }
 
-    /// The whole of what was kept of an output.
+    /// The whole stored output.
     pub(crate) fn printed(&mut self, printed: &Printed) -> Markup {
         html! {
             (self.text(&printed.head))
@@ -75,8 +76,8 @@ impl Palette {
 
     fn text(&mut self, text: &str) -> Markup {
         let mut output = OutputText::new(LIMITS);
-        // As for a card. It knows where a sequence that nothing ends is over: for the parser of `OutputText` alone, all of
-        // the rest would belong to it.
+        // As for a card: this parser ends an unterminated sequence. For the parser of `OutputText`
+        // alone, the whole rest would belong to it.
         let mut clean = TerminalText::coloured();
         output.push(&clean.push(text.as_bytes()));
         output.push(&clean.finish());
@@ -115,10 +116,11 @@ impl Palette {
     }
 }
 
-/// Lines, of which the middle is not on paper if there are many; that is said there.
+/// Lines in full on the screen. If there are many, paper shows only the beginning and the end; a
+/// line there says so.
 pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Markup) -> Markup {
     let [first, last] = ON_PAPER;
-    // Nothing is left out to save a few lines.
+    // A few lines more are not worth leaving out.
     let middle = if lines.len() > first + last + 10 {
         first..lines.len() - last
     } else {
@@ -134,7 +136,8 @@ pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Mar
     }
 }
 
-/// `f1` is red text, `b4` text on blue, `f1b4` red on blue; `p` stands for the page's own colour, `t` for that of text.
+/// `f1` is red text, `b4` text on blue, `f1b4` red on blue; `p` stands for the page's own colour,
+/// `t` for the colour of text.
 fn class(front: Ink, behind: Ink) -> String {
     let front = match front {
         Ink::Text => String::new(),
@@ -170,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_become_classes_and_nothing_else_gets_through() {
+    fn colours_become_classes_and_no_markup_gets_through() {
         let (html, rules) =
             shown("\x1b[1;31merror\x1b[0m: <b>&\x1b]0;title\x07\x1b[2J\x1b[38;5;208mx\x1b[m\n");
         assert_eq!(
@@ -184,13 +187,13 @@ mod tests {
     }
 
     #[test]
-    fn a_string_that_nothing_ends_hides_its_own_line_only() {
+    fn unterminated_string_hides_only_its_own_line() {
         for begin in ["\x1b]0;", "\x1bP", "\x1b_", "\x1b^", "\x1bX"] {
             let text = format!("before\n{begin}never ended\nnot \x1b[31mhidden\nlast\n");
             let wanted =
                 "before\n\nnot <span class=\"f1\">hidden</span>\n<span class=\"f1\">last</span>\n";
             assert_eq!(shown(&text).0, wanted, "{begin:?}");
-            // Nor one that is longer than any.
+            // Nor does one that is longer than any.
             let long = format!("a{begin}{}b\n", "x".repeat((1 << 20) + 1));
             let html = shown(&long).0;
             assert!(html.ends_with("xb\n") && html.len() < 8, "{begin:?}");
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_what_was_recorded_is_lost() {
+    fn all_recorded_lines_are_shown() {
         let mut text = String::new();
         for line in 0..30_000 {
             writeln!(text, "line {line} with some words to make it longer").unwrap();
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_text_is_on_paper_as_it_is() {
+    fn short_text_is_complete_on_paper() {
         let text = "line\n".repeat(60);
         assert_eq!(shown(&text).0, text);
     }
@@ -227,7 +230,8 @@ mod tests {
         );
     }
 
-    /// The contrast of each rule for text, in both schemes, as a browser would compute it from the page's style.
+    /// The contrast of each rule for text, in both schemes, as a browser would compute it from the
+    /// page's style.
     fn contrasts(text: &str) -> Vec<(String, f64)> {
         let colours = |declaration: &str| -> [Rgb; 2] {
             let inner = declaration.split(['(', ')']).nth(1).unwrap();
@@ -259,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_of_colours_can_be_read_in_both_schemes() {
+    fn every_pair_of_colours_is_readable_in_both_schemes() {
         let codes = |base: [u8; 2]| {
             (0..8)
                 .map(move |n| base[0] + n)
@@ -274,8 +278,8 @@ mod tests {
             }
         }
         let found = contrasts(&text);
-        // 17 × 17 pairs, and the inverse ones that are others: those with the text's or the page's own colour. One of
-        // them is no colour at all.
+        // 17 × 17 pairs, and the inverse pairs that differ: those with the text's or the page's own
+        // colour. One of them is no colour at all.
         assert_eq!(found.len(), 2 * (17 * 17 - 1 + 16 + 16 + 1));
         for (rule, contrast) in found {
             assert!(contrast >= 4.5, "{contrast:.2}: {rule}");
@@ -283,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_the_256_can_be_read_on_the_page_and_under_text() {
+    fn all_256_colours_are_readable_on_the_page_and_behind_text() {
         let mut text = String::new();
         for index in 0..=255 {
             write!(text, "\x1b[0;38;5;{index}mx\x1b[0;48;5;{index}mx\x1b[7mx").unwrap();
@@ -296,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said() {
+    fn omitted_bytes_are_counted() {
         let mut palette = Palette::default();
         let printed = Printed {
             head: "a\n".to_owned(),

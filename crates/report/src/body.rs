@@ -1,4 +1,4 @@
-//! What a call's row opens to, but for its files.
+//! The contents of a call's row, except its files.
 
 use crate::ansi::{Palette, shortened_on_paper};
 use crate::call::own_jobs;
@@ -10,7 +10,7 @@ use agent_bash_core::{
 use agent_bash_journal::{Escalation, JournalEntry, Objection};
 use maud::{Markup, html};
 
-/// The script, and why it was not run.
+/// The script, and why it was refused.
 pub(crate) fn command(entry: &JournalEntry) -> Markup {
     html! {
         @if !entry.command.trim().is_empty() { pre.command { (marked(&entry.command, entry.objection.as_ref())) } }
@@ -21,7 +21,7 @@ pub(crate) fn command(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// The script, with the part that was objected to marked.
+/// The script, with the part of the objection marked.
 fn marked(command: &str, objection: Option<&Objection>) -> Markup {
     let span = objection
         .and_then(|objection| objection.span)
@@ -51,7 +51,7 @@ fn objected(objection: &Objection, status: &Status) -> Markup {
     }
 }
 
-/// `stages 6 0`
+/// The exit codes of a pipeline: `stages 6 0`.
 pub(crate) fn stages(result: &ToolResult) -> String {
     let codes = result.stages.iter().map(|stage| stage.code.to_string());
     format!("stages {}", codes.collect::<Vec<_>>().join(" "))
@@ -86,8 +86,8 @@ pub(crate) fn facts(entry: &JournalEntry) -> Vec<String> {
     if result.output.total_bytes > 0 {
         let size = |bytes| size_text(bytes, SizeStyle::Spaced);
         let shown = if result.output.truncated {
-            let seen = size(result.output.shown_bytes);
-            format!(", of which the model saw {seen}")
+            let shown = size(result.output.shown_bytes);
+            format!(", the model saw {shown}")
         } else {
             String::new()
         };
@@ -111,21 +111,21 @@ fn escalation_text(entry: &JournalEntry, escalation: &Escalation) -> String {
     let answer = match escalation.allowed {
         Some(true) => "the answer was yes",
         Some(false) => "the answer was no",
-        None => "nobody answered",
+        None => "there was no answer",
     };
-    let said = escalation.answer.as_deref().unwrap_or_default();
-    let is_said_above = match (&entry.objection, &entry.result.status) {
-        (Some(objection), _) => objection.message.contains(said),
-        (None, Status::NotStarted { reason }) => reason.contains(said),
+    let text = escalation.answer.as_deref().unwrap_or_default();
+    let is_shown_above = match (&entry.objection, &entry.result.status) {
+        (Some(objection), _) => objection.message.contains(text),
+        (None, Status::NotStarted { reason }) => reason.contains(text),
         _ => false,
     };
-    let said = if said.is_empty() || is_said_above {
+    let suffix = if text.is_empty() || is_shown_above {
         String::new()
     } else {
-        format!(": {}", visible::one_line(said))
+        format!(": {}", visible::one_line(text))
     };
     let reason = visible::one_line(&escalation.reason);
-    format!("asked to leave the sandbox: \u{201c}{reason}\u{201d}; {answer}{said}")
+    format!("asked to leave the sandbox: \u{201c}{reason}\u{201d}; {answer}{suffix}")
 }
 
 pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
@@ -142,13 +142,13 @@ pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
 }
 
 pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
-    // Survivors of one call write to its output, which is among the facts if it was kept.
+    // Survivors of one call write to its output, which is listed among the facts if it was stored.
     let artifacts = entry.result.artifacts.iter();
-    let mut said: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
+    let mut named: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
     let mut output = |id: &JobId| {
         let output = job(jobs, id).and_then(|job| job.output.as_deref())?;
-        let is_new = !said.contains(&output);
-        said.push(output);
+        let is_new = !named.contains(&output);
+        named.push(output);
         is_new.then_some(output)
     };
     let own = own_jobs(entry, jobs);
@@ -179,7 +179,7 @@ pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
     }
 }
 
-/// Whether that process of it is alive: of its job, more than this one may be.
+/// The present state of a process of the job, which may have other processes.
 fn process_now(job: &JobLine, pid: u32) -> &'static str {
     match &job.alive {
         None => "",
@@ -188,7 +188,7 @@ fn process_now(job: &JobLine, pid: u32) -> &'static str {
     }
 }
 
-/// The processes of these jobs that were not there when the call ended.
+/// The processes of these jobs that started after the end of the call.
 fn started_since<'a>(entry: &JournalEntry, jobs: &[&'a JobLine]) -> Vec<&'a (u32, String)> {
     let survivors = &entry.result.survivors;
     let is_new = |pid: u32| survivors.iter().all(|survivor| survivor.pid != pid);
@@ -200,7 +200,7 @@ fn job<'a>(jobs: &'a [JobLine], id: &JobId) -> Option<&'a JobLine> {
     jobs.iter().find(|job| job.id == *id)
 }
 
-/// What has become of a job, if that is still known.
+/// The present state of a job, if it is known.
 fn now(jobs: &[JobLine], id: &JobId) -> Markup {
     html! { @if let Some(job) = job(jobs, id) { " · now: " (visible::one_line(&job.state)) } }
 }
@@ -222,13 +222,13 @@ pub(crate) fn denials(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// Those that say what is said nowhere else on the page.
+/// The notices without a section on the page.
 pub(crate) fn notices(entry: &JournalEntry) -> Markup {
     let notices: Vec<&Notice> = entry
         .result
         .notices
         .iter()
-        .filter(|notice| !is_said_elsewhere(&notice.kind, &entry.result))
+        .filter(|notice| !has_a_section(&notice.kind, &entry.result))
         .collect();
     html! {
         @if !notices.is_empty() {
@@ -237,8 +237,9 @@ pub(crate) fn notices(entry: &JournalEntry) -> Markup {
     }
 }
 
-/// Whether a section of the page has it: of changes, that section has what has become of them since.
-fn is_said_elsewhere(kind: &NoticeKind, result: &ToolResult) -> bool {
+/// True if a section of the page covers this notice. The section for changes shows their present
+/// state.
+fn has_a_section(kind: &NoticeKind, result: &ToolResult) -> bool {
     let sandbox = result.sandbox.as_ref();
     match kind {
         NoticeKind::Survivors { .. } => !result.survivors.is_empty(),

@@ -1,4 +1,4 @@
-//! A call on the page: its row, and what it opens to.
+//! A call on the page: its row and its contents.
 
 use crate::ansi::Palette;
 use crate::body;
@@ -14,7 +14,7 @@ use agent_bash_render::words::{
 };
 use maud::{Markup, html};
 
-/// In the place of a command that is not there.
+/// The text in the place of a missing command.
 const NO_COMMAND: &str = "(no command: the request was invalid)";
 
 /// The call with this number.
@@ -51,7 +51,7 @@ pub(crate) fn call(
                     @if let Some(set) = &result.changes { @if set.counts.total() > 0 || !set.outside.is_empty() {
                         (changes(set, known(set)))
                     } }
-                    (all_late(after, |set| background_changes(set, known(set), page.or_earlier.contains(&set.id))))
+                    (folded_sections(after, |set| background_changes(set, known(set), page.or_earlier.contains(&set.id))))
                     (body::notices(entry))
                 }
             }
@@ -89,13 +89,13 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
             }
             span.delta {
                 (changed)
-                @for (index, said) in later.iter().enumerate() {
+                @for (index, text) in later.iter().enumerate() {
                     @if index > 0 || !changed.is_empty() { ", " }
-                    span title="changed by what was left running" { (said) }
+                    span title="changed by background processes" { (text) }
                 }
                 @if outside(entry) > 0 {
                     @if !changed.is_empty() || !later.is_empty() { ", " }
-                    span.warn title="files outside of the directory that is looked at" { (outside(entry)) " outside" }
+                    span.warn title="files outside of the recorded directory" { (outside(entry)) " outside" }
                 }
             }
             span.took { @if result.duration_ms > 0.0 { (duration(millis(result.duration_ms))) } }
@@ -112,25 +112,26 @@ fn by_user(entry: &JournalEntry) -> &'static str {
     }
 }
 
-/// Sections of sets that come one after another: what goes on for long has one for each call that ran meanwhile, and the last
-/// says as much as all of them.
-fn all_late<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) -> Markup {
-    let (first, more) = sets.split_at(sets.len().min(LATE));
+/// Sections of successive change sets. A long-running process has one for each call made meanwhile,
+/// and the last ones are enough.
+fn folded_sections<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) -> Markup {
+    let (first, more) = sets.split_at(sets.len().min(SHOWN_SETS));
     html! {
         @for set in first { (section(set)) }
         @if !more.is_empty() {
             details.diff.more {
-                summary { "and " (more.len()) @if more.len() == 1 { " more time" } @else { " more times" } ", by what it left running" }
+                summary { "and " (more.len()) @if more.len() == 1 { " more time" } @else { " more times" } ", by its background processes" }
                 @for set in more { (section(set)) }
             }
         }
     }
 }
 
-/// Sets of what a call left running that are shown with it; others are unfolded.
-const LATE: usize = 2;
+/// Number of change sets of background processes that are shown open; the others are folded.
+const SHOWN_SETS: usize = 2;
 
-/// The marks of a row, and whether one is to be looked at. What was left running says whether it still is, if that is known.
+/// The marks of a row, each with true if it needs attention. A mark for background processes says
+/// whether they still run, if that is known.
 fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
     let own = own_jobs(entry, jobs);
     let runs = own.iter().any(|job| job.is_alive());
@@ -145,7 +146,7 @@ fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
         .collect()
 }
 
-/// The jobs that it has become, or that hold what it left running, as far as they are known.
+/// The known jobs of a call: the job that it became, or those of its survivors.
 pub(crate) fn own_jobs<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a JobLine> {
     let survivors = entry.result.survivors.iter();
     let mut ids: Vec<&JobId> = survivors.filter_map(|it| it.job.as_ref()).collect();
@@ -155,12 +156,13 @@ pub(crate) fn own_jobs<'a>(entry: &JournalEntry, jobs: &'a [JobLine]) -> Vec<&'a
     jobs.iter().filter(|job| ids.contains(&&job.id)).collect()
 }
 
-/// Whether something that it left running, or its job, has not ended yet.
+/// True if a background process of the call, or its job, still runs.
 pub(crate) fn runs(entry: &JournalEntry, jobs: &[JobLine]) -> bool {
     own_jobs(entry, jobs).iter().any(|job| job.is_alive())
 }
 
-/// Class, icon and words for how it ended: with what the exit code does not show, and what has become of its job since.
+/// Class, icon and words for the outcome, including failures that the exit code hides, and the
+/// present state of the call's job.
 fn look(entry: &JournalEntry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
     let result = &entry.result;
     let look = words::outcome(&result.status);

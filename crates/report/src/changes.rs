@@ -1,41 +1,41 @@
-//! What a call did to files: one row a file, with its diff where that is still known.
+//! A call's changes to files: one row per file, with its diff if it is still known.
 
 use crate::ansi::shortened_on_paper;
-use crate::page_data::{Deed, Diff};
+use crate::page_data::{ChangesAction, Diff};
 use agent_bash_core::changes::{BY_SCAN, Change, Changes, ChangesBy, ChangesState, FileChange};
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_render::words::{clock, date, sign};
 use maud::{Markup, html};
 
-/// Lines of one diff that are shown.
+/// Limit of lines per diff.
 const MOST_LINES: usize = 400;
 
-/// A file, and what else is known of it.
+/// A file and its diff, if it is known.
 type Row<'a> = (&'a FileChange, Option<&'a Diff>);
 
-/// What is known of a set beside what its call has recorded.
+/// Facts about a change set that its call has not recorded.
 #[derive(Clone, Copy)]
 pub(crate) struct Known<'a> {
     pub(crate) diffs: &'a [Diff],
-    /// What was done with it, in the order of time.
-    pub(crate) actions: &'a [Deed],
-    /// Whether what changes the files has not ended.
+    /// The actions on the change set, in order of time.
+    pub(crate) actions: &'a [ChangesAction],
+    /// True if the processes that change the files still run.
     pub(crate) runs: bool,
-    /// When the call began.
+    /// The start of the call.
     pub(crate) call: Timestamp,
 }
 
-/// What the call itself changed, or its job.
+/// The changes of the call itself, or of its job.
 pub(crate) fn changes(changes: &Changes, known: Known<'_>) -> Markup {
     section("Files", changes, known)
 }
 
-/// What the call left running has changed, or what that or an earlier one did.
+/// The changes of the call's background processes, or perhaps of an earlier call's.
 pub(crate) fn background_changes(changes: &Changes, known: Known<'_>, or_earlier: bool) -> Markup {
     let title = if or_earlier {
-        "Files, by what this call or an earlier one left running: it is not known which"
+        "Files, by background processes of this call or an earlier one"
     } else {
-        "Files, by what it left running"
+        "Files, by its background processes"
     };
     section(title, changes, known)
 }
@@ -72,7 +72,7 @@ fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {
     }
 }
 
-/// With the day, unless that is the call's.
+/// The time, with the day if it is not the call's.
 fn time(at: Timestamp, call: Timestamp) -> String {
     let is_same_day = date(at).get(..10) == date(call).get(..10);
     if is_same_day { clock(at) } else { date(at) }
@@ -124,8 +124,8 @@ fn numbers(added: usize, removed: usize) -> String {
     format!("{} {unit}", parts.join(" "))
 }
 
-/// The lines of a unified diff of one file, each with its class. `---` and `+++` are a header before the first `@@` only:
-/// a removed comment of SQL begins with `--`, too.
+/// The lines of a unified diff of one file, each with its class. `---` and `+++` are a header
+/// before the first `@@` only: a removed comment of SQL begins with `--`, too.
 fn classed(text: &str) -> Vec<(&'static str, &str)> {
     let mut in_header = true;
     text.lines()
@@ -152,13 +152,15 @@ fn state(changes: &Changes, runs: bool) -> &'static str {
     }
     match (changes.state, changes.by) {
         (ChangesState::Running, _) if runs => "so far: it is still running",
-        // The supervisor that it has in common with others has not closed the list.
+        // The supervisor, which other sessions share, has not closed the change set.
         (ChangesState::Running, _) => "as far as seen",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
         (ChangesState::Undone, _) => "taken back",
-        (ChangesState::Interrupted, ChangesBy::Overlay) => "applied in part: whoever did so died",
-        (ChangesState::Interrupted, _) => "seen until whoever watched died",
+        (ChangesState::Interrupted, ChangesBy::Overlay) => {
+            "applied in part: the applying program died"
+        }
+        (ChangesState::Interrupted, _) => "seen until the recording program died",
         (ChangesState::Done, ChangesBy::Overlay) => "committed",
         (_, ChangesBy::Scan) => BY_SCAN,
         _ => "done",
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_header_is_a_header() {
+    fn dashes_after_the_header_are_not_a_header() {
         let diff = "--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n same\n--- old comment\n+++ x\n-@@ y\n\\ No newline at end of file\n";
         let classes: Vec<&str> = classed(diff).iter().map(|(class, _)| *class).collect();
         let wanted = ["file", "file", "at", "same", "del", "add", "del", "same"];
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_what_was_done_to_it_and_to_how_many_lines() {
+    fn file_row_shows_the_change_and_its_numbers_of_lines() {
         let diffs = [
             Diff {
                 text: Some("--- a/x\n+++ b/y\n@@ -1 +1,2 @@\n-a\n+b\n+c\n".to_owned()),
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn the_books_of_git_come_last_and_together() {
+    fn files_of_git_come_last_in_a_group() {
         let files = [".git/index", "a", "sub/.git/HEAD", ".gitignore"];
         let files = files.map(|path| file(path, Change::Changed));
         let html = changes(&set(files.to_vec()), of(&[])).into_string();
@@ -256,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_that_was_committed_says_so() {
+    fn committed_trial_says_so() {
         let files = vec![file("a", Change::Created)];
         let mut set = set(files);
         set.by = ChangesBy::Overlay;

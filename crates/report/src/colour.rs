@@ -1,5 +1,5 @@
-//! Colours that can be read: of what a terminal would show, the text's colour is moved until it stands out from its
-//! background, in the light scheme and in the dark one. Text that is printed in the colour of its background is not hidden.
+//! Readable colours. The colour of text is moved until it stands out from its background, in the
+//! light and in the dark scheme. Text printed in the colour of its background is not hidden.
 
 /// Red, green and blue.
 pub(crate) type Rgb = [u8; 3];
@@ -7,22 +7,22 @@ pub(crate) type Rgb = [u8; 3];
 /// A colour as it was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Ink {
-    /// Of text without a colour.
+    /// The default colour of text.
     Text,
-    /// Of what is behind it.
+    /// The default colour of the background.
     Page,
-    /// Of the palette of 256.
+    /// A colour of the palette of 256.
     Index(u8),
 }
 
-/// The contrast of text that everybody can read: WCAG 2, level AA.
+/// The contrast of readable text: WCAG 2, level AA.
 const CONTRAST: f64 = 4.5;
 
 /// Text and background of outputs, as `--text` and `--well` in the page's style; light, dark.
 const TEXT: [Rgb; 2] = [[0x1f, 0x23, 0x28], [0xe6, 0xed, 0xf3]];
 const PAGE: [Rgb; 2] = [[0xf6, 0xf8, 0xfa], [0x15, 0x1b, 0x23]];
 
-/// The first 16 as text; light, dark.
+/// The first 16 colours as text; light, dark.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
 const FRONT: [[u32; 2]; 16] = [
@@ -32,7 +32,7 @@ const FRONT: [[u32; 2]; 16] = [
     [0x0969da, 0x79c0ff], [0x6639ba, 0xd2a8ff], [0x3192aa, 0x56d4dd], [0x24292f, 0xffffff],
 ];
 
-/// The first 16 behind text; light, dark.
+/// The first 16 colours as background; light, dark.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
 const BEHIND: [[u32; 2]; 16] = [
@@ -42,7 +42,7 @@ const BEHIND: [[u32; 2]; 16] = [
     [0x80ccff, 0x0d419d], [0xd8b9ff, 0x553098], [0x7bd3ea, 0x12606b], [0xffffff, 0xb1bac4],
 ];
 
-/// The colours of text and of what is behind it in a scheme: 0 light, 1 dark.
+/// The colours of text and background in a scheme: 0 light, 1 dark.
 pub(crate) fn readable(front: Ink, behind: Ink, scheme: usize) -> (Rgb, Rgb) {
     let behind = match behind {
         Ink::Text => TEXT[scheme],
@@ -76,7 +76,7 @@ fn of_palette(first: &[[u32; 2]; 16], index: u8, scheme: usize) -> Rgb {
     }
 }
 
-/// So many twentieths of the way from one to the other.
+/// The colour `step` twentieths of the way from one to the other.
 fn mixed(from: Rgb, to: Rgb, step: u16) -> Rgb {
     std::array::from_fn(|at| {
         let sum = u16::from(from[at]) * (20 - step) + u16::from(to[at]) * step;
@@ -116,7 +116,7 @@ fn xterm(index: u8) -> Rgb {
     }
 }
 
-/// The colour that is nearest, of the cube or of the greys.
+/// The nearest colour of the cube or of the greys.
 pub(crate) fn nearest(wanted: Rgb) -> u8 {
     let [r, g, b] = wanted.map(|value| {
         let distance = |at: &u8| LEVELS[usize::from(*at)].abs_diff(value);
@@ -139,20 +139,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_contrast_is_that_of_wcag() {
+    fn contrast_is_that_of_wcag() {
         assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 1e-9);
-        // A grey of which the value is published: #767676 on white.
+        // A grey with a published value: #767676 on white.
         assert!((contrast([0x76; 3], [255; 3]) - 4.54).abs() < 0.01);
     }
 
     #[test]
-    fn a_colour_that_can_be_read_stays_as_it_is() {
+    fn readable_colour_is_unchanged() {
         let red = readable(Ink::Index(1), Ink::Page, 0).0;
         assert_eq!(red, [0xcf, 0x22, 0x2e]);
     }
 
     #[test]
-    fn a_true_colour_is_the_nearest_of_the_palette() {
+    fn true_colour_becomes_the_nearest_of_the_palette() {
         assert_eq!(nearest([255, 135, 0]), 208);
         assert_eq!(nearest([1, 2, 3]), 16);
         assert_eq!(xterm(255), [238; 3]);

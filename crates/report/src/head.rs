@@ -1,4 +1,4 @@
-//! What stands above the calls: the session in a few facts, and the controls.
+//! The part above the calls: facts about the session, and the controls.
 
 use crate::call::{own_jobs, runs};
 use crate::kinds::FILTERS;
@@ -11,7 +11,7 @@ use agent_bash_render::words::{clock, date, duration, millis};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// The facts, and what is missing: so many lines that could not be read, and what came when the record was full.
+/// The facts, and the gaps: unreadable lines, and calls after the journal was full.
 pub(crate) fn summary(page: &Page) -> Markup {
     let (entries, damaged, full) = (&page.entries, page.damaged, page.full);
     html! {
@@ -28,7 +28,7 @@ pub(crate) fn summary(page: &Page) -> Markup {
     }
 }
 
-/// What is not over: what still runs, and what waits for a decision, with their calls. Nothing if there is nothing.
+/// Running jobs and undecided trials, with links to their calls. Empty if there are none.
 fn open(page: &Page) -> Markup {
     let numbered = || (1..).zip(&page.entries);
     let running = numbered().filter(|(_, entry)| runs(entry, &page.jobs));
@@ -54,7 +54,7 @@ fn open(page: &Page) -> Markup {
     }
 }
 
-/// Calls that are named at most.
+/// Limit of calls that are named.
 const NAMED: usize = 12;
 
 fn links(numbers: &[usize]) -> Markup {
@@ -86,7 +86,7 @@ fn facts(entries: &[JournalEntry]) -> Vec<String> {
         date(from),
         duration(millis(last - first))
     ));
-    // Calls run at once, too: that is no time on a clock.
+    // The sum of durations, which is no wall-clock time: calls may overlap.
     let sum: f64 = spans.iter().map(|[begin, end]| end - begin).sum();
     facts.push(format!("durations add up to {}", duration(millis(sum))));
     let directories: BTreeSet<&str> = entries

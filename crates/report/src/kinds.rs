@@ -1,4 +1,4 @@
-//! Kinds of calls that can be looked at alone.
+//! Kinds of calls that the page can filter.
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Caller, Status};
@@ -6,14 +6,14 @@ use agent_bash_journal::JournalEntry;
 
 /// A kind of calls.
 pub(crate) struct Filter {
-    /// In the page's markup.
+    /// The name in the page's markup.
     pub(crate) key: &'static str,
-    /// For people.
+    /// The label for users.
     pub(crate) label: &'static str,
     applies: fn(&JournalEntry, &[Changes]) -> bool,
 }
 
-/// Those of the page, in their order.
+/// The filters of the page, in order.
 pub(crate) const FILTERS: [Filter; 7] = [
     Filter {
         key: "failed",
@@ -33,9 +33,11 @@ pub(crate) const FILTERS: [Filter; 7] = [
     Filter {
         key: "files",
         label: "Changed files",
-        applies: |entry, late| {
+        applies: |entry, background| {
             let own = entry.result.changes.iter();
-            let changed = own.chain(late).any(|changes| changes.counts.total() > 0);
+            let changed = own
+                .chain(background)
+                .any(|changes| changes.counts.total() > 0);
             changed || outside(entry) > 0
         },
     },
@@ -51,8 +53,8 @@ pub(crate) const FILTERS: [Filter; 7] = [
         key: "denied",
         label: "Sandbox",
         applies: |entry, _| {
-            let asked = entry.escalation.is_some();
-            asked
+            let has_asked = entry.escalation.is_some();
+            has_asked
                 || entry.result.sandbox.as_ref().is_some_and(|sandbox| {
                     !sandbox.denied.is_empty()
                         || sandbox.network_refused.is_some_and(|count| count > 0)
@@ -67,18 +69,18 @@ pub(crate) const FILTERS: [Filter; 7] = [
 ];
 
 impl Filter {
-    /// Whether a call is one of these, of which what it left running has changed this.
-    pub(crate) fn applies(&self, entry: &JournalEntry, late: &[Changes]) -> bool {
-        (self.applies)(entry, late)
+    /// True if a call is of this kind. `background`: the changes of its background processes.
+    pub(crate) fn applies(&self, entry: &JournalEntry, background: &[Changes]) -> bool {
+        (self.applies)(entry, background)
     }
 }
 
-/// By a rule: a request that could not be read was refused by nobody.
+/// True if a rule refused the call. An unreadable request is refused by no rule.
 fn is_refused(entry: &JournalEntry) -> bool {
     matches!(entry.result.status, Status::Blocked { .. })
 }
 
-/// Files that it changed beyond the directory that is looked at.
+/// The number of files that the call changed outside of the recorded directory.
 pub(crate) fn outside(entry: &JournalEntry) -> u64 {
     let changes = entry.result.changes.as_ref();
     changes.map_or(0, |changes| changes.outside.values().sum())

@@ -1,7 +1,8 @@
 //! A recorded session as one self-contained page.
 //!
-//! What a session printed is untrusted. It reaches the page only through [`maud`]'s escaping, never as markup, and the page's
-//! policy lets nothing run or load but the style and the script below, which are named by their hashes.
+//! A session's output is untrusted. It reaches the page only through [`maud`]'s escaping, never as
+//! markup. The page's policy lets only its own style and script load and run, which it names by
+//! their hashes.
 
 mod ansi;
 mod body;
@@ -16,4 +17,4 @@ mod policy;
 mod timeline;
 
 pub use agent_bash_journal as journal;
-pub use page_data::{Deed, Diff, JobLine, Page};
+pub use page_data::{ChangesAction, Diff, JobLine, Page};

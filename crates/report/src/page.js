@@ -12,7 +12,7 @@
   let shown = calls;
   let current = null;
 
-  // Read once: while nothing else is to do, or when somebody searches.
+  // Read once: while nothing else is to do, or when the user searches.
   const text = (call) => {
     let known = texts.get(call);
     if (known === undefined) texts.set(call, (known = call.textContent.toLowerCase()));

@@ -11,7 +11,7 @@ use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::date;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// Ours, without a character of the session's.
+/// The page's own style, without a character of the session.
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
@@ -45,7 +45,7 @@ impl Page {
         page.into_string()
     }
 
-    /// Below a heading for each day.
+    /// The calls, below a heading for each day.
     fn calls(&self, palette: &mut Palette) -> Markup {
         let day = |entry: &JournalEntry| {
             let mut date = date(entry.result.started_at);
@@ -70,7 +70,7 @@ impl Page {
         }
     }
 
-    /// Whether a process of the session that is not its first began with this call.
+    /// True if a process of the session other than the first began with this call.
     fn begins(&self, entry: &JournalEntry) -> bool {
         let later = self.processes.get(1..).unwrap_or_default();
         later.contains(&entry.result.started_at)

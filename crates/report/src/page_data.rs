@@ -1,24 +1,24 @@
-//! What a page is made of: a record, and what a host adds to it, which is what is still known of changes and jobs.
+//! The data of a page: a journal, and the present state of changes and jobs, which the host adds.
 
 use agent_bash_core::changes::{Changes, ChangesId, FileChange};
 use agent_bash_core::{JobId, Timestamp};
 use agent_bash_journal::{JournalEntry, Recorded};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changed in a file.
+/// The changes in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Diff {
-    /// Which one, and what was done to it.
+    /// The file and the kind of change.
     pub file: FileChange,
     /// A unified diff, if there is one.
     pub text: Option<String>,
-    /// What else is to be said: it is binary, its mode changed.
+    /// A further note: the file is binary, or its mode changed.
     pub note: Option<String>,
 }
 
 impl Diff {
-    /// A file of which no more is known.
+    /// A file without a known diff.
     pub fn of(file: FileChange) -> Self {
         Self {
             file,
@@ -28,18 +28,18 @@ impl Diff {
     }
 }
 
-/// Something that was done with the changes of a call after it.
+/// An action on the changes of an earlier call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Deed {
-    /// When.
+pub struct ChangesAction {
+    /// The time of the action.
     pub at: Timestamp,
-    /// In a few words: `committed`, `undone but for src/a.rs`.
+    /// The action in a few words: `committed`, `undone but for src/a.rs`.
     pub what: String,
 }
 
-impl Deed {
-    /// That was done at this time.
+impl ChangesAction {
+    /// An action at this time.
     pub fn new(at: Timestamp, what: impl Into<String>) -> Self {
         let what = what.into();
         Self { at, what }
@@ -50,22 +50,22 @@ impl Deed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JobLine {
-    /// Its number in the session.
+    /// The number of the job in the session.
     pub id: JobId,
-    /// In a few words: `running`, `exited with code 0`.
+    /// The state in a few words: `running`, `exited with code 0`.
     pub state: String,
-    /// Whether it has not ended.
+    /// True if the job has not ended.
     pub is_running: bool,
-    /// Whether it ended otherwise than with exit code 0.
+    /// True if the job ended otherwise than with exit code 0.
     pub failed: bool,
-    /// The file that has its output.
+    /// The file with the output.
     pub output: Option<String>,
-    /// Its processes that are alive, with their commands; `None` if that is not known.
+    /// The running processes of the job, with their commands; `None` if unknown.
     pub alive: Option<Vec<(u32, String)>>,
 }
 
 impl JobLine {
-    /// A job in this state, of which no more is known.
+    /// A job in this state, without further facts.
     pub fn new(id: JobId, state: impl Into<String>) -> Self {
         Self {
             id,
@@ -77,7 +77,7 @@ impl JobLine {
         }
     }
 
-    /// Whether any process of it is alive.
+    /// True if any process of the job is alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.is_running || self.alive.as_ref().is_some_and(|alive| !alive.is_empty())
     }
@@ -87,32 +87,33 @@ impl JobLine {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Page {
-    /// Its name.
+    /// The name of the session.
     pub session: String,
     /// When the page is made.
     pub made_at: Timestamp,
-    /// Its calls.
+    /// The calls of the session.
     pub entries: Vec<JournalEntry>,
-    /// Lines of the record that could not be read, also because a newer version has written them.
+    /// Number of lines of the journal that could not be read, for example because a newer version
+    /// wrote them.
     pub damaged: u64,
-    /// Whether the record was full before the session ended.
+    /// True if the journal was full before the session ended.
     pub full: bool,
-    /// What changed in files, by the set of a call.
+    /// The diffs of files, by the change set of a call.
     pub diffs: BTreeMap<ChangesId, Vec<Diff>>,
-    /// What calls left running has changed, by the set of the call.
+    /// The changes of background processes, by the change set of the call.
     pub background: BTreeMap<ChangesId, Vec<Changes>>,
-    /// Those of them of which it is not known whether that call or an earlier one of its shell left it running.
+    /// Change sets of `background` whose process may belong to an earlier call of the same shell.
     pub or_earlier: BTreeSet<ChangesId>,
-    /// What was done with changes, in the order of time, by their set.
-    pub actions: BTreeMap<ChangesId, Vec<Deed>>,
+    /// Actions on changes, in order of time, by their change set.
+    pub actions: BTreeMap<ChangesId, Vec<ChangesAction>>,
     /// When the first call of each process of the session began, if there are several.
     pub processes: Vec<Timestamp>,
-    /// What has become of its jobs.
+    /// The present state of the session's jobs.
     pub jobs: Vec<JobLine>,
 }
 
 impl Page {
-    /// A page of what was recorded of a session, and of nothing that came after.
+    /// A page of a recorded session, without later facts.
     pub fn new(session: impl Into<String>, recorded: Recorded, made_at: Timestamp) -> Self {
         Self {
             session: session.into(),
@@ -129,20 +130,20 @@ impl Page {
         }
     }
 
-    /// What is known of the files of a set.
+    /// The diffs of a change set.
     pub(crate) fn diffs(&self, set: &Changes) -> &[Diff] {
         self.diffs.get(&set.id).map_or(&[], Vec::as_slice)
     }
 
-    /// What was done with a set.
-    pub(crate) fn actions(&self, set: &Changes) -> &[Deed] {
+    /// The actions on a change set.
+    pub(crate) fn actions(&self, set: &Changes) -> &[ChangesAction] {
         self.actions.get(&set.id).map_or(&[], Vec::as_slice)
     }
 
-    /// What a call left running has changed.
+    /// The changes of a call's background processes.
     pub(crate) fn background_changes(&self, entry: &JournalEntry) -> &[Changes] {
         let set = entry.result.changes.as_ref();
-        let late = set.and_then(|set| self.background.get(&set.id));
-        late.map_or(&[], Vec::as_slice)
+        let background = set.and_then(|set| self.background.get(&set.id));
+        background.map_or(&[], Vec::as_slice)
     }
 }

@@ -1,10 +1,11 @@
-//! The page's Content Security Policy: nothing is loaded, and nothing applies or runs but one style and one script.
+//! The page's Content Security Policy: nothing is loaded, and only one style applies and one script
+//! runs.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-/// For a style and a script in the page itself.
+/// The policy for a style and a script in the page itself.
 pub(crate) fn policy(style: &str, script: &str) -> String {
     format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_what_browsers_compute() {
+    fn hash_is_the_one_that_browsers_compute() {
         // The example of the standard, CSP level 3.
         assert_eq!(
             hash("doSubmit()"),

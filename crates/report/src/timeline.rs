@@ -1,35 +1,35 @@
-//! The strip at the top: each call where it was in time, those that ran at once one below the other. Long pauses are drawn
-//! short, and marked.
+//! The timeline at the top: each call at its time, with simultaneous calls one below the other.
+//! Long pauses are drawn short, and marked.
 
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::{clock, date, duration, millis, outcome};
 use maud::{Markup, html};
 
-/// Width of the strip in its own units.
+/// Width of the timeline in its own units.
 const WIDTH: f64 = 1000.0;
-/// A call is at least this wide, so that it can be seen: a refusal takes no time.
+/// Minimum width of a call, so that it is visible: a refusal takes no time.
 const LEAST: f64 = 4.0;
-/// Calls that run at once are in so many lanes at most; more of them share the last one.
+/// Limit of lanes for simultaneous calls; further ones share the last lane.
 const MOST_LANES: usize = 8;
-/// Of a lane.
+/// Height of a lane.
 const HEIGHT: usize = 12;
-/// A pause is drawn short if it is longer than this, in milliseconds.
+/// Length in milliseconds beyond which a pause is drawn short.
 const LONG_PAUSE: f64 = 60_000.0;
-/// The width of such a pause; all of them together have at most [`ALL_PAUSES`].
+/// The width of such a pause. All of them together take at most [`ALL_PAUSES`].
 const PAUSE: f64 = 16.0;
 const ALL_PAUSES: f64 = 300.0;
-/// Times below the strip.
+/// Number of times below the timeline.
 const TICKS: u32 = 5;
 
-/// A part of the strip: from these milliseconds to those, at this place.
+/// A part of the timeline: its range of milliseconds and its horizontal position.
 struct StripPart {
     time: [f64; 2],
     at: [f64; 2],
     is_pause: bool,
 }
 
-/// The strip; nothing if there is only one moment.
+/// The timeline; empty if all calls are at one moment.
 pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     let spans: Vec<[f64; 2]> = entries.iter().map(span).collect();
     let parts = parts(&spans);
@@ -38,7 +38,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     };
     let lanes = lanes(&spans);
     let height = HEIGHT * (lanes.iter().max().unwrap_or(&0) + 1).max(2);
-    // What went wrong is drawn last: nothing may cover it.
+    // Failures are drawn last, so that nothing covers them.
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(
         |index| match outcome(&entries[*index].result.status).class {
@@ -51,7 +51,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     html! {
         figure.timeline {
             figcaption.unseen { "Timeline of " (entries.len()) " calls, from " (date(from)) " to " (date(to)) ". The list below has the same calls." }
-            // For the mouse: all of it is in the list, and nobody wants to press Tab so often.
+            // For the mouse only: the list has the same calls, and each would be a tab stop.
             svg viewBox={ "0 0 " (WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
                 @for part in parts.iter().filter(|part| part.is_pause) {
                     rect.pause x=(units(part.at[0])) y="0" width=(units(part.at[1] - part.at[0])) height=(height) {
@@ -76,7 +76,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
     }
 }
 
-/// When it began and ended, in milliseconds.
+/// The start and the end of a call in milliseconds.
 #[expect(
     clippy::cast_precision_loss,
     reason = "milliseconds since 1970 have 41 bits"
@@ -86,7 +86,7 @@ pub(crate) fn span(entry: &JournalEntry) -> [f64; 2] {
     [begin, begin + entry.result.duration_ms.max(0.0)]
 }
 
-/// Such a time as a moment.
+/// Milliseconds as a timestamp.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -100,7 +100,7 @@ fn units(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// From the first moment to the last; nothing if there are not two.
+/// The parts from the first moment to the last; empty if there is only one.
 fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     let mut sorted = spans.to_vec();
     sorted.sort_by(|one, other| one[0].total_cmp(&other[0]));
@@ -146,19 +146,19 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     parts.collect()
 }
 
-/// Where a moment is.
+/// The horizontal position of a moment.
 fn position(parts: &[StripPart], time: f64) -> f64 {
     let part = parts.iter().find(|part| time <= part.time[1]);
     part.map_or(WIDTH, |part| between(time, part.time, part.at))
 }
 
-/// Which of `to` is where `value` is in `from`.
+/// Maps `value` from the range `from` to the range `to`.
 fn between(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
     let share = (value - from[0]) / (from[1] - from[0]).max(f64::MIN_POSITIVE);
     to[0] + share.clamp(0.0, 1.0) * (to[1] - to[0])
 }
 
-/// The times below the strip, at equal distances; with the day where it is another one.
+/// The times below the timeline, at equal distances, with the day if it changes.
 fn ticks(parts: &[StripPart]) -> Vec<String> {
     let mut day = String::new();
     let ticks = (0..TICKS).map(|tick| {
@@ -181,7 +181,7 @@ fn ticks(parts: &[StripPart]) -> Vec<String> {
     ticks.collect()
 }
 
-/// The lane of each: the first one that is free when it begins.
+/// The lane of each call: the first one that is free when the call begins.
 fn lanes(spans: &[[f64; 2]]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..spans.len()).collect();
     order.sort_by(|one, other| spans[*one][0].total_cmp(&spans[*other][0]));
@@ -208,14 +208,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_runs_at_once_is_in_lanes() {
+    fn simultaneous_calls_are_in_lanes() {
         let spans = [[0.0, 10.0], [1.0, 3.0], [4.0, 5.0], [11.0, 12.0]];
         assert_eq!(lanes(&spans), [0, 1, 1, 0]);
         assert_eq!(lanes(&[[0.0, 9.0]; 12])[8..], [7; 4]);
     }
 
     #[test]
-    fn a_long_pause_is_short_and_the_rest_is_true_to_scale() {
+    fn long_pause_is_short_and_the_rest_is_to_scale() {
         let hour = 3_600_000.0;
         let spans = [[0.0, 1000.0], [2000.0, 4000.0], [hour, hour + 4000.0]];
         let parts = parts(&spans);
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_goes_from_the_start_to_the_end() {
+    fn axis_goes_from_the_start_to_the_end() {
         let night = 86_400_000.0;
         let parts = parts(&[[night - 8000.0, night + 8000.0]]);
         let wanted = [

@@ -12,7 +12,7 @@ use agent_bash::exec::{Job, JobState, Jobs};
 use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
 use agent_bash::sink::{SizeStyle, size_text};
-use agent_bash_report::{Deed, Diff, JobLine, Page};
+use agent_bash_report::{ChangesAction, Diff, JobLine, Page};
 use anyhow::Context;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -61,8 +61,8 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn deed(of: since::Deed) -> Deed {
-    Deed::new(of.at, of.what)
+fn deed(of: since::Deed) -> ChangesAction {
+    ChangesAction::new(of.at, of.what)
 }
 
 /// With the processes of each that are alive now: a job may run on without those that its call

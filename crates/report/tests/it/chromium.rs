@@ -1,4 +1,4 @@
-//! Chromium, if this machine has it: a page after its scripts have run, and on paper.
+//! Chromium, if it is installed: a page after its scripts have run, and on paper.
 
 #![expect(
     clippy::disallowed_methods,
@@ -10,7 +10,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The page in a window of a usual size, as markup; `None` if there is no Chromium.
+/// The page as markup in a window of a usual size; `None` without Chromium.
 pub(crate) fn in_chromium(html: &str) -> Option<String> {
     in_window(html, "1280,800")
 }
@@ -27,7 +27,7 @@ pub(crate) fn in_window(html: &str, size: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// How many sheets it takes.
+/// The number of printed sheets.
 pub(crate) fn sheets(html: &str) -> Option<usize> {
     let dir = tempfile::tempdir().unwrap();
     let pdf = dir.path().join("page.pdf");
@@ -56,7 +56,7 @@ fn run(dir: &Path, html: &str, args: &[&str]) -> Option<Output> {
     ran.ok()
 }
 
-/// The page with a script of the test's, which its policy would not let run.
+/// The page with a script of the test, which the page's policy would not let run.
 pub(crate) fn with_script(html: &str, script: &str) -> String {
     let open = html.replacen("http-equiv=\"Content-Security-Policy\"", "", 1);
     open.replacen("</body>", &format!("<script>{script}</script></body>"), 1)

@@ -1,4 +1,5 @@
-//! The page as a whole: what a session printed never becomes markup, in the markup itself and in a browser.
+//! The page as a whole: a session's output never becomes markup, in the markup itself and in a
+//! browser.
 
 mod chromium;
 mod reading;
@@ -19,7 +20,7 @@ use html5ever::tokenizer::{
 };
 use std::cell::RefCell;
 
-/// What would run, load or break out, if it were markup.
+/// Texts that would run, load or break out, if they were markup.
 const ATTACKS: [&str; 12] = [
     "<script>document.title='owned'</script>",
     "\"><img src=x onerror=\"document.title='owned'\">",
@@ -130,7 +131,7 @@ impl TokenSink for Tags {
             self.0
                 .borrow_mut()
                 .push(format!("{:?} {} {names:?}", tag.kind, tag.name));
-            // As in a tree builder: what is in these two is text.
+            // As in a tree builder: the contents of these two elements are text.
             if tag.kind == TagKind::EndTag {
                 return TokenSinkResult::Continue;
             }
@@ -161,13 +162,14 @@ fn tags(html: &str) -> Vec<String> {
     let tokenizer = Tokenizer::new(Tags::default(), TokenizerOpts::default());
     let input = BufferQueue::default();
     input.push_back(html.into());
-    // It stops after each script, for a browser to run that.
+    // The tokenizer stops after each script, for a browser to run it.
     while let TokenizerResult::Script(()) = tokenizer.feed(&input) {}
     tokenizer.end();
     tokenizer.sink.0.take()
 }
 
-/// Spans for what is coloured or marked come and go with a text; everything else is the page's own.
+/// The tags without spans for colours and marks, which depend on the texts. All others are the
+/// page's own.
 fn frame(html: &str) -> Vec<String> {
     let of_text = |tag: &String| tag.contains(" span ") || tag.contains(" mark ");
     tags(html).into_iter().filter(|tag| !of_text(tag)).collect()
@@ -180,20 +182,20 @@ fn no_text_becomes_markup() {
     for attack in ATTACKS {
         assert_eq!(frame(&page(attack)), harmless, "{attack}");
     }
-    // The comparison sees markup where there is some.
-    let broken = page("plain").replacen("<h1>", &format!("<h1>{}", ATTACKS[0]), 1);
-    assert_ne!(frame(&broken), harmless);
+    // Control: the comparison detects markup.
+    let with_markup = page("plain").replacen("<h1>", &format!("<h1>{}", ATTACKS[0]), 1);
+    assert_ne!(frame(&with_markup), harmless);
 }
 
 #[test]
-fn what_nobody_can_see_is_marked() {
+fn invisible_characters_are_marked() {
     let html = page("a\u{202e}b\u{200b}c");
     assert!(!html.contains(['\u{202e}', '\u{200b}']));
 }
 
-/// In Chromium, if there is one: its script runs, and nothing of the session's does.
+/// In Chromium, if it is installed: the page's script runs, and no script of the session.
 #[test]
-fn a_browser_runs_the_pages_script_only() {
+fn browser_runs_only_the_pages_script() {
     let html = page(&ATTACKS.join("\n"));
     let Some(dom) = in_chromium(&html) else {
         return;
@@ -206,7 +208,7 @@ fn a_browser_runs_the_pages_script_only() {
         !dom.contains("<title>owned") && !dom.contains("<h1 id=\"owned\""),
         "{dom:.2000}"
     );
-    // Without its policy and its escaping, it would be noticed.
+    // Control: without its policy and its escaping, the page would run the script.
     let bare = html.replacen("<body>", "<body><script>document.title='owned'</script>", 1);
     let held = in_chromium(&bare).unwrap();
     assert!(
@@ -217,9 +219,9 @@ fn a_browser_runs_the_pages_script_only() {
     assert!(open.contains("<title>owned"), "{open:.2000}");
 }
 
-/// In Chromium, if there is one: of the calls that a filter leaves out nothing is to be seen, and the others are there.
+/// In Chromium, if it is installed: filtered calls are invisible, and the others visible.
 #[test]
-fn a_browser_shows_the_calls_that_match_only() {
+fn browser_shows_only_matching_calls() {
     const FILTERED: &str = "document.querySelector('[data-kind=refused]').click();
         const seen = [...document.querySelectorAll('#calls li[id]')].map((call) => {
             const line = call.querySelector('summary');
@@ -239,7 +241,7 @@ fn a_browser_shows_the_calls_that_match_only() {
         return;
     };
     assert!(dom.contains(&wanted), "{dom:.2000}");
-    // Control: shown in spite of the attribute, they would be seen.
+    // Control: shown in spite of the attribute, they would be visible.
     let hides = "display:block;content-visibility:hidden;height:0;overflow:hidden;border:0;visibility:hidden;contain-intrinsic-size:0 0";
     let unstyled = html.replacen(hides, "display:block", 1);
     assert_ne!(unstyled, html);

@@ -1,4 +1,4 @@
-//! How the page is read, in a browser if there is one: with keys, on a small window, on paper.
+//! Reading the page, in a browser if one is installed: with keys, in a small window, on paper.
 
 use crate::chromium::{in_chromium, in_window, sheets, with_script};
 use crate::rows::{call, page};
@@ -14,13 +14,13 @@ fn exited(code: i32) -> Status {
 }
 
 /// The title after the script has set it; `None` without a browser.
-fn said(dom: Option<String>) -> Option<String> {
+fn title_of(dom: Option<String>) -> Option<String> {
     let dom = dom?;
     let rest = dom.split_once("<title>")?.1;
     Some(rest.split_once("</title>")?.0.to_owned())
 }
 
-/// Looks for something, as somebody who types does.
+/// Searches as typing does.
 const SEARCH: &str = "const search = (text) => {
     const field = document.getElementById('search');
     field.value = text;
@@ -30,7 +30,7 @@ const SEARCH: &str = "const search = (text) => {
 };";
 
 #[test]
-fn a_phrase_is_looked_for_as_a_whole_and_keys_go_from_match_to_match() {
+fn phrase_is_searched_as_a_whole_and_keys_move_between_matches() {
     let calls = ["echo exit then 127", "echo exit 127", "true", "# exit 127"];
     let calls = calls.map(|command| call(command, exited(0), 0));
     let html = page(calls.to_vec()).html();
@@ -42,7 +42,7 @@ fn a_phrase_is_looked_for_as_a_whole_and_keys_go_from_match_to_match() {
         seen.push(document.querySelectorAll('#c4 > details[open]').length, document.getElementById('fold').textContent);
         seen.push(CSS.highlights.get('found').size);
         document.title = seen.join(' | ');";
-    let Some(said) = said(in_chromium(&with_script(
+    let Some(result) = title_of(in_chromium(&with_script(
         &html,
         &format!("{SEARCH}{script}"),
     ))) else {
@@ -50,25 +50,25 @@ fn a_phrase_is_looked_for_as_a_whole_and_keys_go_from_match_to_match() {
     };
     let wanted = "3 of 4 calls: exit 127, now at number 1 | 2 of 4 calls: \"exit 127\", now at number 1 \
                   | c4 | c2 | c4 | 1 | Close these 2 | 2";
-    assert_eq!(said, wanted);
+    assert_eq!(result, wanted);
 }
 
 #[test]
-fn the_filters_stay_in_sight_and_the_timeline_is_no_row_of_tab_stops() {
+fn filters_stay_visible_and_the_timeline_has_no_tab_stops() {
     let calls = (0..200).map(|n| call("true", exited(n % 2), n.unsigned_abs().into()));
     let html = page(calls.collect()).html();
     let script = "scrollTo(0, document.body.scrollHeight);
         const stops = [...document.querySelectorAll('a, button, input, summary')].filter((one) => one.tabIndex >= 0 && one.checkVisibility());
         const in_strip = stops.filter((one) => one.closest('figure')).length;
         document.title = [scrollY > 1000, document.querySelector('nav').getBoundingClientRect().top, in_strip, document.querySelectorAll('figure a').length].join(' ');";
-    let Some(said) = said(in_chromium(&with_script(&html, script))) else {
+    let Some(result) = title_of(in_chromium(&with_script(&html, script))) else {
         return;
     };
-    assert_eq!(said, "true 0 0 200");
+    assert_eq!(result, "true 0 0 200");
 }
 
 #[test]
-fn a_small_window_has_outcome_duration_and_changes() {
+fn small_window_shows_outcome_duration_and_changes() {
     let mut entry = call("make", exited(2), 0);
     let (state, by) = (ChangesState::Done, ChangesBy::Trace);
     let files = [FileChange::new(FileName::new("x"), Change::Created)];
@@ -81,14 +81,14 @@ fn a_small_window_has_outcome_duration_and_changes() {
         });
         seen.push(innerWidth < 720, document.documentElement.scrollWidth <= innerWidth);
         document.title = seen.join(' | ');";
-    let Some(said) = said(in_window(&with_script(&html, script), "520,800")) else {
+    let Some(result) = title_of(in_window(&with_script(&html, script), "520,800")) else {
         return;
     };
-    assert_eq!(said, "22:13:20 | 2.0s | +1 | exit 2 | true | true");
+    assert_eq!(result, "22:13:20 | 2.0s | +1 | exit 2 | true | true");
 }
 
 #[test]
-fn on_paper_everything_is_open_and_afterwards_it_is_as_it_was() {
+fn paper_opens_everything_and_afterwards_the_page_is_as_before() {
     let mut entry = call("make", exited(0), 0);
     let (state, by) = (ChangesState::Done, ChangesBy::Trace);
     let file = FileChange::new(FileName::new("x"), Change::Changed);
@@ -109,14 +109,14 @@ fn on_paper_everything_is_open_and_afterwards_it_is_as_it_was() {
         dispatchEvent(new Event('beforeprint')); seen.push(open());
         seen.push(document.getElementById('count').textContent);
         document.title = seen.join(' | ');";
-    let Some(said) = said(in_chromium(&with_script(&page.html(), script))) else {
+    let Some(result) = title_of(in_chromium(&with_script(&page.html(), script))) else {
         return;
     };
-    assert_eq!(said, "1 | 3 | 1 | 1 | 1 of 2 calls: Failed");
+    assert_eq!(result, "1 | 3 | 1 | 1 | 1 of 2 calls: Failed");
 }
 
 #[test]
-fn on_paper_a_long_output_is_its_beginning_and_its_end() {
+fn paper_shows_the_beginning_and_the_end_of_a_long_output() {
     let mut entry = call("seq 5000", exited(0), 0);
     let lines: Vec<String> = (0..5000).map(|n| n.to_string()).collect();
     entry.printed = Some(Printed {
@@ -132,7 +132,7 @@ fn on_paper_a_long_output_is_its_beginning_and_its_end() {
 }
 
 #[test]
-fn text_that_was_printed_as_hidden_is_seen() {
+fn text_printed_as_hidden_is_visible() {
     let mut entry = call("printf …", exited(0), 0);
     entry.printed = Some(Printed {
         head: "\u{1b}[8mhidden\u{1b}[0m \u{1b}[30;40mblack\u{1b}[0m\n".to_owned(),
@@ -147,15 +147,15 @@ fn text_that_was_printed_as_hidden_is_seen() {
         });
         document.title = seen.join(' | ');";
     let html = with_script(&page(vec![entry]).html(), script);
-    let Some(said) = said(in_chromium(&html)) else {
+    let Some(result) = title_of(in_chromium(&html)) else {
         return;
     };
-    assert_eq!(said, "hidden true dotted | black true solid");
+    assert_eq!(result, "hidden true dotted | black true solid");
 }
 
-/// The rules for paper are applied to the window, as a script cannot see paper.
+/// The rules for paper are applied to the window, because a script cannot see paper.
 #[test]
-fn paper_has_light_colours_and_says_what_is_on_it_instead_of_controls() {
+fn paper_has_light_colours_and_a_summary_instead_of_controls() {
     let html = page(vec![
         call("true", exited(0), 0),
         call("false", exited(1), 0),
@@ -166,14 +166,14 @@ fn paper_has_light_colours_and_says_what_is_on_it_instead_of_controls() {
         const shown = ['.kinds', '.find', '#count', '#c1', '#c2'].map((one) => document.querySelector(one).checkVisibility());
         document.title = [...shown, getComputedStyle(document.documentElement).colorScheme].join(' ');";
     let html = with_script(&html.replace("@media print", "@media all"), script);
-    let Some(said) = said(in_chromium(&html)) else {
+    let Some(result) = title_of(in_chromium(&html)) else {
         return;
     };
-    assert_eq!(said, "false false true false true light");
+    assert_eq!(result, "false false true false true light");
 }
 
 #[test]
-fn a_text_that_does_not_fit_its_box_says_so_and_unfolds() {
+fn text_that_does_not_fit_its_box_says_so_and_unfolds() {
     let printed = |lines: usize| {
         let mut entry = call("seq", exited(0), 0);
         let printed = Printed {
@@ -198,9 +198,9 @@ fn a_text_that_does_not_fit_its_box_says_so_and_unfolds() {
             document.title = seen.join(' | ');
         };
         look();";
-    let Some(said) = said(in_chromium(&with_script(&html, script))) else {
+    let Some(result) = title_of(in_chromium(&with_script(&html, script))) else {
         return;
     };
     let wanted = "1 | 1 | 1,500 lines · show all true | 1,500 lines · show less false | 1,500 lines · show all true | 0";
-    assert_eq!(said, wanted);
+    assert_eq!(result, wanted);
 }

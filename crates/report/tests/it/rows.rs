@@ -1,4 +1,4 @@
-//! What the rows, the head and the sections say.
+//! The texts of the rows, the head and the sections.
 
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
@@ -8,12 +8,12 @@ use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
 use agent_bash_journal::{Escalation, JournalEntry, Recorded};
-use agent_bash_report::{Deed, Diff, JobLine, Page};
+use agent_bash_report::{ChangesAction, Diff, JobLine, Page};
 
 /// 2023-11-14 22:13:20 UTC.
 pub(crate) const BEGIN: u64 = 1_700_000_000_000;
 
-/// A call that began so many milliseconds after that.
+/// A call that began `after` milliseconds after `BEGIN`.
 pub(crate) fn call(command: &str, status: Status, after: u64) -> JournalEntry {
     let mut result = ToolResult::new(status, "", Timestamp(BEGIN + after));
     result.cwd.push_str("/w");
@@ -31,14 +31,14 @@ pub(crate) fn page(entries: Vec<JournalEntry>) -> Page {
 
 const DONE: Status = Status::Exited { code: 0 };
 
-/// What is between the two, the first time.
+/// The text between the two, at its first occurrence.
 fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
     let rest = html.split_once(from).map_or("", |(_, rest)| rest);
     rest.split_once(to).map_or("", |(part, _)| part)
 }
 
 #[test]
-fn the_head_tells_the_time_on_the_clock_from_the_sum() {
+fn head_distinguishes_the_wall_clock_time_from_the_sum() {
     let mut other = call("b", DONE, 1000);
     other.result.cwd = "/elsewhere".to_owned();
     let html = page(vec![call("a", DONE, 0), other]).html();
@@ -59,7 +59,7 @@ fn the_head_tells_the_time_on_the_clock_from_the_sum() {
 }
 
 #[test]
-fn an_empty_record_says_so() {
+fn empty_journal_says_so() {
     let html = page(Vec::new()).html();
     assert_eq!(
         part(&html, "<p class=\"summary\">", "</p>"),
@@ -69,7 +69,7 @@ fn an_empty_record_says_so() {
 }
 
 #[test]
-fn each_day_has_a_heading_and_headings_are_in_order() {
+fn each_day_has_a_heading_in_order() {
     let html = page(vec![call("a", DONE, 0), call("b", DONE, 7_200_000)]).html();
     let days: Vec<&str> = html
         .split("<h2 class=\"day\">")
@@ -86,7 +86,7 @@ fn each_day_has_a_heading_and_headings_are_in_order() {
 }
 
 #[test]
-fn a_failure_that_the_exit_code_hides_is_in_the_row() {
+fn failure_that_the_exit_code_hides_is_in_the_row() {
     let mut piped = call("make | tail", DONE, 0);
     piped.result.stages = [6, 0].map(Stage::from).to_vec();
     let row = |entry: &JournalEntry| {
@@ -104,7 +104,7 @@ fn a_failure_that_the_exit_code_hides_is_in_the_row() {
 }
 
 #[test]
-fn an_invalid_request_is_refused_by_no_rule() {
+fn invalid_request_is_refused_by_no_rule() {
     let reason = "`command` is empty".to_owned();
     let html = page(vec![call("", Status::NotStarted { reason }, 0)]).html();
     assert!(html.contains("(no command: the request was invalid)"));
@@ -112,7 +112,7 @@ fn an_invalid_request_is_refused_by_no_rule() {
 }
 
 #[test]
-fn the_row_of_a_job_says_what_has_become_of_it() {
+fn row_of_a_job_shows_its_present_state() {
     let status = Status::MovedToBackground {
         job: JobId("2".to_owned()),
         pid: 1,
@@ -145,32 +145,32 @@ fn writes_outside_are_in_the_row_and_among_the_changed_files() {
     entry.result.changes = Some(changes.clone());
     let html = page(vec![entry.clone()]).html();
     assert!(html.contains("data-kinds=\"files\""), "{html}");
-    let told = |html: &str| {
+    let shown = |html: &str| {
         let delta = part(html, "<span class=\"delta\">", "<span class=\"took\">");
         let tags = delta
             .split('<')
             .map(|part| part.rsplit('>').next().unwrap_or_default());
         tags.collect::<String>()
     };
-    assert_eq!(told(&html), "1 outside");
-    // With others, as in `agent-bash log`.
+    assert_eq!(shown(&html), "1 outside");
+    // Together with others, as in `agent-bash log`.
     let files = [FileChange::new(FileName::new("own"), Change::Changed)];
-    let late = Changes::new(ChangesId(2), state, by, "/w").with_files(files);
+    let background = Changes::new(ChangesId(2), state, by, "/w").with_files(files);
     changes.counts.created = 1;
     entry.result.changes = Some(changes);
     let mut page = page(vec![entry]);
     page.background
-        .insert(ChangesId(1), vec![late.clone(), late]);
-    assert_eq!(told(&page.html()), "+1, later ~1, 1 outside");
+        .insert(ChangesId(1), vec![background.clone(), background]);
+    assert_eq!(shown(&page.html()), "+1, later ~1, 1 outside");
     page.or_earlier.insert(ChangesId(2));
     let html = page.html();
-    assert_eq!(told(&html), "+1, perhaps later ~1, 1 outside");
-    let wanted = "this call or an earlier one left running: it is not known which";
+    assert_eq!(shown(&html), "+1, perhaps later ~1, 1 outside");
+    let wanted = "by background processes of this call or an earlier one";
     assert!(html.contains(wanted), "{html}");
 }
 
 #[test]
-fn nothing_is_said_twice() {
+fn no_fact_is_shown_twice() {
     let mut entry = call("rm x", DONE, 0);
     let survivor = Survivor::new(3, "sleep 9", false);
     entry.result.survivors = vec![survivor.clone()];
@@ -192,13 +192,13 @@ fn nothing_is_said_twice() {
         "{html}"
     );
     assert_eq!(html.matches("sleep 9").count(), 1, "{html}");
-    // What no section has is still a notice.
+    // A notice without a section stays a notice.
     entry.result.survivors.clear();
     assert!(page(vec![entry]).html().contains("Notices"));
 }
 
 #[test]
-fn a_description_is_in_the_row() {
+fn description_is_in_the_row() {
     let mut entry = call("a", DONE, 0);
     entry.description = Some("Look around".to_owned());
     let html = page(vec![entry]).html();
@@ -210,22 +210,22 @@ fn a_description_is_in_the_row() {
 }
 
 #[test]
-fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
+fn request_to_leave_the_sandbox_is_shown_with_reason_and_answer() {
     for (allowed, answer) in [
         (Some(true), "the answer was yes"),
         (Some(false), "the answer was no: later"),
-        (None, "nobody answered"),
+        (None, "there was no answer"),
     ] {
-        let mut asked = call("make install", Status::Exited { code: 0 }, 0);
-        let said = (allowed == Some(false)).then(|| "later".to_owned());
+        let mut request = call("make install", Status::Exited { code: 0 }, 0);
+        let reply = (allowed == Some(false)).then(|| "later".to_owned());
         let reason = "it writes to <b>/usr</b>".to_owned();
-        asked.escalation = Some(Escalation {
+        request.escalation = Some(Escalation {
             reason,
             allowed,
-            answer: said,
+            answer: reply,
         });
         let plain = call("ls", Status::Exited { code: 0 }, 1);
-        let html = page(vec![asked, plain]).html();
+        let html = page(vec![request, plain]).html();
         let want = format!(
             "asked to leave the sandbox: \u{201c}it writes to &lt;b&gt;/usr&lt;/b&gt;\u{201d}; {answer}"
         );
@@ -234,7 +234,7 @@ fn who_asked_to_leave_the_sandbox_why_and_what_was_answered_is_on_the_page() {
     }
 }
 
-/// A call with a set, in which one file was changed.
+/// A call with a change set of one changed file.
 fn changing(id: u64, by: ChangesBy, state: ChangesState) -> JournalEntry {
     let files = [FileChange::new(FileName::new("own"), Change::Changed)];
     let mut entry = call("edit", DONE, 0);
@@ -243,7 +243,7 @@ fn changing(id: u64, by: ChangesBy, state: ChangesState) -> JournalEntry {
 }
 
 #[test]
-fn what_a_call_left_running_has_changed_is_with_the_call() {
+fn changes_of_background_processes_are_shown_with_their_call() {
     let mut entry = call("loop &", DONE, 0);
     let (state, by) = (ChangesState::Done, ChangesBy::Trace);
     entry.result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
@@ -252,30 +252,32 @@ fn what_a_call_left_running_has_changed_is_with_the_call() {
     entry.result.survivors.push(survivor);
     let mut page = page(vec![entry]);
     let files = [FileChange::new(FileName::new("tick"), Change::Created)];
-    let late = Changes::new(ChangesId(2), ChangesState::Running, by, "/w").with_files(files);
+    let background = Changes::new(ChangesId(2), ChangesState::Running, by, "/w").with_files(files);
     let filter = "data-kind=\"files\"";
     assert!(!page.html().contains(filter));
-    page.background.insert(ChangesId(1), vec![late]);
+    page.background.insert(ChangesId(1), vec![background]);
     let mut job = JobLine::new(JobId("7".to_owned()), "running");
     job.is_running = true;
     page.jobs.push(job);
     let mut diff = Diff::of(FileChange::new(FileName::new("tick"), Change::Created));
     diff.text = Some("--- /dev/null\n+++ b/tick\n@@ -0,0 +1 @@\n+tock\n".to_owned());
     page.diffs.insert(ChangesId(2), vec![diff]);
-    page.actions
-        .insert(ChangesId(2), vec![Deed::new(Timestamp(BEGIN), "undone")]);
+    page.actions.insert(
+        ChangesId(2),
+        vec![ChangesAction::new(Timestamp(BEGIN), "undone")],
+    );
     let html = page.html();
     for wanted in [
         "data-kinds=\"files jobs\"",
         filter,
         ">later +1</span>",
-        "Files, by what it left running<span class=\"note\"> · so far: it is still running",
+        "Files, by its background processes<span class=\"note\"> · so far: it is still running",
         "<p class=\"deeds\"><span>22:13:20 undone</span></p>",
         "+tock",
     ] {
         assert!(html.contains(wanted), "{wanted}: {html}");
     }
-    // Nothing is running that is known to have ended, whoever else keeps the set open.
+    // A job that has ended is not running, even if another process holds its change set open.
     page.jobs[0].is_running = false;
     let html = page.html();
     assert!(
@@ -285,11 +287,11 @@ fn what_a_call_left_running_has_changed_is_with_the_call() {
 }
 
 #[test]
-fn what_was_done_with_changes_is_told_in_order() {
+fn actions_on_changes_are_listed_in_order() {
     let mut page = page(vec![changing(1, ChangesBy::Overlay, ChangesState::Done)]);
     let day = 86_400_000;
     let deeds = [(0, "committed"), (day, "undone but for <b>")];
-    let deeds = deeds.map(|(after, what)| Deed::new(Timestamp(BEGIN + after), what));
+    let deeds = deeds.map(|(after, what)| ChangesAction::new(Timestamp(BEGIN + after), what));
     page.actions.insert(ChangesId(1), deeds.to_vec());
     let html = page.html();
     let wanted = "<p class=\"deeds\"><span>22:13:20 committed</span>\
@@ -298,7 +300,7 @@ fn what_was_done_with_changes_is_told_in_order() {
 }
 
 #[test]
-fn what_was_not_done_as_it_reads_is_marked_in_the_row() {
+fn call_that_did_not_run_as_it_reads_is_marked_in_its_row() {
     let mut tried = changing(1, ChangesBy::Overlay, ChangesState::Held);
     let html = page(vec![tried.clone()]).html();
     let row = part(&html, "<summary>", "</summary>");
@@ -315,8 +317,8 @@ fn what_was_not_done_as_it_reads_is_marked_in_the_row() {
 }
 
 #[test]
-fn why_a_call_may_not_leave_the_sandbox_is_said_once() {
-    let reason = "nobody may".to_owned();
+fn reason_of_a_refused_escalation_is_shown_once() {
+    let reason = "not allowed".to_owned();
     let status = Status::NotStarted {
         reason: reason.clone(),
     };
@@ -332,7 +334,7 @@ fn why_a_call_may_not_leave_the_sandbox_is_said_once() {
 }
 
 #[test]
-fn the_output_of_survivors_is_named_once() {
+fn output_of_survivors_is_named_once() {
     let mut entry = call("a & b &", DONE, 0);
     let mut page_jobs = Vec::new();
     for id in ["1", "2"] {
@@ -349,7 +351,7 @@ fn the_output_of_survivors_is_named_once() {
 }
 
 #[test]
-fn a_new_process_is_said_to_be_one() {
+fn new_process_of_the_session_is_marked() {
     let mut page = page(vec![call("a", DONE, 0), call("b", DONE, 1000)]);
     let began = "<li class=\"began\">";
     page.processes = vec![Timestamp(BEGIN)];
@@ -360,7 +362,7 @@ fn a_new_process_is_said_to_be_one() {
     assert!(html.find(began) > html.find("id=\"c1\"") && html.find(began) < html.find("id=\"c2\""));
 }
 
-/// A job of this session with these processes alive.
+/// A job of this session with these running processes.
 fn job(id: &str, alive: &[u32]) -> JobLine {
     let mut job = JobLine::new(JobId(id.to_owned()), "running");
     job.is_running = !alive.is_empty();
@@ -374,7 +376,7 @@ fn job(id: &str, alive: &[u32]) -> JobLine {
 }
 
 #[test]
-fn a_process_that_has_ended_does_not_run_because_its_job_does() {
+fn ended_process_is_not_shown_as_running_with_its_job() {
     let mut entry = call("loop &", DONE, 0);
     for pid in [3, 4] {
         let mut survivor = Survivor::new(pid, "bash", false);
@@ -393,7 +395,7 @@ fn a_process_that_has_ended_does_not_run_because_its_job_does() {
     ] {
         assert!(html.contains(wanted), "{wanted}: {html}");
     }
-    // What is over is no mark like that of what runs.
+    // An ended job has another mark than a running one.
     page.jobs = vec![job("7", &[])];
     let html = page.html();
     assert!(html.contains("<span>left 2, ended</span>"), "{html}");
@@ -401,13 +403,13 @@ fn a_process_that_has_ended_does_not_run_because_its_job_does() {
         !html.contains("still runs") && !html.contains("class=\"open\""),
         "{html}"
     );
-    // Nothing is known: it says what the record says.
+    // Without knowledge of the present state, the page shows the recorded one.
     page.jobs.clear();
     assert!(page.html().contains("<span>left 2 running</span>"));
 }
 
 #[test]
-fn what_is_not_over_is_said_first() {
+fn unfinished_jobs_and_trials_are_shown_first() {
     let mut left = call("loop &", DONE, 0);
     let mut survivor = Survivor::new(3, "loop", false);
     survivor.job = Some(JobId("7".to_owned()));
@@ -417,14 +419,14 @@ fn what_is_not_over_is_said_first() {
     let mut page = page(vec![done, held(1), left, held(2)]);
     page.jobs = vec![job("7", &[3]), job("8", &[9])];
     let html = page.html();
-    let said = part(&html, "<p class=\"open\">", "</p>");
+    let answer = part(&html, "<p class=\"open\">", "</p>");
     let wanted = "<span>1 job still runs: <a href=\"#c3\">#c3</a></span>\
         <span>2 trials wait for a decision: <a href=\"#c2\">#c2</a>, <a href=\"#c4\">#c4</a></span>";
-    assert_eq!(said, wanted);
+    assert_eq!(answer, wanted);
 }
 
 #[test]
-fn who_saw_a_line_of_the_users_is_told_by_its_mark() {
+fn mark_of_a_users_command_says_if_the_model_saw_it() {
     let mut own = call("ls", DONE, 0);
     own.by = Caller::User;
     let mut secret = own.clone();
@@ -438,21 +440,21 @@ fn who_saw_a_line_of_the_users_is_told_by_its_mark() {
 }
 
 #[test]
-fn what_goes_on_for_long_does_not_fill_the_page() {
+fn change_sets_of_a_long_running_process_are_folded() {
     let mut entry = changing(1, ChangesBy::Trace, ChangesState::Done);
     entry.result.survivors.push(Survivor::new(3, "loop", false));
-    let late = |id| {
+    let background = |id| {
         let files = [FileChange::new(FileName::new("tick"), Change::Changed)];
         Changes::new(ChangesId(id), ChangesState::Done, ChangesBy::Trace, "/w").with_files(files)
     };
     let mut page = page(vec![entry]);
     page.background
-        .insert(ChangesId(1), (2..8).map(late).collect());
+        .insert(ChangesId(1), (2..8).map(background).collect());
     let html = page.html();
     let (shown, folded) = html
-        .split_once("and 4 more times, by what it left running")
+        .split_once("and 4 more times, by its background processes")
         .unwrap();
-    let title = "<h4>Files, by what it left running";
+    let title = "<h4>Files, by its background processes";
     assert_eq!(
         (shown.matches(title).count(), folded.matches(title).count()),
         (2, 4)
