@@ -448,7 +448,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn what_is_read_is_what_is_on_the_terminal(edits in edits(), size in 1usize..40) {
+    fn shown_text_is_the_text_on_the_terminal(edits in edits(), size in 1usize..40) {
         let output = [b"\x1b[?2004h> \r", &edits[..]].concat();
         let shown = shown(output.chunks(size), 6, 20);
         let wanted = on_a_terminal(&output, 6, 20);

@@ -370,7 +370,7 @@ mod tests {
         }
 
         #[test]
-        fn the_screen_is_the_same_as_without(bytes in output()) {
+        fn screen_is_the_same_without_the_filter(bytes in output()) {
             let (rows, cols) = (24.try_into().unwrap(), 100.try_into().unwrap());
             let mut with = vt100::Parser::new(rows, cols, 10);
             let mut without = vt100::Parser::new(rows, cols, 10);

@@ -1,4 +1,4 @@
-//! Drawing costs: a 200 × 60 overlay, and a card over outputs of two sizes.
+//! Drawing costs: a 200 × 60 overlay, and a card with outputs of two sizes.
 
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 use agent_bash_render::{OutputLimits, OutputText, Overlay, OverlayState, Theme, ToolCard};

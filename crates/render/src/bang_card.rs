@@ -1,4 +1,4 @@
-//! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
+//! The card of a command that the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::bash_text::script_rows;
 use crate::card_frame::{
@@ -19,7 +19,7 @@ const COLLAPSED: usize = 20;
 /// Columns before a card's text, as on the card of a tool call.
 const MARGIN: usize = 2;
 
-/// They hold the place of a rail.
+/// Blanks in the place of a rail.
 const SPACE: &str = "  ";
 
 /// A bang command as its card shows it.
@@ -27,30 +27,31 @@ const SPACE: &str = "  ";
 pub struct BangCard {
     /// The script.
     pub command: String,
-    /// Started with `!!`: the model does not see it.
+    /// True if started with `!!`: the model does not see the command.
     pub excluded_from_context: bool,
-    /// Its state.
+    /// The state of the command.
     pub state: CardState,
-    /// Time since it started.
+    /// Time since the start.
     pub elapsed: Duration,
-    /// What it printed.
+    /// The output.
     pub output: OutputText,
-    /// Where the full output is, if the message does not hold all of it.
+    /// The stored full output, if the message does not hold all of it.
     pub stored: Option<StoredOutput>,
-    /// Further remarks, for example on survivors or on the state of the shell.
-    pub remarks: Vec<FooterLine>,
-    /// What it did to files.
+    /// Further lines below the output, for example about survivors or the shell.
+    pub footer: Vec<FooterLine>,
+    /// The command's changes to files.
     pub changes: Option<CardChanges>,
-    /// Whether only the command and the outcome are shown.
+    /// True if the card shows only the command and the outcome.
     pub folded: bool,
 }
 
 /// The full output of a command whose output was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredOutput {
-    /// For example `artifact://3`; `None` if it was not kept.
+    /// For example `artifact://3`; `None` if the output was not stored.
     pub uri: Option<String>,
-    /// How many bytes of its beginning are kept, if it was longer than what is kept at most.
+    /// Number of stored bytes from the beginning, if the output exceeded the limit of a stored
+    /// output.
     pub first: Option<u64>,
     /// Bytes in the message, and bytes printed.
     pub shown: [u64; 2],
@@ -66,18 +67,18 @@ impl BangCard {
             elapsed: Duration::ZERO,
             output: OutputText::new(OutputLimits::BANG),
             stored: None,
-            remarks: Vec::new(),
+            footer: Vec::new(),
             changes: None,
             folded: false,
         }
     }
 
-    /// Height in rows.
+    /// The height in rows.
     pub fn height(&self, width: u16, expanded: bool, theme: &Theme) -> usize {
         self.frame(width, expanded, theme).height()
     }
 
-    /// Its rows from `skip` on, at most `most`.
+    /// The rows from `skip` on, at most `most`.
     pub fn rows(
         &self,
         width: u16,
@@ -139,7 +140,7 @@ impl BangCard {
             let dropped = self.output.dropped_lines();
             if dropped > 0 {
                 head.extend(note(
-                    &format!("… ({dropped} earlier lines are not kept here)"),
+                    &format!("… ({dropped} earlier lines are not stored)"),
                     theme.dim,
                 ));
             }
@@ -164,20 +165,20 @@ impl BangCard {
         {
             foot.extend(note(reason, theme.error));
         }
-        if let Some(kept) = &self.stored {
-            let [shown, all] = kept.shown;
+        if let Some(stored) = &self.stored {
+            let [shown, all] = stored.shown;
             let about = if self.excluded_from_context {
                 format!("{} printed", size_text(all, SizeStyle::Spaced))
             } else {
                 format!("the model saw {}", words::part(shown, all))
             };
             foot.extend(note(
-                &footer::stored_output(&about, kept.uri.as_deref(), kept.first, None),
+                &footer::stored_output(&about, stored.uri.as_deref(), stored.first, None),
                 theme.warning,
             ));
         }
-        for remark in &self.remarks {
-            foot.extend(indented(remark.rows(inner, theme)));
+        for line in &self.footer {
+            foot.extend(indented(line.rows(inner, theme)));
         }
         if let Some(changes) = &self.changes {
             foot.extend(indented(changes.rows(inner, theme)));
@@ -187,7 +188,7 @@ impl BangCard {
         CardFrame { head, body, foot }
     }
 
-    /// Outcome, duration and changes, in the columns of a tool call's.
+    /// Outcome, duration and changes, in the columns of a tool call's card.
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
         let badge_style = if is_plain { theme.dim } else { style };

@@ -1,4 +1,4 @@
-//! A script in colours: which style each part of it has, and a script as rows.
+//! A script in colours: the styles of its parts, and its rows.
 
 use crate::row_breaks::broken;
 use crate::styled_line::StyledLine;
@@ -11,17 +11,17 @@ use ratatui::text::{Line, Span};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Longer scripts have one colour.
+/// Limit of bytes of a script that gets colours.
 const MOST: usize = 16 << 10;
 
-/// A script's parts with their styles, in order; what is between them has none of its own.
+/// The parts of a script with their styles, in order. Text between them has no style of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BashStyles {
     parts: Vec<(Range<usize>, Style)>,
 }
 
 impl BashStyles {
-    /// Those of a script.
+    /// The styles of a complete script.
     pub fn of(text: &str, theme: &Theme) -> Self {
         if text.len() > MOST {
             return Self::default();
@@ -29,8 +29,8 @@ impl BashStyles {
         Self::of_tokens(text, &Tokens::of(text), theme, |_| true)
     }
 
-    /// Those of a script that is being typed: commands that `is_known` does not know are marked, and so is what makes it one
-    /// that bash will not run, whatever is yet to come.
+    /// The styles of a script that is being typed. Marks commands that `is_known` rejects, and
+    /// errors that no continuation can repair.
     pub fn typed(text: &str, theme: &Theme, is_known: impl Fn(&str) -> bool) -> Self {
         if text.len() > MOST {
             return Self::default();
@@ -70,7 +70,7 @@ impl BashStyles {
         }
     }
 
-    /// Puts a style on top of those of a range.
+    /// Adds a style on top of the styles of a range.
     fn mark(&mut self, range: Range<usize>, style: Style) {
         let mut parts = Vec::with_capacity(self.parts.len() + 2);
         for (part, own) in self.parts.drain(..) {
@@ -97,7 +97,7 @@ impl BashStyles {
     }
 }
 
-/// The functions that a script defines, wherever that is.
+/// The functions that a script defines anywhere.
 fn functions<'t>(text: &'t str, tokens: &Tokens) -> Vec<&'t str> {
     let tokens = tokens.tokens.iter();
     let tokens = tokens.map(|token| (token.kind, &text[token.span.start..token.span.end]));
@@ -115,7 +115,7 @@ fn functions<'t>(text: &'t str, tokens: &Tokens) -> Vec<&'t str> {
     names.map(|(_, (_, name))| *name).collect()
 }
 
-/// A script in rows; `base` is below its colours. Nothing in it acts.
+/// A script in rows, with `base` below its colours. Control sequences have no effect.
 pub(crate) fn script_rows(
     text: &str,
     width: usize,
@@ -128,21 +128,22 @@ pub(crate) fn script_rows(
         let mut row = StyledLine::default();
         let own = line.trim_end_matches('\n');
         let shown = visible::shown(own);
-        for (at, c) in places(own).into_iter().zip(shown.chars()) {
+        for (at, c) in byte_offsets(own).into_iter().zip(shown.chars()) {
             let style = base.patch(styles.at(from + at));
             match c {
                 '\t' => row.push_tab(style, usize::MAX),
                 c => row.push(c, style, usize::MAX),
             }
         }
-        // Styles of ours, which are without colours where the theme is.
+        // The styles come from the caller's theme, which may have no colours.
         row.draw_rows(width, 0, &Theme::dark(), &mut rows);
         from += line.len();
     }
     rows
 }
 
-/// The first lines of a script, each on one row; where there are fewer than `rows`, long ones have those that are left.
+/// The first lines of a script, each on one row. If there are fewer lines than `rows`, long lines
+/// get the remaining rows.
 pub(crate) fn script_lines(
     text: &str,
     [lines, rows]: [usize; 2],
@@ -155,7 +156,7 @@ pub(crate) fn script_lines(
     let mut left = rows.saturating_sub(text.lines().count());
     for line in text.split_inclusive('\n').take(lines) {
         let own = line.trim_end_matches(['\n', '\r']);
-        let places = places(own);
+        let byte_offsets = byte_offsets(own);
         let mut at = 0;
         let parts = first_rows(own, 1 + left, columns);
         left -= parts.len() - 1;
@@ -163,8 +164,8 @@ pub(crate) fn script_lines(
             at += skipped;
             let mut spans: Vec<Span<'static>> = Vec::new();
             for c in part.chars() {
-                let place = places.get(at).copied().unwrap_or(own.len());
-                let style = base.patch(styles.at(from + place));
+                let offset = byte_offsets.get(at).copied().unwrap_or(own.len());
+                let style = base.patch(styles.at(from + offset));
                 match spans.last_mut() {
                     Some(last) if last.style == style => last.content.to_mut().push(c),
                     _ => spans.push(Span::styled(c.to_string(), style)),
@@ -178,10 +179,10 @@ pub(crate) fn script_lines(
     out
 }
 
-/// A line on at most so many rows, the last of which is shortened if that is not all; before each row, how many characters
-/// are on none, which are spaces.
+/// Breaks a line into at most `most` rows, and shortens the last row if the line is longer. Each
+/// row has the number of skipped spaces before it.
 fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
-    // Of a line of megabytes only the beginning is processed.
+    // Only the beginning of a line of megabytes is processed.
     let enough = columns.saturating_mul(8 * most).saturating_add(64);
     let cut = line.char_indices().nth(enough);
     let cut = cut.map_or(line.len(), |(at, _)| at);
@@ -204,18 +205,20 @@ fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
     rows
 }
 
-/// The byte of a line that each character stands for which is shown of it: for what cannot be seen there are marks.
-fn places(line: &str) -> Vec<usize> {
-    let mut places = Vec::with_capacity(line.len());
+/// Maps each shown character to its byte in the line: invisible characters are shown as marks of
+/// several characters.
+fn byte_offsets(line: &str) -> Vec<usize> {
+    let mut byte_offsets = Vec::with_capacity(line.len());
     let mut before = None;
     for (at, c) in line.char_indices() {
         let is_marked = c != '\t' && visible::must_be_marked(before, c);
         let shown = if is_marked { visible::mark(c).len() } else { 1 };
-        places.extend(std::iter::repeat_n(at, shown));
-        // As where marks are put: a tab that is drawn as a space is no character before another.
+        byte_offsets.extend(std::iter::repeat_n(at, shown));
+        // As where marks are inserted: a tab, which is drawn as a space, is not a preceding
+        // character.
         before = (!is_marked && c != '\t').then_some(c);
     }
-    places
+    byte_offsets
 }
 
 #[cfg(test)]
@@ -224,7 +227,7 @@ mod tests {
     use ratatui::style::{Color, Modifier};
 
     #[test]
-    fn what_is_wrong_is_marked_and_what_is_unfinished_is_not() {
+    fn errors_are_marked_and_unfinished_scripts_are_not() {
         let theme = Theme::dark();
         let is_marked = |text: &str, at| {
             let styles = BashStyles::typed(text, &theme, |_| true);
@@ -237,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_nobody_knows_differ() {
+    fn unknown_commands_differ() {
         let theme = Theme::dark();
         let styles = BashStyles::typed("gti status", &theme, |name| name == "git");
         assert_eq!(styles.at(0), theme.unknown);
         let styles = BashStyles::typed("git status", &theme, |name| name == "git");
         assert_eq!((styles.at(0), styles.at(4)), (theme.title, theme.text));
-        // Functions of the same script are known, where they are defined and where they are used.
+        // Functions of the same script are known, at their definition and their use.
         for text in ["mod () { :; }; mod", "function mod { :; }\nmod"] {
             let styles = BashStyles::typed(text, &theme, |_| false);
             for (at, _) in text.match_indices("mod") {
@@ -255,13 +258,13 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_script_and_nothing_in_it_acts() {
+    fn rows_show_the_script_and_control_characters_have_no_effect() {
         let theme = Theme::dark();
         let text =
             |rows: &[Line<'_>]| -> Vec<String> { rows.iter().map(ToString::to_string).collect() };
         let rows = script_rows("echo '\u{1b}[31mx'", 80, theme.text, &theme);
         assert_eq!(text(&rows), ["echo '<U+001B>[31mx'"]);
-        // What is marked keeps the colours around it.
+        // A mark keeps the colours around it.
         let marked = "\techo 1\u{fe0f} 'a\u{200b}' 👨\u{200d}👩 $b";
         let all = script_rows(marked, 80, theme.text, &theme);
         let first = script_lines(marked, [1; 2], 80, theme.text, &theme);
@@ -288,7 +291,7 @@ mod tests {
             &theme,
         );
         assert_eq!(text(&rows), ["echo …", "echo …"]);
-        // Without colours, none.
+        // Without colours, there are none.
         let plain = Theme::plain();
         let rows = script_rows(script, 80, plain.text, &plain);
         let has_colour = |span: &Span<'_>| span.style.fg.is_some_and(|color| color != Color::Reset);
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_have_the_rows_that_are_left() {
+    fn long_lines_get_the_remaining_rows() {
         let theme = Theme::dark();
         let rows = |script: &str, columns| -> Vec<String> {
             let rows = script_lines(script, [9, 3], columns, theme.text, &theme);
@@ -311,7 +314,7 @@ mod tests {
         assert_eq!(rows("abcdefghijk", 4), ["abcd", "efgh", "ijk"]);
         assert_eq!(rows("abcdefghijklm", 4), ["abcd", "efgh", "ijk…"]);
         assert_eq!(rows("你好你好你好你", 4), ["你好", "你好", "你…"]);
-        // The first has what the second leaves, and of three none has more.
+        // The first line gets the rows that the second leaves; of three lines none gets more.
         assert_eq!(rows("echo one two\nls", 8), ["echo one", "two", "ls"]);
         assert_eq!(
             rows(&format!("{long}\nls"), 8),
@@ -321,7 +324,7 @@ mod tests {
         assert_eq!(rows("\nls", 8), ["", "ls"]);
         let huge = format!("a{}", "\u{301}".repeat(1 << 20));
         assert_eq!(rows(&huge, 4).len(), 1);
-        // Colours are those of the script on all rows.
+        // The colours of all rows are those of the script.
         let lines = script_lines("echo one  'two' $b", [9, 3], 10, theme.text, &theme);
         let styles = |text: &str| {
             let spans = lines.iter().flat_map(|line| &line.spans);

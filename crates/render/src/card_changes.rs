@@ -1,4 +1,4 @@
-//! What a call did to files, as its card shows it: `Δ +2 ~1 −1` in the footer, and lines below the output.
+//! A call's changes to files on its card: `Δ +2 ~1 −1` in the footer, and lines below the output.
 
 use crate::Theme;
 use crate::file_row::style;
@@ -10,32 +10,33 @@ use agent_bash_core::{Notice, NoticeKind};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// How to get at what is held back.
+/// The keys for held changes.
 const HINT: &str = "f6 selects it · enter diff · c commit · d discard";
 
-/// The same where it cannot be committed.
+/// The keys for held changes that cannot be committed.
 const STALE_HINT: &str = "f6 selects it · enter diff · d discard";
 
-/// The same where that is nothing.
+/// The keys for a trial without changes.
 const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
 
-/// What a call did to files.
+/// A call's changes to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardChanges {
-    /// The set, as of the last look at it.
+    /// The change set when it was last read.
     pub set: Changes,
-    /// What the command left running has changed since, in their order. True: it may be that an earlier one left it.
+    /// Later change sets of the command's background processes, in order. True: the process may
+    /// belong to an earlier command.
     pub background: Vec<(Changes, bool)>,
-    /// What was said when something was done with it last, one per line.
+    /// The outcome of the last action, one line each.
     pub outcome: Vec<String>,
-    /// What is said beside that: that something is being done now, or was not done.
+    /// Further lines: the running action, or what was not done.
     pub aside: Vec<String>,
-    /// Whether that is about something that was not done.
+    /// True if `aside` is about a refused action.
     pub refused: bool,
 }
 
 impl CardChanges {
-    /// A set of which nothing was said yet.
+    /// A change set without an outcome.
     pub fn new(set: Changes) -> Self {
         Self {
             set,
@@ -46,7 +47,8 @@ impl CardChanges {
         }
     }
 
-    /// What is known of a command that has ended, with what its notices say of that; `None` if nothing is.
+    /// The changes of a command that has ended, with the notices about them; `None` if nothing is
+    /// known.
     pub fn known(set: Option<&Changes>, notices: &[Notice]) -> Option<Self> {
         let mut changes = Self::new(set?.clone());
         let lines = notices.iter().filter_map(|notice| match &notice.kind {
@@ -54,37 +56,37 @@ impl CardChanges {
             _ => None,
         });
         changes.refused = !changes.set.conflicts.is_empty();
-        let said = if changes.refused {
+        let shown = if changes.refused {
             &mut changes.aside
         } else {
             &mut changes.outcome
         };
-        said.extend(lines);
+        shown.extend(lines);
         Some(changes)
     }
 
-    /// All sets: its own, and what it left running has changed.
+    /// All change sets: the command's own, then those of its background processes.
     pub fn sets(&self) -> impl DoubleEndedIterator<Item = &Changes> {
         std::iter::once(&self.set).chain(self.background.iter().map(|(set, _)| set))
     }
 
-    /// `Δ +2 ~1 −1 →1 m1`, and what has become of it unless it was simply done, and then `later +1`; `None` if there is nothing
-    /// to show.
+    /// `Δ +2 ~1 −1 →1 m1`, then the state unless the changes are simply made, then `later +1`.
+    /// `None` if there is nothing to show.
     pub(crate) fn mark(&self, theme: &Theme) -> Option<Vec<Span<'static>>> {
-        let late = self
+        let background = self
             .background
             .iter()
             .map(|(set, is_unsure)| (set, *is_unsure));
-        let late = words::background_summary(late);
+        let background = words::background_summary(background);
         let own = self.own_mark(theme);
-        if late.is_empty() {
+        if background.is_empty() {
             return own;
         }
         let has_own = own.is_some();
         let mut spans = own.unwrap_or_else(|| vec![Span::styled("Δ", theme.accent)]);
-        for (index, said) in late.into_iter().enumerate() {
+        for (index, part) in background.into_iter().enumerate() {
             let comma = if has_own || index > 0 { "," } else { "" };
-            spans.push(Span::styled(format!("{comma} {said}"), theme.text));
+            spans.push(Span::styled(format!("{comma} {part}"), theme.text));
         }
         Some(spans)
     }
@@ -113,7 +115,7 @@ impl CardChanges {
             say(format!("{of_git} in .git{}", comma(outside > 0)), theme.dim);
         }
         if outside > 0 {
-            // Nothing of that can be taken back.
+            // Changes outside of the recorded directory cannot be undone.
             say(format!("{outside} outside"), theme.warning);
         }
         match self.set.by {
@@ -127,24 +129,24 @@ impl CardChanges {
         Some(spans)
     }
 
-    /// What has become of it; `None` if it was done as any call's.
+    /// The state of the changes; `None` if they are simply made.
     fn state(&self, theme: &Theme) -> Option<(&'static str, Style)> {
         let style = match self.set.state {
             ChangesState::Held | ChangesState::Interrupted => theme.warning,
             _ => theme.dim,
         };
-        words::fate(&self.set).map(|word| (word, style))
+        words::state_text(&self.set).map(|word| (word, style))
     }
 
     /// The lines below the output.
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let beside = if self.refused {
+        let aside_style = if self.refused {
             theme.warning
         } else {
             theme.dim
         };
         let mut rows: Vec<Line<'static>> = Vec::new();
-        for (lines, style) in [(&self.outcome, theme.dim), (&self.aside, beside)] {
+        for (lines, style) in [(&self.outcome, theme.dim), (&self.aside, aside_style)] {
             for line in lines {
                 rows.extend(wrapped(&visible::one_line(line), width, style));
             }
@@ -170,7 +172,7 @@ impl CardChanges {
     }
 }
 
-/// How many of each kind there are, of those that there are any of.
+/// The counts by kind, without zeros.
 fn counts(counts: &ChangeCounts, theme: &Theme) -> Vec<(String, Style)> {
     let some = counted(counts);
     some.map(|(change, number)| (format!("{}{number}", sign(change)), style(change, theme)))

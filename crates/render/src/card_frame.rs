@@ -1,5 +1,5 @@
-//! The layout that cards share: some lines, then a window into the output, then some lines, each behind a rail.
-//! Only the visible rows are built.
+//! The layout that cards share: some lines, then a window into the output, then some lines, each
+//! behind a rail. Builds only the visible rows.
 
 use crate::visible_text::shortened;
 use crate::{CardState, OutputRows, OutputText, Theme, words};
@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Columns of a duration, at most.
+/// Columns of the longest duration.
 const DURATION: usize = 7;
 
 /// A card's contents, for one width.
@@ -17,11 +17,11 @@ pub(crate) struct CardFrame<'a> {
     pub(crate) foot: Vec<Line<'static>>,
 }
 
-/// Its output.
+/// The output of a card.
 pub(crate) enum Body<'a> {
     /// A few rows.
     Rows(Vec<Line<'static>>),
-    /// All output that is kept, behind a rail.
+    /// All stored output, behind a rail.
     All {
         output: &'a OutputText,
         width: usize,
@@ -81,10 +81,10 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
         .collect()
 }
 
-/// So many rows are shown rather than counted: the count takes one itself, and a key to see them.
+/// Hidden rows up to this number are shown instead: the line that counts them takes as much room.
 const FEW: u64 = 2;
 
-/// How many of `all` rows are shown where there is room for `most`.
+/// Number of rows to show of `all` if there is room for `most`.
 pub(crate) fn shown_of(all: usize, most: usize) -> usize {
     if all <= most + FEW as usize {
         all
@@ -93,7 +93,8 @@ pub(crate) fn shown_of(all: usize, most: usize) -> usize {
     }
 }
 
-/// The last rows of an output: at most `most` of at most `lines` lines, or all if hardly more are there.
+/// The last rows of an output: at most `most` of at most `lines` lines, or all if only a few more
+/// exist.
 pub(crate) fn last_rows(
     output: &OutputText,
     width: usize,
@@ -108,21 +109,22 @@ pub(crate) fn last_rows(
     output.tail(width, most + few, lines.saturating_add(few), theme)
 }
 
-/// What is before the rows of a collapsed card, and how many an expanded one has.
+/// The line about the rows before those of a collapsed card, with the number of rows after
+/// expanding it.
 pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
     let above = tail.earlier;
-    let kept = above + tail.rows.len() as u64 - output.dropped_lines();
-    let all = if output.begins_later() {
+    let expanded = above + tail.rows.len() as u64 - output.dropped_lines();
+    let all = if output.is_beginning_cut() {
         "the last"
     } else {
         "all"
     };
-    format!("… {above} rows above · ctrl+o expands {all} {kept}")
+    format!("… {above} rows above · ctrl+o expands {all} {expanded}")
 }
 
 /// A part of a footer.
 pub(crate) struct FooterPart {
-    /// Where there is little room, those of the highest rank go first; those of rank 0 stay.
+    /// If there is little room, parts with the highest rank are dropped first; rank 0 stays.
     pub(crate) rank: u8,
     pub(crate) spans: Vec<Span<'static>>,
 }
@@ -134,7 +136,7 @@ impl FooterPart {
     }
 }
 
-/// How it ended and how long it took, in columns, so that both stand below each other on all cards.
+/// Outcome and duration, in fixed columns, so that they are aligned on all cards.
 pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme) -> FooterPart {
     const OUTCOME: usize = CardState::BADGE;
     let elapsed = format!("{:>DURATION$}", words::duration(elapsed));
@@ -145,7 +147,7 @@ pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme)
     FooterPart { rank: 0, spans }
 }
 
-/// How much output a folded card hides.
+/// The number of rows that a folded card hides.
 pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> FooterPart {
     let text = match output.row_count(columns) {
         1 => "1 row folded".to_owned(),
@@ -154,7 +156,7 @@ pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> Foot
     FooterPart::new(2, Span::styled(text, theme.dim))
 }
 
-/// The parts that there is room for, separated by dots; what stays is shortened if need be.
+/// The parts that fit, separated by dots. The remaining parts are shortened if necessary.
 pub(crate) fn parts_that_fit(
     mut parts: Vec<FooterPart>,
     columns: usize,
@@ -211,7 +213,7 @@ mod tests {
             assert_eq!(tail.rows.len(), shown, "{lines}");
             assert_eq!(tail.earlier, (lines - shown) as u64);
         }
-        // Of a line that is wrapped, too.
+        // A wrapped line, too.
         let output = OutputText::of(OutputLimits::CARD, &"x".repeat(20 * 12));
         let tail = last_rows(&output, 20, [10, usize::MAX], &Theme::plain());
         assert_eq!((tail.rows.len(), tail.earlier), (12, 0));

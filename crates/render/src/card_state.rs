@@ -6,15 +6,15 @@ use agent_bash_core::Status;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CardState {
-    /// Still running.
+    /// The call is running.
     Running,
-    /// Running, and a program waits for input.
+    /// The call is running, and a program waits for input.
     WaitingForInput,
-    /// Not running yet: somebody has to say whether it may.
+    /// The call does not run yet: it needs an approval.
     WaitingForAnswer,
-    /// Ended.
+    /// The call has ended.
     Ended(Status),
-    /// Ended in an earlier run: how is not known here.
+    /// The call ended in an earlier run, with an unknown outcome.
     Earlier,
 }
 
@@ -22,9 +22,9 @@ impl CardState {
     /// Columns of the longest badge.
     pub(crate) const BADGE: usize = 11;
 
-    /// The state in a word or two. Outcomes that matter to the user differ even without colour: `running`, `needs
-    /// input`, `needs a yes`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`, `cancelled`, `background`, `blocked`, `not started`,
-    /// `unknown`, `earlier run`.
+    /// The state in a word or two. Outcomes that matter to the user differ even without colour:
+    /// `running`, `needs input`, `needs a yes`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`,
+    /// `cancelled`, `background`, `blocked`, `not started`, `unknown`, `earlier run`.
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),
@@ -41,12 +41,12 @@ impl CardState {
             Status::MovedToBackground { .. } => "background".to_owned(),
             Status::Blocked { .. } => "blocked".to_owned(),
             Status::NotStarted { .. } => "not started".to_owned(),
-            // Lost, and whatever a later version adds.
+            // `Lost`, or a status that a later version adds.
             _ => "unknown".to_owned(),
         }
     }
 
-    /// Whether it has not ended.
+    /// True if the call has not ended.
     pub fn is_live(&self) -> bool {
         !matches!(self, Self::Ended(_))
     }
@@ -59,7 +59,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_two_states_look_the_same() {
+    fn states_have_different_badges_and_icons() {
         let reason = || "x".to_owned();
         let signaled = |signal: &str, number| Status::Signaled {
             signal: signal.to_owned(),
@@ -95,13 +95,13 @@ mod tests {
         let states = ends.map(CardState::Ended).into_iter().chain(live);
         let badges: BTreeSet<String> = states.map(|state| state.badge()).collect();
         assert_eq!(badges.len(), count, "{badges:?}");
-        // What stands behind them stays in its column.
+        // The text after the badges is aligned.
         let longest = badges.iter().map(|badge| badge.chars().count()).max();
         assert_eq!(longest, Some(CardState::BADGE), "{badges:?}");
     }
 
     #[test]
-    fn only_what_is_over_is_not_live() {
+    fn only_ended_states_are_not_live() {
         assert!(CardState::Running.is_live() && CardState::WaitingForInput.is_live());
         assert!(!CardState::Ended(Status::Cancelled).is_live());
     }

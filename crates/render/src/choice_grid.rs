@@ -9,49 +9,49 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 use std::ops::Range;
 
-/// Most rows, without the line below them.
+/// Maximum number of rows, without the line below them.
 const MOST_ROWS: usize = 8;
 
 /// Columns between columns.
 const GAP: usize = 2;
 
-/// What can be chosen.
+/// The texts to choose from.
 #[derive(Debug, Clone, Copy)]
 pub struct ChoiceGrid<'a> {
-    /// The texts, which go down the columns.
+    /// The texts, in column order.
     pub labels: &'a [String],
-    /// Index of the selected one.
+    /// Index of the selected text.
     pub selected: usize,
-    /// There are more.
+    /// True if there are more.
     pub is_cut: bool,
 }
 
-/// Where what can be chosen was drawn.
+/// The positions of the drawn texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChoicePlaces {
+pub struct ChoicePositions {
     area: Rect,
-    /// Of a column.
+    /// Rows of a column.
     rows: usize,
-    /// Columns of the screen that a column takes.
+    /// Width of a column on the screen.
     wide: usize,
-    /// Indices of what is shown.
+    /// Indices of the visible texts.
     shown: Range<usize>,
 }
 
 impl ChoiceGrid<'_> {
-    /// Draws it at the bottom of `area`; returns where what is.
-    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> ChoicePlaces {
+    /// Draws the grid at the bottom of `area`. Returns the positions of the texts.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> ChoicePositions {
         let area = area.intersection(buffer.area);
         let room = usize::from(area.height).saturating_sub(2).min(MOST_ROWS);
         if room == 0 || area.width < 8 || self.labels.is_empty() {
-            return ChoicePlaces::default();
+            return ChoicePositions::default();
         }
         let columns = usize::from(area.width) - 2;
         let widest = self.labels.iter().map(|label| width(label)).max();
         let wide = (widest.unwrap_or(0) + GAP).min(columns);
         let across = (columns / wide).max(1);
         let rows = self.labels.len().div_ceil(across).min(room);
-        // Whole columns are scrolled.
+        // The grid scrolls by whole columns.
         let column = self.selected / rows;
         let first = column.saturating_sub(across - 1) * rows;
         let below = Rect {
@@ -82,15 +82,15 @@ impl ChoiceGrid<'_> {
         }
         let count = self.labels.len();
         let more = if self.is_cut { " and more" } else { "" };
-        let said = format!(
+        let text = format!(
             "  {} of {count}{more} · tab ↑↓←→ select · enter take · esc close",
             self.selected + 1
         );
-        let said = shortened(&said, usize::from(below.width));
-        let line = Line::from(Span::styled(said, Style::new().patch(theme.dim)));
+        let text = shortened(&text, usize::from(below.width));
+        let line = Line::from(Span::styled(text, Style::new().patch(theme.dim)));
         buffer.set_line(below.x, below.bottom() - 1, &line, below.width);
         let shown = rows * across;
-        ChoicePlaces {
+        ChoicePositions {
             area: below,
             rows,
             wide,
@@ -99,7 +99,7 @@ impl ChoiceGrid<'_> {
     }
 }
 
-impl Default for ChoicePlaces {
+impl Default for ChoicePositions {
     fn default() -> Self {
         Self {
             area: Rect::default(),
@@ -110,13 +110,13 @@ impl Default for ChoicePlaces {
     }
 }
 
-impl ChoicePlaces {
-    /// Rows of a column.
+impl ChoicePositions {
+    /// The number of rows of a column.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// What stands in a cell of the screen, by its index.
+    /// The index of the text in a cell of the screen.
     pub fn at(&self, x: u16, y: u16) -> Option<usize> {
         let row = usize::from(y.checked_sub(self.area.y)?);
         let column = usize::from(x.checked_sub(self.area.x + 2)?) / self.wide;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_selected_is_shown() {
+    fn selected_text_is_visible() {
         let labels: Vec<String> = (0..100).map(|at| format!("file{at:02}")).collect();
         for selected in [0, 37, 99] {
             let area = Rect::new(0, 0, 40, 6);
@@ -140,12 +140,12 @@ mod tests {
                 selected,
                 is_cut: false,
             };
-            let places = grid.render(area, &mut buffer, &Theme::plain());
-            assert_eq!(places.rows(), 4);
-            // Each text is where it says, and nothing else is.
+            let positions = grid.render(area, &mut buffer, &Theme::plain());
+            assert_eq!(positions.rows(), 4);
+            // Each text is at its reported position, and other positions have none.
             for (x, y) in (0..40).flat_map(|x| (0..6).map(move |y| (x, y))) {
                 let cells = (x..40).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-                let at = places.at(x, y);
+                let at = positions.at(x, y);
                 if cells.starts_with("file") {
                     assert_eq!(at.map(|at| &*labels[at]), cells.get(..6), "{x} {y}");
                 }

@@ -1,7 +1,8 @@
-//! What a call changed in files, in colour. The host supplies the lines; whatever is in them, nothing of it acts.
+//! A call's changes to files as a coloured diff. The host supplies the lines; control sequences in
+//! them have no effect.
 
 use crate::file_row::file_row;
-use crate::found_text::{Marked, text};
+use crate::match_marks::{Marked, text};
 use crate::pager::{BEFORE, counting};
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
@@ -13,7 +14,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use regex::Regex;
 
-/// Stands on the frame beside the line with the current match.
+/// The mark on the frame of the line with the current match.
 const FOUND: &str = "▸";
 
 /// Distance of tab stops in columns.
@@ -24,23 +25,23 @@ const TAB: usize = 8;
 pub struct DiffView<'a> {
     /// For example `changes://7`.
     pub title: &'a str,
-    /// The command that did it.
+    /// The command that made the changes.
     pub subtitle: &'a str,
     /// All lines.
     pub lines: &'a [DiffLine],
-    /// What of them is visible.
+    /// The visible part.
     pub position: &'a PagerPosition,
-    /// What keys do with the set, for example `u undo`; may be empty.
+    /// The keys for the change set, for example `u undo`; may be empty.
     pub keys: &'a str,
-    /// What is searched for; its matches are marked.
+    /// The pattern that is searched; its matches are marked.
     pub pattern: Option<&'a Regex>,
-    /// Of which match `found_line` has the first, from 1, and how many lines have any.
+    /// The number of the match in `found_line`, from 1, and the number of matching lines.
     pub matches: Option<(u64, u64)>,
     /// The line with the current match, from 1.
     pub found_line: Option<u64>,
-    /// A pattern being typed, with the sign before it.
+    /// A pattern being typed, with its sign.
     pub typed: Option<&'a str>,
-    /// The number before a key.
+    /// The number typed before a key.
     pub count: Option<u64>,
     /// A message instead of the keys.
     pub message: Option<&'a str>,
@@ -49,19 +50,19 @@ pub struct DiffView<'a> {
 /// A line of a diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiffLine {
-    /// A file begins.
+    /// The beginning of a file.
     File(FileChange),
-    /// Something about it, such as that it is binary.
+    /// A note about the file, such as that it is binary.
     Note(String),
-    /// Where in the file the following lines are.
+    /// The position of the following lines in the file.
     Hunk(String),
-    /// A line that is on both sides.
+    /// A line on both sides.
     Context(String),
-    /// A line that is gone.
+    /// A removed line.
     Removed(String),
-    /// A line that is new.
+    /// An added line.
     Added(String),
-    /// Nothing.
+    /// An empty line.
     Blank,
 }
 
@@ -71,7 +72,7 @@ impl DiffView<'_> {
         inner_rows(area)
     }
 
-    /// Draws it.
+    /// Draws the diff.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -87,14 +88,15 @@ impl DiffView<'_> {
             let parts = line.parts(theme);
             let room = usize::from(inner.width);
             if parts.first_column(self.position.column, room) > 0 {
-                // On the frame: the sign stays.
+                // On the frame, so that the sign stays.
                 buffer.set_string(area.x, y, BEFORE, theme.dim);
             }
             let pattern = self.pattern.filter(|_| line.is_searched());
             let row = parts.row(self.position.column, room, pattern, theme);
             buffer.set_line(inner.x, y, &row, inner.width);
             if self.found_line == Some(number) {
-                // There is no room beside the line. And what is reversed would hide the match, which is that, too.
+                // The mark is on the frame: there is no room beside the line, and reversing the
+                // line would hide the reversed match.
                 buffer.set_string(area.x, y, FOUND, theme.accent);
                 let background = Style {
                     bg: theme.selected.bg,
@@ -106,10 +108,10 @@ impl DiffView<'_> {
         }
     }
 
-    fn footer(&self, first: usize, seen: usize, theme: &Theme) -> (String, Style) {
-        let position = match (self.lines.len(), seen) {
+    fn footer(&self, first: usize, visible: usize, theme: &Theme) -> (String, Style) {
+        let position = match (self.lines.len(), visible) {
             (0, _) | (_, 0) => "empty".to_owned(),
-            (total, seen) => format!("{first}–{} of {total}", first + seen - 1),
+            (total, visible) => format!("{first}–{} of {total}", first + visible - 1),
         };
         if let Some(typed) = self.typed {
             return (format!("{typed}▏"), theme.accent);
@@ -117,7 +119,7 @@ impl DiffView<'_> {
         if let Some(count) = self.count {
             return (counting(count), theme.accent);
         }
-        // What is most wanted comes first: it stays where there is little room.
+        // The most important part comes first: it stays if there is little room.
         let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
         let counted = counted.unwrap_or_default();
         if let Some(message) = self.message {
@@ -140,17 +142,17 @@ impl DiffView<'_> {
 }
 
 impl DiffLine {
-    /// Whether it is of what changed, and not of where that is.
+    /// True if the line is part of a file's contents, and so is searched.
     pub fn is_searched(&self) -> bool {
         !matches!(self, Self::Hunk(_))
     }
 
-    /// What is searched, as it is shown, without the sign before it.
+    /// The text that is searched, as it is shown, without the sign.
     pub fn text(&self) -> String {
         text(&self.parts(&Theme::plain()).body)
     }
 
-    /// Columns of a row of `width` in which that is shown.
+    /// Columns for that text in a row of `width`.
     pub fn room(&self, width: usize) -> usize {
         width.saturating_sub(self.parts(&Theme::plain()).sign.width())
     }
@@ -187,16 +189,16 @@ impl DiffLine {
 
 /// A line with its styles.
 struct Parts {
-    /// What stays at the left.
+    /// The part that stays at the left.
     sign: Span<'static>,
     body: Line<'static>,
     base: Style,
-    /// It stays where it is, unless there is no room for it.
+    /// True if the line does not scroll sideways, unless it is too long.
     is_heading: bool,
 }
 
 impl Parts {
-    /// The column that it begins at where those around it begin at `from`.
+    /// The first shown column, if other lines start at `from`.
     fn first_column(&self, from: usize, width: usize) -> usize {
         let wide = self.body.width();
         let fits = wide + self.sign.width() <= width;
@@ -207,7 +209,7 @@ impl Parts {
         }
     }
 
-    /// From column `from` on, as far as there is room.
+    /// The row from column `from` on, as far as there is room.
     fn row(
         self,
         from: usize,
@@ -228,7 +230,7 @@ impl Parts {
     }
 }
 
-/// A line as it can be shown: tabs as spaces, what acts or hides as marks.
+/// A line in a form that can be drawn: tabs as spaces, control and hidden characters as marks.
 fn cells(text: &str) -> String {
     let mut shown = String::new();
     for (at, piece) in text.split('\t').enumerate() {
@@ -246,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tabs_lead_to_stops_and_what_acts_is_marked() {
+    fn tabs_lead_to_stops_and_control_characters_are_marked() {
         for (text, want) in [
             ("\tx", "        x"),
             ("ab\tx\ty", "ab      x       y"),

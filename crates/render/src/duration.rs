@@ -1,9 +1,9 @@
-//! How long something took, as text.
+//! A duration as text.
 
 use std::time::Duration;
 
-/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. In at most seven columns up to a hundred hours. Tenths are rounded, as they are in
-/// texts about the same command.
+/// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. Takes at most seven columns up to a hundred hours.
+/// Tenths are rounded, as in other texts about the same command.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds == 0 {
@@ -23,7 +23,7 @@ pub fn duration(duration: Duration) -> String {
     format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
 }
 
-/// Milliseconds as results have them; what is no time is none.
+/// The duration of a result's milliseconds; zero if the number is not a valid duration.
 pub fn millis(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }

@@ -1,17 +1,17 @@
-//! Characters on which terminals do not agree how wide they are, in a form on which they do.
+//! Replaces characters whose width depends on the terminal by ones with a fixed width.
 //!
-//! Flags, families and other emoji made of several characters take two, four or more columns, depending on the terminal and
-//! its font. Where it takes others than we reckon with, everything to the right is displaced, and stays behind when the text
-//! has scrolled away. What is copied or stored is not changed.
+//! Flags, families and other emoji of several characters take two, four or more columns, depending
+//! on the terminal and its font. If a terminal's width differs from ours, everything to the right
+//! is displaced, and remains on the screen after scrolling. Copied and stored text is unchanged.
 
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthChar;
 
-/// Joins characters into one.
+/// The character that joins others into one.
 const JOINER: char = '\u{200d}';
 
-/// Replaces what terminals draw differently in a finished frame: a flag by its two letters, what is made of several emoji by
-/// the first of them.
+/// Replaces ambiguous characters in a finished frame: a flag by its two letters, a joined emoji by
+/// its first part.
 pub fn normalise_widths(buffer: &mut Buffer) {
     let width = usize::from(buffer.area.width);
     for at in 0..buffer.content.len() {
@@ -27,7 +27,7 @@ pub fn normalise_widths(buffer: &mut Buffer) {
     }
 }
 
-/// What is drawn instead, a character for each column; `None` if it may stay.
+/// The replacement, one character per column; `None` if the symbol may stay.
 fn replaced(symbol: &str) -> Option<Vec<char>> {
     let mut chars = symbol.chars();
     let first = chars.next()?;
@@ -46,14 +46,14 @@ fn replaced(symbol: &str) -> Option<Vec<char>> {
             JOINER | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}'
         )
     });
-    // The columns of the whole stay taken: the first has the character, and what is left of them is blank.
+    // The replacement takes as many columns: the first has the character, the others are blank.
     is_uneven.then(|| match first.width() {
         Some(1) => vec![first, ' '],
         _ => vec![first],
     })
 }
 
-/// The letter that a character of a flag stands for.
+/// The letter of a regional indicator.
 fn letter(c: char) -> Option<char> {
     let at = u32::from(c).checked_sub(0x1f1e6).filter(|at| *at < 26)?;
     char::from_u32(u32::from('A') + at)
@@ -66,7 +66,7 @@ mod tests {
     use ratatui::style::Style;
 
     #[test]
-    fn what_is_drawn_has_a_width_that_is_certain() {
+    fn drawn_characters_have_a_fixed_width() {
         for (text, wanted) in [
             ("a🇩🇪b", "aDEb"),
             ("🇩🇪🇫🇷!", "DEFR!"),

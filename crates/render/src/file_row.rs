@@ -1,4 +1,5 @@
-//! A changed file in a row: `+ src/new.rs`, `~ src/a.rs  120 → 131 bytes`. Names are anybody's, so nothing in them acts.
+//! A changed file in a row: `+ src/new.rs`, `~ src/a.rs  120 → 131 bytes`. Control sequences in
+//! names have no effect.
 
 use crate::Theme;
 use crate::words::sign;
@@ -7,19 +8,19 @@ use agent_bash_core::visible::one_line;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// The style of the sign of what was done.
+/// The style of the sign of a change.
 pub(crate) fn style(change: Change, theme: &Theme) -> Style {
     match change {
         Change::Created => theme.ok,
         Change::Changed => theme.warning,
         Change::Deleted => theme.error,
         Change::Renamed => theme.accent,
-        // Modes, and whatever a later version adds.
+        // A mode, or a change that a later version adds.
         _ => theme.dim,
     }
 }
 
-/// Sign, name and what else is known.
+/// Sign, name and further facts.
 pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'static> {
     let mut spans = vec![
         Span::styled(format!("{} ", sign(file.change)), style(file.change, theme)),
@@ -27,7 +28,7 @@ pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'s
     ];
     let more = match (&file.from, file.bytes, file.change) {
         (Some(from), _, _) => {
-            // One that is gone and one that is new count as the same where they have the same content.
+            // A removed and a new file count as a rename if they have the same content.
             let why = if file.inferred { ", same content" } else { "" };
             format!("  from {}{why}", one_line(from))
         }

@@ -1,4 +1,5 @@
-//! The lines below a card's output: what of it the model saw, what is still running, what was denied.
+//! The lines below a card's output: the part that the model saw, running processes, denied
+//! accesses.
 
 use crate::styled_line::wrapped;
 use crate::{Theme, result_rows, words};
@@ -9,10 +10,10 @@ use agent_bash_core::{
 };
 use ratatui::text::Line;
 
-/// Survivors that are listed.
+/// Number of survivors listed.
 const SURVIVORS: usize = 3;
 
-/// Denied accesses that are listed.
+/// Number of denied accesses listed.
 const DENIED: usize = 3;
 
 /// A line below the output.
@@ -21,50 +22,52 @@ const DENIED: usize = 3;
 pub enum FooterLine {
     /// The result does not hold all of the output.
     Truncated {
-        /// Where the full output is, for example `artifact://3`.
+        /// The stored full output, for example `artifact://3`.
         uri: Option<String>,
-        /// How many bytes of its beginning that has, if it was longer than what is kept at most.
+        /// Number of stored bytes from the beginning, if the output exceeded the limit of a stored
+        /// output.
         first: Option<u64>,
-        /// The `head` or `tail` that was not run, but applied to the output. The full output is what it was given.
+        /// The `head` or `tail` that was applied to the output instead of being run. The stored
+        /// output is its input.
         filter: Option<String>,
         /// Bytes in the result.
         shown: u64,
         /// Bytes printed.
         total: u64,
     },
-    /// A process that was still running when its call had ended.
+    /// A process that still ran when its call had ended.
     Survivor {
-        /// Its process id.
+        /// The process id.
         pid: u32,
-        /// Its command line.
+        /// The command line.
         command: String,
-        /// The job it became, if it was adopted.
+        /// The job that adopted the process, if one did.
         job: Option<String>,
-        /// It is known to have ended since.
+        /// True if the process is known to have ended since.
         has_ended: bool,
     },
     /// An access that the sandbox denied.
     Denied {
         /// The file.
         path: String,
-        /// What was denied.
+        /// The denied access.
         access: Access,
     },
-    /// Attempts to reach the network that the sandbox refused, in words.
+    /// A text about network connections that the sandbox refused.
     Unreached(String),
-    /// A tool that is better suited.
+    /// The tool that is better suited.
     UseTool(String),
-    /// Something that the person can do.
+    /// An action that the user can take.
     Offer(String),
     /// A notice.
     Notice(String),
 }
 
 impl FooterLine {
-    /// What of a call is still running.
+    /// The lines about running processes of a call.
     pub fn survivors(survivors: &[Survivor]) -> Vec<Self> {
         let named = survivors.iter().take(SURVIVORS);
-        let mut remarks: Vec<Self> = named
+        let mut footer: Vec<Self> = named
             .map(|survivor| Self::Survivor {
                 pid: survivor.pid,
                 command: survivor.command.clone(),
@@ -79,16 +82,17 @@ impl FooterLine {
             } else {
                 "processes were"
             };
-            remarks.push(Self::Notice(format!(
+            footer.push(Self::Notice(format!(
                 "and {more} more {verb} still running"
             )));
         }
-        remarks
+        footer
     }
 
-    /// What a model is told, unless a card says it in another way, or the person has seen it come.
+    /// The line for a notice to the model. `None` if the card shows it in another way, or the user
+    /// has caused it.
     pub fn from_notice(notice: &Notice) -> Option<Self> {
-        let is_said = matches!(
+        let is_shown_elsewhere = matches!(
             notice.kind,
             NoticeKind::Survivors { .. }
                 | NoticeKind::SandboxDenied { .. }
@@ -96,8 +100,8 @@ impl FooterLine {
                 | NoticeKind::Changes { .. }
                 | NoticeKind::Overwritten { .. }
         );
-        let is_told = notice.kind.is_for_model() && !is_said;
-        is_told.then(|| Self::Notice(notice.text.clone()))
+        let is_listed = notice.kind.is_for_model() && !is_shown_elsewhere;
+        is_listed.then(|| Self::Notice(notice.text.clone()))
     }
 
     pub(crate) fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -109,13 +113,13 @@ impl FooterLine {
                 shown,
                 total,
             } => {
-                // Of how much it was given a filter would print is not known.
-                let seen = match filter {
+                // The size of a filter's output for its whole input is unknown.
+                let size = match filter {
                     Some(_) => size_text(*shown, SizeStyle::Spaced),
                     None => words::part(*shown, *total),
                 };
-                let seen = format!("the model saw {seen}");
-                let text = stored_output(&seen, uri.as_deref(), *first, filter.as_deref());
+                let about = format!("the model saw {size}");
+                let text = stored_output(&about, uri.as_deref(), *first, filter.as_deref());
                 (text, theme.warning)
             }
             Self::Survivor {
@@ -131,8 +135,8 @@ impl FooterLine {
                 let (state, style) = match has_ended {
                     false => (format!("↯ still running{job}"), theme.warning),
                     true => {
-                        let said = format!("· went on{job} after the command, and has ended");
-                        (said, theme.dim)
+                        let text = format!("· ran on{job} after the command, and has ended");
+                        (text, theme.dim)
                     }
                 };
                 (format!("{state}: pid {pid} {}", one_line(command)), style)
@@ -156,18 +160,19 @@ impl FooterLine {
     }
 }
 
-/// Those of a call that has ended.
-pub(crate) fn remarks(result: &ToolResult) -> Vec<FooterLine> {
-    let mut remarks = Vec::new();
+/// The lines for a call that has ended.
+pub(crate) fn footer(result: &ToolResult) -> Vec<FooterLine> {
+    let mut footer = Vec::new();
     let artifact = result.artifacts.first();
-    let first = artifact.and_then(kept_of);
+    let first = artifact.and_then(stored_bytes);
     let filter = result_rows::filter(result);
     if result.output.truncated_by == Some(TruncatedBy::HeadTail) {
-        // The command asked for no more. What the card shows is the model's text, which names a file that has all.
+        // The command itself asked for a part. The card shows the model's text, which names the
+        // file with all of it.
         let offer = format!("ctrl+f shows {}", what(first, filter));
-        remarks.extend(artifact.map(|_| FooterLine::Offer(offer)));
+        footer.extend(artifact.map(|_| FooterLine::Offer(offer)));
     } else if result.output.truncated {
-        remarks.push(FooterLine::Truncated {
+        footer.push(FooterLine::Truncated {
             uri: artifact.map(|artifact| artifact.uri.clone()),
             first,
             filter: filter.map(str::to_owned),
@@ -175,9 +180,9 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<FooterLine> {
             total: result.output.total_bytes,
         });
     }
-    remarks.extend(FooterLine::survivors(&result.survivors));
-    let denied = result.sandbox.iter().flat_map(|said| &said.denied);
-    remarks.extend(
+    footer.extend(FooterLine::survivors(&result.survivors));
+    let denied = result.sandbox.iter().flat_map(|sandbox| &sandbox.denied);
+    footer.extend(
         denied
             .clone()
             .take(DENIED)
@@ -188,27 +193,28 @@ pub(crate) fn remarks(result: &ToolResult) -> Vec<FooterLine> {
     );
     let more = denied.count().saturating_sub(DENIED);
     if more > 0 {
-        remarks.push(FooterLine::Notice(format!("and {more} more were denied")));
+        footer.push(FooterLine::Notice(format!("and {more} more were denied")));
     }
     let notices = result.notices.iter();
     let unreached = notices.filter(|it| matches!(it.kind, NoticeKind::SandboxNetwork { .. }));
-    remarks.extend(
+    footer.extend(
         unreached.map(|it| FooterLine::Unreached(it.text.trim_end_matches('.').to_owned())),
     );
-    remarks.extend(result.suggested_tool.clone().map(FooterLine::UseTool));
+    footer.extend(result.suggested_tool.clone().map(FooterLine::UseTool));
     let is_typed =
         |kind: &NoticeKind| filter.is_some() && matches!(kind, NoticeKind::HeadSatisfied { .. });
-    let told = result.notices.iter().filter(|it| !is_typed(&it.kind));
-    remarks.extend(told.filter_map(FooterLine::from_notice));
-    remarks
+    let notices = result.notices.iter().filter(|it| !is_typed(&it.kind));
+    footer.extend(notices.filter_map(FooterLine::from_notice));
+    footer
 }
 
-/// How many bytes are kept of an output that was longer than what is kept at most.
-fn kept_of(artifact: &ArtifactRef) -> Option<u64> {
+/// Number of stored bytes of an output that exceeded the limit of a stored output.
+fn stored_bytes(artifact: &ArtifactRef) -> Option<u64> {
     (!artifact.complete).then_some(artifact.bytes)
 }
 
-/// What a file has: all of an output or its beginning, which is more than the command would print if a filter was not run.
+/// The contents of the file: all of an output or its beginning. If a filter was not run, this is
+/// more than the command would print.
 fn what(first: Option<u64>, filter: Option<&str>) -> String {
     let first = first.map(|bytes| format!("the first {}", size_text(bytes, SizeStyle::Spaced)));
     match (first, filter) {
@@ -221,7 +227,7 @@ fn what(first: Option<u64>, filter: Option<&str>) -> String {
     }
 }
 
-/// Something about an output that is longer than what is shown, and how to see what is kept of it.
+/// A line about an output that is longer than shown, with the way to see the stored part.
 pub(crate) fn stored_output(
     about: &str,
     uri: Option<&str>,
@@ -230,6 +236,6 @@ pub(crate) fn stored_output(
 ) -> String {
     match uri {
         Some(uri) => format!("[{about} · ctrl+f shows {}: {uri}]", what(first, filter)),
-        None => format!("[{about} · the rest was not kept]"),
+        None => format!("[{about} · the rest was not stored]"),
     }
 }

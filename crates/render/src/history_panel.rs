@@ -1,4 +1,4 @@
-//! The search through what was typed: the best match at the bottom, next to what is being looked for.
+//! The search of the history: the best match is at the bottom, next to the query.
 
 use crate::panel_frame::{framed, inner_rows};
 use crate::styled_line::wrapped;
@@ -11,16 +11,16 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Width from which on directories are shown.
+/// Minimum width at which directories are shown.
 const ROOM_FOR_DIRECTORY: usize = 60;
 
 /// Columns around a row, with the mark.
 const BESIDE: usize = 3;
 
-/// Most rows of a command that is cut in the list.
+/// Maximum number of rows for a command that is cut in the list.
 const MOST_PREVIEW: usize = 3;
 
-/// Columns before them.
+/// Columns before these rows.
 const INDENT: usize = 3;
 
 /// Columns between a command and its directory.
@@ -29,54 +29,54 @@ const GAP: usize = 2;
 /// The panel.
 #[derive(Debug, Clone, Copy)]
 pub struct HistoryPanel<'a> {
-    /// What is looked for.
+    /// The query.
     pub query: &'a str,
-    /// Where it is looked for, in a word or two.
+    /// The scope, in a word or two.
     pub scope: &'a str,
     /// The matches, the best first.
     pub rows: &'a [HistoryRow<'a>],
-    /// Index of the selected one.
+    /// Index of the selected match.
     pub selected: usize,
 }
 
 /// A command that was typed before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryRow<'a> {
-    /// How it ended.
+    /// The outcome of the command.
     pub end: HistoryRowEnd,
-    /// How long it took.
+    /// The duration of the command.
     pub duration: Option<Duration>,
-    /// How long ago it was typed.
+    /// The time since the command was typed.
     pub age: Duration,
     /// The command, as [`HistoryRow::line`] shows it.
     pub line: &'a str,
-    /// All of it, as it was typed.
+    /// The whole command, as typed.
     pub command: &'a str,
-    /// The characters of `line` that match.
+    /// The indices of the matching characters of `line`.
     pub matched: &'a [u32],
-    /// Where it ran.
+    /// The working directory of the command.
     pub directory: String,
 }
 
-/// How a command of the history ended.
+/// The outcome of a command of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryRowEnd {
-    /// With exit code 0.
+    /// Exit code 0.
     Good,
-    /// With another one, or by a signal.
+    /// Another exit code, or a signal.
     Bad,
-    /// A check refused it.
+    /// A check refused the command.
     Refused,
-    /// It was cancelled.
+    /// The command was cancelled.
     Cancelled,
-    /// At its time limit.
+    /// The command reached its time limit.
     TimedOut,
-    /// Nobody knows, or it runs.
+    /// The command is running, or its outcome is unknown.
     Unknown,
 }
 
 impl HistoryRow<'_> {
-    /// A command on one line, without anything that acts on a terminal.
+    /// A command on one line, without control sequences.
     pub fn line(command: &str) -> String {
         one_line(command.trim_end()).into_owned()
     }
@@ -93,11 +93,12 @@ impl HistoryRow<'_> {
         Span::styled(mark, style)
     }
 
-    /// When it was, as far as the command keeps half of the columns: the duration goes before the age.
+    /// Duration and age, as far as the command keeps half of the columns. The duration is dropped
+    /// first.
     fn when(&self, columns: usize) -> String {
-        let took = self.duration.map(spinner::brief).unwrap_or_default();
+        let duration = self.duration.map(spinner::brief).unwrap_or_default();
         let age = spinner::age(self.age);
-        let both = format!(" {took:>6} {age:>4}  ");
+        let both = format!(" {duration:>6} {age:>4}  ");
         let shorter = [both, format!(" {age:>4}  ")];
         let fits = |when: &String| 2 * (BESIDE + width(when)) <= columns;
         shorter
@@ -106,7 +107,7 @@ impl HistoryRow<'_> {
             .unwrap_or_else(|| " ".to_owned())
     }
 
-    /// What stands beside the command, before it and behind it, and the columns that are left for it.
+    /// The texts before and after the command, and the columns that remain for the command.
     fn margins(&self, columns: usize) -> (String, String, usize) {
         let when = self.when(columns);
         let room = columns.saturating_sub(BESIDE + width(&when));
@@ -163,7 +164,7 @@ impl HistoryRow<'_> {
 }
 
 impl HistoryPanel<'_> {
-    /// The match that is shown in a row of the screen, by its index.
+    /// The index of the match in a row of the screen.
     pub fn at(&self, area: Rect, y: u16) -> Option<usize> {
         let list = self.list_rows(area)?;
         let bottom = area.y + 1 + list;
@@ -178,8 +179,8 @@ impl HistoryPanel<'_> {
         self.selected.saturating_sub(page - 1)
     }
 
-    /// Rows of the list; `None` if there is not even room for what is sought. The rest is for commands that are cut, as many as
-    /// the longest needs: else the list would jump with the selection.
+    /// Rows of the list; `None` if there is no room for the query. The other rows are for the
+    /// longest cut command, so that the list does not jump with the selection.
     fn list_rows(&self, area: Rect) -> Option<u16> {
         let all = inner_rows(area).checked_sub(1)?;
         let columns = usize::from(area.width.saturating_sub(2));
@@ -189,16 +190,16 @@ impl HistoryPanel<'_> {
         Some(all - u16::try_from(longest.min(most)).unwrap_or(0))
     }
 
-    /// The selected command, if it is cut in the list, below what is sought.
+    /// Draws the selected command below the query if it is cut in the list.
     fn render_preview(&self, inner: Rect, list: u16, buffer: &mut Buffer, theme: &Theme) {
         let columns = usize::from(inner.width);
         let Some(row) = self.rows.get(self.selected) else {
             return;
         };
         let rows = row.preview(columns, theme.dim);
-        let places = inner.y + list + 1..inner.bottom();
-        let is_cut = rows.len() > places.len();
-        for (line, y) in rows.iter().zip(places) {
+        let rows_below = inner.y + list + 1..inner.bottom();
+        let is_cut = rows.len() > rows_below.len();
+        for (line, y) in rows.iter().zip(rows_below) {
             buffer.set_line(inner.x + INDENT as u16, y, line, inner.width);
             if is_cut && y + 1 == inner.bottom() {
                 buffer.set_string(inner.right() - 1, y, "…", theme.dim);
@@ -228,7 +229,7 @@ impl HistoryPanel<'_> {
         ]);
         buffer.set_line(inner.x, inner.y + list, &query, inner.width);
         if self.rows.is_empty() && list > 0 {
-            let none = Line::styled("   nothing that was typed matches", theme.dim);
+            let none = Line::styled("   no command matches", theme.dim);
             buffer.set_line(inner.x, inner.y + list - 1, &none, inner.width);
         }
         let first = self.first(list);
@@ -253,7 +254,7 @@ impl HistoryPanel<'_> {
     }
 }
 
-/// A path that is shortened at its beginning: its end says more.
+/// A path shortened at its beginning: its end says more.
 fn from_the_end(path: &str, columns: usize) -> String {
     let path = one_line(path);
     if width(&path) <= columns {
@@ -277,9 +278,9 @@ mod tests {
     use super::*;
 
     fn drawn(width: u16, height: u16) -> Vec<String> {
-        let row = |end, took: u64, age: u64, line, matched, directory: &str| HistoryRow {
+        let row = |end, duration: u64, age: u64, line, matched, directory: &str| HistoryRow {
             end,
-            duration: Some(Duration::from_millis(took)),
+            duration: Some(Duration::from_millis(duration)),
             age: Duration::from_secs(age),
             line,
             command: line,
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_command_that_is_cut_more_is_below() {
+    fn cut_command_is_shown_in_full_below() {
         let long = "for i in $(seq 1 6); do\n\techo $i\ndone && cat <<X | wc\nmore\nX";
         let line = HistoryRow::line(long);
         let row = |line, command| HistoryRow {
@@ -360,7 +361,7 @@ mod tests {
         let mut wanted = vec![None; 20];
         (wanted[14], wanted[13]) = (Some(0), Some(1));
         assert_eq!(at, wanted);
-        // Without a jump of the list, and not where there is no room.
+        // The list does not jump; without room, nothing is shown.
         assert_eq!(drawn(0, 20).0[15..17], ["❯ ▏", ""]);
         let (text, at) = drawn(1, 6);
         assert_eq!(text[4], "❯ ▏", "{text:?}");
@@ -368,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn the_best_match_is_next_to_what_is_looked_for() {
+    fn best_match_is_next_to_the_query() {
         assert_eq!(
             drawn(70, 7),
             [
@@ -381,7 +382,8 @@ mod tests {
                 "╰─ enter take · ↑↓ select · ctrl+r where · f1 keys · esc close ──────╯",
             ]
         );
-        // The command keeps half of the width: the directory goes first, then the duration, then the age.
+        // The command keeps half of the width: the directory is dropped first, then the duration,
+        // then the age.
         for (columns, wanted) in [
             (62, "⊘ 0ms 10d git add -A ~"),
             (61, "⊘ 0ms 10d git add -A"),
@@ -411,7 +413,7 @@ mod tests {
             assert!(2 * shown >= columns, "{row} in {columns}");
             assert!(row.width() <= columns, "{row} in {columns}");
         }
-        // Where there is no room, what fits is drawn.
+        // If there is too little room, only a part is drawn.
         for (width, height) in [(3, 3), (20, 4), (1, 1), (40, 2)] {
             drawn(width, height);
         }

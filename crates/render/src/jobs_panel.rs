@@ -9,10 +9,10 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
-/// Width from which on pids are shown.
+/// Minimum width at which pids are shown.
 const ROOM_FOR_PID: usize = 70;
 
-/// Most columns for a job's state.
+/// Maximum number of columns of a job's state.
 const LONGEST_WORDS: usize = 20;
 
 /// The panel.
@@ -28,39 +28,39 @@ pub struct JobsPanel<'a> {
     pub message: Option<&'a str>,
 }
 
-/// One job.
+/// A job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
-    /// Its id.
+    /// The job's id.
     pub id: String,
-    /// Its script.
+    /// The script.
     pub command: String,
-    /// Pid of its shell.
+    /// Pid of the job's shell.
     pub pid: u32,
-    /// Its state.
+    /// The job's state.
     pub state: JobRowState,
-    /// How long it has run, or did run; `None` if unknown.
+    /// The running time; `None` if unknown.
     pub elapsed: Option<Duration>,
 }
 
 /// The state of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobRowState {
-    /// Running.
+    /// The job is running.
     Running,
     /// Ended with exit code 0.
     Succeeded,
-    /// Ended otherwise; how, in a word or two.
+    /// Ended otherwise; the text says how in a word or two.
     Failed(String),
-    /// Ended, by a person or in a way that nobody saw.
+    /// Ended by the user, or with an unknown outcome.
     Ended {
-        /// A person ended it.
-        by_person: bool,
+        /// True if the user ended the job.
+        by_user: bool,
     },
 }
 
 impl JobsPanel<'_> {
-    /// The job that is shown in a row of the screen, by its index.
+    /// The index of the job in a row of the screen.
     pub fn at(&self, area: Rect, y: u16) -> Option<usize> {
         let (list, first) = self.list(area.height.saturating_sub(2));
         let row = y.checked_sub(area.y + 1).filter(|row| *row < list)?;
@@ -68,7 +68,8 @@ impl JobsPanel<'_> {
         (at < self.jobs.len()).then_some(at)
     }
 
-    /// Rows of the list within `height`, and the index of the first job in it: it takes the rows it needs, at most half.
+    /// Rows of the list within `height`, and the index of its first job. The list takes at most
+    /// half of the height.
     fn list(&self, height: u16) -> (u16, usize) {
         let list = (self.jobs.len() as u16)
             .min((height / 2).max(1))
@@ -172,7 +173,7 @@ impl JobsPanel<'_> {
         if output.is_empty() {
             let text = match job.state {
                 JobRowState::Running => "nothing printed yet",
-                _ => "it printed nothing",
+                _ => "the job printed nothing",
             };
             let line = Line::styled(text, theme.dim);
             buffer.set_line(area.x + 1, area.y + 1, &line, width as u16);
@@ -202,8 +203,8 @@ impl JobRow {
             }
             JobRowState::Succeeded => ("✓", "exit 0", theme.ok),
             JobRowState::Failed(how) => ("✗", how, theme.error),
-            JobRowState::Ended { by_person: true } => ("■", "ended", theme.warning),
-            JobRowState::Ended { by_person: false } => ("·", "ended", theme.dim),
+            JobRowState::Ended { by_user: true } => ("■", "ended", theme.warning),
+            JobRowState::Ended { by_user: false } => ("·", "ended", theme.dim),
         }
     }
 
@@ -220,8 +221,8 @@ impl JobRow {
             String::new()
         };
         let about = format!(" {word}{padding} {time:>7}  {pid}");
-        let taken = visible_text::width(&id) + 1 + visible_text::width(&about);
-        let command = visible_text::shortened(&self.command, width.saturating_sub(taken));
+        let used = visible_text::width(&id) + 1 + visible_text::width(&about);
+        let command = visible_text::shortened(&self.command, width.saturating_sub(used));
         Line::from_iter([
             Span::styled(id, if is_selected { theme.accent } else { theme.dim }),
             Span::styled(icon, style),

@@ -1,4 +1,5 @@
-//! Converts crossterm events, as a host reads them from its terminal, to the input that `agent-bash-pty` takes.
+//! Converts crossterm events, as a host reads them from its terminal, to the input that
+//! `agent-bash-pty` takes.
 
 use agent_bash_core::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 use crossterm::event::{
@@ -6,8 +7,8 @@ use crossterm::event::{
 };
 use ratatui::layout::Rect;
 
-/// An event as input for a program whose screen is drawn in `area`. `None` for events that are not input: a resize,
-/// a key release, a key that terminals do not send, a mouse event outside `area`.
+/// Returns an event as input for a program with a screen in `area`. Returns `None` for other
+/// events: a resize, a key release, a key that terminals do not send, a mouse event outside `area`.
 pub fn key_input(event: &Event, area: Rect) -> Option<KeyInput> {
     match event {
         Event::Key(key) => from_key(key),
@@ -27,7 +28,8 @@ fn from_key(event: &KeyEvent) -> Option<KeyInput> {
     let key = match event.code {
         KeyCode::Char(c) if event.state.contains(KeyEventState::KEYPAD) => Key::Keypad(c),
         KeyCode::Char(c) => {
-            // Shift is already part of the character; only with Ctrl or Alt is it a modifier of its own.
+            // Shift is already part of the character. Only with Ctrl or Alt is it a modifier of its
+            // own.
             modifiers.shift &= modifiers.ctrl || modifiers.alt;
             Key::Char(c)
         }
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_held_repeats_and_its_release_is_nothing() {
+    fn held_key_repeats_and_its_release_sends_nothing() {
         let key = |kind| Event::Key(KeyEvent::new_with_kind(KeyCode::Enter, Held::NONE, kind));
         assert!(key_input(&key(KeyEventKind::Repeat), AREA).is_some());
         assert_eq!(key_input(&key(KeyEventKind::Release), AREA), None);
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mouse_counts_from_the_area() {
+    fn mouse_position_is_relative_to_the_area() {
         for (kind, at, want) in [
             (
                 MouseEventKind::Down(event::MouseButton::Left),
@@ -265,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn pasting_and_focus_are_input_and_a_new_size_is_not() {
+    fn paste_and_focus_are_input_and_a_resize_is_not() {
         let text = "a\nb".to_owned();
         assert_eq!(
             key_input(&Event::Paste(text.clone()), AREA),

@@ -1,12 +1,13 @@
 //! Draws commands and their output, for hosts that use ratatui.
 //!
-//! Every view is drawn from plain values, onto a ratatui `Buffer` or as rows of a list. The host owns terminal,
-//! event loop, processes and files. Command output reaches the host's terminal as text with colours; no escape
-//! sequence in it takes effect.
+//! Every view is drawn from plain values, onto a ratatui `Buffer` or as rows of a list. The host
+//! owns terminal, event loop, processes and files. Command output reaches the host's terminal as
+//! text with colours; no escape sequence in it takes effect.
 //!
-//! Views: [`Overlay`] (a command on its own terminal), [`ToolCard`] and [`BangCard`] (a command and the end of its
-//! output; what it did to files), [`DiffView`], [`Pager`], [`JobsPanel`], [`HistoryPanel`] and [`Question`]. Supporting types: [`OutputText`]
-//! (bounded, styled output), [`Theme`], and [`key_input()`] with [`OverlayKeys`] (what keys mean).
+//! Views: [`Overlay`] (a command on its own terminal), [`ToolCard`] and [`BangCard`] (a command,
+//! the end of its output, and its changes to files), [`DiffView`], [`Pager`], [`JobsPanel`],
+//! [`HistoryPanel`] and [`Question`]. Supporting types: [`OutputText`] (bounded, styled output),
+//! [`Theme`], and [`key_input()`] with [`OverlayKeys`] (the meaning of keys).
 
 mod bang_card;
 mod bash_text;
@@ -19,11 +20,11 @@ mod duration;
 mod emoji_width;
 mod file_row;
 mod footer;
-mod found_text;
 mod history_panel;
 mod jobs_panel;
 mod key_input;
 mod line_cursor;
+mod match_marks;
 mod output_text;
 mod overlay;
 mod overlay_keys;
@@ -49,7 +50,7 @@ pub use bang_card::{BangCard, StoredOutput};
 pub use bash_text::BashStyles;
 pub use card_changes::CardChanges;
 pub use card_state::CardState;
-pub use choice_grid::{ChoiceGrid, ChoicePlaces};
+pub use choice_grid::{ChoiceGrid, ChoicePositions};
 pub use diff_view::{DiffLine, DiffView};
 pub use emoji_width::normalise_widths;
 pub use footer::FooterLine;

@@ -1,5 +1,5 @@
-//! [`LineCursor`]: where the next character of an open line goes, if it is not its end. What the sequences do is what `sink` does with
-//! them, so that a card shows the text that a model reads.
+//! [`LineCursor`]: the position of the next character on an open line. Sequences have the effect
+//! that `sink` gives them, so that a card shows the text that a model reads.
 
 use crate::styled_line::StyledLine;
 use agent_bash_core::LineEdit;
@@ -9,11 +9,13 @@ use std::collections::VecDeque;
 /// The cursor of the open line.
 #[derive(Debug, Default)]
 pub(crate) struct LineCursor {
-    /// A carriage return was the last thing printed: text replaces the line, a movement does not.
+    /// True if the last output was a carriage return: text then replaces the line, a movement does
+    /// not.
     returned: bool,
-    /// The line was erased since.
+    /// True if the line was erased since.
     erased: bool,
-    /// What is right of the cursor, while output is taken in. Otherwise it is at the end of the line, `behind` characters of it.
+    /// The characters right of the cursor, while output is taken in. Otherwise they are on the
+    /// line, and the cursor is `behind` characters before its end.
     right: VecDeque<(char, Style)>,
     behind: usize,
     /// Columns between the end of the line and the cursor.
@@ -25,12 +27,12 @@ impl LineCursor {
         self.returned = true;
     }
 
-    /// Whether it is simply at the end of the line.
+    /// True if the cursor is at the end of the line.
     pub(crate) fn is_at_end(&self) -> bool {
         !self.returned && self.behind == 0 && self.blanks == 0 && self.right.is_empty()
     }
 
-    /// Applies a sequence to the line, of which at most `most` characters are kept.
+    /// Applies a sequence to the line, which holds at most `most` characters.
     pub(crate) fn edit(&mut self, edit: LineEdit, line: &mut StyledLine, most: usize) {
         if self.returned {
             match edit {
@@ -74,7 +76,7 @@ impl LineCursor {
         }
     }
 
-    /// Text comes: afterwards it belongs at the end of the line, over what is right of it.
+    /// Prepares for text, which is then appended to the line, over the characters right of it.
     pub(crate) fn before_text(&mut self, line: &mut StyledLine, most: usize) {
         if std::mem::take(&mut self.returned) {
             self.replace(line);
@@ -86,12 +88,12 @@ impl LineCursor {
         }
     }
 
-    /// So many characters were written.
+    /// Notes that `chars` characters were written.
     pub(crate) fn written(&mut self, chars: u64) {
         self.remove(usize::try_from(chars).unwrap_or(usize::MAX));
     }
 
-    /// Puts what is right of the cursor onto the line, which is seen now.
+    /// Puts the characters right of the cursor onto the line, so that the line can be shown.
     pub(crate) fn show_line(&mut self, line: &mut StyledLine, most: usize) {
         let before = line.char_count();
         for (c, style) in std::mem::take(&mut self.right) {
@@ -100,15 +102,15 @@ impl LineCursor {
         self.behind += line.char_count() - before;
     }
 
-    /// The other way round.
+    /// The reverse of [`Self::show_line`].
     fn take_right(&mut self, line: &mut StyledLine) {
         let behind = std::mem::take(&mut self.behind);
         self.take(behind, line);
     }
 
     fn take(&mut self, chars: usize, line: &mut StyledLine) {
-        let taken = std::iter::from_fn(|| line.pop()).take(chars);
-        taken.for_each(|c| self.right.push_front(c));
+        let removed = std::iter::from_fn(|| line.pop()).take(chars);
+        removed.for_each(|c| self.right.push_front(c));
     }
 
     fn back(&mut self, columns: usize, line: &mut StyledLine) {
@@ -135,7 +137,7 @@ impl LineCursor {
         (0..blanks).for_each(|_| self.right.push_front((' ', style)));
     }
 
-    /// Removes characters right of the cursor; returns how many there were.
+    /// Removes characters right of the cursor. Returns their number.
     fn remove(&mut self, chars: usize) -> usize {
         let removed = self.right.len().min(chars);
         self.right.drain(..removed);

@@ -1,8 +1,8 @@
-//! [`OutputText`]: command output as styled lines. It takes raw chunks, split anywhere, and keeps a bounded part of them, so
-//! drawing ten megabytes costs no more than ten kilobytes.
+//! [`OutputText`]: command output as styled lines. It takes raw chunks, split anywhere, and holds a
+//! bounded part of them, so drawing ten megabytes costs no more than ten kilobytes.
 //!
-//! Of escape sequences, SGR becomes styles, and those are followed with which programs edit a line ([`LineEdit`]); everything else is
-//! dropped. Text behind a lone carriage return restarts the line.
+//! SGR sequences become styles. Sequences with which programs edit a line are followed
+//! ([`LineEdit`]), all others are dropped. Text behind a lone carriage return restarts the line.
 
 use crate::line_cursor::LineCursor;
 use crate::styled_line::StyledLine;
@@ -14,15 +14,16 @@ use std::collections::VecDeque;
 use std::fmt;
 use vte::{Params, Parser, Perform};
 
-/// How much is kept.
+/// Limits of the output that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLimits {
-    /// Bytes of text. So that memory is bounded as well, there are at most an eighth as many lines, and a fourth as many
-    /// changes of style.
+    /// Bytes of text. To bound memory, there are at most an eighth as many lines, and a fourth as
+    /// many changes of style.
     pub bytes: usize,
     /// Characters per line; the number of omitted ones is shown.
     pub line_chars: usize,
-    /// Of a longer line its end is kept (up to twice as many characters), and not its beginning.
+    /// True if the end of a longer line is held (up to twice as many characters), not its
+    /// beginning.
     pub line_ends: bool,
 }
 
@@ -53,8 +54,8 @@ impl OutputLimits {
 pub struct OutputText {
     parser: Parser,
     lines: Lines,
-    /// Shown instead of the lines.
-    stand_in: Option<Box<OutputText>>,
+    /// A text shown instead of the lines.
+    replacement: Option<Box<OutputText>>,
 }
 
 /// The state that the parser updates.
@@ -63,13 +64,13 @@ struct Lines {
     limits: OutputLimits,
     /// The last lines; the final one is still open.
     last: VecDeque<StyledLine>,
-    /// Bytes and changes of style of all kept lines but the open one.
+    /// Bytes and changes of style of all lines but the open one.
     size: usize,
     changes: usize,
-    /// Lines that are no longer kept.
+    /// Number of dropped lines.
     dropped: u64,
     style: Style,
-    /// Where on the open line the next character goes.
+    /// The position of the next character on the open line.
     cursor: LineCursor,
 }
 
@@ -79,9 +80,9 @@ struct Lines {
 pub struct OutputRows {
     /// The rows.
     pub rows: Vec<Line<'static>>,
-    /// How much comes before them: rows for what is kept, lines for what is not.
+    /// The amount before the rows: rows that are held, or else lines that were dropped.
     pub earlier: u64,
-    /// How many rows come after them.
+    /// Number of rows after them.
     pub below: u64,
 }
 
@@ -99,7 +100,7 @@ impl OutputText {
                 style: Style::new(),
                 cursor: LineCursor::default(),
             },
-            stand_in: None,
+            replacement: None,
         }
     }
 
@@ -118,21 +119,23 @@ impl OutputText {
         }
     }
 
-    /// Shows a text, such as a note on binary output, instead of what is kept; `None` goes back to what is kept.
+    /// Shows a text, such as a note on binary output, instead of the output. `None` shows the
+    /// output again.
     pub fn show_instead(&mut self, text: Option<&str>) {
         let limits = self.lines.limits;
-        self.stand_in = text.map(|text| Box::new(Self::of(limits, text)));
+        self.replacement = text.map(|text| Box::new(Self::of(limits, text)));
     }
 
     /// The lines that are shown.
     fn visible_lines(&self) -> &Lines {
-        match &self.stand_in {
+        match &self.replacement {
             Some(text) => &text.lines,
             None => &self.lines,
         }
     }
 
-    /// Records `lines` lines that were dropped because output came too fast. The next output starts a new line.
+    /// Records `lines` lines that were dropped because output arrived too fast. The next output
+    /// starts a new line.
     pub fn skip(&mut self, lines: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
@@ -145,8 +148,8 @@ impl OutputText {
         (self.lines.size, self.lines.changes) = (0, 0);
     }
 
-    /// Records about `chars` characters of the open line that were dropped because output came too fast, with those before
-    /// them.
+    /// Records about `chars` characters of the open line that were dropped because output arrived
+    /// too fast. The characters before them are dropped, too.
     pub fn leap(&mut self, chars: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
@@ -154,18 +157,18 @@ impl OutputText {
         self.lines.open().leap(chars);
     }
 
-    /// Whether the beginning of what was printed is not kept.
-    pub(crate) fn begins_later(&self) -> bool {
+    /// True if the beginning of the output was dropped.
+    pub(crate) fn is_beginning_cut(&self) -> bool {
         let first = self.visible_lines().last.front();
-        self.visible_lines().dropped > 0 || first.is_some_and(StyledLine::begins_later)
+        self.visible_lines().dropped > 0 || first.is_some_and(StyledLine::is_beginning_cut)
     }
 
-    /// Whether some of what was printed is not kept.
+    /// True if some of the output was dropped.
     pub fn is_cut(&self) -> bool {
         self.visible_lines().dropped > 0 || self.shown().any(StyledLine::is_cut)
     }
 
-    /// The lines that are kept, without their styles.
+    /// The held lines, without their styles.
     pub fn plain(&self) -> String {
         let mut text = String::new();
         for line in self.shown() {
@@ -175,24 +178,24 @@ impl OutputText {
         text
     }
 
-    /// The last line, if no line end was printed behind it.
+    /// The last line, if it has no line end.
     pub fn open_line(&self) -> String {
         let open = self.visible_lines().last.back();
         open.map(|line| line.text().into_owned())
             .unwrap_or_default()
     }
 
-    /// Whether nothing was printed.
+    /// True if nothing was printed.
     pub fn is_empty(&self) -> bool {
         self.visible_lines().dropped == 0 && self.shown().next().is_none()
     }
 
-    /// Number of lines, including those no longer kept.
+    /// Number of lines, including dropped ones.
     pub fn total_lines(&self) -> u64 {
         self.visible_lines().dropped + self.shown().count() as u64
     }
 
-    /// Lines that are no longer kept.
+    /// Number of dropped lines.
     pub fn dropped_lines(&self) -> u64 {
         self.visible_lines().dropped
     }
@@ -200,11 +203,11 @@ impl OutputText {
     /// The last rows, at most `most`, of the last `lines` lines.
     pub fn tail(&self, width: usize, most: usize, lines: usize, theme: &Theme) -> OutputRows {
         let mut rows = Vec::new();
-        let kept = self.shown().count();
-        let mut first = kept;
+        let count = self.shown().count();
+        let mut first = count;
         let mut hidden_of_first = 0;
         let mut left = most;
-        while first > 0 && left > 0 && kept - first < lines {
+        while first > 0 && left > 0 && count - first < lines {
             first -= 1;
             let count = self.visible_lines().last[first].row_count(width);
             hidden_of_first = count.saturating_sub(left);
@@ -215,7 +218,7 @@ impl OutputText {
             .last
             .iter()
             .enumerate()
-            .take(kept)
+            .take(count)
             .skip(first)
         {
             let skip = if at == first { hidden_of_first } else { 0 };
@@ -235,11 +238,11 @@ impl OutputText {
         }
     }
 
-    /// Of all kept rows, at most `most`, starting after the first `skip`.
+    /// At most `most` of all held rows, after the first `skip`.
     pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
-        let kept = self.shown().count();
+        let count = self.shown().count();
         let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
-        for line in self.visible_lines().last.iter().take(kept) {
+        for line in self.visible_lines().last.iter().take(count) {
             let count = line.row_count(width);
             if at + count > skip && rows.len() < most {
                 line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
@@ -315,11 +318,11 @@ impl Lines {
 
     fn is_too_much(&self) -> bool {
         let most = self.limits.bytes;
-        // With room for the next line: a power of two is what a ring of lines has room for.
+        // Includes the next line: a ring of lines has room for a power of two.
         self.size > most || self.last.len() >= most / 8 || self.changes > most / 4
     }
 
-    /// The open line with room for more of it, how many characters it may have, and its cursor.
+    /// The open line after making room, its limit of characters, and its cursor.
     fn with_room(&mut self) -> (&mut StyledLine, usize, &mut LineCursor) {
         if self.last.is_empty() {
             self.last.push_back(StyledLine::default());
@@ -343,7 +346,7 @@ impl Lines {
         cursor.show_line(line, most);
     }
 
-    /// Adds what `add` adds to the line, where the cursor is.
+    /// Runs `add` on the line at the cursor.
     fn write(&mut self, add: impl FnOnce(&mut StyledLine, Style, usize)) {
         let style = self.style;
         let (line, most, cursor) = self.with_room();

@@ -14,7 +14,7 @@ fn texts(rows: &OutputRows) -> Vec<String> {
 }
 
 #[test]
-fn only_text_is_left() {
+fn only_text_remains() {
     for (bytes, want) in [
         (&b"a\nb\n"[..], &["a", "b"][..]),
         (b"a\nb", &["a", "b"]),
@@ -107,7 +107,7 @@ fn rows_break_at_the_width_and_never_inside_a_character() {
 }
 
 #[test]
-fn the_tail_says_what_is_before_it() {
+fn tail_counts_what_precedes_it() {
     let lines: Vec<String> = (1..=100).map(|n| format!("line {n}")).collect();
     let text = lines.join("\n");
     let output = OutputText::of(OutputLimits::CARD, &text);
@@ -127,7 +127,7 @@ fn the_tail_says_what_is_before_it() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
+fn output_is_bounded_and_dropped_parts_are_counted() {
     let limits = OutputLimits {
         bytes: 4096,
         line_chars: 10,
@@ -181,7 +181,7 @@ fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
 }
 
 #[test]
-fn what_fits_is_whole_however_short_its_lines_are() {
+fn output_within_the_limit_is_complete_however_short_its_lines() {
     let mut output = OutputText::new(OutputLimits::CARD);
     for n in 1..=30_000 {
         output.push(format!("{n}\n").as_bytes());
@@ -199,13 +199,13 @@ fn tabs_are_drawn_as_spaces_and_copied_as_tabs() {
         texts(&output.window(80, 0, 80, &Theme::dark())),
         ["all:", "        echo hi # 你    end", "          two"]
     );
-    // A backspace takes the columns of a tab one by one, as on a terminal.
+    // A backspace removes the columns of a tab one by one, as on a terminal.
     let back = OutputText::of(OutputLimits::CARD, "a\t\x08\x08b\n");
     assert_eq!(texts(&back.window(80, 0, 80, &Theme::dark())), ["a     b "]);
 }
 
 #[test]
-fn of_a_line_whose_beginning_is_left_out_the_last_row_is_its_end() {
+fn last_row_of_a_line_without_its_beginning_is_its_end() {
     let limits = OutputLimits {
         line_chars: 100,
         ..OutputLimits::CARD

@@ -1,5 +1,5 @@
-//! The overlay: the screen of a command that runs on its own terminal, in a box, or on all that there is above a line
-//! that says which keys are not the command's.
+//! The overlay: the screen of a command on its own terminal, in a box, or on the whole area above a
+//! line with the keys that are not the command's.
 
 use crate::{CardState, ScreenView, Theme, spinner, visible_text};
 use agent_bash_core::{Screen, Status};
@@ -10,13 +10,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
-/// Minimum size in columns and rows. On a smaller host terminal the overlay takes what there is.
+/// Minimum size in columns and rows. On a smaller host terminal, the overlay takes the whole area.
 const SMALLEST: (u16, u16) = (20, 5);
 
-/// Columns (or rows) taken by the borders on both sides.
+/// Columns (or rows) of the borders on both sides.
 const BORDERS: u16 = 2;
 
-/// Columns of a command's name that are worth more than the rest of a hint.
+/// Columns of a command's name that take precedence over the rest of a hint.
 const WHOLE_NAME: usize = 24;
 
 /// The overlay. Draw it after everything else in the frame.
@@ -24,35 +24,35 @@ const WHOLE_NAME: usize = 24;
 pub struct Overlay<'a> {
     /// The command.
     pub command: &'a str,
-    /// Its state.
+    /// The state of the command.
     pub state: &'a OverlayState,
-    /// Time since it started.
+    /// Time since the start.
     pub elapsed: Duration,
-    /// Its screen, live or scrolled back.
+    /// The screen, live or scrolled back.
     pub screen: &'a Screen,
-    /// How many lines it is scrolled back.
+    /// Number of lines that the screen is scrolled back.
     pub scrolled: usize,
-    /// It has the whole area, without a box: a full-screen program.
+    /// True for a full-screen program, which gets the whole area, without a box.
     pub whole: bool,
 }
 
 /// The state of the command in an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverlayState {
-    /// Running.
+    /// The command is running.
     Running,
-    /// Waiting for input.
+    /// The command waits for input.
     WaitingForInput,
-    /// Waiting for a secret: input is neither echoed nor recorded.
+    /// The command waits for a secret: input is neither echoed nor recorded.
     WaitingForSecret,
-    /// Killed by the user.
+    /// The user killed the command.
     Killed,
-    /// Ended.
+    /// The command has ended.
     Ended(Status),
 }
 
 impl OverlayState {
-    /// Whether it still takes input.
+    /// True if the command still takes input.
     pub fn is_live(&self) -> bool {
         matches!(
             self,
@@ -108,7 +108,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// The screen's area of a command that has the whole `area`: all but the last row.
+    /// The screen's area of a full-screen command: all but the last row of `area`.
     pub fn whole_screen_area(area: Rect) -> Rect {
         Rect {
             height: area.height.saturating_sub(1),
@@ -124,7 +124,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Where to put the host's cursor.
+    /// The position for the host's cursor.
     pub fn cursor(&self, area: Rect, theme: &Theme) -> Option<Position> {
         if !self.state.is_live() || self.scrolled > 0 {
             return None;
@@ -158,10 +158,10 @@ impl Overlay<'_> {
             .render(area, buffer);
     }
 
-    /// `▸ vim notes.txt · ctrl+] force-kill · …`. Where there is little room, the name goes before the end of the hint, and
-    /// the hint before the name.
+    /// `▸ vim notes.txt · ctrl+] force-kill · …`. If there is little room, the name takes
+    /// precedence over the end of the hint, and the hint over the name.
     fn last_line(&self, width: u16, theme: &Theme) -> Line<'static> {
-        // Of an editor it is no news that it waits for keys.
+        // An editor normally waits for keys, so that state is not shown.
         let is_at_work = matches!(
             self.state,
             OverlayState::Running | OverlayState::WaitingForInput
@@ -175,8 +175,8 @@ impl Overlay<'_> {
         let hint = self.hint();
         let width = usize::from(width);
         let room = |hint: &str| {
-            let taken = visible_text::width(&format!(" {icon} {badge} · {hint} "));
-            width.saturating_sub(taken)
+            let used = visible_text::width(&format!(" {icon} {badge} · {hint} "));
+            width.saturating_sub(used)
         };
         let first = hint.split(" · ").next().unwrap_or_default();
         let has_room = room(&hint) >= visible_text::width(self.command).min(WHOLE_NAME);
@@ -198,9 +198,9 @@ impl Overlay<'_> {
         let (icon, style) = self.state.mark(self.elapsed, theme);
         let badge = self.state.badge();
         // Corners, a dash and a space on each side, and the spaces between the words.
-        let taken =
+        let used =
             6 + visible_text::width(icon) + 1 + "Console ".len() + 2 + visible_text::width(&badge);
-        let room = usize::from(width).saturating_sub(taken);
+        let room = usize::from(width).saturating_sub(used);
         let command = visible_text::shortened(self.command, room);
         let mut spans = vec![
             Span::raw("─ "),
@@ -217,7 +217,7 @@ impl Overlay<'_> {
         Line::from(spans)
     }
 
-    /// What keys do that are not the command's.
+    /// The keys that are not the command's.
     fn hint(&self) -> String {
         if !self.state.is_live() {
             "session finished".to_owned()
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_a_full_screen_program_goes_after_the_second_hint() {
+    fn name_of_a_full_screen_program_follows_the_first_hints() {
         let vim = "vim -u NONE src/main.rs";
         for (command, state, width, want) in [
             (

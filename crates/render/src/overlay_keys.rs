@@ -1,5 +1,5 @@
-//! Decides what a key does while an overlay is up: input for the command, a command of the overlay, or killing the
-//! command.
+//! Decides what a key does while an overlay is shown: input for the command, an action of the
+//! overlay, or killing the command.
 
 use crate::key_input;
 use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
@@ -20,19 +20,19 @@ const WHEEL: isize = 3;
 pub struct OverlayKeys {
     /// When an Esc was pressed that may be the first of two.
     escape: Option<Duration>,
-    /// The command has the whole area.
+    /// True if the command has the whole area.
     whole: bool,
 }
 
-/// What to do about an event.
+/// The action for an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverlayAction {
     /// Nothing, or nothing yet: see [`OverlayKeys::deadline`].
     Nothing,
-    /// Send it to the command.
+    /// Send the input to the command.
     Send(KeyInput),
-    /// Send it so many times: of a program on the alternate screen that has not enabled the mouse, the wheel is the arrow
-    /// keys, as xterm's alternateScroll has it.
+    /// Send the input several times. On the alternate screen without mouse reporting, the wheel
+    /// sends arrow keys, as xterm's alternateScroll does.
     Repeat(KeyInput, usize),
     /// Kill the command.
     Kill,
@@ -41,13 +41,14 @@ pub enum OverlayAction {
 }
 
 impl OverlayKeys {
-    /// Says whether the command has the whole area, as a full-screen program: then it gets Esc, too.
+    /// Sets whether the command has the whole area, as a full-screen program: it then gets Esc,
+    /// too.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
     }
 
-    /// Handles an event at time `now` of the host's clock. `screen` is drawn in `area` (the area of the screen, not
-    /// of the box).
+    /// Handles an event at time `now` of the host's clock. `screen` is drawn in `area` (the area of
+    /// the screen, not of the box).
     pub fn event(
         &mut self,
         event: &Event,
@@ -106,7 +107,7 @@ impl OverlayKeys {
         self.escape.map(|at| at + ESC_ESC)
     }
 
-    /// Time has passed: a single Esc kills the command.
+    /// Handles a timeout: a single Esc kills the command.
     pub fn expire(&mut self, now: Duration) -> OverlayAction {
         if self.deadline().is_some_and(|deadline| now >= deadline) {
             self.escape = None;

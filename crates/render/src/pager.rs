@@ -1,6 +1,6 @@
 //! A pager for texts of any length. The host supplies the visible lines.
 
-use crate::found_text::Marked;
+use crate::match_marks::Marked;
 use crate::panel_frame::{framed, inner_rows};
 use crate::{OutputText, Theme, visible_text};
 use ratatui::buffer::Buffer;
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
 
-/// Stands before a line that has begun further left.
+/// The mark before a line that begins further left.
 pub(crate) const BEFORE: &str = "‹";
 
 /// A page of a text.
@@ -23,7 +23,7 @@ pub struct Pager<'a> {
     pub title: &'a str,
     /// The command that printed the text.
     pub subtitle: &'a str,
-    /// A part of the text; what it no longer keeps counts.
+    /// A part of the text. Its dropped lines count.
     pub text: &'a OutputText,
     /// Number of the first line of that part, from 1.
     pub from_line: u64,
@@ -33,9 +33,9 @@ pub struct Pager<'a> {
     pub total_lines: u64,
     /// Columns scrolled to the right.
     pub column: usize,
-    /// What is searched for; its matches are marked.
+    /// The pattern that is searched; its matches are marked.
     pub pattern: Option<&'a Regex>,
-    /// Of which match `found_line` has the first, from 1, and how many lines have any.
+    /// The number of the match in `found_line`, from 1, and the number of matching lines.
     pub matches: Option<(u64, u64)>,
     /// The line with the current match.
     pub found_line: Option<u64>,
@@ -46,16 +46,16 @@ pub struct Pager<'a> {
 /// The bottom line of a pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagerPrompt<'a> {
-    /// Key help, for an output that may go on or for one that has ended.
+    /// Key help, for an output that may grow or for a complete one.
     Keys {
-        /// Whether it may go on.
+        /// True if the output may grow.
         live: bool,
     },
-    /// The end is shown as it comes.
+    /// The pager shows the end as it grows.
     Follows,
-    /// What is being typed: a pattern with the sign before it.
+    /// A pattern being typed, with its sign.
     Typed(&'a str),
-    /// The number before a key.
+    /// The number typed before a key.
     Count(u64),
     /// A message.
     Message(&'a str),
@@ -88,16 +88,16 @@ impl Pager<'_> {
         }
     }
 
-    /// The first line that is there.
+    /// The first available line.
     fn first(&self) -> u64 {
-        let kept = self.from_line.saturating_add(self.text.dropped_lines());
-        self.first_line.max(kept)
+        let first_held = self.from_line.saturating_add(self.text.dropped_lines());
+        self.first_line.max(first_held)
     }
 
     /// The lines that are shown.
     fn rows(&self, most: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let kept = self.from_line.saturating_add(self.text.dropped_lines());
-        let skip = usize::try_from(self.first() - kept).unwrap_or(usize::MAX);
+        let first_held = self.from_line.saturating_add(self.text.dropped_lines());
+        let skip = usize::try_from(self.first() - first_held).unwrap_or(usize::MAX);
         self.text.window(usize::MAX, skip, most, theme).rows
     }
 
@@ -112,7 +112,7 @@ impl Pager<'_> {
         let is_found = self.found_line == Some(number);
         let mark = if is_found { "▸" } else { " " };
         let style = if is_found { theme.accent } else { theme.dim };
-        // Instead of the rule, so that no character of the line is hidden.
+        // The mark replaces the rule, so that it hides no character of the line.
         let rule = if self.column > 0 && text.width() > 0 {
             BEFORE
         } else {
@@ -130,7 +130,7 @@ impl Pager<'_> {
         line
     }
 
-    /// What is shown of a line.
+    /// The shown part of a line.
     fn shown(&self, row: &Line<'_>, room: usize, theme: &Theme) -> Vec<Span<'static>> {
         let marked = Marked {
             pattern: self.pattern,
@@ -140,13 +140,13 @@ impl Pager<'_> {
     }
 
     fn footer(&self, area: Rect, theme: &Theme) -> (String, Style) {
-        let seen = self.rows(usize::from(Self::page_rows(area)), theme).len() as u64;
+        let visible = self.rows(usize::from(Self::page_rows(area)), theme).len() as u64;
         let first = self.first();
-        let lines = match (self.total_lines, seen) {
+        let lines = match (self.total_lines, visible) {
             (0, _) | (_, 0) => "empty".to_owned(),
-            (total, _) => format!("{first}–{} of {total}", first + seen - 1),
+            (total, _) => format!("{first}–{} of {total}", first + visible - 1),
         };
-        // What is most wanted comes first: it stays where there is little room.
+        // The most important part comes first: it stays if there is little room.
         let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
         let counted = counted.unwrap_or_default();
         let position = format!("{counted}{lines}");
@@ -169,7 +169,7 @@ impl Pager<'_> {
     }
 }
 
-/// What is shown while a number is typed before a key.
+/// The bottom line while a number is typed before a key.
 pub(crate) fn counting(count: u64) -> String {
     format!("{count}▏ · G to this line · j k so many")
 }
@@ -188,7 +188,7 @@ pub struct PagerPosition {
 pub enum PagerMove {
     /// By lines; backwards if negative.
     Lines(i64),
-    /// By pages.
+    /// By pages; backwards if negative.
     Pages(i64),
     /// To the first line.
     First,
@@ -196,7 +196,7 @@ pub enum PagerMove {
     Last,
     /// Just far enough to show this line.
     To(u64),
-    /// To this line, at the top if there is enough below it.
+    /// To this line, at the top if enough lines follow it.
     Line(u64),
     /// Sideways by columns.
     Columns(isize),
@@ -211,7 +211,7 @@ impl PagerPosition {
         }
     }
 
-    /// Moves within a text of `total` lines, `page` of which are visible at once.
+    /// Moves within a text of `total` lines, with `page` lines visible at once.
     pub fn go(&mut self, to: PagerMove, total: u64, page: u16) {
         let page = u64::from(page.max(1));
         let last = total.saturating_sub(page) + 1;
@@ -234,7 +234,8 @@ impl PagerPosition {
         self.first_line = target.clamp(1, last.max(1));
     }
 
-    /// Scrolls sideways, if need be, until a part of a line is within the `room` columns that are shown. `part` is in bytes.
+    /// Scrolls sideways, if necessary, until a part of a line is within the `room` visible columns.
+    /// `part` is in bytes.
     pub fn reveal(&mut self, line: &str, part: Range<usize>, room: usize) {
         let room = room.max(1);
         let [from, to] = [part.start, part.end].map(|at| visible_text::width(&line[..at]));
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_keeps_the_colours_that_it_goes_across() {
+    fn match_keeps_the_colours_below_it() {
         let theme = Theme::dark();
         let pattern = Regex::new("b好c").unwrap();
         let text = OutputText::of(OutputLimits::PAGE, "a\x1b[31mb\x1b[1m好\x1b[0mcd\x1b[2J\n");

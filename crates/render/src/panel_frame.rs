@@ -1,4 +1,5 @@
-//! The frame that full-screen panels share: a title with a subtitle, and a line of keys or a message at the bottom.
+//! The frame that full-screen panels share: a title with a subtitle, and a line of keys or a
+//! message at the bottom.
 
 use crate::{Theme, visible_text};
 use ratatui::buffer::Buffer;
@@ -12,7 +13,7 @@ pub(crate) fn inner_rows(area: Rect) -> u16 {
     area.height.saturating_sub(2)
 }
 
-/// Clears `area` and draws the frame in it; returns what is within.
+/// Clears `area` and draws the frame in it. Returns the area within.
 pub(crate) fn framed(
     area: Rect,
     buffer: &mut Buffer,

@@ -1,4 +1,4 @@
-//! A line, or several, that a person types: wrapped, in colours, with the cursor.
+//! The text that a user types: one or more lines, wrapped, in colours, with the cursor.
 
 use crate::{BashStyles, Theme, shortened, visible_text};
 use agent_bash_core::visible::one_line;
@@ -10,24 +10,24 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Distance of tab stops in columns.
 const TAB: usize = 8;
 
-/// What is typed.
+/// The typed text.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptView<'a> {
     /// The text; newlines begin rows.
     pub text: &'a str,
-    /// The byte that the cursor is on.
+    /// The byte offset of the cursor.
     pub cursor: usize,
-    /// What is selected, in bytes.
+    /// The selection, in bytes.
     pub selected: Option<(usize, usize)>,
     /// The colours.
     pub styles: &'a BashStyles,
     /// Byte of the text that `styles` begins at.
     pub styled_from: usize,
-    /// What could follow the text, on the rest of its last row.
+    /// A suggestion, shown on the rest of the last row.
     pub suggested: &'a str,
 }
 
-/// A character on its place.
+/// A character and its position.
 struct Placed<'a> {
     text: &'a str,
     at: usize,
@@ -37,13 +37,14 @@ struct Placed<'a> {
 }
 
 impl PromptView<'_> {
-    /// Rows that it takes.
+    /// The number of rows of the text.
     pub fn rows(text: &str, width: u16) -> usize {
         let (_, (row, _)) = placed(text, text.len(), width);
         row + 1
     }
 
-    /// The byte that a cell of the screen shows where [`Self::render`] has drawn it in `area`; beside a row, where it ends.
+    /// The byte that a cell of the screen shows where [`Self::render`] has drawn the text in
+    /// `area`. Next to a row, the end of the row.
     pub fn byte_at(text: &str, cursor: usize, area: Rect, (x, y): (u16, u16)) -> usize {
         let (characters, end) = placed(text, text.len(), area.width);
         let found = characters.iter().find(|one| one.at >= cursor);
@@ -51,15 +52,15 @@ impl PromptView<'_> {
         let first = (cursor + 1).saturating_sub(usize::from(area.height));
         let row = first + usize::from(y.saturating_sub(area.y));
         let column = usize::from(x.saturating_sub(area.x));
-        let is_there = |one: &&Placed<'_>| {
+        let is_at_cell = |one: &&Placed<'_>| {
             let is_end = one.text == "\n";
             one.row > row || (one.row == row && (is_end || one.column + one.width > column))
         };
-        let found = characters.iter().find(is_there);
+        let found = characters.iter().find(is_at_cell);
         found.map_or(text.len(), |one| one.at)
     }
 
-    /// Draws it; if there is too little room, the rows around the cursor.
+    /// Draws the text; if there is too little room, the rows around the cursor.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -116,7 +117,7 @@ fn position(area: Rect, row: usize, column: usize) -> (u16, u16) {
     (area.x + x, area.y + y)
 }
 
-/// Every character on its place, and the place after the one before `end`.
+/// Every character with its position, and the position after the one before `end`.
 fn placed(text: &str, end: usize, width: u16) -> (Vec<Placed<'_>>, (usize, usize)) {
     let width = usize::from(width.max(1));
     let (mut row, mut column) = (0, 0);
@@ -152,12 +153,12 @@ fn placed(text: &str, end: usize, width: u16) -> (Vec<Placed<'_>>, (usize, usize
 mod tests {
     use super::*;
 
-    /// The rows, and where the cursor is.
+    /// The rows, and the position of the cursor.
     fn drawn(text: &str, cursor: usize, width: u16, height: u16) -> (Vec<String>, (u16, u16)) {
         drawn_before(text, "", cursor, [width, height])
     }
 
-    /// The same with what could follow.
+    /// The same with a suggestion.
     fn drawn_before(
         text: &str,
         suggested: &str,
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_wrapped_and_the_cursor_is_where_the_next_character_comes() {
+    fn text_is_wrapped_and_the_cursor_is_at_the_next_character() {
         for (text, cursor, rows, at) in [
             ("", 0, ["    ", "    "], (0, 0)),
             ("ab", 2, ["ab  ", "    "], (2, 0)),
@@ -210,12 +211,12 @@ mod tests {
         }
         assert_eq!(PromptView::rows("abcd", 4), 2);
         assert_eq!(PromptView::rows("abc\n\nd", 4), 3);
-        // What could act is a mark.
+        // A control character is drawn as a mark.
         assert_eq!(drawn("\u{1b}[", 0, 12, 1).0, ["<U+001B>[   "]);
     }
 
     #[test]
-    fn what_could_follow_has_the_rest_of_the_last_row() {
+    fn suggestion_has_the_rest_of_the_last_row() {
         for (text, suggested, rows, at) in [
             ("ab", "cd", ["abcd", "    "], (2, 0)),
             ("ab", "cdef", ["abc…", "    "], (2, 0)),

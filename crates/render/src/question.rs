@@ -1,5 +1,5 @@
-//! A question to whoever sits there, such as whether one call may have more than the sandbox allows. What is in it is from
-//! a model, or names of files, so nothing of it acts on the terminal.
+//! A question to the user, such as whether a call may leave the sandbox. The texts come from a
+//! model, or are names of files, so control sequences in them have no effect.
 
 use crate::Theme;
 use crate::file_row::file_row;
@@ -15,7 +15,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 /// Rows of a command and of a text, each.
 const MOST_ROWS: usize = 6;
 
-/// Files that are listed.
+/// Number of files listed.
 const MOST_FILES: usize = 10;
 
 /// Columns of the top line that are not the title: `╭─  ╮`.
@@ -24,41 +24,42 @@ const BESIDE_TITLE: usize = 5;
 /// Columns of the bottom line that are not the words beside its keys: `╭─ y  · n  ╮`.
 const BESIDE_WORDS: usize = 12;
 
-/// The widest that it gets.
+/// Maximum width.
 const WIDEST: u16 = 84;
 
 /// A question that is answered by `y` or `n`.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// What is asked.
+    /// The question.
     pub title: &'a str,
-    /// What has to be known for an answer. What is decided comes first: it stays visible where there is little room.
+    /// The facts for an answer. The decision comes first: it stays visible if there is little room.
     pub parts: &'a [QuestionPart<'a>],
-    /// What `y` does.
+    /// The effect of `y`.
     pub yes: &'a str,
-    /// What `n` does.
+    /// The effect of `n`.
     pub no: &'a str,
 }
 
 /// A part of a question, with an empty row before the next one.
 #[derive(Debug, Clone, Copy)]
 pub enum QuestionPart<'a> {
-    /// What is in force and would not be, and what it would be instead: `network`, `off`, `on`.
+    /// The settings that would be loosened: name, present value, new value, such as `network`,
+    /// `off`, `on`.
     Loosened(&'a [[String; 3]]),
-    /// What would happen.
-    Weighty(&'a str),
+    /// The effect of a yes.
+    Summary(&'a str),
     /// A text.
     Text(&'a str),
     /// A script.
     Script(&'a str),
-    /// What would be done to files, with the number of others.
+    /// Changes to files, with the number of further ones.
     Files(&'a [FileChange], u64),
-    /// Files that somebody else has changed.
+    /// Files that were changed since.
     Conflicts(&'a [FileName]),
 }
 
 impl Question<'_> {
-    /// Draws it in the middle of `area`.
+    /// Draws the question in the middle of `area`.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         let width = area.width.min(WIDEST);
@@ -75,7 +76,7 @@ impl Question<'_> {
         };
         let [title, yes, no] = [self.title, self.yes, self.no].map(visible::one_line);
         let title = shortened(&title, usize::from(width).saturating_sub(BESIDE_TITLE));
-        // The keys stay, whatever the words beside them.
+        // The keys stay, however long the words beside them are.
         let room = usize::from(width).saturating_sub(BESIDE_WORDS);
         let no = shortened(&no, room / 2);
         let yes = shortened(&yes, room - visible_text::width(&no));
@@ -114,9 +115,9 @@ impl Question<'_> {
 impl QuestionPart<'_> {
     fn rows(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
         match self {
-            Self::Weighty("") | Self::Text("") | Self::Script("") => Vec::new(),
+            Self::Summary("") | Self::Text("") | Self::Script("") => Vec::new(),
             Self::Loosened(changes) => loosened(changes, columns, theme),
-            Self::Weighty(text) => wrapped(&visible::one_line(text), columns, theme.warning),
+            Self::Summary(text) => wrapped(&visible::one_line(text), columns, theme.warning),
             Self::Text(text) => {
                 let mut rows = wrapped(&visible::one_line(text), columns, theme.text);
                 rows.truncate(MOST_ROWS);
@@ -171,7 +172,7 @@ fn loosened(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<
     rows.collect()
 }
 
-/// How many of so many are listed: that there is one more would take as much room as that one.
+/// Number of files to list: a line about one more would take as much room as that file.
 fn listed(all: u64, most: usize) -> usize {
     most + usize::from(all == most as u64 + 1)
 }
@@ -184,7 +185,7 @@ fn file_rows(file: &FileChange, columns: usize, theme: &Theme) -> Vec<Line<'stat
     }
     let mut spans = row.spans.into_iter();
     let mut sign = spans.next();
-    // Below the name, beside the sign.
+    // Below the name, to the right of the sign.
     let room = columns.saturating_sub(2);
     let parts = spans.flat_map(|span| wrapped(span.content.trim_start(), room, span.style));
     let rows = parts.map(|part| {

@@ -1,4 +1,5 @@
-//! Why a call was refused, as its card says it: the reason, the words that led to it, what to do instead.
+//! The reason of a refused call on its card: the reason, the words that led to it, and an
+//! alternative.
 
 use crate::Theme;
 use crate::styled_line::wrapped;
@@ -8,26 +9,26 @@ use ratatui::text::Line;
 /// A refusal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// What was said.
+    /// The text of the refusal.
     pub text: String,
     /// Lines of the command, each with the marks under its words.
     pub marked: Vec<(String, String)>,
-    /// What to do instead.
+    /// The suggested alternative.
     pub instead: Option<String>,
-    /// Whether it would run as a trial.
+    /// True if the command would run as a trial.
     pub can_be_tried: bool,
 }
 
 impl Refused {
-    /// Without more than what was said.
-    pub fn new(said: impl Into<String>) -> Self {
+    /// A refusal that has only a text.
+    pub fn new(text: impl Into<String>) -> Self {
         Self {
-            text: said.into(),
+            text: text.into(),
             ..Self::default()
         }
     }
 
-    /// Its text, for copying.
+    /// The text, for copying.
     pub fn plain(&self) -> String {
         let instead = self.instead.iter().map(|text| format!("\ninstead: {text}"));
         format!("Blocked: {}{}\n", self.text, instead.collect::<String>())

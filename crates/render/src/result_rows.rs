@@ -1,13 +1,15 @@
-//! The rows of output in the text of a result, without what the layout of the standard profile puts around them: a card
-//! says that itself. Texts of other profiles keep what is not recognised.
+//! The rows of output in the text of a result, without the lines that the layout of the standard
+//! profile adds: a card shows those facts itself. Texts of other profiles stay unchanged where they
+//! are not recognised.
 
 use crate::{OutputLimits, OutputText};
 use agent_bash_core::{Direction, NoticeKind, Status, ToolResult, TruncatedBy};
 
-/// Lines that `head` and `tail` print if they are not told how many.
+/// Lines that `head` and `tail` print by default.
 const DEFAULT_LINES: u64 = 10;
 
-/// The `head` or `tail` at the end of the command that was not run, but applied to its output.
+/// The `head` or `tail` at the end of the command that was applied to the output instead of being
+/// run.
 pub(crate) fn filter(result: &ToolResult) -> Option<&str> {
     result.notices.iter().find_map(|notice| match &notice.kind {
         NoticeKind::Lifted { filter } => Some(filter.as_str()),
@@ -15,14 +17,14 @@ pub(crate) fn filter(result: &ToolResult) -> Option<&str> {
     })
 }
 
-/// Whether the command printed more than it would have with a filter that was applied afterwards.
+/// True if the command printed more than it would have with a filter that was applied afterwards.
 pub(crate) fn is_a_part(result: &ToolResult) -> bool {
     let output = &result.output;
     output.truncated_by == Some(TruncatedBy::HeadTail)
         || (output.truncated && filter(result).is_some())
 }
 
-/// The rows in the result, and how many of those that the command would have printed are not among them.
+/// The rows in the result. Counts the rows that are missing before them as dropped.
 pub(crate) fn output(result: &ToolResult) -> OutputText {
     let mut output = OutputText::new(OutputLimits::CARD);
     let missing = missing_before(result);
@@ -33,13 +35,13 @@ pub(crate) fn output(result: &ToolResult) -> OutputText {
     output
 }
 
-/// How many lines the command would have printed before those that are shown.
+/// Number of lines that the command would have printed before those shown.
 fn missing_before(result: &ToolResult) -> u64 {
     let output = &result.output;
     let is_end = output.direction == Direction::Tail && output.shown_ranges.len() == 1;
-    let is_as_asked = output.truncated_by == Some(TruncatedBy::HeadTail);
+    let is_as_requested = output.truncated_by == Some(TruncatedBy::HeadTail);
     match filter(result) {
-        Some(filter) if is_end && !is_as_asked => {
+        Some(filter) if is_end && !is_as_requested => {
             let wanted = lines_of(filter).min(output.total_lines);
             wanted.saturating_sub(output.shown_lines)
         }
@@ -47,7 +49,8 @@ fn missing_before(result: &ToolResult) -> u64 {
     }
 }
 
-/// How many lines a `head`, a `tail`, or a `head` before a `tail` prints at most: the last number in it.
+/// Maximum number of lines that a `head`, a `tail`, or a `head` before a `tail` prints: the last
+/// number in it.
 fn lines_of(filter: &str) -> u64 {
     let last = filter.rsplit('|').next().unwrap_or_default();
     let digits = last.split(|c: char| !c.is_ascii_digit());
@@ -55,7 +58,7 @@ fn lines_of(filter: &str) -> u64 {
     number.unwrap_or(DEFAULT_LINES)
 }
 
-/// The text between the line that says how the call was ended, and the notices and the exit line below.
+/// The text between the line about how the call was ended, and the notices and the exit line below.
 fn rows(result: &ToolResult) -> &str {
     let mut text = result.text.as_str();
     if matches!(result.status, Status::TimedOut { .. } | Status::Cancelled)
@@ -99,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_without_what_the_text_says_around_them() {
+    fn rows_are_extracted_from_the_text_around_them() {
         let failed = || Status::Exited { code: 1 };
         let ok = || Status::Exited { code: 0 };
         let overwritten = Notice::from(NoticeKind::Overwritten { artifact: None });
@@ -123,7 +126,7 @@ mod tests {
                 "[Command cancelled]\n100\n".to_owned(),
                 "100\n",
             ),
-            // What the command printed itself.
+            // Output of the command itself.
             (
                 ok(),
                 "Command exited with code 1".to_owned(),
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_what_the_filter_would_have_let_through() {
+    fn missing_rows_are_those_that_the_filter_would_have_let_through() {
         for (filter, total, want) in [
             ("head -n 100000", 262_218, 91_478),
             ("head -n 100000", 100_000, 91_478),

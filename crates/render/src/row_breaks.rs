@@ -1,9 +1,11 @@
-//! Where a text that is wider than its rows is broken. How wide its characters are is said by the caller.
+//! Breaking a text that is wider than its rows. The caller supplies the widths of the characters.
 
 use std::ops::Range;
 
-/// Where rows of `width` columns begin and end in a text, of whose characters place, columns and whether it is a space are
-/// given. A row ends between words if it can, so that none is cut; the spaces there are on no row. A word that is longer
+/// The ranges of rows of `width` columns in a text. Each character comes with its offset, its
+/// columns, and whether it is a space.
+///
+/// A row ends between words if possible, and the spaces there are on no row. A word that is longer
 /// than a row is cut.
 pub(crate) fn broken(
     parts: impl Iterator<Item = (usize, usize, bool)>,
@@ -13,7 +15,7 @@ pub(crate) fn broken(
     let width = width.max(1);
     let mut rows = Vec::new();
     let (mut start, mut columns, mut has_word) = (0, 0, false);
-    // Behind the last character that there is room for.
+    // The end of the last character that fits.
     let mut end = 0;
     let mut gap: Option<Gap> = None;
     for (at, wide, is_space) in parts {

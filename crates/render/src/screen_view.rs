@@ -77,12 +77,13 @@ impl Widget for ScreenView<'_> {
     }
 }
 
-/// The text for a cell that is `room` columns wide. There is no room for marks, so hidden characters are left out.
+/// The text for a cell that is `room` columns wide. Hidden characters are left out, because there
+/// is no room for marks.
 fn symbol(cell: &Cell, room: usize) -> Cow<'_, str> {
     let text = cell.text.as_str();
     if let [byte] = text.as_bytes() {
-        let is_seen = (b' '..=b'~').contains(byte);
-        return if is_seen { text } else { " " }.into();
+        let is_ascii = (b' '..=b'~').contains(byte);
+        return if is_ascii { text } else { " " }.into();
     }
     let text = visible::without_hidden(text);
     let columns = visible_text::width(&text);

@@ -43,7 +43,8 @@ pub(crate) fn apply(style: &mut Style, params: &Params) {
             39 => style.fg = None,
             49 => style.bg = None,
             38 | 48 | 58 => {
-                // `38;5;n` and `38;2;r;g;b`, or the same in one parameter with colons (then with a colour space).
+                // `38;5;n` and `38;2;r;g;b`, or the same in one parameter with colons (then with a
+                // colour space).
                 let color = if param.len() > 1 {
                     let rgb = if param.len() > 5 {
                         &param[3..]

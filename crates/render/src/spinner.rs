@@ -35,7 +35,7 @@ pub(crate) fn age(age: Duration) -> String {
     format!("{}{letter}", age.as_secs() / unit)
 }
 
-/// A limit: as a duration, but `1.25s`, as it is exact.
+/// A limit in the form of a duration. Limits are exact: `1.25s`.
 pub(crate) fn limit(duration: Duration) -> String {
     if duration.as_secs() >= 60 {
         return duration::duration(duration);
@@ -68,7 +68,7 @@ pub fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static st
     (icon(status), style)
 }
 
-/// The icon of an outcome. Those that matter to the user have different ones.
+/// The icon of an outcome. Outcomes that matter to the user have different icons.
 pub fn icon(status: &Status) -> &'static str {
     match status {
         Status::Exited { code: 0 } => "✓",
@@ -79,7 +79,7 @@ pub fn icon(status: &Status) -> &'static str {
         Status::MovedToBackground { .. } => "↗",
         Status::Blocked { .. } => "⊘",
         Status::NotStarted { .. } => "!",
-        // Lost, and whatever a later version adds.
+        // `Lost`, or a status that a later version adds.
         _ => "‽",
     }
 }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_exact() {
+    fn limit_is_exact() {
         assert_eq!(limit(Duration::from_secs(300)), "5m 00s");
         assert_eq!(limit(Duration::from_secs(30)), "30s");
         assert_eq!(limit(Duration::from_millis(1250)), "1.25s");

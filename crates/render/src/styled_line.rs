@@ -13,22 +13,22 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Distance of tab stops in columns.
 const TAB: usize = 8;
 
-/// In a line's text, the columns of a tab behind its first, which is the tab itself: what is printed has no control
-/// characters.
+/// In a line's text, the columns of a tab after the first, which is the tab itself. Printed text
+/// has no control characters, so this one is free.
 const TAB_COLUMN: char = '\u{1}';
 
 /// A line without its newline and without control characters, except tabs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledLine {
     text: String,
-    /// Byte offset where each style ends. What is behind the last is plain.
+    /// Byte offset where each style ends. Text after the last one is plain.
     runs: Vec<(usize, Style)>,
-    /// Some character may not take exactly one column, so wrapping has to measure.
+    /// True if a character may not take exactly one column, so that wrapping must measure.
     is_uneven: bool,
     has_tabs: bool,
-    /// What is omitted was its beginning.
-    begins_later: bool,
-    /// Number of characters, and of omitted ones.
+    /// True if the beginning of the line was omitted.
+    is_beginning_cut: bool,
+    /// Number of held characters, and of omitted ones.
     chars: usize,
     omitted: u64,
 }
@@ -76,7 +76,8 @@ impl StyledLine {
         }
     }
 
-    /// Omits the beginning once there are twice as many characters as `most`, so that at least that many are left.
+    /// Omits the beginning if there are twice as many characters as `most`, so that at least `most`
+    /// remain.
     pub(crate) fn keep_end(&mut self, most: usize) {
         if self.chars < most.saturating_mul(2) {
             return;
@@ -91,20 +92,20 @@ impl StyledLine {
         });
         self.omitted += (self.chars - most) as u64;
         self.chars = most;
-        self.begins_later = true;
+        self.is_beginning_cut = true;
     }
 
-    /// Omits all of it so far, and so many characters that never came here.
+    /// Omits the whole line so far, and `chars` characters that were never received.
     pub(crate) fn leap(&mut self, chars: u64) {
         let omitted = self.omitted + self.chars as u64 + chars;
         *self = Self {
             omitted,
-            begins_later: true,
+            is_beginning_cut: true,
             ..Self::default()
         };
     }
 
-    /// It will not change any more: gives back memory that was for more of it.
+    /// Completes the line: releases spare memory.
     pub(crate) fn close(&mut self) {
         if self.runs.iter().all(|(_, style)| *style == Style::new()) {
             self.runs.clear();
@@ -134,18 +135,18 @@ impl StyledLine {
         Some((if is_tab { ' ' } else { c }, style))
     }
 
-    /// Puts back a character that was [taken](Self::pop), or adds a blank.
+    /// Puts back a character that [`Self::pop`] returned, or adds a blank.
     pub(crate) fn put(&mut self, c: char, style: Style, most: usize) {
         self.is_uneven |= !takes_one_column(c);
         self.add(c, style, most);
     }
 
-    /// Number of characters that were printed on it, kept or not.
+    /// Number of characters printed on the line, held or omitted.
     pub(crate) fn printed(&self) -> u64 {
         self.chars as u64 + self.omitted
     }
 
-    /// Number of characters that are kept.
+    /// Number of held characters.
     pub(crate) fn char_count(&self) -> usize {
         self.chars
     }
@@ -158,17 +159,17 @@ impl StyledLine {
         self.text.is_empty() && self.omitted == 0
     }
 
-    /// Whether some of it was omitted.
+    /// True if some of the line was omitted.
     pub(crate) fn is_cut(&self) -> bool {
         self.omitted > 0
     }
 
-    /// Whether what was omitted is its beginning.
-    pub(crate) fn begins_later(&self) -> bool {
-        self.begins_later
+    /// True if the beginning was omitted.
+    pub(crate) fn is_beginning_cut(&self) -> bool {
+        self.is_beginning_cut
     }
 
-    /// Its text as it was printed, without what was omitted.
+    /// The text as it was printed, without the omitted part.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         if self.has_tabs {
             self.text.replace(TAB_COLUMN, "").into()
@@ -186,17 +187,17 @@ impl StyledLine {
         }
     }
 
-    /// Bytes of its text, with the newline.
+    /// Bytes of the text, with the newline.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + 1
     }
 
-    /// How often its style changes.
+    /// Number of changes of style.
     pub(crate) fn changes(&self) -> usize {
         self.runs.len()
     }
 
-    /// Number of rows at that width; an empty line takes one.
+    /// Number of rows at this width; an empty line takes one.
     pub(crate) fn row_count(&self, width: usize) -> usize {
         if self.fits(width) {
             return 1;
@@ -204,12 +205,12 @@ impl StyledLine {
         self.rows(width).len()
     }
 
-    /// Whether it certainly takes one row.
+    /// True if the line certainly takes one row.
     fn fits(&self, width: usize) -> bool {
         !self.is_uneven && self.omitted == 0 && self.chars <= width.max(1)
     }
 
-    /// Where it wraps, in bytes of [`Self::shown`].
+    /// The byte ranges of the rows in [`Self::shown`].
     fn rows(&self, width: usize) -> Vec<Range<usize>> {
         let shown = self.shown();
         if self.is_uneven {
@@ -221,26 +222,26 @@ impl StyledLine {
         broken(parts, shown.len(), width)
     }
 
-    /// The text, with a note on how much was omitted.
+    /// The text, with a note about the omitted part.
     fn shown(&self) -> Cow<'_, str> {
         let drawn = self.drawn();
         match self.note() {
             None => drawn,
-            Some(note) if self.begins_later => format!("{note}{drawn}").into(),
+            Some(note) if self.is_beginning_cut => format!("{note}{drawn}").into(),
             Some(note) => format!("{drawn}{note}").into(),
         }
     }
 
-    /// How much was omitted.
+    /// The note about the omitted part.
     fn note(&self) -> Option<String> {
         match self.omitted {
             0 => None,
-            omitted if self.begins_later => Some(format!("[{omitted} chars omitted] …")),
+            omitted if self.is_beginning_cut => Some(format!("[{omitted} chars omitted] …")),
             omitted => Some(format!("… [{omitted} chars omitted]")),
         }
     }
 
-    /// Its rows from `first` on.
+    /// Draws the rows from `first` on.
     pub(crate) fn draw_rows(
         &self,
         width: usize,
@@ -250,7 +251,7 @@ impl StyledLine {
     ) {
         let shown = self.shown();
         let before = match self.note() {
-            Some(note) if self.begins_later => note.len(),
+            Some(note) if self.is_beginning_cut => note.len(),
             _ => 0,
         };
         let plain = (self.text.len(), Style::new());
@@ -272,8 +273,9 @@ impl StyledLine {
     }
 }
 
-/// A text of ours or of a caller, wrapped into rows; newlines start new ones. Escape sequences are not interpreted: a
-/// command is shown literally, and control or hidden characters in it are marked.
+/// A text of this crate or of a caller, wrapped into rows; newlines start new ones. Escape
+/// sequences are not interpreted: a command is shown literally, and control or hidden characters in
+/// it are marked.
 pub fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let plain = Theme::dark();
@@ -290,7 +292,8 @@ pub fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     rows
 }
 
-/// Whether a printable character certainly takes one column in any context: ASCII, Latin, box drawing.
+/// True if a printable character certainly takes one column in any context: ASCII, Latin, box
+/// drawing.
 fn takes_one_column(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2500}'..='\u{259f}')
 }
@@ -300,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_whole_where_they_can() {
+    fn words_stay_whole_where_possible() {
         let rows = |text: &str, width| -> Vec<String> {
             let rows = wrapped(text, width, Style::new());
             rows.iter().map(ToString::to_string).collect()
@@ -313,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_take_one_column_does() {
+    fn characters_listed_as_one_column_take_one() {
         let wrong: Vec<char> = ('\0'..'\u{3000}')
             .filter(|c| takes_one_column(*c) && visible_text::width(&c.to_string()) != 1)
             .collect();
@@ -321,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_has_its_style() {
+    fn popped_characters_have_their_styles() {
         let red = Style::new().fg(ratatui::style::Color::Red);
         let mut line = StyledLine::default();
         for (c, style) in [('a', Style::new()), ('b', red), ('c', red)] {
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_long_line_the_end_is_kept_with_its_styles() {
+    fn end_of_a_long_line_is_held_with_its_styles() {
         let red = Style::new().fg(ratatui::style::Color::Red);
         let mut line = StyledLine::default();
         for (c, style) in "äbcdefghij"

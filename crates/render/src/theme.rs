@@ -1,5 +1,5 @@
-//! Styles by meaning. All styles of this crate come from here, so that a host without colours, or with a light
-//! background, changes a single value.
+//! Styles by meaning. All styles of this crate come from this module, so that a host without
+//! colours, or with a light background, changes a single value.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -14,19 +14,19 @@ pub struct Theme {
     pub rail: Style,
     /// A command, a title.
     pub title: Style,
-    /// What has the focus: prompt, selection, keys.
+    /// The focus: prompt, selection, keys.
     pub accent: Style,
-    /// Something is running.
+    /// Running commands.
     pub running: Style,
     /// Success.
     pub ok: Style,
-    /// Deserves attention.
+    /// Facts that deserve attention.
     pub warning: Style,
     /// Failure.
     pub error: Style,
     /// In a script: `if`, `done`.
     pub keyword: Style,
-    /// In a script: a command that is not there.
+    /// In a script: a command that does not exist.
     pub unknown: Style,
     /// In a script: quoted text.
     pub string: Style,
@@ -36,13 +36,13 @@ pub struct Theme {
     pub comment: Style,
     /// In a script: `|`, `>`, `$(`.
     pub operator: Style,
-    /// In a script: what bash will not take, applied on top of its own style.
+    /// In a script: a syntax error, applied on top of its own style.
     pub wrong: Style,
     /// A selected row, applied on top of its own style.
     pub selected: Style,
     /// A search match, applied on top of its own style.
     pub found: Style,
-    /// Whether to show the colours of command output. Bold and other attributes are always shown.
+    /// True if the colours of command output are shown. Bold and other attributes are always shown.
     pub output_colors: bool,
 }
 
@@ -83,8 +83,8 @@ impl Theme {
         }
     }
 
-    /// From the 256-colour palette: text, dim, rail, title, accent, running, ok, warning, error; then the
-    /// selection's background.
+    /// From the 256-colour palette: text, dim, rail, title, accent, running, ok, warning, error;
+    /// then the selection's background.
     fn of(colors: &[u8; 9], selection: u8) -> Self {
         let [text, dim, rail, title, accent, running, ok, warning, error] =
             colors.map(|index| Style::new().fg(Color::Indexed(index)));
@@ -98,7 +98,8 @@ impl Theme {
             ok,
             warning,
             error,
-            // The sixteen colours of the terminal's own palette: whoever chose it can read them.
+            // The sixteen colours of the terminal's own palette, which its user has chosen as
+            // readable.
             keyword: Style::new().fg(Color::Magenta),
             unknown: Style::new().fg(Color::Red),
             string: Style::new().fg(Color::Green),
@@ -114,7 +115,7 @@ impl Theme {
         }
     }
 
-    /// How this theme shows a style of command output.
+    /// This theme's form of a style of command output.
     pub fn of_output(&self, style: Style) -> Style {
         if self.output_colors {
             return style;
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_colours_there_is_none() {
+    fn plain_theme_has_no_colours() {
         let theme = Theme::plain();
         for style in [
             theme.text,

@@ -5,7 +5,7 @@ use crate::card_frame::{
     Body, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, railed, rows_above,
     shown_of,
 };
-use crate::footer::{FooterLine, remarks};
+use crate::footer::{FooterLine, footer};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use crate::{
@@ -17,14 +17,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Rows of output on a collapsed card, unless the host says otherwise.
+/// Rows of output on a collapsed card, unless the host sets another number.
 const COLLAPSED_ROWS: usize = 10;
 
-/// The part of the time limit from which on it is named.
+/// The fraction of the time limit from which on the card shows the limit.
 const NEAR: f64 = 0.8;
 
-/// The least lines of the command on a collapsed card, which has more where it has more rows of output; and the rows that
-/// one or two long lines have.
+/// Minimum number of command lines on a collapsed card, which has more if it has more rows of
+/// output. Also the number of rows for one or two long lines.
 const COLLAPSED_COMMAND: usize = 3;
 
 /// Columns before a card's text.
@@ -36,31 +36,31 @@ const RAIL: usize = 2;
 pub struct ToolCard {
     /// The script.
     pub command: String,
-    /// Its working directory, if it is not the session's.
+    /// The working directory, if it is not the session's.
     pub directory: Option<String>,
-    /// Its state.
+    /// The state of the call.
     pub state: CardState,
-    /// Time since it started.
+    /// Time since the start.
     pub elapsed: Duration,
-    /// Its time limit.
+    /// The time limit.
     pub timeout: Option<Duration>,
-    /// What it printed.
+    /// The output.
     pub output: OutputText,
-    /// Why it was refused, if it was.
+    /// The refusal, if the call was refused.
     pub refused: Option<Refused>,
-    /// Rows of output while it is collapsed.
+    /// Rows of output while the card is collapsed.
     pub collapsed_rows: usize,
-    /// While it is collapsed, it shows the first rows, and not the last ones.
+    /// True if the collapsed card shows the first rows, not the last ones.
     pub from_top: bool,
-    /// Only the command and the outcome are shown.
+    /// True if the card shows only the command and the outcome.
     pub folded: bool,
-    /// Further remarks, one per line.
-    pub remarks: Vec<FooterLine>,
-    /// Remarks of the host's, which stay when the call has ended.
+    /// Further lines below the output.
+    pub footer: Vec<FooterLine>,
+    /// Lines of the host, which stay when the call has ended.
     pub asides: Vec<FooterLine>,
-    /// It runs on a terminal of its own, to which keys go.
+    /// True if the call runs on its own terminal, which gets the keys.
     pub on_terminal: bool,
-    /// What it did to files, or would do.
+    /// The call's changes to files, made or held.
     pub changes: Option<CardChanges>,
     /// A page of the full output, which an expanded card shows instead of `output`.
     pub page: Option<OutputPage>,
@@ -69,9 +69,9 @@ pub struct ToolCard {
 /// A page of a full output.
 #[derive(Debug)]
 pub struct OutputPage {
-    /// Its lines.
+    /// The lines of the page.
     pub text: OutputText,
-    /// The number of its first line, from 1.
+    /// The number of the first line, from 1.
     pub first_line: u64,
     /// Number of lines of the whole text.
     pub total_lines: u64,
@@ -91,7 +91,7 @@ impl ToolCard {
             collapsed_rows: COLLAPSED_ROWS,
             from_top: false,
             folded: false,
-            remarks: Vec::new(),
+            footer: Vec::new(),
             asides: Vec::new(),
             on_terminal: false,
             changes: None,
@@ -99,14 +99,17 @@ impl ToolCard {
         }
     }
 
-    /// The call has ended. Output that was printed live stays, with its colours. The result's text replaces it if
-    /// nothing was printed, if the call asked for a part only, or if the output was binary. The card says itself what stands
-    /// around the rows in that text. `refused` is what a check said, shown instead of the result's text, which repeats the
+    /// Shows the end of the call.
+    ///
+    /// Output that was printed live stays, with its colours. The result's text replaces it if
+    /// nothing was printed, if the call asked for a part only, or if the output was binary. Of that
+    /// text, the card shows only the rows, and states the other facts itself. `refused` is the
+    /// refusal of a check. The card shows it instead of the result's text, which repeats the
     /// command for the model.
     pub fn finish(&mut self, result: &ToolResult, refused: Option<Refused>) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = words::millis(result.duration_ms);
-        self.remarks = remarks(result);
+        self.footer = footer(result);
         self.changes = CardChanges::known(result.changes.as_ref(), &result.notices);
         self.output.show_instead(None);
         let was_refused = matches!(
@@ -114,9 +117,9 @@ impl ToolCard {
             Status::Blocked { .. } | Status::NotStarted { .. } | Status::MovedToBackground { .. }
         );
         let is_a_part = result_rows::is_a_part(result);
-        let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
+        let has_unshown_output = self.output.is_empty() && result.output.total_bytes > 0;
         let is_binary = result.output.binary;
-        if was_refused || is_a_part || printed_unseen || is_binary {
+        if was_refused || is_a_part || has_unshown_output || is_binary {
             self.output = match (&result.status, refused) {
                 (Status::Blocked { .. }, Some(refused)) => {
                     self.refused = Some(refused);
@@ -127,13 +130,13 @@ impl ToolCard {
             };
         }
         if is_binary {
-            // The remaining notices are part of the text.
-            self.remarks
-                .retain(|remark| matches!(remark, FooterLine::UseTool(_)));
+            // The other notices are part of the text.
+            self.footer
+                .retain(|line| matches!(line, FooterLine::UseTool(_)));
         }
     }
 
-    /// What it says, without styles: its output, or why it was refused.
+    /// The card's output, or why the call was refused, without styles.
     pub fn plain(&self) -> String {
         match &self.refused {
             Some(refused) => refused.plain(),
@@ -141,12 +144,12 @@ impl ToolCard {
         }
     }
 
-    /// Height in rows.
+    /// The height in rows.
     pub fn height(&self, width: u16, expanded: bool, theme: &Theme) -> usize {
         self.frame(width, expanded, theme).height()
     }
 
-    /// Its rows from `skip` on, at most `most`.
+    /// The rows from `skip` on, at most `most`.
     pub fn rows(
         &self,
         width: u16,
@@ -185,7 +188,7 @@ impl ToolCard {
             };
             if output.dropped_lines() > 0 {
                 let text = format!(
-                    "… ({} earlier lines are not kept here)",
+                    "… ({} earlier lines are not stored)",
                     output.dropped_lines()
                 );
                 let text = shortened(&text, inner);
@@ -217,21 +220,20 @@ impl ToolCard {
         }
         let page = self.page.as_ref().filter(|_| expanded);
         if let Some(page) = page {
-            // The one above is hundreds of rows away.
+            // The rule above is hundreds of rows away.
             foot.push(Line::from_iter([
                 rail.clone(),
                 page_line(page, inner, theme),
             ]));
         }
-        // A card that has all of the output to page through does not say that some of it is missing.
-        let told = |remark: &&FooterLine| {
-            page.is_none() || !matches!(remark, FooterLine::Truncated { .. })
-        };
-        // How it runs is said of what runs.
+        // A card that pages through the full output does not say that some of it is missing.
+        let is_shown =
+            |line: &&FooterLine| page.is_none() || !matches!(line, FooterLine::Truncated { .. });
+        // These lines describe a running call.
         let waits = self.state == CardState::WaitingForAnswer;
         let asides = self.asides.iter().filter(|_| !waits);
-        for remark in asides.chain(&self.remarks).filter(told) {
-            foot.extend(railed(remark.rows(inner, theme), &rail));
+        for line in asides.chain(&self.footer).filter(is_shown) {
+            foot.extend(railed(line.rows(inner, theme), &rail));
         }
         if let Some(changes) = &self.changes {
             foot.extend(railed(changes.rows(inner, theme), &rail));
@@ -240,7 +242,7 @@ impl ToolCard {
         CardFrame { head, body, foot }
     }
 
-    /// Whether it has ended, and printed nothing.
+    /// True if the call has ended without output.
     fn is_known_to_be_silent(&self) -> bool {
         let has_ended = matches!(self.state, CardState::Ended(_));
         has_ended && self.output.is_empty() && self.page.is_none()
@@ -293,8 +295,8 @@ impl ToolCard {
 
     /// The last rows, and the number of rows before them.
     fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
-        // Where the beginning is not kept, the end says more.
-        if self.from_top && !self.output.begins_later() {
+        // If the beginning was dropped, the end says more.
+        if self.from_top && !self.output.is_beginning_cut() {
             return self.first_rows(inner, rail, theme);
         }
         let most = [self.collapsed_rows, usize::MAX];
@@ -321,7 +323,8 @@ impl ToolCard {
         rows
     }
 
-    /// Outcome, duration, changes, and the time limit while it matters. Where there is little room, the limit goes first.
+    /// Outcome, duration, changes, and the time limit while it matters. If there is little room,
+    /// the limit is dropped first.
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
         let was_started = !matches!(
             self.state,
@@ -338,7 +341,7 @@ impl ToolCard {
                 format!("in the background as job {job} (pid {pid})")
             }
             CardState::WaitingForAnswer => "waits for your answer".to_owned(),
-            CardState::Earlier => "tried in an earlier run".to_owned(),
+            CardState::Earlier => "a trial of an earlier run".to_owned(),
             state => state.badge(),
         };
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
@@ -347,7 +350,7 @@ impl ToolCard {
         if was_started {
             parts.push(ended(&badge, badge_style, self.elapsed, theme));
         } else {
-            // What has become of the changes says more than where they are of.
+            // The state of the changes says more than the run of the trial.
             let rank = if self.state == CardState::Earlier {
                 2
             } else {
@@ -380,7 +383,7 @@ impl ToolCard {
         line
     }
 
-    /// Whether the limit matters: it runs, or took most of the time that it had.
+    /// True if the limit matters: the call runs, or took most of its time.
     fn is_near(&self, limit: Duration) -> bool {
         self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR)
     }

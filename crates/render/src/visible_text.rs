@@ -1,4 +1,5 @@
-//! What may be written to a cell of the host's terminal: visible text without any effect on the terminal.
+//! Text that may be written to a cell of the host's terminal: visible and without any effect on the
+//! terminal.
 
 use agent_bash_core::visible::one_line;
 use unicode_segmentation::UnicodeSegmentation;
@@ -11,7 +12,7 @@ pub(crate) fn width(text: &str) -> usize {
 
 /// A text on one line of at most `columns`, shortened with `…` if necessary.
 pub fn shortened(text: &str, columns: usize) -> String {
-    // Of a script of megabytes only the beginning is processed.
+    // Only the beginning of a script of megabytes is processed.
     let most = columns.saturating_mul(8).saturating_add(64);
     let cut = text
         .char_indices()
@@ -37,8 +38,8 @@ pub fn shortened(text: &str, columns: usize) -> String {
     out
 }
 
-/// Parts separated by ` · ` on one line of at most `columns`, without as many as there is no room for. The first and the
-/// last stay, and of those between them the earlier ones.
+/// Parts separated by ` · ` on one line of at most `columns`, dropping parts that do not fit. The
+/// first and the last stay; of those between, the earlier ones stay longer.
 pub fn abridged(text: &str, columns: usize) -> String {
     const BETWEEN: &str = " · ";
     let mut parts: Vec<&str> = text.split(BETWEEN).collect();
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shortened_fits() {
+    fn shortened_text_fits() {
         for (text, columns, want) in [
             ("abc", 3, "abc"),
             ("abcd", 3, "ab…"),
@@ -67,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_abridged_has_whole_parts_while_there_is_room_for_two() {
+    fn abridged_text_has_whole_parts_while_two_fit() {
         let keys = "1–2 of 3 · j down · k up · q close";
         for (columns, want) in [
             (34, keys),

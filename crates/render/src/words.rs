@@ -1,4 +1,5 @@
-//! How an outcome looks, and short forms of numbers, times and counts, wherever a finished call is shown as text.
+//! Texts for outcomes, and short forms of numbers, times and counts, for all displays of finished
+//! calls.
 
 pub use crate::duration::{duration, millis};
 use crate::{CardState, icon};
@@ -9,21 +10,21 @@ use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{SizeStyle, Status, Timestamp, ToolResult, size_text};
 use std::collections::BTreeMap;
 
-/// The mark of a call that was let out of the sandbox.
+/// The mark of a call that ran outside of the sandbox.
 pub const OUTSIDE_SANDBOX: &str = "outside the sandbox";
 
-/// How the end of a call looks.
+/// The appearance of a call's outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// As on a card in the terminal.
+    /// The icon, as on a card in the terminal.
     pub icon: &'static str,
-    /// The words beside it.
+    /// The words beside the icon.
     pub text: String,
-    /// The class of its colour.
+    /// The class of the colour.
     pub class: &'static str,
 }
 
-/// How it looks that a call ended so.
+/// The appearance of a status.
 pub fn outcome(status: &Status) -> Outcome {
     let class = match status {
         Status::Exited { code: 0 } | Status::MovedToBackground { .. } => "ok",
@@ -37,7 +38,7 @@ pub fn outcome(status: &Status) -> Outcome {
     }
 }
 
-/// How much of something: `8.5 of 97.7 KB`, `900 B of 1.2 MB`.
+/// A part of a whole: `8.5 of 97.7 KB`, `900 B of 1.2 MB`.
 pub fn part(some: u64, all: u64) -> String {
     let [some, all] = [some, all].map(|bytes| size_text(bytes, SizeStyle::Spaced));
     let unit = all.rsplit(' ').next().unwrap_or_default();
@@ -57,19 +58,19 @@ pub fn date(time: Timestamp) -> String {
     format!("{day} {} UTC", clock(time))
 }
 
-/// The sign of what was done to a file.
+/// The sign of a change to a file.
 pub fn sign(change: Change) -> &'static str {
     match change {
         Change::Created => "+",
         Change::Changed => "~",
         Change::Deleted => "−",
         Change::Renamed => "→",
-        // Modes, and whatever a later version adds.
+        // A mode, or a change that a later version adds.
         _ => "m",
     }
 }
 
-/// How many of each kind there are, of those that there are any of.
+/// The counts by kind, without zeros.
 pub fn counted(counts: &ChangeCounts) -> impl Iterator<Item = (Change, u64)> {
     let all = [
         (Change::Created, counts.created),
@@ -81,7 +82,7 @@ pub fn counted(counts: &ChangeCounts) -> impl Iterator<Item = (Change, u64)> {
     all.into_iter().filter(|(_, number)| *number > 0)
 }
 
-/// `+2 ~1 −1 →1 m1`; empty if nothing was done.
+/// `+2 ~1 −1 →1 m1`; empty without changes.
 pub fn delta(counts: &ChangeCounts) -> String {
     let parts: Vec<String> = counted(counts)
         .map(|(change, number)| format!("{}{number}", sign(change)))
@@ -89,8 +90,8 @@ pub fn delta(counts: &ChangeCounts) -> String {
     parts.join(" ")
 }
 
-/// What has become of changes, in a few words; `None` if they were done as any call's.
-pub fn fate(changes: &Changes) -> Option<&'static str> {
+/// The state of changes, in a few words; `None` if they are simply made.
+pub fn state_text(changes: &Changes) -> Option<&'static str> {
     if changes.undone_in_part {
         return Some(match (changes.state, changes.by) {
             (ChangesState::Interrupted, _) => "interrupted, undone in part",
@@ -101,19 +102,20 @@ pub fn fate(changes: &Changes) -> Option<&'static str> {
     match (changes.state, changes.by) {
         (ChangesState::Held, _) => Some("held"),
         (ChangesState::Done, ChangesBy::Overlay) => Some("committed"),
-        // That it is by a scan says as much.
+        // A scan is shown already and implies that only names are known.
         (ChangesState::Listed, ChangesBy::Scan) => None,
         (ChangesState::Listed, _) => Some("listed"),
         (ChangesState::Discarded, _) => Some("discarded"),
         (ChangesState::Undone, _) => Some("undone"),
         (ChangesState::Interrupted, _) => Some("interrupted"),
-        // Done, and whatever a later version adds.
+        // Done, or a state that a later version adds.
         _ => None,
     }
 }
 
-/// How many files of a set are not in a `.git`, and how many are, where all of them are known; else all are among the former.
-/// Git changes several of its own at every command, and they are not what somebody looks for.
+/// Counts the files of a change set outside and inside of a `.git`, if all are listed; otherwise
+/// counts all as outside. Every git command changes several of the latter, which users do not look
+/// for.
 pub(crate) fn split_git(changes: &Changes) -> (ChangeCounts, u64) {
     let (of_git, own): (Vec<_>, Vec<_>) =
         changes.files.iter().partition(|file| file.name.is_of_git());
@@ -132,24 +134,24 @@ fn own_delta(changes: &Changes) -> String {
     parts.join(", ")
 }
 
-/// What a call did to files, and what has become of that unless it is simply done: `+2 ~1 −1`, `−3 held`; empty if nothing
-/// was done.
+/// A call's changes to files, and their state unless they are simply made: `+2 ~1 −1`, `−3 held`;
+/// empty without changes.
 pub fn effect(changes: &Changes) -> String {
     let counts = own_delta(changes);
-    match fate(changes) {
-        Some(fate) if !counts.is_empty() && changes.state != ChangesState::Listed => {
-            format!("{counts} {fate}")
+    match state_text(changes) {
+        Some(state_text) if !counts.is_empty() && changes.state != ChangesState::Listed => {
+            format!("{counts} {state_text}")
         }
         _ => counts,
     }
 }
 
-/// What that did which calls have left running, in all the sets that there are of it: `later +1 ~2`. True beside a set: it is not
-/// known whether this call or an earlier one left it running (`perhaps later +1`).
+/// The changes of background processes, in all their change sets: `later +1 ~2`. The flag marks a
+/// change set whose process may belong to an earlier call (`perhaps later +1`).
 pub fn background_summary<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)>) -> Vec<String> {
     let mut alike: Vec<(bool, Vec<&Changes>)> = Vec::new();
     for (set, is_unsure) in sets {
-        let is_like = |other: &&Changes| fate(other) == fate(set);
+        let is_like = |other: &&Changes| state_text(other) == state_text(set);
         let found = alike
             .iter_mut()
             .find(|(unsure, sets)| *unsure == is_unsure && sets.first().is_some_and(is_like));
@@ -158,16 +160,17 @@ pub fn background_summary<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)
             None => alike.push((is_unsure, vec![set])),
         }
     }
-    let said = alike.iter().map(|(is_unsure, sets)| {
+    let parts = alike.iter().map(|(is_unsure, sets)| {
         let word = if *is_unsure { "perhaps later" } else { "later" };
         (word, effect(&together(sets)))
     });
-    said.filter(|(_, effect)| !effect.is_empty())
+    parts
+        .filter(|(_, effect)| !effect.is_empty())
         .map(|(word, effect)| format!("{word} {effect}"))
         .collect()
 }
 
-/// Several sets as one: a file that was created and then changed was created.
+/// Several change sets as one: a file that was created and then changed counts as created.
 fn together(sets: &[&Changes]) -> Changes {
     let Some((first, others)) = sets.split_first() else {
         return Changes::new(ChangesId(0), ChangesState::Done, ChangesBy::Trace, "");
@@ -188,7 +191,7 @@ fn together(sets: &[&Changes]) -> Changes {
     all.with_files(together_files(files))
 }
 
-/// What was done to files one after the other as if it was done at once, each file once, by name.
+/// Merges changes made one after the other: each file once, by name, with the combined change.
 pub fn together_files(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChange> {
     let mut files: BTreeMap<String, FileChange> = BTreeMap::new();
     for mut file in all {
@@ -220,14 +223,14 @@ pub fn together_files(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChan
     files.into_values().collect()
 }
 
-/// What is said where something that a call left running has not ended.
+/// The mark of a call with a running background process.
 pub const STILL_RUNS: &str = "still runs";
 
-/// What is said of a call beside how it ended: that it was not, or elsewhere, done as it reads. `runs`: whether something that it left
-/// running still does, if that is known.
+/// Marks beside the outcome of a call that did not run as its text reads, or ran elsewhere. `runs`:
+/// whether a background process still runs, if that is known.
 pub fn marks(result: &ToolResult, runs: Option<bool>) -> Vec<String> {
     let is_trial = result.changes.as_ref().is_some_and(|set| {
-        // Of one that was committed, that says so.
+        // A committed trial has that state as its mark.
         set.by == ChangesBy::Overlay
             && matches!(set.state, ChangesState::Held | ChangesState::Discarded)
     });
@@ -257,7 +260,7 @@ mod tests {
     use agent_bash_core::sandbox::{Network, Sandboxed};
 
     #[test]
-    fn what_a_call_did_says_whether_it_holds() {
+    fn effect_includes_the_state_of_the_changes() {
         let of = |state, by, deleted| {
             let mut changes = Changes::new(ChangesId(1), state, by, "/w");
             changes.counts.deleted = deleted;
@@ -283,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_running_is_said_once_however_many_sets_it_has() {
+    fn background_changes_are_summed_over_all_change_sets() {
         let set = |id, state, files: &[(&str, Change)]| {
             let files = files.iter();
             let files = files.map(|(name, change)| FileChange::new(FileName::new(*name), *change));
@@ -308,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undone_in_part_is_neither_done_nor_undone() {
+    fn partly_undone_changes_have_their_own_state() {
         for (state, by, want) in [
             (ChangesState::Done, ChangesBy::Trace, "−3 undone in part"),
             (
@@ -330,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_keeps_for_itself_is_counted_apart() {
+    fn files_of_git_are_counted_separately() {
         let of = |paths: &[&str], more| {
             let (state, by) = (ChangesState::Done, ChangesBy::Trace);
             let file = |path: &&str| FileChange::new(FileName::new(path), Change::Changed);
@@ -345,12 +348,12 @@ mod tests {
             "~1, 2 in .git"
         );
         assert_eq!(of(&[".git/index"], 0), "1 in .git");
-        // Of files that are not listed it is not known where they are.
+        // The place of unlisted files is unknown.
         assert_eq!(of(&["a", ".git/index"], 9), "~2");
     }
 
     #[test]
-    fn what_was_not_done_as_it_reads_is_marked() {
+    fn calls_that_did_not_run_as_they_read_are_marked() {
         let marked = |state, by| {
             let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
             result.changes = Some(Changes::new(ChangesId(1), state, by, "/w"));
@@ -381,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_and_the_whole_have_one_unit_where_they_can() {
+    fn part_and_whole_have_one_unit_where_possible() {
         for (some, all, want) in [
             (8_700, 100_000, "8.5 of 97.7 KB"),
             (900, 100_000, "900 B of 97.7 KB"),
@@ -402,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_happened_is_counted() {
+    fn zero_counts_are_left_out() {
         let counts = ChangeCounts {
             created: 2,
             changed: 1,

@@ -1,29 +1,31 @@
-//! What is said of a set on its card, after a look at it or something that was done with it.
+//! The card's text after a look at a change set or an action on it.
 
 use agent_bash::ChangesRefused;
 use agent_bash::core::changes::{Changes, FileName, changed_too_text, counted};
 
-/// Files of a set that somebody else has changed, which are named on a card.
+/// Number of conflicting files that a card names.
 const NAMED: usize = 3;
 
-/// Which key leads to what a refusal says can be done.
+/// A refusal's hint: the key that undoes only the files without a conflict.
 pub(crate) const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
 
-/// What came of a look at a set, or of something that was done with it.
+/// The outcome of looking at a change set, or of acting on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ActionOutcome {
-    /// The sets as they are now, if they are still there.
+    /// The change sets as they are now, if they still exist.
     pub(crate) sets: Vec<Changes>,
     pub(crate) lines: Vec<String>,
-    /// Nothing was done.
+    /// True if nothing was done.
     pub(crate) refused: bool,
-    /// It was not committed, as files were changed since: to try its command again may help.
+    /// True if a commit was refused because files were changed since; running the command again may
+    /// help.
     pub(crate) is_stale: bool,
-    /// What was not done beside what was.
+    /// Actions that were refused although others succeeded.
     pub(crate) not_done: Vec<String>,
 }
 
-/// Of others than the first that are in the way, the first few; and what has changed them, as far as it is known.
+/// Lines that name the first few of `others`, and what changed each file where that is known.
+/// `others` are the conflicting files after the first.
 pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
     let names = others.iter().take(NAMED).enumerate();
     let line = |(at, name): (usize, &FileName)| {
@@ -34,7 +36,7 @@ pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
     names.map(line).chain(more).collect()
 }
 
-/// A refusal, for the person who asked.
+/// The text of a refusal for the user.
 pub(crate) fn refusal(error: &ChangesRefused) -> String {
     match error {
         ChangesRefused::Conflict(conflict) => conflict.for_people(),

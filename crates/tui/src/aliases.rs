@@ -5,24 +5,25 @@ use agent_bash_render::syntax::tokens::{Token, TokenKind, Tokens};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Aliases with what they stand for.
+/// Aliases and their expansions.
 #[derive(Debug, Default)]
 pub(crate) struct Aliases {
     known: BTreeMap<String, String>,
 }
 
 impl Aliases {
-    /// Takes in those of the person's configuration. Those that were typed meanwhile stay.
+    /// Adds the aliases of the user's configuration. Aliases typed meanwhile take precedence.
     pub(crate) fn configured(&mut self, aliases: Vec<(String, String)>) {
         for (name, value) in aliases {
             self.known.entry(name).or_insert(value);
         }
     }
 
-    /// Takes in those that a script defines in the shell that runs it, and forgets those that it removes.
+    /// Adds the aliases that a script defines in the shell that runs it, and drops those that the
+    /// script removes.
     pub(crate) fn typed(&mut self, script: &Script<'_>) {
-        let here = script.ran.iter();
-        for ran in here.filter(|ran| !ran.dormant && ran.through.is_empty()) {
+        let commands = script.ran.iter();
+        for ran in commands.filter(|ran| !ran.dormant && ran.through.is_empty()) {
             let words = ran.arguments();
             let words = words.iter().filter_map(|word| word.value.literal());
             match ran.name() {
@@ -40,7 +41,7 @@ impl Aliases {
         }
     }
 
-    /// A line with what the aliases in it stand for, in which there may be others that stay.
+    /// Expands the aliases in a line once. An expansion may contain further aliases, which stay.
     pub(crate) fn expanded<'t>(&self, line: &'t str) -> Cow<'t, str> {
         if self.known.is_empty() {
             return Cow::Borrowed(line);
@@ -65,9 +66,9 @@ impl Aliases {
     }
 }
 
-/// Whether a token is a word of its own: `v` and not `v"x"`.
+/// True if a token is a whole word: `v`, not `v"x"`.
 pub(crate) fn is_word(tokens: &[Token], at: usize) -> bool {
-    let is_apart = |other: Option<&Token>| {
+    let is_separate = |other: Option<&Token>| {
         other.is_none_or(|other| {
             let touches =
                 other.span.end == tokens[at].span.start || other.span.start == tokens[at].span.end;
@@ -75,10 +76,10 @@ pub(crate) fn is_word(tokens: &[Token], at: usize) -> bool {
         })
     };
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-    is_apart(before) && is_apart(tokens.get(at + 1))
+    is_separate(before) && is_separate(tokens.get(at + 1))
 }
 
-/// Whether a program runs the command: `sudo v`, where bash knows no aliases.
+/// True if a program runs the command, as in `sudo v`: bash expands no alias there.
 fn is_run_by(before: &Token, token: &Token, line: &str) -> bool {
     let between = &line[before.span.end..token.span.start];
     before.kind == TokenKind::Command && !between.contains('\n')
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_of_commands_is_expanded_once() {
+    fn only_the_first_word_of_a_command_is_expanded_once() {
         let aliases = aliases("alias v=vim vim='vim -p'; f() { alias x=y; }");
         for (line, want) in [
             ("v a.rs", "vim a.rs"),
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_removed_is_not_expanded() {
+    fn removed_aliases_are_not_expanded() {
         let mut aliases = aliases("alias v=vim");
         let context = Context::new("/work");
         aliases.typed(&Script::read("unalias v", &context));

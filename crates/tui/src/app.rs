@@ -1,5 +1,5 @@
-//! The state of the interface and how events change it. Nothing here waits, runs or reads: actions are returned as
-//! [`Effect`]s, and their results come back as [`News`].
+//! The state of the interface and how events change it. This module never waits, runs or reads:
+//! actions are returned as [`Effect`]s, and their results come back as [`Msg`]s.
 
 mod cards;
 mod changes;
@@ -17,6 +17,7 @@ pub(crate) use msg::Msg;
 use crate::OnQuit;
 use crate::aliases::Aliases;
 use crate::approvals::ApprovalQuestion;
+use crate::change_work::ChangeWork;
 use crate::complete::Listed;
 use crate::console::{Console, Handled};
 use crate::diff_state::DiffState;
@@ -32,7 +33,6 @@ use crate::prompt_directory::PromptDirectory;
 use crate::questions::{QuestionOutcome, Questions, Waiting};
 use crate::queue::Queue;
 use crate::redraw::Redraw;
-use crate::set_work::Wish;
 use crate::transcript::{Card, CardEntry, EntryId, Transcript};
 use agent_bash::SandboxSettings;
 use agent_bash::core::changes::ChangesId;
@@ -54,8 +54,8 @@ const WHEEL: isize = 3;
 /// Lines of a full output per page of an expanded card.
 pub(crate) const CARD_PAGE: u64 = 500;
 
-/// Said where a key is about a command, and there is none.
-const NO_COMMAND: &str = "no card is there: a command makes one, ctrl+l removes them";
+/// Message for a key that acts on a command while there is no card.
+const NO_COMMAND: &str = "there is no card: a command makes one, ctrl+l removes them";
 
 /// The state of the interface.
 #[derive(Debug)]
@@ -69,64 +69,67 @@ pub(crate) struct App {
     pub(crate) diff: Option<DiffState>,
     pub(crate) search: Option<Box<HistorySearch>>,
     pub(crate) listed: Option<Listed>,
-    /// Something is done with a set of changes, or looked at before.
+    /// True while the interface acts on a change set, or looks at it before acting.
     is_changing: bool,
     pub(crate) help: Option<Help>,
     /// A message shown until the next key, or for some seconds.
     pub(crate) message: Option<String>,
-    /// The message, and since when it is shown.
+    /// The message, and the time since which it is shown.
     shown_message: Option<(String, Duration)>,
-    /// Whether every call runs on a terminal, and not just those that need one; `None` if terminals are not available.
+    /// True if every call runs on a terminal, and false if only calls that need one do. `None` if
+    /// terminals are not available.
     pub(crate) terminal: Option<bool>,
     /// The running call.
     pub(crate) call: Option<EntryId>,
-    /// It is known to draw on all of its terminal.
+    /// True if the running call is known to draw on its whole terminal.
     pub(crate) draws: bool,
-    /// The call has started by itself: until then, keys are the prompt's, also if it is on a terminal.
+    /// Set if the call started by itself: until this time, keys belong to the prompt even if the
+    /// call is on a terminal.
     keys_from: Option<Duration>,
     /// Calls that wait for the running one, in order.
     pub(crate) queue: VecDeque<Request>,
-    /// What becomes of them when it has ended.
+    /// The treatment of the queue when the running call ends.
     on_end: Queue,
-    /// The persistent shell of the prompt's commands; `None` where there are none.
+    /// The persistent shell of the prompt's commands. `None` if the tool offers no sessions.
     pub(crate) shell: Option<SessionName>,
-    /// Whether what runs is interrupted before it is cancelled, so that its shell stays.
+    /// True if the running call is interrupted before it is cancelled, so that its shell survives.
     pub(crate) interrupts_call: bool,
     pub(crate) interrupts_bang: bool,
-    /// Variables of calls on a terminal: those that otherwise keep programs from asking have the person's values.
+    /// Variables of calls on a terminal. Variables that otherwise keep programs from asking have
+    /// the user's values.
     pub(crate) attended: BTreeMap<String, Option<String>>,
-    /// Those of the prompt's shell, as far as they are known.
+    /// Aliases of the prompt's shell, as far as they are known.
     aliases: Aliases,
     functions: Functions,
-    /// Why what runs is not in the record, as was said.
+    /// The error for which commands are missing in the journal, once a card has shown it.
     record_fails: Option<String>,
     /// How the last call ended.
     pub(crate) last: Option<Status>,
     /// The user's own command that is running.
     pub(crate) bang: Option<EntryId>,
-    /// What becomes of jobs when the person quits.
+    /// The treatment of jobs when the user quits.
     pub(crate) on_quit: OnQuit,
-    /// Ctrl+X was the last key.
+    /// True if Ctrl+X was the last key.
     is_chord: bool,
-    /// Ctrl+D was the last key, and it was said what quitting would end.
+    /// True if Ctrl+D was the last key and the message names what quitting would end.
     is_quitting: bool,
-    /// The person wants to quit, and is asked what becomes of jobs.
+    /// True while the user, who wants to quit, is asked what happens to jobs.
     is_leaving: bool,
-    /// Number of running jobs, as of the last look.
+    /// Number of running jobs when they were last listed.
     pub(crate) running_jobs: usize,
-    /// Something that a command left running may have changed files since they were looked for.
-    pub(crate) looks_for_late: bool,
-    /// Trials of earlier runs that wait for a decision and are no cards yet, oldest first.
+    /// True if a background process may have changed files since the last query for its changes.
+    pub(crate) awaits_background_changes: bool,
+    /// Trials of earlier runs that await a decision and have no card yet, oldest first.
     pub(crate) held: Vec<ChangesId>,
-    /// One of them is to be selected once they are cards.
+    /// True if one of `held` is selected as soon as their cards exist.
     awaits_held: bool,
-    /// Where the prompt's commands run.
+    /// The working directory of the prompt's commands.
     pub(crate) directory: PromptDirectory,
     /// The home directory, for `~`; empty if there is none.
     pub(crate) home: String,
     /// Details about the tool.
     pub(crate) about: String,
-    /// Calls only read.
+    /// True if calls may only read.
     pub(crate) is_safe_mode: bool,
     /// The sandbox of calls.
     pub(crate) sandbox: SandboxSettings,
@@ -142,7 +145,7 @@ pub(crate) enum Effect {
         entry: EntryId,
         request: Request,
         live: LiveUpdates,
-        /// It may leave other functions, aliases or options behind than there were.
+        /// True if the call may change functions, aliases or options of its shell.
         defines: bool,
     },
     Bang {
@@ -152,28 +155,30 @@ pub(crate) enum Effect {
         live: LiveUpdates,
     },
     CancelCall,
-    /// The same, or interrupt it if that will do: what runs next is to have what its shell has now.
+    /// Cancels the running call to run it again. `gently`: interrupts it first, so that the next
+    /// call starts with the state of its shell.
     ReplaceCall {
         gently: bool,
     },
     CancelBang,
-    /// End what it runs, and leave its shell; cancel it if that takes too long.
+    /// Interrupts what the call runs, so that its shell survives. Cancels the call if that takes
+    /// too long.
     InterruptCall,
     InterruptBang,
     ListJobs,
     KillJob(JobId),
-    /// Open a full output in the pager.
+    /// Opens a full output in the pager.
     Open {
         artifact: ArtifactId,
         command: String,
     },
-    /// Open a file in the pager.
+    /// Opens a file in the pager.
     OpenFile {
         path: PathBuf,
         title: String,
         command: String,
     },
-    /// Load a page of a full output for a card.
+    /// Loads a page of a full output for a card.
     CardPage {
         entry: EntryId,
         artifact: ArtifactId,
@@ -183,37 +188,39 @@ pub(crate) enum Effect {
         text: SharedText,
         seek: Seek,
     },
-    /// Put a text into the clipboard of the host's terminal.
+    /// Puts a text into the clipboard of the host's terminal.
     Copy(String),
-    /// Something about a card's changes.
+    /// Acts on a card's change set, or looks at it.
     Changes {
         entry: EntryId,
         id: ChangesId,
-        wish: Wish,
+        work: ChangeWork,
     },
-    /// Look what these commands' left processes have changed, by the commands' sets.
-    LookForLate(Vec<(EntryId, ChangesId)>),
-    /// Look what has become of these trials that waited for a decision.
-    LookAtUndecided(Vec<(EntryId, ChangesId)>),
-    /// Trials of earlier runs are to be cards.
+    /// Finds the change sets of processes that these commands left running, by the commands' change
+    /// sets.
+    FindBackgroundChanges(Vec<(EntryId, ChangesId)>),
+    /// Finds out whether these trials still await a decision.
+    ReadUndecided(Vec<(EntryId, ChangesId)>),
+    /// Reads trials of earlier runs, which become cards.
     ReadHeld(Vec<ChangesId>),
-    /// A command that was typed has started, or never will, and has no card: keep it.
+    /// Stores a typed command in the history. The command has started, or will never start and has
+    /// no card.
     Typed {
         entry: Option<EntryId>,
         command: String,
     },
-    /// Open the search through what was typed.
+    /// Opens the search of the history.
     Search,
-    /// Look for what completes the text in front of the cursor.
+    /// Finds completions of the text in front of the cursor.
     Complete {
         before: String,
     },
-    /// Look whether this path is a program.
+    /// Finds out whether this path is a program.
     LookUp(String),
-    /// Open the person's editor on the prompt's text.
+    /// Opens the user's editor on the prompt's text.
     Edit(String),
     Suspend,
-    /// Leave; `ending` the jobs that still run.
+    /// Leaves the interface. `ending`: ends the running jobs.
     Quit {
         ending: bool,
     },
@@ -223,7 +230,7 @@ impl App {
     pub(crate) fn new(
         theme: Theme,
         terminal: Option<bool>,
-        place: PromptDirectory,
+        directory: PromptDirectory,
         about: String,
     ) -> Self {
         let mut transcript = Transcript::default();
@@ -262,10 +269,10 @@ impl App {
             is_quitting: false,
             is_leaving: false,
             running_jobs: 0,
-            looks_for_late: false,
+            awaits_background_changes: false,
             held: Vec::new(),
             awaits_held: false,
-            directory: place,
+            directory,
             home: String::new(),
             about,
             is_safe_mode: false,
@@ -276,7 +283,7 @@ impl App {
         }
     }
 
-    /// The actions that have accumulated since the last call.
+    /// Returns the actions that have accumulated since the last call.
     pub(crate) fn effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
@@ -284,7 +291,7 @@ impl App {
     /// Handles an event of the host's terminal.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) {
         self.handle(event, now);
-        // It may have waited for that.
+        // The event may have released the keys that the next command waits for.
         self.start_next(now);
     }
 
@@ -292,7 +299,7 @@ impl App {
         match self.questions.event(event, now) {
             QuestionOutcome::NotAsked => {}
             QuestionOutcome::Answered => return,
-            QuestionOutcome::Allowed => return self.change_call(|entry| entry.is_let_run(now)),
+            QuestionOutcome::Allowed => return self.change_call(|entry| entry.is_permitted(now)),
             QuestionOutcome::Yes(entry, proposed) => return self.act(entry, proposed),
         }
         let is_for_line = self.is_for_line(event, now);
@@ -338,7 +345,7 @@ impl App {
             PagerRequest::Nothing => {}
             PagerRequest::Close => self.pager = None,
             PagerRequest::Find(seek) => match pager.source() {
-                Source::File(kept) => self.effects.push(Effect::Find { text: kept, seek }),
+                Source::File(text) => self.effects.push(Effect::Find { text, seek }),
                 Source::Card(id) => {
                     let entry = self.transcript.get(id);
                     if let Some(output) = entry.and_then(|entry| entry.card.output()) {
@@ -377,7 +384,7 @@ impl App {
         }
     }
 
-    /// The editor has ended.
+    /// Handles the end of the editor.
     pub(crate) fn edited(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => {
@@ -387,9 +394,9 @@ impl App {
         }
     }
 
-    /// A call wants to know whether it may have more.
-    pub(crate) fn ask(&mut self, asked: ApprovalQuestion, now: Duration) {
-        self.questions.push(Waiting::Call(asked), now);
+    /// Handles a call's question whether it may leave the sandbox.
+    pub(crate) fn ask(&mut self, question: ApprovalQuestion, now: Duration) {
+        self.questions.push(Waiting::Call(question), now);
         // One call runs at a time, and only calls have a sandbox to leave.
         self.change_call(CardEntry::waits_for_answer);
     }
@@ -400,12 +407,12 @@ impl App {
         }
     }
 
-    /// The first question, over everything else.
+    /// Draws the first question over everything else.
     pub(crate) fn draw_question(&self, frame: &mut Frame<'_>, area: Rect) {
         self.questions.draw(frame, area, &self.sandbox, &self.theme);
     }
 
-    /// Whether a question waits for its answer.
+    /// True if a question awaits its answer.
     pub(crate) fn is_asked(&self) -> bool {
         self.questions.is_asked()
     }
@@ -478,19 +485,20 @@ impl App {
         }
         let is_empty = entry.card.output().is_none_or(OutputText::is_empty);
         if is_empty && !entry.is_live() {
-            self.message = Some("it printed nothing".to_owned());
+            self.message = Some("the command printed nothing".to_owned());
             return;
         }
         let command = entry.command().to_owned();
         self.pager = Some(PagerState::of_card(entry.id, command, entry.is_live()));
     }
 
-    /// Whether something else than the prompt and the cards has the keys, and says which.
+    /// True if something other than the prompt and the cards has the keys. Sets a message that
+    /// names it.
     pub(crate) fn is_covered(&self) -> bool {
         self.has_panel() || self.console.is_some()
     }
 
-    /// Whether a panel has the keys.
+    /// True if a panel has the keys.
     pub(crate) fn has_panel(&self) -> bool {
         let panels = [
             self.pager.is_some(),
@@ -501,7 +509,7 @@ impl App {
         panels.contains(&true)
     }
 
-    /// Whether the display changes without events.
+    /// True if the display changes without events.
     pub(crate) fn is_live(&self) -> bool {
         let console = self
             .console
@@ -532,24 +540,24 @@ impl App {
         {
             self.console = None;
         }
-        // It may have waited for that.
+        // The timeout may have released the keys that the next command waits for.
         self.start_next(now);
     }
 }
 
-/// Short enough for 40 columns, as it is not wrapped.
+/// The first card. Its lines fit 40 columns, because they are not wrapped.
 fn welcome(theme: &Theme) -> Vec<Line<'static>> {
     let version = concat!("agent-bash ", env!("CARGO_PKG_VERSION"));
-    let said = [
+    let lines = [
         "A line runs as a model's call would.",
         "!command is yours · ? shows the keys.",
     ];
     let title = Line::styled(version, theme.title);
-    let said = said.map(|line| Line::styled(line, theme.dim));
-    [title].into_iter().chain(said).collect()
+    let lines = lines.map(|line| Line::styled(line, theme.dim));
+    [title].into_iter().chain(lines).collect()
 }
 
-/// The left button is pressed there.
+/// The event of a press of the left button at this position.
 #[cfg(test)]
 pub(crate) fn pressed_at(column: u16, row: u16) -> Event {
     Event::Mouse(crossterm::event::MouseEvent {

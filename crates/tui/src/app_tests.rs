@@ -23,7 +23,7 @@ pub(super) fn app(terminal: Option<bool>) -> App {
 pub(super) fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
     app.event(&Event::Key(KeyEvent::new(code, held)), NOW);
     let mut effects = app.effects();
-    // What is kept of it: `what_is_typed_is_kept`.
+    // Stored commands: `typed_line_is_stored_unless_it_begins_with_a_blank`.
     effects.retain(|effect| !matches!(effect, Effect::Typed { .. }));
     effects
 }
@@ -64,11 +64,11 @@ pub(super) fn succeeded() -> ToolResult {
 }
 
 #[test]
-fn a_full_output_is_opened_or_it_is_said_why_not() {
+fn full_output_is_opened_or_a_message_says_why_not() {
     let mut app = app(None);
     enters(&mut app, "ls");
     let call = app.call.unwrap();
-    // While it runs, its end is shown as it comes.
+    // While the command runs, the pager shows the end as it grows.
     assert!(ctrl(&mut app, 'f').is_empty());
     assert!(app.pager.as_ref().is_some_and(PagerState::is_live));
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
@@ -77,7 +77,7 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
     ended(&mut app, call);
     app.effects();
     assert!(ctrl(&mut app, 'f').is_empty());
-    assert_eq!(app.message.as_deref(), Some("it printed nothing"));
+    assert_eq!(app.message.as_deref(), Some("the command printed nothing"));
     let mut result = succeeded();
     result.text = "a line\n".to_owned();
     result.output.total_bytes = 7;
@@ -99,7 +99,7 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
 }
 
 #[test]
-fn what_is_typed_is_kept_unless_it_begins_with_a_space() {
+fn typed_line_is_stored_unless_it_begins_with_a_blank() {
     for (line, want) in [("ls", Some("ls")), ("!ls", Some("!ls")), (" ls", None)] {
         let mut app = app(None);
         app.event(&Event::Paste(line.to_owned()), NOW);
@@ -107,17 +107,17 @@ fn what_is_typed_is_kept_unless_it_begins_with_a_space() {
             &Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)),
             NOW,
         );
-        let kept = app.effects().into_iter().find_map(|effect| match effect {
+        let stored = app.effects().into_iter().find_map(|effect| match effect {
             Effect::Typed { command, .. } => Some(command),
             _ => None,
         });
-        assert_eq!(kept.as_deref(), want, "{line:?}");
+        assert_eq!(stored.as_deref(), want, "{line:?}");
         assert!(app.prompt.is_empty());
     }
 }
 
 #[test]
-fn a_script_that_is_not_finished_goes_on_in_another_line() {
+fn unfinished_script_continues_on_another_line() {
     let mut app = app(None);
     for line in ["if true; then", "echo 'a", "b'"] {
         assert!(enters(&mut app, line).is_empty(), "{line}");
@@ -130,7 +130,7 @@ fn a_script_that_is_not_finished_goes_on_in_another_line() {
 }
 
 #[test]
-fn a_line_is_a_call_and_a_mark_makes_it_the_persons_own() {
+fn line_is_a_call_and_a_mark_makes_it_an_own_command() {
     let mut app = app(None);
     assert!(enters(&mut app, "  ").is_empty());
     match &enters(&mut app, "ls")[..] {
@@ -151,7 +151,7 @@ fn a_line_is_a_call_and_a_mark_makes_it_the_persons_own() {
 }
 
 #[test]
-fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
+fn escape_and_ctrl_c_cancel_the_own_command_first_and_never_quit() {
     for key in [
         (KeyCode::Esc, KeyModifiers::NONE),
         (KeyCode::Char('c'), KeyModifiers::CONTROL),
@@ -159,7 +159,7 @@ fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
         let mut app = app(None);
         enters(&mut app, "sleep 9");
         enters(&mut app, "!sleep 9");
-        // Its shell stays, if it ends by that.
+        // The shell survives if the interrupt ends the command.
         assert!(matches!(
             press(&mut app, key.0, key.1)[..],
             [Effect::InterruptBang]
@@ -188,7 +188,7 @@ fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
 }
 
 #[test]
-fn a_selection_ends_before_anything_is_cancelled() {
+fn selection_ends_before_anything_is_cancelled() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
@@ -207,13 +207,13 @@ fn ctrl_c_clears_the_line_before_it_cancels() {
     assert!(ctrl(&mut app, 'c').is_empty());
     assert!(app.prompt.is_empty());
     assert!(matches!(ctrl(&mut app, 'c')[..], [Effect::CancelCall]));
-    // What was cleared can be had back.
+    // Undo brings a cleared line back.
     ctrl(&mut app, '_');
     assert_eq!(app.prompt.text(), "half");
 }
 
 #[test]
-fn where_nothing_has_run_keys_for_commands_say_so() {
+fn keys_for_commands_say_that_nothing_has_run() {
     let keys = [
         (KeyCode::F(3), KeyModifiers::NONE),
         (KeyCode::F(4), KeyModifiers::NONE),
@@ -229,8 +229,8 @@ fn where_nothing_has_run_keys_for_commands_say_so() {
 }
 
 #[test]
-fn words_that_a_shell_knows_do_what_they_do_there_or_name_the_key() {
-    for (line, said) in [
+fn shell_words_act_as_in_a_shell_or_name_the_key() {
+    for (line, part) in [
         ("history", "ctrl+r"),
         ("jobs", "ctrl+g"),
         (" fg ", "ctrl+g"),
@@ -239,7 +239,7 @@ fn words_that_a_shell_knows_do_what_they_do_there_or_name_the_key() {
         let mut app = app(None);
         assert!(enters(&mut app, line).is_empty(), "{line}");
         let message = app.message.clone().unwrap_or_default();
-        assert!(message.contains(said), "{line}: {message}");
+        assert!(message.contains(part), "{line}: {message}");
         assert!(app.prompt.is_empty());
     }
     for line in ["exit", "logout"] {
@@ -249,7 +249,7 @@ fn words_that_a_shell_knows_do_what_they_do_there_or_name_the_key() {
     let mut app = app(None);
     assert!(enters(&mut app, "clear").is_empty());
     assert!(app.transcript.is_empty());
-    // With more than that it is a command.
+    // With further words, it is a command.
     assert!(matches!(
         enters(&mut app, "exit 3")[..],
         [Effect::Call { .. }]
@@ -257,7 +257,7 @@ fn words_that_a_shell_knows_do_what_they_do_there_or_name_the_key() {
 }
 
 #[test]
-fn what_waited_is_in_the_history_when_it_is_left() {
+fn queued_commands_are_in_the_history_at_exit() {
     let mut app = app(None);
     for line in ["sleep 9", "make", " secret"] {
         enters(&mut app, line);
@@ -273,7 +273,7 @@ fn what_waited_is_in_the_history_when_it_is_left() {
 }
 
 #[test]
-fn a_message_that_is_no_longer_true_goes() {
+fn message_that_is_no_longer_true_disappears() {
     let mut app = app(None);
     enters(&mut app, "!sleep 9");
     enters(&mut app, "!ls");
@@ -304,7 +304,7 @@ fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
 }
 
 #[test]
-fn whoever_quits_is_asked_about_jobs_that_run_if_that_is_wanted() {
+fn quitting_asks_about_running_jobs_if_configured() {
     for (on_quit, jobs, answer, wanted) in [
         (OnQuit::Keep, 1, None, Some(false)),
         (OnQuit::End, 1, None, Some(true)),
@@ -330,8 +330,8 @@ fn whoever_quits_is_asked_about_jobs_that_run_if_that_is_wanted() {
 }
 
 #[test]
-fn what_quitting_would_end_is_said_first() {
-    for (line, said) in [
+fn quitting_first_names_the_command_that_it_would_end() {
+    for (line, message) in [
         ("make test", "ctrl+d again ends `make test` and quits"),
         ("!make it", "ctrl+d again ends `make it` and quits"),
     ] {
@@ -339,12 +339,12 @@ fn what_quitting_would_end_is_said_first() {
         enters(&mut app, line);
         let quits = |effects: &[Effect]| matches!(effects, [Effect::Quit { .. }]);
         assert!(ctrl(&mut app, 'd').is_empty());
-        assert_eq!(app.message.as_deref(), Some(said));
-        // Any other key takes that back.
+        assert_eq!(app.message.as_deref(), Some(message));
+        // Any other key cancels the confirmation.
         press(&mut app, KeyCode::PageUp, KeyModifiers::NONE);
         assert!(ctrl(&mut app, 'd').is_empty());
         assert!(quits(&ctrl(&mut app, 'd')));
-        // As a word it waits for its turn.
+        // The word `exit` is queued.
         assert!(enters(&mut app, "exit").is_empty());
         if let Some(call) = app.call {
             assert_eq!(app.queue.len(), 1);
@@ -359,7 +359,7 @@ fn what_quitting_would_end_is_said_first() {
 }
 
 #[test]
-fn help_goes_with_any_key_and_is_no_text() {
+fn help_closes_with_any_key_and_the_key_is_no_text() {
     let mut app = app(None);
     press(&mut app, KeyCode::Char('?'), KeyModifiers::NONE);
     assert!(app.help.is_some() && app.prompt.is_empty());
@@ -372,7 +372,7 @@ fn help_goes_with_any_key_and_is_no_text() {
 }
 
 #[test]
-fn an_idle_interface_waits_for_nothing() {
+fn idle_interface_has_no_timer() {
     let mut app = app(None);
     assert!(!app.is_live() && app.deadline().is_none());
     enters(&mut app, "sleep 9");
@@ -386,7 +386,7 @@ fn an_idle_interface_waits_for_nothing() {
     );
 }
 
-fn wish() -> SandboxRequest {
+fn work() -> SandboxRequest {
     SandboxRequest {
         level: Some(SandboxLevel::Off),
         network: None,
@@ -396,7 +396,7 @@ fn wish() -> SandboxRequest {
 }
 
 #[test]
-fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
+fn question_is_answered_only_by_a_key_meant_for_it() {
     let mut app = app(None);
     let key = |app: &mut App, c, now| {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
@@ -405,8 +405,8 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
     let early = Duration::from_millis(100);
     let later = Duration::from_secs(1);
     for (answer, allowed) in [('y', true), ('n', false)] {
-        let (asked, mut answered) = ApprovalQuestion::of("x", wish());
-        app.ask(asked, NOW);
+        let (question, mut answered) = ApprovalQuestion::of("x", work());
+        app.ask(question, NOW);
         key(&mut app, answer, early);
         key(&mut app, 'x', later);
         assert!(answered.try_recv().is_err(), "nothing was answered");
@@ -414,12 +414,12 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
         assert_eq!(answered.try_recv(), Ok(allowed));
     }
     assert!(app.prompt.is_empty(), "no key went elsewhere");
-    // The next one needs its own answer, and what nobody waits for is gone.
-    let (first, mut answered) = ApprovalQuestion::of("x", wish());
-    let (over, answer_of_over) = ApprovalQuestion::of("x", wish());
-    let (last, mut answered_last) = ApprovalQuestion::of("x", wish());
-    for asked in [first, over, last] {
-        app.ask(asked, NOW);
+    // The next question needs its own answer, and a question of a cancelled call disappears.
+    let (first, mut answered) = ApprovalQuestion::of("x", work());
+    let (over, answer_of_over) = ApprovalQuestion::of("x", work());
+    let (last, mut answered_last) = ApprovalQuestion::of("x", work());
+    for question in [first, over, last] {
+        app.ask(question, NOW);
     }
     drop(answer_of_over);
     key(&mut app, 'y', later);
@@ -433,15 +433,15 @@ fn a_question_is_answered_by_a_key_that_was_meant_for_it() {
 }
 
 #[test]
-fn a_call_that_waits_for_its_answer_does_not_run_and_its_time_begins_with_that() {
+fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
     for (answer, goes_on) in [
         ('y', CardState::Running),
         ('n', CardState::WaitingForAnswer),
     ] {
         let mut app = app(None);
         enters(&mut app, "curl x");
-        let (asked, _answered) = ApprovalQuestion::of("curl x", wish());
-        app.ask(asked, NOW);
+        let (question, _answered) = ApprovalQuestion::of("curl x", work());
+        app.ask(question, NOW);
         let seen = |app: &mut App, now| {
             let call = app.call.unwrap();
             app.transcript.change(call, |entry| entry.refresh(now));
@@ -462,7 +462,7 @@ fn a_call_that_waits_for_its_answer_does_not_run_and_its_time_begins_with_that()
 }
 
 #[test]
-fn a_call_is_made_again_outside_of_the_sandbox() {
+fn call_is_run_again_outside_of_the_sandbox() {
     let again = |app: &mut App| press(app, KeyCode::F(4), KeyModifiers::NONE);
     let mut app = app(None);
     assert!(again(&mut app).is_empty(), "there is none");
@@ -472,14 +472,14 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
     app.effects();
     assert!(again(&mut app).is_empty(), "it was not in one");
     app.sandbox.level = SandboxLevel::ReadOnly;
-    for (is_safe_mode, said) in [(false, "escalation"), (true, "safe mode")] {
+    for (is_safe_mode, message) in [(false, "escalation"), (true, "safe mode")] {
         app.is_safe_mode = is_safe_mode;
         assert!(again(&mut app).is_empty(), "it would be refused");
-        assert!(app.message.as_deref().unwrap().contains(said));
+        assert!(app.message.as_deref().unwrap().contains(message));
     }
     app.is_safe_mode = false;
     app.sandbox.escalation = Escalation::Ask;
-    // What is on the prompt goes before the last command.
+    // A line on the prompt takes precedence over the last command.
     app.event(&Event::Paste("id".to_owned()), NOW);
     let effects = again(&mut app);
     let [Effect::Call { request, .. }] = &effects[..] else {
@@ -508,7 +508,7 @@ fn a_call_is_made_again_outside_of_the_sandbox() {
 }
 
 #[test]
-fn a_line_is_tried_or_the_last_command_again() {
+fn line_or_the_last_command_runs_as_a_trial() {
     let tried = |app: &mut App| match &press(app, KeyCode::F(3), KeyModifiers::NONE)[..] {
         [.., Effect::Call { request, entry, .. }] => {
             let tried = (request.command.clone(), request.trial, request.pty);
@@ -522,7 +522,7 @@ fn a_line_is_tried_or_the_last_command_again() {
     assert_eq!(tried(&mut app), None, "there is nothing to try");
     app.event(&Event::Paste("rm x".to_owned()), NOW);
     let held = Some(TrialRequest::Hold);
-    // What is held back is not on a terminal.
+    // A trial is not on a terminal.
     let want = Some(("rm x".to_owned(), held, Some(false)));
     assert_eq!(tried(&mut app), want);
     assert!(app.prompt.is_empty());

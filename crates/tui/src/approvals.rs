@@ -1,4 +1,4 @@
-//! Asks the person at the interface whether a call may have more than the sandbox allows.
+//! Asks the user at the interface whether a call may have more than the sandbox allows.
 
 use agent_bash::core::sandbox::{Network, SandboxLevel, SandboxRequest};
 use agent_bash::{Approval, Approver, Proposal, SandboxSettings};
@@ -8,22 +8,23 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
-/// What a call is told that may not.
-pub(crate) const DENIED: &str = "the person at the terminal does not allow this call to leave the sandbox; run it within that, or ask what to do";
+/// The reason that a call gets when the user denies its request.
+pub(crate) const DENIED: &str = "the user at the terminal does not allow this call to leave the sandbox; run it within the sandbox, or ask what to do";
 
-/// Passes questions to whoever shows them. Give [`Approvals::approver`] to the tool's builder, and this value to
-/// [`crate::run`]. Calls that ask for no more than the sandbox allows are not asked about.
+/// Passes questions to the interface, which shows them. Give [`Approvals::approver`] to the tool's
+/// builder, and this value to [`crate::run`]. Calls that ask for no more than the sandbox allows
+/// are not asked about.
 pub struct Approvals {
     approver: Arc<Asking>,
     questions: UnboundedReceiver<ApprovalQuestion>,
 }
 
-/// A question that waits for its answer.
+/// A question that awaits its answer.
 #[derive(Debug)]
 pub(crate) struct ApprovalQuestion {
     pub(crate) command: String,
     pub(crate) reason: String,
-    /// What it asks for.
+    /// The sandbox settings that the call asks for.
     pub(crate) wanted: SandboxRequest,
     answer: oneshot::Sender<bool>,
 }
@@ -33,25 +34,25 @@ struct Asking {
 }
 
 impl Approvals {
-    /// Nobody is asked before a tool has its approver.
+    /// Creates an approver. Give it to a tool's builder: until then no question arrives.
     pub fn new() -> Self {
-        let (ask, asked) = unbounded_channel();
+        let (ask, question) = unbounded_channel();
         Self {
             approver: Arc::new(Asking { ask }),
-            questions: asked,
+            questions: question,
         }
     }
 
-    /// For [`agent_bash::BashToolBuilder::approver`].
+    /// The approver for [`agent_bash::BashToolBuilder::approver`].
     pub fn approver(&self) -> Arc<dyn Approver> {
         Arc::clone(&self.approver) as _
     }
 
-    /// The next question. Cancel safe.
+    /// Waits for the next question. Cancel safe.
     pub(crate) async fn next_question(&mut self) -> ApprovalQuestion {
         match self.questions.recv().await {
-            Some(asked) => asked,
-            // Cannot happen: the approver, which is owned here, holds the sender.
+            Some(question) => question,
+            // Cannot happen: the approver, which this value owns, holds the sender.
             None => std::future::pending().await,
         }
     }
@@ -70,30 +71,30 @@ impl fmt::Debug for Approvals {
 }
 
 impl ApprovalQuestion {
-    /// A question of a test, and where its answer goes.
+    /// A question for tests, and the receiver of its answer.
     #[cfg(test)]
     pub(crate) fn of(command: &str, wanted: SandboxRequest) -> (Self, oneshot::Receiver<bool>) {
         let (answer, answered) = oneshot::channel();
-        let asked = Self {
+        let question = Self {
             command: command.to_owned(),
             reason: wanted.reason.clone(),
             wanted,
             answer,
         };
-        (asked, answered)
+        (question, answered)
     }
 
-    /// Ends the wait of the call, if it still waits.
+    /// Answers the call, if it still waits.
     pub(crate) fn answer(self, allowed: bool) {
         let _ = self.answer.send(allowed);
     }
 
-    /// Whether the call was cancelled, so that nobody waits for the answer.
+    /// Returns true if the call was cancelled, so that the answer has no receiver.
     pub(crate) fn is_over(&self) -> bool {
         self.answer.is_closed()
     }
 
-    /// What would be loosened: its name, what is in force, what is asked for.
+    /// The settings that would be loosened: name, present value, requested value.
     pub(crate) fn changes(&self, own: &SandboxSettings) -> Vec<[String; 3]> {
         let SandboxRequest {
             level,
@@ -108,7 +109,7 @@ impl ApprovalQuestion {
         if let Some(level) = level.filter(|level| *level != own.level) {
             add("level", own.level.word(), level.word());
         }
-        // Without a sandbox nothing keeps it from the network.
+        // Without a sandbox, the call reaches the network.
         let opens = *level == Some(SandboxLevel::Off) && own.level != SandboxLevel::Off;
         let network = network.or(opens.then_some(Network::On));
         if let Some(network) = network.filter(|network| *network != own.network) {
@@ -130,14 +131,14 @@ impl Approver for Asking {
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
         let (answer, answered) = oneshot::channel();
         let wanted = proposal.request.sandbox.clone();
-        let asked = wanted.map(|wanted| ApprovalQuestion {
+        let question = wanted.map(|wanted| ApprovalQuestion {
             command: proposal.command.to_owned(),
             reason: reason.to_owned(),
             wanted,
             answer,
         });
-        let is_asked = asked.is_some_and(|asked| self.ask.send(asked).is_ok());
-        // Whoever shows it may be gone, now or before it was answered.
+        let is_asked = question.is_some_and(|question| self.ask.send(question).is_ok());
+        // The interface may have ended before or during the question.
         if is_asked && answered.await == Ok(true) {
             return Approval::Allow;
         }
@@ -155,7 +156,7 @@ mod tests {
     use agent_bash::{BashTool, ESCALATION_RULE, Escalation, HostContext, profiles};
     use agent_bash_test_kit::FaultyExecutor;
 
-    /// A tool whose executor says that it ran by panicking.
+    /// A tool whose executor panics when it runs.
     fn tool(approvals: &Approvals) -> BashTool {
         let host = HostContext::capture("/".into());
         let clock = Arc::new(SystemClock::new());
@@ -181,18 +182,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_call_waits_for_the_answer() {
+    async fn call_waits_for_the_answer() {
         let mut approvals = Approvals::new();
         let tool = tool(&approvals);
         for allowed in [false, true] {
             let cancel = Cancel::new();
             let answered = async {
-                let asked = approvals.next_question().await;
-                assert_eq!((&*asked.command, &*asked.reason), ("x", "it must"));
-                let changes = asked.changes(tool.sandbox());
+                let question = approvals.next_question().await;
+                assert_eq!((&*question.command, &*question.reason), ("x", "it must"));
+                let changes = question.changes(tool.sandbox());
                 let wanted = [["level", "read_only", "off"], ["network", "off", "on"]];
                 assert_eq!(changes, wanted);
-                asked.answer(allowed);
+                question.answer(allowed);
             };
             let (status, ()) = tokio::join!(call(&tool, &cancel), answered);
             let was_refused =
@@ -203,38 +204,38 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_cancelled_call_wants_no_answer_and_without_anybody_it_is_no() {
+    async fn cancelled_call_drops_its_question_and_without_an_interface_the_answer_is_no() {
         let mut approvals = Approvals::new();
         let tool = tool(&approvals);
         let cancel = Cancel::new();
-        let asked = async {
-            let asked = approvals.next_question().await;
-            assert!(!asked.is_over());
+        let question = async {
+            let question = approvals.next_question().await;
+            assert!(!question.is_over());
             cancel.cancel();
-            asked
+            question
         };
-        let (status, asked) = tokio::join!(call(&tool, &cancel), asked);
+        let (status, question) = tokio::join!(call(&tool, &cancel), question);
         assert_eq!(status, Status::Cancelled);
-        assert!(asked.is_over());
+        assert!(question.is_over());
         drop(approvals);
         let status = call(&tool, &Cancel::new()).await;
         assert!(matches!(status, Status::Blocked { .. }), "{status:?}");
     }
 
     #[test]
-    fn what_is_as_it_was_is_no_change() {
+    fn unchanged_settings_are_not_listed() {
         let wanted = SandboxRequest {
             level: Some(SandboxLevel::ReadOnly),
             network: Some(Network::On),
             writable: vec!["/a".to_owned()],
             reason: String::new(),
         };
-        let (asked, _) = ApprovalQuestion::of("x", wanted);
+        let (question, _) = ApprovalQuestion::of("x", wanted);
         let own = SandboxSettings {
             level: SandboxLevel::ReadOnly,
             ..SandboxSettings::default()
         };
         let wanted = [["network", "off", "on"], ["writable", "", "/a"]];
-        assert_eq!(asked.changes(&own), wanted);
+        assert_eq!(question.changes(&own), wanted);
     }
 }

@@ -1,4 +1,5 @@
-//! What a command left running has changed, in as many sets as there were lines meanwhile: looked at, taken back and done again as one.
+//! Changes by processes that a command left running. Several change sets, one per line typed
+//! meanwhile, are shown, undone and redone as one.
 
 use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
 use crate::change_actions::{self, Proposed};
@@ -12,7 +13,8 @@ use agent_bash_render::words::together_files;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-/// What it would do to take back all of these, or to do them again, in this order; or why it cannot be done. Blocks.
+/// Plans an undo or redo of all these change sets, in this order. Returns why it is not possible.
+/// Blocks.
 pub(crate) fn look(
     sets: &ChangeSets,
     act: ChangesAct,
@@ -29,7 +31,7 @@ pub(crate) fn look(
     for id in ids {
         let preview = sets.preview(*id, act == ChangesAct::Redo);
         let preview = preview.map_err(|error| failed(&error))?;
-        // What is done first makes that what this one has left, or found.
+        // An earlier step may produce the contents that this change set expects.
         let is_new = |it: &FileName| !before.leads_to(it) && !conflicts.contains(it);
         let new: Vec<FileName> = preview.conflicts.into_iter().filter(is_new).collect();
         conflicts.extend(new);
@@ -47,18 +49,18 @@ pub(crate) fn look(
             ChangesAct::Redo => not_redone_text(first),
             _ => not_undone_text(first, 0),
         };
-        let mut said = refused(sets, ids, &line);
+        let mut outcome = refused(sets, ids, &line);
         let newest = ids.iter().max().unwrap_or(first_id);
         let by = sets.changed_by(*newest, others);
-        said.lines.extend(named(others, &by));
-        return Err(Box::new(said));
+        outcome.lines.extend(named(others, &by));
+        return Err(Box::new(outcome));
     }
     Ok(Box::new(Proposed {
         act,
         id: *first_id,
         then: ids[1..].to_vec(),
         partial: !conflicts.is_empty(),
-        is_late: true,
+        is_background: true,
         between,
         root,
         counts: ChangeCounts::of(&files),
@@ -68,7 +70,7 @@ pub(crate) fn look(
     }))
 }
 
-/// Files of several of these sets, which somebody else has changed between them.
+/// Files of several of these change sets that another user or program changed between them.
 fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<FileName> {
     let mut seen = BTreeSet::new();
     let again = steps.iter().filter(|file| !seen.insert(&file.name));
@@ -84,7 +86,7 @@ fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<Fi
     again.into_iter().collect()
 }
 
-/// What is done to files by then.
+/// The files that the steps so far change.
 struct Touched<'a> {
     root: &'a Path,
     names: HashSet<String>,
@@ -104,8 +106,8 @@ impl<'a> Touched<'a> {
         }
     }
 
-    /// Whether it may be because of that that the file is not yet what it has to be: it is touched, or something in it, or the directory
-    /// that it is in comes with something else.
+    /// Returns true if an earlier step may explain why a file is not as expected: the step changes
+    /// the file, something in it, or something in its missing parent directory.
     fn leads_to(&self, file: &FileName) -> bool {
         let path = Path::new(&file.path);
         let above = path.parent().filter(|it| !it.as_os_str().is_empty());
@@ -118,13 +120,13 @@ impl<'a> Touched<'a> {
     }
 }
 
-/// Does it, one set after the other, until one is refused. Blocks.
+/// Carries out the plan, one change set after the other, until one is refused. Blocks.
 pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
     let all = proposed.all();
     let mut steps: Vec<FileChange> = Vec::new();
     let mut made: Vec<ChangesId> = Vec::new();
-    // One below the other, each once.
-    let mut beside: Vec<String> = Vec::new();
+    // Each line once.
+    let mut notes: Vec<String> = Vec::new();
     let mut not_done: Vec<String> = Vec::new();
     for (at, id) in all.iter().enumerate() {
         let did = match proposed.act {
@@ -134,14 +136,14 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
         match did {
             Ok(done) => {
                 made.push(*id);
-                beside.extend(done.text.lines().skip(1).map(str::to_owned));
+                notes.extend(done.text.lines().skip(1).map(str::to_owned));
                 steps.extend(files_of(sets, done));
             }
-            // All of it is what was to be left.
+            // All remaining files were to be skipped.
             Err(ChangesRefused::Conflict(conflict)) if proposed.partial => {
                 let left = conflict.conflicts.iter().map(|it| one_line(&it.path));
                 let line = |name| format!("left as it is, as it was changed since: {name}");
-                beside.extend(left.map(line));
+                notes.extend(left.map(line));
             }
             Err(error) => {
                 not_done = stopped(proposed, &error, &all[at..], made.is_empty());
@@ -150,19 +152,19 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
         }
     }
     let mut known = BTreeSet::new();
-    beside.retain(|line| known.insert(line.clone()));
+    notes.retain(|line| known.insert(line.clone()));
     let mut lines = Vec::new();
     if !made.is_empty() {
         let files = counted(together_files(steps).len() as u64);
         let numbers = change_actions::numbers(&made);
         lines.push(match proposed.act {
             ChangesAct::Redo => {
-                format!("[Done again: {files} as what went on left them ({numbers}).]")
+                format!("[Done again: {files} as the background process left them ({numbers}).]")
             }
-            _ => format!("[Undone: {files} as before what went on ({numbers}).]"),
+            _ => format!("[Undone: {files} as before the background process ({numbers}).]"),
         });
     }
-    lines.extend(beside);
+    lines.extend(notes);
     ActionOutcome {
         sets: shown(sets, &all),
         is_stale: false,
@@ -180,7 +182,7 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
     }
 }
 
-/// What is said where it ended at a refusal: of that, and what therefore was not done.
+/// Lines about a refusal: its reason, and the actions that therefore did not take place.
 fn stopped(
     proposed: &Proposed,
     error: &ChangesRefused,

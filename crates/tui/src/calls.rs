@@ -16,7 +16,7 @@ use agent_bash_render::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What can be done about a refusal, a time-out, and a sandbox.
+/// Hints for a refusal, a timeout and a denial of the sandbox.
 const BY_TRIAL: &str = "f3 tries it: nothing is applied until you commit";
 const BY_RULE: &str = "`!` before the line runs it as your own";
 const BY_RULE_FOR_REAL: &str = "`!` before the line runs it as your own, and not as a trial";
@@ -24,57 +24,62 @@ const TIMED_OUT: &str = "`timeout.default` in the settings gives more time";
 const DENIED: &str = "f4 runs it again outside of the sandbox";
 const BY_SETTING: &str = "`sandbox.escalation = \"ask\"` in the settings lets f4 run it outside";
 
-/// What its card says of a call that the person did not let out. What the call itself is told speaks of that person.
-const NOT_LET_OUT: &str = "you did not let it leave the sandbox, so it was not run";
+/// The card's text for a call that the user did not let leave the sandbox. The text that the call
+/// gets is [`crate::approvals::DENIED`].
+const NOT_LET_OUT: &str = "you did not let this call leave the sandbox, so it was not run";
 
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) enum CallEnd {
     Tool {
         result: Box<ToolResult>,
-        /// What a check said, if one refused it.
+        /// The refusal of a check, if one refused the command.
         refused: Option<Refused>,
     },
     Bang(Box<BangMessage>),
-    /// It was not run.
+    /// The command did not run, for this reason.
     Refused(String),
 }
 
-/// What a call has beside its request.
+/// Settings of a call that are not part of its request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallExtras {
-    /// It has no time limit.
+    /// True if the call has no time limit.
     pub(crate) unlimited: bool,
-    /// Functions, aliases and options.
+    /// Functions, aliases and options that the call starts with.
     pub(crate) definitions: Option<Arc<Definitions>>,
 }
 
-/// Gives a request that runs beside the shell that stays what that shell has: the variables that it exports (an activated environment, a search
-/// path), and its functions and aliases. Before there is such a shell, or where there is none, a terminal has those of the configuration; other
-/// calls load them themselves. `kept`: what that shell had before it was ended for this request.
+/// Gives a request with its own shell the state of the persistent shell: exported variables,
+/// functions and aliases.
+///
+/// Without a persistent shell, a call on a terminal gets the definitions of the configuration;
+/// other calls load them themselves. `kept`: definitions of a shell that was ended for this
+/// request.
 pub(crate) async fn with_shell_state(
     session: &Conversation,
     request: &mut Request,
     shell: Option<&SessionName>,
-    kept: Option<Arc<Definitions>>,
+    definitions_before: Option<Arc<Definitions>>,
 ) -> Option<Arc<Definitions>> {
     let mut definitions = None;
     if let Some(shell) = shell {
         definitions = session.shell_definitions(shell).await;
         request.env.extend(session.shell_exports(shell).await);
     }
-    definitions = definitions.or(kept);
+    definitions = definitions.or(definitions_before);
     if definitions.is_none() && request.pty == Some(true) {
         definitions = session.configured_definitions().await;
     }
     definitions
 }
 
-/// Runs a tool call to its end. Commands the user runs meanwhile are added to the record only afterwards.
+/// Runs a tool call to its end. Commands that the user runs meanwhile are added to the conversation
+/// afterwards.
 pub(crate) async fn call(
     session: &Conversation,
     request: Request,
-    besides: CallExtras,
+    extras: CallExtras,
     live: &LiveUpdates,
     running: &Running,
 ) -> CallEnd {
@@ -85,8 +90,8 @@ pub(crate) async fn call(
     let options = CallOptions {
         live: Some(&mut feed),
         is_attended: true,
-        unlimited: besides.unlimited,
-        definitions: besides.definitions,
+        unlimited: extras.unlimited,
+        definitions: extras.definitions,
         stands_in: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
@@ -101,7 +106,7 @@ pub(crate) async fn call(
     }
 }
 
-/// A refusal, as a card says it.
+/// A refusal, as a card shows it.
 fn refused(command: &str, refusal: &Refusal) -> Refused {
     let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIED);
     if is_own {
@@ -121,7 +126,7 @@ fn refused(command: &str, refusal: &Refusal) -> Refused {
     refused
 }
 
-/// Runs a command of the user's.
+/// Runs a command of the user's own.
 pub(crate) async fn bang(
     session: &Conversation,
     command: &str,
@@ -144,7 +149,7 @@ pub(crate) async fn bang(
     }
 }
 
-/// What can be done about what a sandbox denied: nothing where safe mode promises it.
+/// The hint for a denial of the sandbox. `None` if safe mode forbids leaving the sandbox.
 pub(crate) fn way_out(escalation: Escalation, is_safe_mode: bool) -> Option<&'static str> {
     match escalation {
         Escalation::Ask => Some(DENIED),
@@ -152,27 +157,27 @@ pub(crate) fn way_out(escalation: Escalation, is_safe_mode: bool) -> Option<&'st
     }
 }
 
-/// What the person can do about how a call ended, if anything. `outside`: what about a denial.
+/// The hint for how a call ended, if there is one. `outside`: the hint for a denial.
 fn hint(
     result: &ToolResult,
     card: &ToolCard,
     is_trial: bool,
     outside: Option<&'static str>,
 ) -> Option<FooterLine> {
-    let was_denied = result.sandbox.as_ref().is_some_and(|said| {
-        !said.denied.is_empty() || said.network_refused.is_some_and(|refused| refused > 0)
+    let was_denied = result.sandbox.as_ref().is_some_and(|sandbox| {
+        !sandbox.denied.is_empty() || sandbox.network_refused.is_some_and(|refused| refused > 0)
     });
     let hint = match &result.status {
-        // Whoever has just said no is not offered another way out.
+        // A user who has just denied a request gets no hint to bypass the denial.
         Status::Blocked { rule, .. } if rule == ESCALATION_RULE => return None,
         Status::Blocked { .. } if is_trial => {
             card.refused.as_ref()?;
             BY_RULE_FOR_REAL
         }
-        // The others run a command again in another way than it was tried.
+        // The other hints would not run the command as a trial again.
         _ if is_trial => return None,
         Status::Blocked { .. } => match &card.refused {
-            // It is safer than the other way.
+            // A trial is safer than running the command unchecked.
             Some(refused) if refused.can_be_tried => BY_TRIAL,
             Some(_) => BY_RULE,
             None => return None,
@@ -185,7 +190,7 @@ fn hint(
 }
 
 impl CallEnd {
-    /// How it ended, and how long it took in milliseconds, for the history.
+    /// The outcome and the duration in milliseconds, for the history.
     pub(crate) fn for_history(&self) -> (HistoryEnd, Option<u64>) {
         let whole =
             |ms: f64| u64::try_from(Duration::from_secs_f64(ms.max(0.0) / 1000.0).as_millis()).ok();
@@ -196,7 +201,7 @@ impl CallEnd {
         }
     }
 
-    /// Puts the outcome on its card. `outside`: what can be done about a denial of the sandbox.
+    /// Shows the outcome on its card. `outside`: the hint for a denial of the sandbox.
     pub(crate) fn show_on(self, entry: &mut CardEntry, outside: Option<&'static str>) {
         match (self, &mut entry.card) {
             (Self::Tool { result, refused }, Card::Tool(card)) => {
@@ -206,23 +211,23 @@ impl CallEnd {
                     Status::Blocked { .. } | Status::NotStarted { .. }
                 );
                 if was_refused {
-                    // They say how it runs, and it did not.
+                    // These lines say how the command runs, and it did not run.
                     card.asides.clear();
                 }
-                card.remarks
+                card.footer
                     .extend(hint(&result, card, entry.is_trial, outside));
                 let is_needless =
                     |it: &mut CardChanges| entry.is_trial && change_actions::is_nothing(&it.set);
                 if card.changes.take_if(is_needless).is_some() {
-                    let said = match result.status {
+                    let notice = match result.status {
                         Status::Exited { .. } => "a trial: it changes no file",
                         Status::Cancelled => {
                             "a trial: it had changed no file when it was cancelled"
                         }
                         _ => "a trial: it had changed no file by then",
                     };
-                    let said = said.to_owned();
-                    card.remarks.push(FooterLine::Notice(said));
+                    let notice = notice.to_owned();
+                    card.footer.push(FooterLine::Notice(notice));
                 }
                 entry.bytes = entry.bytes.max(result.text.len());
                 entry.is_binary = result.output.binary;
@@ -233,9 +238,9 @@ impl CallEnd {
             (Self::Bang(message), Card::Bang(card)) => {
                 card.elapsed = words::millis(message.duration_ms);
                 card.state = CardState::Ended(message.status.clone());
-                card.remarks = FooterLine::survivors(&message.survivors);
-                let told = message.notices.iter().filter_map(FooterLine::from_notice);
-                card.remarks.extend(told);
+                card.footer = FooterLine::survivors(&message.survivors);
+                let notices = message.notices.iter().filter_map(FooterLine::from_notice);
+                card.footer.extend(notices);
                 card.changes = CardChanges::known(message.changes.as_ref(), &message.notices);
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
@@ -278,7 +283,7 @@ mod tests {
     use agent_bash_test_kit::FaultyExecutor;
     use std::sync::Arc;
 
-    /// What can be done about how a call ended, as its card offers it.
+    /// The hints on the card of a call that ended so.
     fn offered(status: Status, is_trial: bool, changes: Option<Changes>) -> Vec<FooterLine> {
         let card = Card::Tool(Box::new(ToolCard::new("x")));
         let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
@@ -299,13 +304,13 @@ mod tests {
         };
         end.show_on(&mut entry, outside);
         match entry.card {
-            Card::Tool(card) => card.remarks,
+            Card::Tool(card) => card.footer,
             _ => Vec::new(),
         }
     }
 
     #[test]
-    fn what_the_person_has_denied_is_said_to_that_person_and_no_way_around_it_is_offered() {
+    fn denial_by_the_user_is_shown_without_a_hint_to_bypass_it() {
         let card = Card::Tool(Box::new(ToolCard::new("x")));
         let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
         let aside = FooterLine::Notice("outside of the sandbox".to_owned());
@@ -323,14 +328,14 @@ mod tests {
             panic!("it has another card");
         };
         assert_eq!(card.plain(), format!("Blocked: {NOT_LET_OUT}\n"));
-        assert_eq!((card.asides, card.remarks), (vec![], vec![]));
-        // Who else has denied it is named.
-        let other = Refusal::Escalation("its judge did not approve".to_owned());
-        assert_eq!(refused("x", &other).text, "its judge did not approve");
+        assert_eq!((card.asides, card.footer), (vec![], vec![]));
+        // Another approver that denied the call is named.
+        let other = Refusal::Escalation("its approver did not approve".to_owned());
+        assert_eq!(refused("x", &other).text, "its approver did not approve");
     }
 
     #[test]
-    fn a_network_that_was_refused_is_offered_outside_as_files_are() {
+    fn refused_network_gets_the_same_hint_as_denied_files() {
         let [ask, never, safe] = [
             way_out(Escalation::Ask, false),
             way_out(Escalation::Never, false),
@@ -345,18 +350,18 @@ mod tests {
         ] {
             let card = Card::Tool(Box::new(ToolCard::new("curl x")));
             let entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
-            let mut boxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
-            boxed.network_refused = refused;
+            let mut sandboxed = Sandboxed::new(SandboxLevel::WorkspaceWrite, Network::Off, None);
+            sandboxed.network_refused = refused;
             let mut result = ToolResult::new(Status::Exited { code: 7 }, "", Timestamp(0));
-            result.sandbox = Some(boxed);
+            result.sandbox = Some(sandboxed);
             let offered = offered.map(|text| FooterLine::Offer(text.to_owned()));
-            let remarks = shown(entry, result, outside);
-            assert_eq!(remarks, Vec::from_iter(offered), "{refused:?} {outside:?}");
+            let footer = shown(entry, result, outside);
+            assert_eq!(footer, Vec::from_iter(offered), "{refused:?} {outside:?}");
         }
     }
 
     #[test]
-    fn a_card_says_what_can_be_done_about_its_end() {
+    fn card_shows_the_hint_for_each_outcome() {
         let blocked = || Status::Blocked {
             rule: "r".to_owned(),
             suggested_tool: None,
@@ -370,7 +375,7 @@ mod tests {
             suggested_tool: None,
         };
         assert_eq!(offered(denied, true, None), []);
-        // Where a trial passes the rules, that is offered rather than a command of one's own.
+        // If a trial passes the rules, the card offers a trial and not a command of the user's own.
         let mut card = ToolCard::new("x");
         card.refused = Some(Refused {
             can_be_tried: true,
@@ -387,21 +392,21 @@ mod tests {
         // A trial without changes is not held.
         let (dropped, by) = (ChangesState::Discarded, ChangesBy::Overlay);
         let set = Changes::new(ChangesId(7), dropped, by, "/p");
-        let said = FooterLine::Notice("a trial: it changes no file".to_owned());
-        assert_eq!(offered(ended(), true, Some(set.clone())), [said]);
-        let said = FooterLine::Notice("a trial: it had changed no file by then".to_owned());
+        let notice = FooterLine::Notice("a trial: it changes no file".to_owned());
+        assert_eq!(offered(ended(), true, Some(set.clone())), [notice]);
+        let notice = FooterLine::Notice("a trial: it had changed no file by then".to_owned());
         let killed = Status::Signaled {
             signal: "SIGKILL".to_owned(),
             number: 9,
         };
-        assert_eq!(offered(killed, true, Some(set.clone())), [said]);
-        let said = "a trial: it had changed no file when it was cancelled".to_owned();
-        let said = FooterLine::Notice(said);
-        assert_eq!(offered(Status::Cancelled, true, Some(set)), [said]);
+        assert_eq!(offered(killed, true, Some(set.clone())), [notice]);
+        let notice = "a trial: it had changed no file when it was cancelled".to_owned();
+        let notice = FooterLine::Notice(notice);
+        assert_eq!(offered(Status::Cancelled, true, Some(set)), [notice]);
     }
 
     #[tokio::test]
-    async fn a_panic_is_the_end_of_its_command_and_of_nothing_else() {
+    async fn panic_ends_only_its_own_command() {
         const PROFILE: Profile = profiles::STANDARD;
         let host = HostContext::capture("/".into());
         let clock = Arc::new(SystemClock::new());
@@ -428,7 +433,7 @@ mod tests {
             assert!(matches!(message.status, Status::Lost { .. }), "{message:?}");
             assert_eq!(message.output, "printed\n");
         }
-        // The first call's turn is over, so the user's command is now in the record.
+        // The first call has ended, so the user's command is now in the conversation.
         assert_eq!(session.messages().len(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! What can be done with a call's changes: which key does it, what is asked before, and what is said of it.
+//! Actions on a call's changes: their keys, the questions before them, and their outcomes.
 
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
@@ -7,16 +7,17 @@ use agent_bash::core::changes::{
 use agent_bash::core::visible::one_line;
 use agent_bash_render::CardChanges;
 
-/// Why that is not undone.
-const GOES_ON: &str = "nothing to undo yet: what the command left running goes on (ctrl+g ends it)";
+/// Why an undo is not available yet.
+const STILL_RUNNING: &str =
+    "nothing to undo yet: what the command left running goes on (ctrl+g ends it)";
 
-/// Said below a refusal that may be because of that.
-pub(crate) const MAY_GO_ON: &str = "→ what the command left running goes on: ctrl+g ends it";
+/// Hint below a refusal that a running background process may have caused.
+pub(crate) const MAY_STILL_RUN: &str = "→ what the command left running goes on: ctrl+g ends it";
 
-/// What can be done with a set, in the order in which keys are shown.
+/// The actions that a change set allows, in the order in which keys are shown.
 pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     match (set.state, set.by) {
-        // There is nothing to apply, but its directory to be removed.
+        // There is nothing to apply, but the trial's directory can be removed.
         (ChangesState::Held, ChangesBy::Overlay) if set.counts.total() == 0 => {
             &[ChangesAct::Discard]
         }
@@ -35,7 +36,8 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     }
 }
 
-/// Of a card's sets, the one with which that can be done. What came later is taken back first, and done again last.
+/// The change set of a card that an action applies to. Later changes are undone first and redone
+/// last.
 pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
     let can = |set: &&Changes| possible(set).contains(&act);
     let found = match act {
@@ -45,10 +47,10 @@ pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
     found.unwrap_or(&changes.set)
 }
 
-/// Of what came later, all with which that can be done, in the order in which it is done.
-pub(crate) fn all_later(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
-    let late = changes.background.iter().map(|(set, _)| set);
-    let can = late.filter(|set| possible(set).contains(&act));
+/// All later change sets of a card that allow an action, in the order of execution.
+pub(crate) fn later_sets(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
+    let background = changes.background.iter().map(|(set, _)| set);
+    let can = background.filter(|set| possible(set).contains(&act));
     let mut all: Vec<ChangesId> = can.map(|set| set.id).collect();
     if act == ChangesAct::Undo {
         all.reverse();
@@ -56,7 +58,7 @@ pub(crate) fn all_later(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId
     all
 }
 
-/// What a card says of a trial that somebody else has decided about, as with `agent-bash changes`.
+/// The card's text for a trial that was decided elsewhere, as with `agent-bash changes`.
 pub(crate) fn decided_text(set: &Changes) -> String {
     let id = set.id;
     match set.state {
@@ -66,43 +68,43 @@ pub(crate) fn decided_text(set: &Changes) -> String {
     }
 }
 
-/// Whether it waits for a decision: what changes no file needs none.
+/// Returns true if a trial awaits a decision. A trial that changes no file needs none.
 pub(crate) fn is_undecided(set: &Changes) -> bool {
     set.state == ChangesState::Held && set.counts.total() > 0
 }
 
-/// Whether what it is about may go on changing files, and has.
-fn goes_on(set: &Changes) -> bool {
+/// Returns true if the processes of a change set may still change files, and have changed some.
+fn may_still_change_files(set: &Changes) -> bool {
     set.state == ChangesState::Running && set.counts.total() > 0
 }
 
-/// Whether one of them has made of a file of the other what it is.
+/// Returns true if both change sets touch the same file.
 fn shares_files(one: &Changes, other: &Changes) -> bool {
     let mut files = one.files.iter();
     files.any(|file| other.files.iter().any(|it| it.name == file.name))
 }
 
-/// `changes 119`, `changes 123, 121, 119`.
+/// The names of change sets: `changes 119`, `changes 123, 121, 119`.
 pub(crate) fn numbers(ids: &[ChangesId]) -> String {
     let ids: Vec<String> = ids.iter().map(ChangesId::to_string).collect();
     format!("changes {}", ids.join(", "))
 }
 
-/// Whether a trial is known to have changed no file, so that nothing is held.
+/// Returns true if a trial is known to have changed no file, so that nothing is held.
 pub(crate) fn is_nothing(set: &Changes) -> bool {
     set.state == ChangesState::Discarded && set.counts.total() == 0 && set.exact
 }
 
-/// Why there is no diff to be shown; `None` if there is one.
+/// Why there is no diff to show; `None` if there is one.
 pub(crate) fn no_diff(set: &Changes) -> Option<String> {
     match set.state {
-        ChangesState::Discarded => Some("what it changed was discarded".to_owned()),
+        ChangesState::Discarded => Some("its changes were discarded".to_owned()),
         _ if set.counts.total() > 0 => None,
         _ => Some(only_outside(set).unwrap_or_else(|| "it changed no file".to_owned())),
     }
 }
 
-/// What it wrote beyond the directory that is looked at, if that is all.
+/// Names files written outside of the recorded directory, if the call changed no others.
 fn only_outside(set: &Changes) -> Option<String> {
     if set.outside.is_empty() || set.counts.total() > 0 {
         return None;
@@ -112,11 +114,11 @@ fn only_outside(set: &Changes) -> Option<String> {
     let all: Vec<String> = set.outside.iter().map(below).collect();
     let all = all.join(", ");
     Some(format!(
-        "it wrote only elsewhere ({all}), and nothing of that is kept"
+        "it wrote only outside of the recorded directory ({all})"
     ))
 }
 
-/// The key for it.
+/// The key of an action.
 pub(crate) fn key(act: ChangesAct) -> char {
     match act {
         ChangesAct::Commit => 'c',
@@ -135,7 +137,8 @@ fn word(act: ChangesAct) -> &'static str {
     }
 }
 
-/// `c commit · d discard`. What is known to be refused is not offered; asked for, it says why.
+/// The available keys: `c commit · d discard`. An action that is known to be refused is left out;
+/// its key says why.
 pub(crate) fn keys(changes: &CardChanges) -> String {
     let is_refused =
         |act: &ChangesAct, set: &Changes| *act == ChangesAct::Commit && set.in_the_way().is_some();
@@ -151,7 +154,7 @@ pub(crate) fn keys(changes: &CardChanges) -> String {
     keys.join(" · ")
 }
 
-/// All of them, whatever can be done.
+/// All actions, available or not.
 const ACTS: [ChangesAct; 4] = [
     ChangesAct::Commit,
     ChangesAct::Discard,
@@ -159,28 +162,27 @@ const ACTS: [ChangesAct; 4] = [
     ChangesAct::Redo,
 ];
 
-/// What a key stands for.
+/// The action of a key.
 pub(crate) fn act_by(key_pressed: char) -> Option<ChangesAct> {
     ACTS.into_iter().find(|act| key(*act) == key_pressed)
 }
 
-/// Why that cannot be done with what a call did to files, if anything is known of that; `None` if it can.
+/// Why an action is not available for a call's changes; `None` if it is available.
 pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> Option<String> {
     let of = of.map(|changes| (changes, target(act, changes)));
     if let Some((changes, set)) = of
         && act == ChangesAct::Undo
-        && changes
-            .background
-            .iter()
-            .any(|(it, _)| goes_on(it) && (!possible(set).contains(&act) || shares_files(it, set)))
+        && changes.background.iter().any(|(it, _)| {
+            may_still_change_files(it) && (!possible(set).contains(&act) || shares_files(it, set))
+        })
     {
-        return Some(GOES_ON.to_owned());
+        return Some(STILL_RUNNING.to_owned());
     }
     let of = of.map(|(_, set)| set);
     let Some(set) = of.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
     else {
         let why = of.and_then(only_outside);
-        let why = why.unwrap_or_else(|| "no change of files is known".to_owned());
+        let why = why.unwrap_or_else(|| "no changes are recorded".to_owned());
         return Some(format!("nothing to {}: {why}", word(act)));
     };
     if possible(set).contains(&act) {
@@ -188,44 +190,45 @@ pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> O
     }
     let why = match set.state {
         ChangesState::Held if set.counts.total() == 0 => "it changed no file",
-        ChangesState::Held => "what it would change is held back",
-        ChangesState::Discarded => "what it changed was discarded",
-        ChangesState::Undone => "that is undone already",
+        ChangesState::Held => "its changes are held back",
+        ChangesState::Discarded => "its changes were discarded",
+        ChangesState::Undone => "it is undone already",
         ChangesState::Listed => "only the names of the files are known",
-        _ if set.undo == Undoable::No => "nothing was kept of what was there before",
-        _ => "that is done, and can be undone",
+        _ if set.undo == Undoable::No => "the former contents are not stored",
+        _ => "it is done, and can be undone",
     };
     Some(format!("nothing to {}: {why}", word(act)))
 }
 
-/// Something that waits for a yes.
+/// An action that awaits confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proposed {
     pub(crate) act: ChangesAct,
     pub(crate) id: ChangesId,
-    /// The same with these, one after the other.
+    /// Further change sets, in the order of execution.
     pub(crate) then: Vec<ChangesId>,
-    /// Leave what somebody else has changed since.
+    /// True if files that were changed since are skipped.
     pub(crate) partial: bool,
-    /// They were made by what the command left running.
-    pub(crate) is_late: bool,
+    /// True if a background process made the changes.
+    pub(crate) is_background: bool,
     pub(crate) root: String,
     pub(crate) counts: ChangeCounts,
-    /// What would be done, to the first of the files.
+    /// The effect of the action on the first of the files.
     pub(crate) files: Vec<FileChange>,
-    /// How many others there are.
+    /// Number of further files.
     pub(crate) more: u64,
-    /// What somebody else has changed since.
+    /// Files that were changed since.
     pub(crate) conflicts: Vec<FileName>,
-    /// Of several sets: what somebody else has changed between them, so that only what came after that is taken back.
+    /// With several change sets: files that were changed between them. Only the changes after that
+    /// are undone.
     pub(crate) between: Vec<FileName>,
 }
 
-/// Said of the files in the way, above them.
-const LEFT: &str = "Left as they are, as they were changed since:";
+/// Heading of the skipped files.
+const LEFT: &str = "Skipped, because they were changed since:";
 
 impl Proposed {
-    /// The sets that it is about, in the order in which it is done.
+    /// The change sets of the action, in the order of execution.
     pub(crate) fn all(&self) -> Vec<ChangesId> {
         std::iter::once(&self.id)
             .chain(&self.then)
@@ -233,39 +236,41 @@ impl Proposed {
             .collect()
     }
 
-    /// Which files were changed by somebody else meanwhile; nothing, if none was.
-    pub(crate) fn of_between(&self) -> String {
+    /// Names the files that were changed between the change sets. Empty if there are none.
+    pub(crate) fn between_text(&self) -> String {
         if self.between.is_empty() {
             return String::new();
         }
         let names: Vec<_> = self.between.iter().map(|it| one_line(&it.path)).collect();
         let names = names.join(", ");
-        format!("Somebody else changed these in between, and what came before that stays: {names}")
+        format!("These files were changed in between, so their earlier changes stay: {names}")
     }
 
     pub(crate) fn title(&self) -> String {
         let id = self.id;
-        // In the order in which they came about.
+        // In the order in which the changes were made.
         let mut all = self.all();
         all.sort_unstable();
         let all = numbers(&all);
         match self.act {
-            ChangesAct::Commit => format!("Commit what trial {id} held back?"),
-            ChangesAct::Discard => format!("Discard what trial {id} held back?"),
-            ChangesAct::Undo if self.is_late && self.partial => {
-                format!("Undo the rest of what went on did later ({all})?")
+            ChangesAct::Commit => format!("Commit the changes of trial {id}?"),
+            ChangesAct::Discard => format!("Discard the changes of trial {id}?"),
+            ChangesAct::Undo if self.is_background && self.partial => {
+                format!("Undo the other later changes of the background process ({all})?")
             }
-            ChangesAct::Undo if self.is_late => format!("Undo what went on did later ({all})?"),
-            ChangesAct::Redo if self.is_late => {
-                format!("Make again what went on did later ({all})?")
+            ChangesAct::Undo if self.is_background => {
+                format!("Undo the later changes of the background process ({all})?")
             }
-            ChangesAct::Undo if self.partial => format!("Undo the rest of changes {id}?"),
+            ChangesAct::Redo if self.is_background => {
+                format!("Redo the later changes of the background process ({all})?")
+            }
+            ChangesAct::Undo if self.partial => format!("Undo the other files of changes {id}?"),
             ChangesAct::Undo => format!("Undo changes {id}?"),
-            ChangesAct::Redo => format!("Make changes {id} again?"),
+            ChangesAct::Redo => format!("Redo changes {id}?"),
         }
     }
 
-    /// What happens with the files that are listed.
+    /// A line about the effect on the listed files.
     pub(crate) fn summary(&self) -> String {
         let counts = match self.counts.in_words() {
             none if none.is_empty() => "no file".to_owned(),
@@ -278,8 +283,8 @@ impl Proposed {
         }
     }
 
-    /// What is said above [`Self::conflicts`].
-    pub(crate) fn of_conflicts(&self) -> &'static str {
+    /// Heading of [`Self::conflicts`].
+    pub(crate) fn conflicts_heading(&self) -> &'static str {
         match self.act {
             ChangesAct::Discard if !self.conflicts.is_empty() => "Changed since:",
             _ if self.partial => LEFT,
@@ -287,7 +292,7 @@ impl Proposed {
         }
     }
 
-    /// While it is being done.
+    /// The message while the action runs.
     pub(crate) fn busy(&self) -> &'static str {
         match self.act {
             ChangesAct::Commit => "Committing…",

@@ -1,11 +1,11 @@
-//! Characters as a person sees them: a flag, a family, a letter with its accents are made of several (grapheme clusters).
-//! The editor knows `char`s only, and would stop within one.
+//! Grapheme clusters: a flag, a family or an accented letter consists of several characters. The
+//! editor component knows only `char`s, and would stop within a cluster.
 
 use ratatui_textarea::{CursorMove, TextArea};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Deletes the cluster before the cursor if it is more than one `char`. Returns whether it did.
+/// Deletes the cluster before the cursor if it has more than one `char`. Returns true if it did.
 pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
     let Some(found) = clusters(area).find(|it| it.end == column(area)) else {
         return false;
@@ -18,7 +18,7 @@ pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
     true
 }
 
-/// Deletes the cluster at the cursor if it is more than one `char`. Returns whether it did.
+/// Deletes the cluster at the cursor if it has more than one `char`. Returns true if it did.
 pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
     let Some(found) = clusters(area).find(|it| it.start == column(area)) else {
         return false;
@@ -30,8 +30,8 @@ pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
     true
 }
 
-/// If the cursor has come to be within a cluster, moves it on in the direction in which it went. `was`: row and column
-/// before.
+/// Moves a cursor that is within a cluster on, in the direction of its last movement. `was`: row
+/// and column before that movement.
 pub(crate) fn leave(area: &mut TextArea<'_>, was: (usize, usize)) {
     let column = column(area);
     let is_within = |it: &Range<usize>| it.start < column && column < it.end;
@@ -42,7 +42,7 @@ pub(crate) fn leave(area: &mut TextArea<'_>, was: (usize, usize)) {
     go(area, if is_forward { found.end } else { found.start });
 }
 
-/// The clusters of the cursor's line, as columns of it.
+/// The clusters of the cursor's line, as ranges of columns.
 fn clusters(area: &TextArea<'_>) -> impl Iterator<Item = Range<usize>> {
     let line = area.lines().get(area.cursor().0);
     let parts = line.map_or("", String::as_str).graphemes(true);
@@ -57,7 +57,7 @@ fn column(area: &TextArea<'_>) -> usize {
     area.cursor().1
 }
 
-/// Moves within the line. What is selected stays so.
+/// Moves within the line. The selection stays.
 pub(crate) fn go(area: &mut TextArea<'_>, to: usize) {
     while column(area) != to {
         let before = column(area);
@@ -72,7 +72,7 @@ pub(crate) fn go(area: &mut TextArea<'_>, to: usize) {
     }
 }
 
-/// In one step, for undoing; and it does not count as cut, as what a single Backspace deletes does not.
+/// Deletes in one undo step, without changing the yank buffer, as a single Backspace does.
 fn delete(area: &mut TextArea<'_>, chars: usize) {
     let cut = area.yank_text();
     area.delete_str(chars);

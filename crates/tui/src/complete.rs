@@ -1,4 +1,5 @@
-//! Completion of the word that is being typed: what could stand there, found off the interface's task, and how it is put in.
+//! Completion of the word that is being typed: finding candidates outside of the interface's task,
+//! and inserting them.
 
 mod candidate;
 mod commands;

@@ -57,7 +57,7 @@ fn found(world: &tempfile::TempDir, before: &str) -> Completion {
 }
 
 #[test]
-fn the_only_candidate_is_put_in_as_bash_reads_it() {
+fn only_candidate_is_inserted_as_bash_reads_it() {
     let world = world();
     for (before, want) in [
         ("cat my", "cat my\\ files/"),
@@ -130,7 +130,7 @@ fn the_only_candidate_is_put_in_as_bash_reads_it() {
 }
 
 #[test]
-fn of_many_what_they_share_is_put_in_and_all_are_listed() {
+fn common_prefix_of_many_candidates_is_inserted_and_all_are_listed() {
     let world = world();
     let completion = found(&world, "cat src/m");
     assert_eq!(completion.insertion(), Some((4, "src/mai".to_owned())));
@@ -142,7 +142,7 @@ fn of_many_what_they_share_is_put_in_and_all_are_listed() {
         completion.taking(&completion.candidates[1]),
         (4, "src/main.rs ".to_owned())
     );
-    // Hidden files only where they are asked for.
+    // Hidden files only after a dot.
     let names = |before| -> Vec<String> {
         let candidates = found(&world, before).candidates;
         candidates.into_iter().map(|it| it.word).collect()
@@ -161,7 +161,7 @@ fn of_many_what_they_share_is_put_in_and_all_are_listed() {
 }
 
 #[test]
-fn targets_are_those_of_the_makefile() {
+fn make_completes_targets_of_the_makefile() {
     let world = world();
     let directory = world.path().join("home");
     let names = |before: &str| -> Vec<String> {
@@ -178,13 +178,13 @@ fn targets_are_those_of_the_makefile() {
     };
     assert_eq!(names("make "), ["build", "build-all", "test"]);
     assert_eq!(names("make test bu"), ["build", "build-all"]);
-    // A file, as a rule for all of its kind may make it; and the makefile itself.
+    // Files, because a pattern rule may make them; and the makefile itself.
     assert_eq!(names("make docs/"), ["docs/x"]);
     assert_eq!(names("make -f Make"), ["Makefile"]);
 }
 
 #[test]
-fn a_directory_of_very_many_files_is_cut() {
+fn directory_of_very_many_files_is_cut() {
     let world = tempfile::tempdir().unwrap();
     for at in 0..MOST + 100 {
         fs::write(world.path().join(format!("file{at}")), "").unwrap();

@@ -1,5 +1,5 @@
-//! A command on its own terminal while its overlay is up: keys go to the command, and its end is shown for a
-//! moment.
+//! A command on its own terminal while its overlay is shown. Keys go to the command, and its end is
+//! shown for a moment.
 
 use agent_bash::core::{KeyInput, Screen, Status};
 use agent_bash::pty::{PtyEnd, PtySession, PtySize, WaitingFor};
@@ -19,32 +19,35 @@ pub(crate) struct Console {
     pub(crate) session: PtySession,
     command: String,
     keys: OverlayKeys,
-    /// How many lines the view is scrolled back.
+    /// Number of lines that the view is scrolled back.
     scrolled: usize,
     started: Duration,
-    /// How and when it ended.
+    /// How and when the command ended.
     ended: Option<(OverlayState, Duration)>,
-    /// Where its screen was last drawn.
+    /// The area in which its screen was last drawn.
     area: Rect,
-    /// It has all of the host's terminal: it is on the alternate screen, or known to draw and was not there yet.
+    /// True if the command gets all of the host's terminal: it is on the alternate screen, or known
+    /// to draw and was not on that screen yet.
     whole: bool,
-    /// It is known to draw.
+    /// True if the command is known to draw.
     draws: bool,
-    /// It has been on the alternate screen.
+    /// True if the command has been on the alternate screen.
     was_alternate: bool,
     growth: Growth,
 }
 
-/// How long after a key for a program that turned out to draw its terminal grows.
+/// Time between a key and the growth of the terminal of a program that turned out to draw.
 const ANSWERED: Duration = Duration::from_millis(300);
 
-/// When the terminal of a program that turned out to draw gets the size of the host's. A change of size is a key for many
-/// programs: one that waits for any key would be over before somebody has seen it. So that waits until the person has
-/// pressed one, or has changed the size of the host's terminal.
+/// When the terminal of a program that turned out to draw gets the size of the host's.
+///
+/// Many programs read a change of size as a key. A program that waits for any key would end before
+/// the user has seen it. So the growth waits until the user has pressed a key, or has resized the
+/// host's terminal.
 #[derive(Debug, Default)]
 struct Growth {
     host: Option<Rect>,
-    /// When a key was first sent to what it draws.
+    /// When a key was first sent to the drawing program.
     typed: Option<Duration>,
     is_grown: bool,
 }
@@ -54,13 +57,14 @@ impl Growth {
         self.typed.get_or_insert(now);
     }
 
-    /// When it will grow, if that is known.
+    /// The time of the growth, if it is known.
     fn deadline(&self) -> Option<Duration> {
         let typed = self.typed.filter(|_| !self.is_grown);
         typed.map(|at| at + ANSWERED)
     }
 
-    /// Whether its terminal may get another size now. `turned_out`: it draws, and that was not known.
+    /// Returns true if the terminal may be resized now. `turned_out`: the command draws, which was
+    /// not known in advance.
     fn may_resize(&mut self, host: Rect, turned_out: bool, now: Duration) -> bool {
         let is_changed = self.host.replace(host).is_some_and(|before| before != host);
         if !turned_out {
@@ -72,17 +76,17 @@ impl Growth {
     }
 }
 
-/// What an event led to.
+/// The result of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// The overlay or its command consumed it.
+    /// The overlay or its command consumed the event.
     Consumed,
-    /// The overlay is to be closed; the event was not consumed.
+    /// The overlay must be closed; the event was not consumed.
     Close,
 }
 
 impl Console {
-    /// `draws`: it is known to draw on all of its terminal.
+    /// `draws`: the command is known to draw on its whole terminal.
     pub(crate) fn new(session: PtySession, command: &str, now: Duration, draws: bool) -> Self {
         Self {
             session,
@@ -99,8 +103,9 @@ impl Console {
         }
     }
 
-    /// Decides whether it gets all of the host's terminal, and resizes the command's to what it gets, now or later.
-    fn fit(&mut self, boxed: Rect, whole: Rect, now: Duration) -> Rect {
+    /// Decides whether the command gets all of the host's terminal, and resizes the command's
+    /// terminal now or later.
+    fn fit(&mut self, overlay: Rect, whole: Rect, now: Duration) -> Rect {
         if self.ended.is_none() {
             let is_alternate = self.session.screen().modes.alternate_screen;
             self.was_alternate |= is_alternate;
@@ -110,7 +115,7 @@ impl Console {
         let (area, screen) = if self.whole {
             (whole, Overlay::whole_screen_area(whole))
         } else {
-            (boxed, Overlay::screen_area(boxed))
+            (overlay, Overlay::screen_area(overlay))
         };
         self.area = screen;
         let turned_out = self.whole && !self.draws;
@@ -155,17 +160,18 @@ impl Console {
             self.growth.typed(now);
         }
         for _ in 0..times {
-            // It has just ended or does not read its input; nothing to report.
+            // The command has just ended or does not read its input; there is nothing to report.
             let _ = self.session.send(input);
         }
     }
 
-    /// How long it stays: nobody wants to look at what is left of a full-screen program.
+    /// How long the overlay stays after the end: the last screen of a full-screen program is of no
+    /// interest.
     fn linger(&self) -> Duration {
         if self.whole { Duration::ZERO } else { LINGER }
     }
 
-    /// When to call [`Self::expire`].
+    /// The time at which to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
         if let Some((_, at)) = &self.ended {
             return Some(*at + self.linger());
@@ -174,7 +180,7 @@ impl Console {
         deadlines.into_iter().flatten().min()
     }
 
-    /// Handles timeouts. Returns whether to close the overlay.
+    /// Handles timeouts. Returns true if the overlay must be closed.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         if let Some((_, at)) = &self.ended {
             return now >= *at + self.linger();
@@ -185,7 +191,7 @@ impl Console {
         false
     }
 
-    /// The command has ended.
+    /// Handles the end of the command.
     pub(crate) fn end(&mut self, end: &PtyEnd, now: Duration) {
         let state = if end.killed {
             OverlayState::Killed
@@ -195,20 +201,20 @@ impl Console {
         self.ended = Some((state, now));
     }
 
-    /// Whether it has ended.
+    /// Returns true if the command has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.is_some()
     }
 
-    /// Draws it into `boxed`, or, for a full-screen program, over the whole frame.
+    /// Draws the screen into `overlay`. A full-screen program's screen covers the whole frame.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
-        boxed: Rect,
+        overlay: Rect,
         now: Duration,
         theme: &Theme,
     ) {
-        let area = self.fit(boxed, frame.area(), now);
+        let area = self.fit(overlay, frame.area(), now);
         let state = match &self.ended {
             Some((state, _)) => state.clone(),
             None => match self.session.status().waiting {
@@ -229,7 +235,7 @@ impl Console {
             scrolled: self.scrolled,
             whole: self.whole,
         };
-        // Beside the box nothing is left of what is behind it.
+        // The rows of the overlay show nothing of what is behind it.
         let rows = Rect {
             x: frame.area().x,
             width: frame.area().width,
@@ -243,7 +249,7 @@ impl Console {
     }
 }
 
-/// The size of a command's terminal on a host's: of one that draws, or of another.
+/// The size of a command's terminal on a host's terminal of this size. `draws`: the command draws.
 pub(crate) fn size_in(host: Rect, draws: bool) -> PtySize {
     let inner = if draws {
         Overlay::whole_screen_area(host)
@@ -265,11 +271,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_turns_out_to_draw_grows_once_it_has_had_a_key() {
+    fn program_that_turns_out_to_draw_grows_after_its_first_key() {
         let host = Rect::new(0, 0, 80, 24);
         let at = Duration::from_millis;
         let mut growth = Growth::default();
-        // As any other command it always has the size of its box.
+        // As for any other command, the terminal follows the size of the overlay.
         assert!(growth.may_resize(host, false, at(0)));
         assert!(!growth.may_resize(host, true, at(1)));
         assert!(!growth.may_resize(host, true, at(60_000)));
@@ -279,11 +285,11 @@ mod tests {
         growth.typed(at(60_200));
         assert!(growth.may_resize(host, true, at(60_300)));
         assert_eq!(growth.deadline(), None, "there is nothing to wake up for");
-        // The next one begins anew.
+        // The next program starts without a growth.
         assert!(growth.may_resize(host, false, at(61_000)));
         assert!(!growth.may_resize(host, true, at(70_000)));
 
-        // The person resizes.
+        // The user resizes the host's terminal.
         let mut growth = Growth::default();
         assert!(
             !growth.may_resize(host, true, at(0)),

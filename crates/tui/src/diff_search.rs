@@ -1,23 +1,24 @@
-//! A search through the lines of a diff, all of which are there.
+//! A search through the lines of a diff, which are all loaded.
 
-use crate::around;
 use crate::pattern_input::{not_found, pattern};
+use crate::search_origin;
 use agent_bash_render::DiffLine;
 use agent_bash_render::regex::Regex;
 
-/// What is sought, and the lines that have it.
+/// The pattern and the lines that match.
 #[derive(Debug)]
 pub(crate) struct DiffSearch {
     pub(crate) pattern: Regex,
-    /// Their numbers, from 1; there are some.
+    /// The numbers of matching lines, from 1; not empty.
     lines: Vec<u64>,
-    /// The one that was gone to last.
+    /// The index of the match of the last jump.
     at: Option<usize>,
 }
 
 impl DiffSearch {
     /// # Errors
-    /// What to say if it is no regular expression, or no line has it.
+    ///
+    /// A message if `typed` is not a regular expression or no line matches.
     pub(crate) fn new(typed: &str, lines: &[DiffLine]) -> Result<Self, String> {
         let pattern = pattern(typed)?;
         let found = (1..)
@@ -31,20 +32,20 @@ impl DiffSearch {
         Ok(Self { pattern, lines, at })
     }
 
-    /// The next line with a match from a line on, or the last one up to it, so many times, and whether it was found from the
-    /// other end.
+    /// The `times`-th match from a line on, or backwards up to it. The second value is true if the
+    /// search wrapped around.
     pub(crate) fn find(&mut self, from: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
-        let (at, is_around) = around::next(&self.lines, from, forward, times)?;
+        let (at, is_around) = search_origin::next(&self.lines, from, forward, times)?;
         self.at = Some(at);
         Some((self.lines[at], is_around))
     }
 
-    /// The line that was gone to last.
+    /// The line of the last jump.
     pub(crate) fn line(&self) -> Option<u64> {
         self.lines.get(self.at?).copied()
     }
 
-    /// Which of those that have a match it is, from 1, and how many there are.
+    /// The number of the current match, from 1, and the count of matches.
     pub(crate) fn count(&self) -> Option<(u64, u64)> {
         Some((self.at? as u64 + 1, self.lines.len() as u64))
     }
@@ -55,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn matches_are_counted_and_gone_to_in_both_directions() {
+    fn matches_are_counted_and_found_in_both_directions() {
         let line = |text: &str| DiffLine::Added(text.to_owned());
         let lines = ["one", "two", "One", "three", "one"].map(line);
         let hunk = DiffLine::Hunk("@@ -1,3 +1,3 @@".to_owned());
@@ -75,7 +76,7 @@ mod tests {
         for (typed, wanted) in [
             ("One", Ok(vec![3])),
             ("^t", Ok(vec![2, 4])),
-            ("four", Err("`four` is not there".to_owned())),
+            ("four", Err("`four` was not found".to_owned())),
             ("(", Err("`(`: unclosed group".to_owned())),
         ] {
             let found = DiffSearch::new(typed, &lines);

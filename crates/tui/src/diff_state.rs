@@ -1,9 +1,9 @@
 //! The diff of a call's changes while it is open.
 
-use crate::around;
 use crate::change_actions;
 use crate::diff_search::DiffSearch;
 use crate::pattern_input::PatternInput;
+use crate::search_origin;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines, times};
 use agent_bash::change_sets::{FileDiff, Text};
@@ -23,42 +23,43 @@ const SIDEWAYS: isize = 16;
 /// Lines per wheel step.
 const WHEEL: i64 = 3;
 
-/// Files that are compared at most.
+/// Limit of files compared.
 const MOST_FILES: usize = 300;
 
-/// What is said where it begins if there are more.
+/// Heading if there are more files.
 const SHOWN: &str = "files are shown";
 
-/// Lines that are shown at most.
+/// Limit of lines shown.
 const MOST_LINES: usize = 20_000;
 
-/// Characters of a line that are shown at most.
+/// Limit of characters shown per line.
 const MOST_CHARS: usize = 4000;
 
 /// An open diff.
 #[derive(Debug)]
 pub(crate) struct DiffState {
-    /// The card whose changes these are.
+    /// The card whose changes are shown.
     pub(crate) entry: EntryId,
     title: String,
     command: String,
     lines: Vec<DiffLine>,
     position: PagerPosition,
     rows: u16,
-    /// What is being typed after `/` or `?`.
+    /// The pattern that is being typed after `/` or `?`.
     typing: PatternInput,
     count: TypedCount,
     search: Option<DiffSearch>,
-    /// The match may be beside what is shown of its line.
+    /// True if the match may be outside of the shown columns.
     reveals: bool,
-    /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
-    has_left: bool,
-    /// The line that was gone to by its number, or the first one.
-    gone_to: Option<u64>,
+    /// True after a jump to an end or a line: the search continues there even if the last match is
+    /// on the screen.
+    has_jumped: bool,
+    /// The line of the last jump by number or to the start.
+    jump_line: Option<u64>,
     pub(crate) message: Option<String>,
 }
 
-/// What the diff asks for.
+/// A request of the diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiffRequest {
     Nothing,
@@ -84,13 +85,13 @@ impl DiffState {
             count: TypedCount::default(),
             search: None,
             reveals: false,
-            has_left: false,
-            gone_to: None,
+            has_jumped: false,
+            jump_line: None,
             message: None,
         }
     }
 
-    /// `set`: as it is now.
+    /// `set`: the change set as it is now.
     pub(crate) fn event(&mut self, event: &Event, set: Option<&CardChanges>) -> DiffRequest {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
@@ -161,19 +162,19 @@ impl DiffState {
         DiffRequest::Nothing
     }
 
-    /// Lines of so many halves of a page.
+    /// Lines of `count` half pages.
     fn halves(&self, count: Option<u64>) -> i64 {
         lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
     fn go(&mut self, to: PagerMove) {
         let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
-        self.has_left |= leaves;
-        self.gone_to = around::gone_to(to, self.lines.len() as u64);
+        self.has_jumped |= leaves;
+        self.jump_line = search_origin::jump_line(to, self.lines.len() as u64);
         self.position.go(to, self.lines.len() as u64, self.rows);
     }
 
-    /// The numbers of the lines with which files begin, from 1.
+    /// The numbers of the lines at which files begin, from 1.
     fn files(&self) -> Vec<u64> {
         let lines = (1..).zip(&self.lines);
         let files = lines.filter(|(_, line)| matches!(line, DiffLine::File(_)));
@@ -181,18 +182,18 @@ impl DiffState {
     }
 
     fn next_file(&mut self) {
-        let here = self.position.first_line;
-        let next = self.files().into_iter().find(|line| *line > here);
+        let top = self.position.first_line;
+        let next = self.files().into_iter().find(|line| *line > top);
         self.show(next);
     }
 
     fn last_file(&mut self) {
-        let here = self.position.first_line;
-        let last = self.files().into_iter().rfind(|line| *line < here);
+        let top = self.position.first_line;
+        let last = self.files().into_iter().rfind(|line| *line < top);
         self.show(last);
     }
 
-    /// Puts a line at the top, if there is enough below it.
+    /// Scrolls a line to the top, if enough lines follow it.
     fn show(&mut self, line: Option<u64>) {
         if let Some(line) = line {
             let by = line.cast_signed() - self.position.first_line.cast_signed();
@@ -200,7 +201,7 @@ impl DiffState {
         }
     }
 
-    /// A pattern has been entered: an empty one ends the search, so that `n` goes to files again.
+    /// Starts a search. An empty pattern ends it, so that `n` moves between files again.
     fn seek(&mut self, typed: &str) {
         let before = self.search.take();
         if typed.is_empty() {
@@ -208,8 +209,9 @@ impl DiffState {
         }
         let found = before
             .and_then(|search| search.line())
-            .filter(|_| !self.has_left);
-        self.gone_to = around::anew(self.gone_to, found, &self.position, self.rows);
+            .filter(|_| !self.has_jumped);
+        self.jump_line =
+            search_origin::pattern_origin(self.jump_line, found, &self.position, self.rows);
         match DiffSearch::new(typed, &self.lines) {
             Ok(search) => {
                 self.search = Some(search);
@@ -230,22 +232,22 @@ impl DiffState {
         }
     }
 
-    /// Goes to the next or previous match, so many times.
+    /// Moves to the `times`-th next or previous match.
     fn find(&mut self, forward: bool, times: u64) {
         let Some(search) = &mut self.search else {
             return;
         };
-        let found = search.line().filter(|_| !self.has_left);
-        let from = around::origin(found, self.gone_to, &self.position, self.rows, forward);
+        let found = search.line().filter(|_| !self.has_jumped);
+        let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
         if let Some((line, is_around)) = search.find(from, forward, times) {
             self.reveals = true;
-            self.message = around::wrapped_text(is_around, forward);
+            self.message = search_origin::wrapped_text(is_around, forward);
             self.go(PagerMove::To(line));
-            self.has_left = false;
+            self.has_jumped = false;
         }
     }
 
-    /// Scrolls sideways until the first match of the found line is there.
+    /// Scrolls sideways until the first match of the found line is visible.
     fn reveal(&mut self, width: usize) {
         let search = self.search.as_ref();
         let Some((search, number)) = search.and_then(|search| Some((search, search.line()?)))
@@ -271,7 +273,7 @@ impl DiffState {
     ) {
         self.rows = DiffView::page_rows(area);
         if std::mem::take(&mut self.reveals) {
-            // Within the frame.
+            // The width within the frame.
             self.reveal(usize::from(area.width.saturating_sub(2)));
         }
         let search = self.search.as_ref();
@@ -293,7 +295,8 @@ impl DiffState {
     }
 }
 
-/// The lines of the diffs of a call's sets, and no more than can be read; all but its own came later. Blocks.
+/// The lines of the diffs of a call's change sets, up to the limit. A heading marks the later
+/// change sets. Blocks.
 pub(crate) fn read_all(
     sets: &ChangeSets,
     own: ChangesId,
@@ -311,11 +314,14 @@ pub(crate) fn read_all(
         if !lines.is_empty() {
             lines.push(DiffLine::Blank);
         }
-        let heading = format!("later, by what went on ({}):", change_actions::numbers(ids));
+        let heading = format!(
+            "later, by the background process ({}):",
+            change_actions::numbers(ids)
+        );
         lines.push(DiffLine::Note(heading));
         lines.extend(of);
     };
-    // A file that several of them have changed is there once.
+    // A file that several change sets touch is shown once.
     let together = if later.len() > 1 {
         sets.diff_together(&later)?
     } else {
@@ -329,7 +335,7 @@ pub(crate) fn read_all(
     Ok(lines)
 }
 
-/// The diff of a set but for these files.
+/// The diff of a change set without these files.
 fn read(
     sets: &ChangeSets,
     id: ChangesId,
@@ -345,10 +351,10 @@ fn read(
     let more = files.len().saturating_sub(MOST_FILES);
     let mut paths: Vec<PathBuf> = Vec::new();
     if more > 0 {
-        // Of so many, rather those of which the name does not say all.
+        // If there are too many files, prefer those with a diff that says more than their name.
         files.sort_by_key(|file| {
-            let is_said = matches!(file.change, Change::Created | Change::Deleted);
-            (file.name.is_of_git(), is_said)
+            let is_shown = matches!(file.change, Change::Created | Change::Deleted);
+            (file.name.is_of_git(), is_shown)
         });
     }
     if more > 0 || files.len() < before {
@@ -359,7 +365,7 @@ fn read(
     let mut lines = lines_of(&sets.diff(id, &paths)?);
     if more > 0 {
         lines.extend([DiffLine::Blank, DiffLine::Note(not_shown(more))]);
-        // Also where it begins: nobody sees the end of so many first.
+        // The limit is named at the beginning, because few users scroll to the end.
         let of = format!("{MOST_FILES} of {} {SHOWN}", files.len());
         lines.splice(0..0, [DiffLine::Note(of), DiffLine::Blank]);
     }
@@ -383,7 +389,9 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
         }
         let note = |text: &str| DiffLine::Note(text.to_owned());
         if diff.is_since {
-            lines.push(note("changed again since: compared with what is there now"));
+            lines.push(note(
+                "changed again since: compared with the file as it is now",
+            ));
         }
         if diff.is_in_the_way {
             lines.push(note("changed since: this can no longer be committed"));
@@ -393,7 +401,7 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
                 let from = lines.len();
                 add_hunks(&mut lines, text);
                 if diff.file.kind == FileKind::Symlink {
-                    // Where it leads is no line of a file.
+                    // The file that a renamed file came from is not a line of its own.
                     let own = lines.split_off(from);
                     lines.extend(
                         own.into_iter()
@@ -403,8 +411,8 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
             }
             Text::Binary => lines.push(note("binary")),
             Text::TooLarge => lines.push(note("too large to be compared")),
-            Text::Unknown => lines.push(note("its content is not kept")),
-            // A directory, or an attribute; and whatever a later version adds.
+            Text::Unknown => lines.push(note("its content is not stored")),
+            // A directory, an attribute, or a kind that a later version adds.
             _ => {}
         }
         let is_bare = matches!(&diff.text, Text::Unified(text) if text.is_empty());
@@ -416,7 +424,7 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
 }
 
 fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
-    // The names are in the heading.
+    // The heading has the names.
     let all: Vec<&str> = text.split('\n').collect();
     let hunks = all.iter().position(|line| line.starts_with("@@"));
     let Some(from) = hunks else { return };
@@ -436,7 +444,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
             Some('-') => DiffLine::Removed(cut(rest)),
             Some('@') => DiffLine::Hunk(cut(line)),
             Some('\\') => DiffLine::Note(cut(rest.trim_start())),
-            // Where nothing has changed, how lines end is of no interest.
+            // Unchanged lines are shown without their line ending.
             _ => DiffLine::Context(cut(rest.strip_suffix('\r').unwrap_or(rest))),
         });
     }
@@ -447,13 +455,13 @@ fn not_shown(files: usize) -> String {
     format!("{} {verb} not shown", counted(files, "file"))
 }
 
-/// `1 more line`, `2 more lines`.
+/// A count with its noun: `1 more line`, `2 more lines`.
 fn counted(more: usize, what: &str) -> String {
     let ending = if more == 1 { "" } else { "s" };
     format!("{more} more {what}{ending}")
 }
 
-/// As much of a line as is shown.
+/// The part of a line that is shown.
 fn cut(line: &str) -> String {
     let Some((end, _)) = line.char_indices().nth(MOST_CHARS) else {
         return line.to_owned();

@@ -5,7 +5,7 @@ use ratatui::backend::TestBackend;
 const UNIFIED: &str = "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n same\r\n-old\r\n---- x\n+你\n\\ No newline at end of file\n";
 
 #[test]
-fn hunks_are_told_apart_and_names_left_out() {
+fn hunks_are_parsed_without_file_names() {
     let mut lines = Vec::new();
     add_hunks(&mut lines, UNIFIED);
     let text = str::to_owned;
@@ -24,7 +24,7 @@ fn hunks_are_told_apart_and_names_left_out() {
 }
 
 #[test]
-fn no_more_is_kept_than_can_be_read() {
+fn long_diffs_and_lines_are_cut() {
     let many = format!("@@ -0,0 +1 @@\n{}", "+x\n".repeat(MOST_LINES + 10));
     let mut lines = Vec::new();
     add_hunks(&mut lines, &many);
@@ -36,7 +36,7 @@ fn no_more_is_kept_than_can_be_read() {
     assert_eq!(cut("é"), "é");
 }
 
-/// Two files: the first has 30 lines, the second one that is wide.
+/// Two files: the first has 30 lines, the second has a wide one.
 fn two_files() -> DiffState {
     let file = |name: &str| {
         let name = FileName::new(name);
@@ -74,13 +74,13 @@ fn drawn(state: &mut DiffState, width: u16) -> String {
 }
 
 #[test]
-fn n_goes_to_matches_while_something_is_sought_and_to_files_otherwise() {
+fn n_goes_to_matches_during_a_search_and_to_files_otherwise() {
     let mut state = two_files();
     assert!(drawn(&mut state, 100).contains("1–10 of 34 · n N file · / search"));
     for (typed, first, footer) in [
         ("n", 25, "25–34 of 34 · n N file"),
         ("N", 1, "n N file"),
-        ("/LINE 2.\n", 1, "`LINE 2.` is not there"),
+        ("/LINE 2.\n", 1, "`LINE 2.` was not found"),
         ("j", 2, "n N file"),
         ("/line 2.\n", 18, "match 1/10 · 18–27 of 34 · n N match"),
         ("n", 18, "match 2/10"),
@@ -89,7 +89,7 @@ fn n_goes_to_matches_while_something_is_sought_and_to_files_otherwise() {
         ("3n", 18, "match 4/10"),
         ("3N", 18, "match 1/10"),
         ("j", 19, "match 1/10"),
-        // From what is on the screen.
+        // From the lines on the screen.
         ("gn", 18, "match 1/10 · 18–27"),
         ("GN", 25, "match 10/10 · 25–34"),
         ("gG", 25, "25–34"),
@@ -105,7 +105,7 @@ fn n_goes_to_matches_while_something_is_sought_and_to_files_otherwise() {
         assert_eq!(state.position.first_line, first, "{typed:?}: {screen}");
         assert!(screen.contains(footer), "{typed:?}: {screen}");
     }
-    // While it is typed, letters are no keys.
+    // While a pattern is typed, letters are not keys.
     letters(&mut state, "/qn");
     assert!(drawn(&mut state, 100).contains("─ /qn▏"));
     state.event(&Event::Paste("Nx\n".to_owned()), None);
@@ -116,7 +116,7 @@ fn n_goes_to_matches_while_something_is_sought_and_to_files_otherwise() {
 }
 
 #[test]
-fn a_match_beside_what_is_shown_is_scrolled_to() {
+fn match_outside_of_the_shown_columns_is_scrolled_to() {
     let mut state = two_files();
     drawn(&mut state, 60);
     letters(&mut state, "/needle\n");

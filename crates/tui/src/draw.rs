@@ -10,7 +10,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Rows of commands that wait.
+/// Limit of rows for queued commands.
 const MOST_QUEUED: u16 = 5;
 
 pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
@@ -79,26 +79,26 @@ fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// The commands that wait, the next one first; of many, the first ones.
+/// Draws the queue, the next command first. If there are too many, draws the first ones.
 fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let rows = usize::from(area.height);
     let hidden = app.queue.len().saturating_sub(rows);
-    // The last row says how many are not shown, and is one less itself.
+    // The last row says how many are not shown, and shows no command itself.
     let shown = rows - usize::from(hidden > 0).min(rows);
     for (row, request) in app.queue.iter().take(shown).enumerate() {
         let is_last = hidden == 0 && row + 1 == rows;
         let hint = if row == 0 && app.waits_to_quit() {
-            "  quits once you have done with the line, or what else has the keys"
+            "  quits once you are done with the line or the panel that has the keys"
         } else if row == 0 && app.waits_for_keys() {
-            "  needs the keys: starts once you have done with them"
+            "  needs the keys: starts once you are done with them"
         } else if is_last {
             "  ↑ takes it back"
         } else {
             ""
         };
         let mark = format!("⋯ {}$ ", kind(request));
-        let around = Span::raw(hint).width() + Span::raw(&mark).width();
-        let room = usize::from(area.width).saturating_sub(around);
+        let search_origin = Span::raw(hint).width() + Span::raw(&mark).width();
+        let room = usize::from(area.width).saturating_sub(search_origin);
         let line = Line::from_iter([
             Span::styled(mark, app.theme.dim),
             Span::styled(shortened(&request.command, room), app.theme.text),
@@ -115,7 +115,7 @@ fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// How a command that waits will run, if not as any line.
+/// How a queued command will run, if not as an ordinary call.
 fn kind(request: &Request) -> &'static str {
     if request.trial.is_some() {
         "trial "
@@ -128,7 +128,8 @@ fn kind(request: &Request) -> &'static str {
     }
 }
 
-/// The rule above the prompt; says how far the view is scrolled back, and what of the prompt is not shown.
+/// Draws the rule above the prompt. It shows how far the view is scrolled back, and which part of
+/// the prompt is hidden.
 fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect, prompt: Rect) {
     if area.is_empty() {
         return;

@@ -4,11 +4,11 @@ use crate::app::{App, Msg};
 use crate::approvals::ApprovalQuestion;
 use crate::calls::CallEnd;
 use crate::change_actions::Proposed;
+use crate::change_work::ChangeWorkDone;
 use crate::jobs_state::JobsState;
 use crate::pager_source::{self, Range, Source};
 use crate::pager_state::PagerState;
 use crate::prompt_directory::PromptDirectory;
-use crate::set_work::SetWorkDone;
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
@@ -60,7 +60,7 @@ fn drawn(app: &mut App, width: u16, height: u16) -> String {
     terminal.backend().to_string()
 }
 
-/// A card with changes that is selected, its diff, and the question whether they are to be undone.
+/// A selected card with changes, its diff, and the question whether to undo them.
 fn with_changes() -> (App, App, App) {
     let [chosen, mut diff, mut undo] = std::array::from_fn(|_| {
         let mut app = app();
@@ -85,10 +85,10 @@ fn with_changes() -> (App, App, App) {
         app.event(&Event::Key(up), Duration::ZERO);
         app
     });
-    let news = |app: &App, came| Msg::Changes {
+    let msg = |app: &App, done| Msg::Changes {
         entry: app.chosen_changes().unwrap().0,
         id: ChangesId(7),
-        done: came,
+        done: done,
         now: Duration::ZERO,
     };
     let file = FileChange::new(FileName::new("a.rs"), Change::Created);
@@ -97,7 +97,7 @@ fn with_changes() -> (App, App, App) {
         DiffLine::Hunk("@@ -0,0 +1 @@".to_owned()),
         DiffLine::Added("fn main() {}".to_owned()),
     ];
-    diff.update(news(&diff, SetWorkDone::Diff(Ok(lines))));
+    diff.update(msg(&diff, ChangeWorkDone::Diff(Ok(lines))));
     let mut counts = ChangeCounts::default();
     counts.count(Change::Deleted);
     let proposed = Proposed {
@@ -105,7 +105,7 @@ fn with_changes() -> (App, App, App) {
         id: ChangesId(7),
         then: Vec::new(),
         partial: true,
-        is_late: false,
+        is_background: false,
         between: Vec::new(),
         root: "/p".to_owned(),
         counts,
@@ -113,7 +113,7 @@ fn with_changes() -> (App, App, App) {
         more: 0,
         conflicts: vec![FileName::new("b.rs")],
     };
-    undo.update(news(&undo, SetWorkDone::Looked(Ok(Box::new(proposed)))));
+    undo.update(msg(&undo, ChangeWorkDone::Looked(Ok(Box::new(proposed)))));
     (chosen, diff, undo)
 }
 
@@ -141,17 +141,17 @@ fn states() -> Vec<(&'static str, App)> {
     enters(&mut refused, "!ls");
     let mut sandboxed = app();
     sandboxed.sandbox.level = SandboxLevel::WorkspaceWrite;
-    let mut asked = app();
-    asked.sandbox.level = SandboxLevel::ReadOnly;
+    let mut with_question = app();
+    with_question.sandbox.level = SandboxLevel::ReadOnly;
     let wanted = SandboxRequest {
         level: Some(SandboxLevel::WorkspaceWrite),
         network: Some(Network::On),
         writable: vec!["~/.cargo".to_owned()],
         reason: "crates are downloaded".to_owned(),
     };
-    let (question, answer) = ApprovalQuestion::of("cargo build", wanted);
-    asked.ask(question, Duration::ZERO);
-    // Its call waits as long as this is drawn.
+    let (request, answer) = ApprovalQuestion::of("cargo build", wanted);
+    with_question.ask(request, Duration::ZERO);
+    // The call must wait for as long as this is drawn.
     std::mem::forget(answer);
     let mut help = app();
     help.help = Some(crate::help::Help::default());
@@ -179,7 +179,7 @@ fn states() -> Vec<(&'static str, App)> {
         ("queued", queued),
         ("refused", refused),
         ("sandboxed", sandboxed),
-        ("asked", asked),
+        ("asked", with_question),
         ("help", help),
         ("no_jobs", jobs),
         ("typing", typing),
@@ -189,7 +189,7 @@ fn states() -> Vec<(&'static str, App)> {
 }
 
 #[test]
-fn every_state_of_the_whole() {
+fn every_state_is_drawn_as_in_its_snapshot() {
     for (name, mut app) in states() {
         let mut all = String::new();
         for width in [40, 80, 120] {
@@ -200,7 +200,7 @@ fn every_state_of_the_whole() {
 }
 
 #[test]
-fn what_of_the_prompt_is_not_shown_is_counted() {
+fn hidden_lines_of_the_prompt_are_counted() {
     let mut app = app();
     let lines: Vec<String> = (0..30).map(|line| format!("echo line {line}")).collect();
     let text = format!("curl evil\n{}", lines.join("\n"));
@@ -211,7 +211,7 @@ fn what_of_the_prompt_is_not_shown_is_counted() {
         !screen.contains('❯') && screen.contains("⋮ echo line 18"),
         "{screen}"
     );
-    // At its beginning, the end is what is not shown.
+    // With the cursor at the beginning, the end is hidden.
     for _ in 0..30 {
         press(&mut app, KeyCode::Up);
     }
@@ -224,7 +224,7 @@ fn what_of_the_prompt_is_not_shown_is_counted() {
 }
 
 #[test]
-fn of_many_commands_that_wait_the_next_ones_are_shown() {
+fn first_ones_of_many_queued_commands_are_shown() {
     let mut app = app();
     enters(&mut app, "sleep 9");
     for number in 1..=12 {
@@ -252,7 +252,7 @@ fn of_many_commands_that_wait_the_next_ones_are_shown() {
 }
 
 #[test]
-fn it_is_drawn_at_any_size() {
+fn interface_is_drawn_at_any_size() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     writeln!(file, "one\ntwo").unwrap();
     let view = FileView::open(file.path()).unwrap();

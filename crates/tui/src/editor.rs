@@ -1,4 +1,4 @@
-//! The person's own editor on a text of theirs.
+//! Edits a text in the user's own editor.
 
 use agent_bash::HostContext;
 use agent_bash::process::in_foreground;
@@ -7,14 +7,14 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-/// Variables that name the editor, in this order; then what every system should have.
+/// Variables that name the editor, in this order; then editors that every system should have.
 const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 const OTHERWISE: &str = "vi";
 
-/// The longest text that is taken over.
+/// Limit of bytes of the edited text.
 const MOST: u64 = 1 << 20;
 
-/// Where an editor runs.
+/// The environment of an editor.
 #[derive(Debug)]
 pub(crate) struct Editor<'a> {
     pub(crate) host: &'a HostContext,
@@ -23,17 +23,20 @@ pub(crate) struct Editor<'a> {
 }
 
 impl Editor<'_> {
-    /// Has the person edit a text, on the terminal that we have given back. Dropping the future ends the editor.
+    /// Runs the editor on a text, on the terminal that the interface has released. Dropping the
+    /// future ends the editor.
     ///
     /// # Errors
-    /// Why the text stays as it was, as a sentence.
+    ///
+    /// A sentence that says why the text is unchanged.
     pub(crate) async fn edit(&self, text: &str) -> Result<String, String> {
         let env = &self.host.env;
         let named = |name: &&str| env.get(OsStr::new(name)).filter(|it| !it.is_empty());
         let command = VARIABLES.iter().find_map(named).cloned();
         let command = command.unwrap_or_else(|| OsString::from(OTHERWISE));
-        let said = |why: String| format!("{} has not changed the line: {why}", command.display());
-        let failed = |error: io::Error| said(error.to_string());
+        let unchanged =
+            |why: String| format!("{} has not changed the line: {why}", command.display());
+        let failed = |error: io::Error| unchanged(error.to_string());
         let file = tempfile::Builder::new()
             .prefix("agent-bash-")
             .suffix(".sh")
@@ -45,16 +48,16 @@ impl Editor<'_> {
         let started = in_foreground(self.bash, &command, file.path(), env, self.directory);
         match started.map_err(failed)?.code().await {
             Some(0) => read(file.path()).map_err(failed),
-            Some(127) => Err(said(
+            Some(127) => Err(unchanged(
                 "there is no such command; set VISUAL or EDITOR".to_owned(),
             )),
-            Some(code) => Err(said(format!("it ended with exit {code}"))),
-            None => Err(said("it was killed".to_owned())),
+            Some(code) => Err(unchanged(format!("it ended with exit {code}"))),
+            None => Err(unchanged("it was killed".to_owned())),
         }
     }
 }
 
-/// The text of a file, which an editor may have replaced by another.
+/// The text of a file, which an editor may have replaced by a new one.
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut file = File::open(path)?.take(MOST + 1);

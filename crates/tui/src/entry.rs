@@ -1,7 +1,8 @@
-//! One card of the transcript with its state: takes in what its command prints while it runs.
+//! One card of the transcript with its state, which takes in the command's output while the command
+//! runs.
 
-use crate::asks::Asks;
 use crate::change_actions;
+use crate::input_detector::InputDetector;
 use crate::note::Note;
 use agent_bash::core::changes::{Changes, ChangesState};
 use agent_bash::core::{ArtifactId, JobId, Timestamp};
@@ -17,17 +18,17 @@ use std::path::PathBuf;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The most that a card keeps of what is printed.
+/// Limit of output bytes that a card holds.
 const CARD_BYTES: usize = OutputLimits::CARD.bytes;
 
-/// On the card of a trial while it runs. Afterwards it says what is held back.
-pub(crate) const TRYING: &str = "a trial: what it does to files is held back";
+/// Shown on the card of a trial while it runs. Afterwards, the card lists the held changes.
+pub(crate) const TRYING: &str = "a trial: its changes to files are held back";
 
-/// What is offered to a command that asks for a terminal.
+/// The hint for a command that asks for a terminal.
 const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
 
-/// What is offered to one that seems to have asked something which nobody could answer.
-const ASKED: &str = "it may have asked something: f5 runs it on a terminal";
+/// The hint for a command that seems to have asked a question without an answer.
+const ASKED_QUESTION: &str = "it may have asked something: f5 runs it on a terminal";
 
 /// Identifies an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,36 +40,37 @@ pub(crate) struct CardEntry {
     pub(crate) id: EntryId,
     pub(crate) card: Card,
     pub(crate) expanded: bool,
-    /// When it started, on the host's clock.
+    /// When the command started, on the host's clock.
     pub(crate) started: Duration,
-    /// Its live output, while it runs.
+    /// The live output while the command runs.
     pub(crate) live: Option<(LiveUpdates, Waker)>,
-    /// Cleans the live output.
+    /// Removes control sequences from the live output.
     clean: TerminalText,
     /// Bytes of output taken in or skipped.
     bytes_read: u64,
-    /// Whether it asks for a terminal that it does not have.
-    asks: Asks,
-    /// The output was binary, and the card says so.
+    /// Whether the command asks for a terminal that it does not have.
+    input_detector: InputDetector,
+    /// True if the output was binary; the card says so.
     pub(crate) is_binary: bool,
-    /// Its full output, and the file with it.
+    /// The artifact with the full output.
     pub(crate) artifact: Option<ArtifactId>,
     pub(crate) file: Option<PathBuf>,
-    /// It is tried: what it does to files is held back.
+    /// True if the command is a trial: its changes to files are held back.
     pub(crate) is_trial: bool,
-    /// The command itself starts something in the background: that it goes on is no surprise.
+    /// True if the command itself starts something in the background, so that survivors are no
+    /// surprise.
     pub(crate) leaves_jobs: bool,
-    /// Processes that it left behind, and that may be over in a moment.
-    pub(crate) unsaid: Vec<FooterLine>,
-    /// What it left running has changed files until now, or may go on to.
-    pub(crate) goes_on: bool,
-    /// Bytes of output that it has taken in, at most as many as a card keeps.
+    /// Survivors that are not shown yet, because they may end within a moment.
+    pub(crate) unshown_survivors: Vec<FooterLine>,
+    /// True if survivors have changed files so far, or may do so.
+    pub(crate) has_survivors: bool,
+    /// Bytes of output taken in, up to the card's limit.
     pub(crate) bytes: usize,
-    /// Its height when it was drawn last; 0 before.
+    /// The height when the card was last drawn; 0 before.
     pub(crate) rows: usize,
-    /// Cached height and the width it is for.
+    /// The cached height and its width.
     pub(crate) height: Option<(u16, usize)>,
-    /// Where it was drawn last: its first row, and the one behind its last.
+    /// The rows of the card when it was last drawn: the first one, and the one behind the last.
     pub(crate) drawn: (u16, u16),
 }
 
@@ -81,7 +83,7 @@ pub(crate) enum Card {
 }
 
 impl Card {
-    /// What its command did to files.
+    /// The command's changes to files.
     pub(crate) fn changes(&self) -> Option<&CardChanges> {
         match self {
             Self::Tool(card) => card.changes.as_ref(),
@@ -98,7 +100,7 @@ impl Card {
         }
     }
 
-    /// Its command's output.
+    /// The command's output.
     pub(crate) fn output(&self) -> Option<&OutputText> {
         match self {
             Self::Tool(card) => Some(&card.output),
@@ -107,11 +109,11 @@ impl Card {
         }
     }
 
-    /// What is said of how it ended.
-    pub(crate) fn remarks_mut(&mut self) -> Option<&mut Vec<FooterLine>> {
+    /// The lines about how the command ended.
+    pub(crate) fn footer_mut(&mut self) -> Option<&mut Vec<FooterLine>> {
         match self {
-            Self::Tool(card) => Some(&mut card.remarks),
-            Self::Bang(card) => Some(&mut card.remarks),
+            Self::Tool(card) => Some(&mut card.footer),
+            Self::Bang(card) => Some(&mut card.footer),
             Self::Note(_) => None,
         }
     }
@@ -125,10 +127,10 @@ impl Card {
     }
 }
 
-/// Whether this is a process of which it is not known that it has ended.
-fn lives(remark: &FooterLine) -> bool {
+/// Returns true if a line names a process that is not known to have ended.
+fn is_running(line: &FooterLine) -> bool {
     matches!(
-        remark,
+        line,
         FooterLine::Survivor {
             job: Some(_),
             has_ended: false,
@@ -137,7 +139,7 @@ fn lives(remark: &FooterLine) -> bool {
     )
 }
 
-/// Whether this process of this job has ended.
+/// Returns true if this process of this job has ended.
 fn is_over(job: &Job, id: &str, pid: u32) -> bool {
     let JobId(this) = &job.id;
     let has_ended = matches!(job.state, JobState::Ended(_));
@@ -145,7 +147,7 @@ fn is_over(job: &Job, id: &str, pid: u32) -> bool {
 }
 
 impl CardEntry {
-    /// Of a command that has ended or never ran.
+    /// An entry for a command that has ended or never ran.
     pub(crate) fn new(id: EntryId, card: Card, now: Duration) -> Self {
         Self {
             id,
@@ -155,14 +157,14 @@ impl CardEntry {
             live: None,
             clean: TerminalText::coloured(),
             bytes_read: 0,
-            asks: Asks::default(),
+            input_detector: InputDetector::default(),
             is_binary: false,
             artifact: None,
             file: None,
             is_trial: false,
             leaves_jobs: false,
-            unsaid: Vec::new(),
-            goes_on: false,
+            unshown_survivors: Vec::new(),
+            has_survivors: false,
             bytes: 0,
             rows: 0,
             height: None,
@@ -170,22 +172,23 @@ impl CardEntry {
         }
     }
 
-    /// Whether it is a trial of an earlier run, of which only what is held is known.
+    /// Returns true for a trial of an earlier run: only its held changes are known.
     pub(crate) fn is_of_earlier_run(&self) -> bool {
         matches!(&self.card, Card::Tool(card) if card.state == CardState::Earlier)
     }
 
-    /// Whether its command is running.
+    /// Returns true if the command is running.
     pub(crate) fn is_live(&self) -> bool {
         self.live.is_some()
     }
 
-    /// Whether it may not be dropped: it runs, or what it would do to files waits for a decision.
-    pub(crate) fn is_kept(&self) -> bool {
+    /// Returns true if the entry must not be dropped: the command runs, or its trial awaits a
+    /// decision.
+    pub(crate) fn must_stay(&self) -> bool {
         self.is_live() || self.is_undecided()
     }
 
-    /// Whether what it would do to files waits for a decision.
+    /// Returns true if the command's trial awaits a decision.
     pub(crate) fn is_undecided(&self) -> bool {
         let set = self.card.changes().map(|changes| &changes.set);
         set.is_some_and(change_actions::is_undecided)
@@ -200,7 +203,7 @@ impl CardEntry {
         self.take_in();
         let elapsed = now.saturating_sub(self.started);
         match &mut self.card {
-            // It has not started.
+            // The command has not started.
             Card::Tool(card) if card.state == CardState::WaitingForAnswer => {}
             Card::Tool(card) => card.elapsed = elapsed,
             Card::Bang(card) => card.elapsed = elapsed,
@@ -222,7 +225,7 @@ impl CardEntry {
         };
         if let Card::Tool(card) = &mut self.card {
             let has_none = !card.on_terminal && !self.is_trial;
-            let asks = has_none && self.asks.push(&bytes);
+            let asks = has_none && self.input_detector.push(&bytes);
             let offer = || FooterLine::Offer(OFFER.to_owned());
             if asks && !card.asides.contains(&offer()) {
                 card.asides.push(offer());
@@ -249,7 +252,7 @@ impl CardEntry {
         output.show_instead(mark.as_deref());
     }
 
-    /// How many rows of output it has while it is collapsed: that depends on the terminal.
+    /// Sets the rows of output while the card is collapsed, which depend on the terminal.
     pub(crate) fn collapse_to(&mut self, rows: usize) {
         if let Card::Tool(card) = &mut self.card
             && card.collapsed_rows != rows
@@ -259,7 +262,7 @@ impl CardEntry {
         }
     }
 
-    /// The person is asked whether it may run.
+    /// Marks the command as waiting for the user's permission.
     pub(crate) fn waits_for_answer(&mut self) {
         if let Card::Tool(card) = &mut self.card {
             card.state = CardState::WaitingForAnswer;
@@ -267,8 +270,8 @@ impl CardEntry {
         }
     }
 
-    /// It may run, and its time counts from here.
-    pub(crate) fn is_let_run(&mut self, now: Duration) {
+    /// Marks the command as permitted. Its running time starts now.
+    pub(crate) fn is_permitted(&mut self, now: Duration) {
         self.started = now;
         if let Card::Tool(card) = &mut self.card {
             card.state = CardState::Running;
@@ -284,43 +287,44 @@ impl CardEntry {
         }
     }
 
-    /// Does not speak yet of what goes on though nobody wanted it to: git tidies up behind every other commit.
+    /// Holds back the lines about survivors. Programs leave some that end within a moment: `git
+    /// commit` starts a cleanup.
     pub(crate) fn hold_survivors(&mut self) {
         let leaves_jobs = self.leaves_jobs;
-        let Some(remarks) = self.card.remarks_mut().filter(|_| !leaves_jobs) else {
+        let Some(footer) = self.card.footer_mut().filter(|_| !leaves_jobs) else {
             return;
         };
         let is_job = |it: &mut FooterLine| matches!(it, FooterLine::Survivor { job: Some(_), .. });
-        self.unsaid = remarks.extract_if(.., is_job).collect();
+        self.unshown_survivors = footer.extract_if(.., is_job).collect();
     }
 
-    /// Speaks of processes that it left behind and that go on for longer than a moment, and marks those that have ended since.
-    pub(crate) fn jobs_are(&mut self, jobs: &[Job], now: Timestamp) {
-        let unsaid = std::mem::take(&mut self.unsaid);
-        let Some(remarks) = self.card.remarks_mut() else {
+    /// Shows survivors that run for longer than a moment, and marks those that have ended since.
+    pub(crate) fn update_jobs(&mut self, jobs: &[Job], now: Timestamp) {
+        let unshown_survivors = std::mem::take(&mut self.unshown_survivors);
+        let Some(footer) = self.card.footer_mut() else {
             return;
         };
-        let before = remarks.len();
-        for remark in unsaid {
-            let FooterLine::Survivor { job: Some(id), .. } = &remark else {
+        let before = footer.len();
+        for line in unshown_survivors {
+            let FooterLine::Survivor { job: Some(id), .. } = &line else {
                 continue;
             };
             let job = jobs.iter().find(|job| job.id.0 == *id);
             if job.is_some_and(|job| job.may_be_over_at_once(now)) {
-                self.unsaid.push(remark);
+                self.unshown_survivors.push(line);
             } else {
-                remarks.push(remark);
+                footer.push(line);
             }
         }
-        let mut has_changed = remarks.len() != before;
-        self.goes_on |= remarks.iter().chain(&self.unsaid).any(lives);
-        remarks.retain_mut(|remark| {
+        let mut has_changed = footer.len() != before;
+        self.has_survivors |= footer.iter().chain(&self.unshown_survivors).any(is_running);
+        footer.retain_mut(|line| {
             let FooterLine::Survivor {
                 pid,
                 job: Some(id),
                 has_ended: has_ended @ false,
                 ..
-            } = remark
+            } = line
             else {
                 return true;
             };
@@ -329,7 +333,7 @@ impl CardEntry {
             };
             has_changed = true;
             *has_ended = true;
-            // What was over at once is not worth a row, as it is none in the list.
+            // Jobs that ended within a second are hidden, as in `jobs list`.
             !job.was_over_at_once()
         });
         if has_changed {
@@ -337,41 +341,42 @@ impl CardEntry {
         }
     }
 
-    /// What it left running has changed this.
-    pub(crate) fn late_is(&mut self, late: Vec<(Changes, bool)>) {
-        let remarks = self.card.remarks_mut();
-        let some_live = remarks.is_some_and(|remarks| remarks.iter().any(lives));
+    /// Takes in the change sets of the command's background processes. The flag marks those that
+    /// are still open.
+    pub(crate) fn set_background_changes(&mut self, background: Vec<(Changes, bool)>) {
+        let footer = self.card.footer_mut();
+        let some_live = footer.is_some_and(|footer| footer.iter().any(is_running));
         let is_open = |(set, _): &(Changes, bool)| set.state == ChangesState::Running;
-        self.goes_on = some_live || late.iter().any(is_open);
+        self.has_survivors = some_live || background.iter().any(is_open);
         let Some(changes) = self.card.changes_mut() else {
             return;
         };
-        if changes.background != late {
-            changes.background = late;
+        if changes.background != background {
+            changes.background = background;
             self.height = None;
         }
     }
 
-    /// It has ended: no more output comes.
+    /// Handles the end of the command: no more output follows.
     pub(crate) fn ended(&mut self) {
         self.live = None;
         if let Some(output) = self.card.output_mut() {
             output.push(&self.clean.finish());
         }
         if let Card::Tool(card) = &mut self.card {
-            let is_over =
-                |aside: &FooterLine| matches!(aside, FooterLine::Notice(said) if said == TRYING);
+            let is_over = |aside: &FooterLine| matches!(aside, FooterLine::Notice(notice) if notice == TRYING);
             card.asides.retain(|aside| !is_over(aside));
-            // What is fed by something else has had its answers from there.
+            // A command with redirected input reads its answers from there.
             let is_fed = card.command.contains(['|', '<']);
             let is_offered = card.on_terminal || !card.asides.is_empty();
-            if !is_fed && !is_offered && Asks::is_left_asking(&card.output) {
-                card.asides.push(FooterLine::Offer(ASKED.to_owned()));
+            if !is_fed && !is_offered && InputDetector::ends_with_question(&card.output) {
+                card.asides
+                    .push(FooterLine::Offer(ASKED_QUESTION.to_owned()));
             }
         }
     }
 
-    /// Its command, for a title.
+    /// The command, for a title.
     pub(crate) fn command(&self) -> &str {
         match &self.card {
             Card::Tool(card) => &card.command,
@@ -380,19 +385,19 @@ impl CardEntry {
         }
     }
 
-    /// Whether there was more output than it holds.
+    /// Returns true if there was more output than the card holds.
     pub(crate) fn is_cut(&self) -> bool {
         match &self.card {
             Card::Tool(card) => {
-                let is_cut = |remark: &FooterLine| matches!(remark, FooterLine::Truncated { .. });
-                self.is_binary || card.output.is_cut() || card.remarks.iter().any(is_cut)
+                let is_cut = |line: &FooterLine| matches!(line, FooterLine::Truncated { .. });
+                self.is_binary || card.output.is_cut() || card.footer.iter().any(is_cut)
             }
             Card::Bang(card) => card.output.is_cut() || card.stored.is_some(),
             Card::Note(_) => false,
         }
     }
 
-    /// Height in rows, including an empty row below.
+    /// The height in rows, including an empty row below.
     pub(crate) fn height(&mut self, width: u16, theme: &Theme) -> usize {
         if let Some((of, height)) = self.height
             && of == width
@@ -457,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_line_that_came_too_fast_all_that_is_missing_is_counted() {
+    fn all_dropped_characters_of_a_fast_line_are_counted() {
         let (mut entry, live) = running("x");
         live.push(b"begin");
         entry.take_in();
@@ -479,11 +484,11 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_nobody_could_answer_is_noticed_at_the_end() {
+    fn unanswered_question_is_noticed_at_the_end() {
         for (command, printed, want) in [
             ("./install", "Continue? [y/N] ", true),
             ("./install", "Continue? [y/N] no\n", false),
-            // It had its answers.
+            // The command had its answers.
             ("yes | ./install", "Continue? [y/N] ", false),
             ("./install < answers", "Continue? [y/N] ", false),
         ] {
@@ -494,7 +499,7 @@ mod tests {
                 Card::Tool(card) => card.asides.len(),
                 _ => 0,
             };
-            assert_eq!(offers(&entry), 0, "not while it may still go on");
+            assert_eq!(offers(&entry), 0, "not while the command may still run");
             entry.ended();
             assert_eq!(offers(&entry) == 1, want, "{command}: {printed:?}");
         }

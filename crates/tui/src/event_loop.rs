@@ -1,18 +1,19 @@
-//! The event loop: events, news, timeouts. Redraws only after a change and at most sixty times a second; sleeps
-//! otherwise.
+//! The event loop: events, messages, timeouts. Redraws only after a change and at most sixty times
+//! a second; sleeps otherwise.
 
 mod completing;
 mod effects;
-mod farewell;
 mod known;
 mod memory;
+mod shutdown;
 mod typed;
 
-use self::known::Known;
+use self::known::KnownDefinitions;
 use self::memory::Memory;
 use crate::app::{App, Effect, Msg};
 use crate::approvals::{ApprovalQuestion, Approvals};
 use crate::change_actions::is_undecided;
+use crate::change_work::ChangeWorkDone;
 use crate::console::size_in;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
@@ -20,7 +21,6 @@ use crate::input::Input;
 use crate::interrupt::Running;
 use crate::jobs_state::JobsState;
 use crate::prompt_directory::PromptDirectory;
-use crate::set_work::SetWorkDone;
 use crate::stops::{Stop, Stops};
 use crate::terminals::Terminals;
 use crate::{JobsAtExit, TuiError, TuiOptions, draw};
@@ -54,7 +54,7 @@ const JOB_TAIL: usize = 64 << 10;
 /// The name of the persistent shell in which the prompt's commands run.
 const SHELL: &str = "prompt";
 
-/// How long a target may take to say where a shell stands.
+/// How long a remote host may take to report a shell's working directory.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// The event loop and its dependencies.
@@ -64,36 +64,36 @@ pub(crate) struct EventLoop {
     clock: Arc<dyn Clock>,
     terminals: Option<Terminals>,
     approvals: Option<Approvals>,
-    /// Whether the time limit of calls holds for what is typed.
+    /// True if typed commands have the time limit of calls.
     limits_typed: bool,
     stop: Cancel,
-    news: UnboundedReceiver<Msg>,
-    tell: UnboundedSender<Msg>,
+    messages: UnboundedReceiver<Msg>,
+    sender: UnboundedSender<Msg>,
     /// Cancels the running call.
     call: Running,
     /// Cancels the user's own running command.
     bang: Running,
     tasks: JoinSet<()>,
     memory: Memory,
-    /// What the prompt's shell has defined.
-    known: Arc<Known>,
-    /// The same, of one that was ended so that its command runs again.
+    /// Definitions of the prompt's shell.
+    known: Arc<KnownDefinitions>,
+    /// Definitions of a shell that was ended so that its command runs again.
     definitions_before: Option<Arc<Definitions>>,
-    /// Whether a thread looks for completions.
+    /// True while a thread looks for completions.
     completing: Arc<AtomicBool>,
-    /// Until when keys wait for what they were typed behind.
+    /// Until this time, keys wait for the completion that they were typed after.
     input_waits: Option<Duration>,
-    /// Whether a thread looks whether a command is there.
+    /// True while a thread looks up a command.
     looking_up: Arc<AtomicBool>,
     jobs_looked: Option<Duration>,
-    /// The host's terminal, as it was last drawn.
+    /// The size of the host's terminal when it was last drawn.
     area: Rect,
 }
 
-/// What woke the loop.
+/// The reason why the loop woke up.
 enum Woken {
     Event(std::io::Result<Event>),
-    News(Box<Msg>),
+    Message(Box<Msg>),
     Console(PtyStatus),
     Started(agent_bash::pty::PtySession),
     Question(ApprovalQuestion),
@@ -117,12 +117,12 @@ impl EventLoop {
             history,
             stop,
         } = options;
-        let (tell, news) = unbounded_channel();
+        let (sender, messages) = unbounded_channel();
         let terminal = terminals.as_ref().map(|_| on_terminal);
         let about = session.tool().profile().name.as_str();
         let about = if about == "standard" { "" } else { about };
-        let place = PromptDirectory::first(&session);
-        let mut app = App::new(theme, terminal, place, about.to_owned());
+        let directory = PromptDirectory::first(&session);
+        let mut app = App::new(theme, terminal, directory, about.to_owned());
         let offers = session.tool().offers_sessions();
         app.shell = offers.then(|| SessionName(SHELL.to_owned()));
         app.on_quit = on_quit;
@@ -145,8 +145,8 @@ impl EventLoop {
             approvals,
             limits_typed,
             stop,
-            news,
-            tell,
+            messages,
+            sender,
             call: Running::new(),
             bang: Running::new(),
             tasks: JoinSet::new(),
@@ -158,8 +158,8 @@ impl EventLoop {
     /// Runs until the user quits.
     pub(crate) async fn run(mut self) -> Result<JobsAtExit, TuiError> {
         let ended = self.serve().await;
-        // Also where a signal ends it, or its terminal is gone.
-        self.app.keep_waiting();
+        // Also if a signal ends the interface, or the terminal has disconnected.
+        self.app.store_queued();
         for effect in self.app.effects() {
             self.act_on_prompt(effect);
         }
@@ -167,14 +167,14 @@ impl EventLoop {
         ended.map(|_| left)
     }
 
-    /// The same. Returns whether jobs are to be ended.
+    /// Runs the loop. Returns true if jobs must be ended.
     async fn serve(&mut self) -> Result<bool, TuiError> {
         let mut stops = Stops::listen().map_err(TuiError::Terminal)?;
         let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
         let mut input = Some(Input::new());
         let mut changed = true;
         let mut drawn: Option<Duration> = None;
-        // Whether jobs are to be ended, once it is over.
+        // Set once the loop must end: true if jobs must be ended.
         let mut leaves = None;
         self.list_jobs();
         self.find_held();
@@ -201,30 +201,30 @@ impl EventLoop {
             changed |= !matches!(woken, Woken::Time) || self.app.is_live() || self.is_due(now);
             match woken {
                 Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
-                Woken::News(news) => {
-                    // What is done with changes may be what git does.
+                Woken::Message(messages) => {
+                    // An action on changes may be what git does.
                     let is_end = matches!(
-                        *news,
+                        *messages,
                         Msg::Ended { .. }
                             | Msg::Changes {
-                                done: SetWorkDone::Done(_),
+                                done: ChangeWorkDone::Done(_),
                                 ..
                             }
                     );
-                    if let Msg::Ended { entry, end, .. } = &*news {
+                    if let Msg::Ended { entry, end, .. } = &*messages {
                         self.ended(*entry, end);
                     }
-                    if matches!(*news, Msg::Completed(_) | Msg::NotCompleted) {
+                    if matches!(*messages, Msg::Completed(_) | Msg::NotCompleted) {
                         self.input_waits = None;
                     }
-                    self.app.update(*news);
+                    self.app.update(*messages);
                     if is_end {
-                        self.look_around();
+                        self.read_directory();
                     }
                 }
                 Woken::Console(status) => self.console_changed(&status, now),
                 Woken::Started(session) => self.app.console_started(session, now),
-                Woken::Question(asked) => self.app.ask(asked, now),
+                Woken::Question(question) => self.app.ask(question, now),
                 Woken::Printed => {}
                 Woken::Time => {
                     self.input_waits.take_if(|until| now >= *until);
@@ -232,7 +232,7 @@ impl EventLoop {
                     self.look_at_jobs(now);
                 }
                 Woken::Signal(Stop::Suspend) => {
-                    // While the program is stopped, nobody may read the terminal.
+                    // While the program is stopped, it must not read the terminal.
                     drop(input.take());
                     host.give_back().map_err(TuiError::Terminal)?;
                     stops.stop().await.map_err(TuiError::Terminal)?;
@@ -240,7 +240,7 @@ impl EventLoop {
                     input = Some(Input::new());
                 }
                 Woken::Signal(Stop::Continued) => {
-                    // A shell has set modes of its own, and taken the screen.
+                    // The shell has set terminal modes of its own, and has drawn on the screen.
                     host.give_back().map_err(TuiError::Terminal)?;
                     host.retake().map_err(TuiError::Terminal)?;
                 }
@@ -269,7 +269,8 @@ impl EventLoop {
         Ok(leaves == Some(true))
     }
 
-    /// Has the person edit the prompt's text, on a terminal that nothing else uses meanwhile. What runs goes on.
+    /// Runs the editor on the prompt's text, on a terminal that nothing else uses meanwhile.
+    /// Running commands continue.
     async fn edit(&mut self, text: &str) {
         let edited = match self.session.tool().shell() {
             Ok(shell) if shell.is_bash => {
@@ -288,12 +289,12 @@ impl EventLoop {
                     edited = editor.edit(text) => edited,
                 }
             }
-            _ => Err("an editor is run by bash, which is not there".to_owned()),
+            _ => Err("bash, which runs the editor, was not found".to_owned()),
         };
         self.app.edited(edited);
     }
 
-    /// Waits for whichever event comes first.
+    /// Waits for the first event.
     async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> Woken {
         let redraw = Arc::clone(&self.app.redraw);
         let waits = self.input_waits.is_some();
@@ -311,19 +312,19 @@ impl EventLoop {
                     _ => std::future::pending().await,
                 }
             } => Woken::Event(event),
-            Some(news) = self.news.recv() => Woken::News(Box::new(news)),
+            Some(messages) = self.messages.recv() => Woken::Message(Box::new(messages)),
             session = async {
                 match &mut self.terminals {
                     Some(terminals) => terminals.started().await,
                     None => std::future::pending().await,
                 }
             } => Woken::Started(session),
-            asked = async {
+            question = async {
                 match &mut self.approvals {
                     Some(approvals) => approvals.next_question().await,
                     None => std::future::pending().await,
                 }
-            } => Woken::Question(asked),
+            } => Woken::Question(question),
             status = async {
                 match console {
                     Some(console) => console.session.changed().await,
@@ -340,7 +341,7 @@ impl EventLoop {
         }
     }
 
-    /// How long to sleep if no event comes; `None` means indefinitely.
+    /// How long to sleep if no event arrives; `None` means indefinitely.
     fn wait(&self, now: Duration, changed: bool, drawn: Option<Duration>) -> Option<Duration> {
         let last = drawn.unwrap_or_default();
         let frame = changed.then(|| last + FRAME);
@@ -366,7 +367,7 @@ impl EventLoop {
         }
     }
 
-    /// Makes the next terminal start with the size that it is shown in.
+    /// Gives the next terminal the size in which it is shown.
     fn fit(&mut self, host: &HostTerminal) {
         let size = host.size();
         self.area = Rect::new(0, 0, size.width, size.height);
@@ -375,12 +376,13 @@ impl EventLoop {
         }
     }
 
-    /// Finds out where the prompt's commands run now: a file system or a target may be slow.
-    fn look_around(&mut self) {
+    /// Finds out the working directory of the prompt's commands on another task: a file system or a
+    /// remote host may be slow.
+    fn read_directory(&mut self) {
         let session = Arc::clone(&self.session);
         let (shell, before) = (self.app.shell.clone(), self.app.directory.clone());
         let own_runs = self.app.bang.is_some();
-        let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
+        let (sender, clock) = (self.sender.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {
             let cancel = Cancel::new();
             let stands = async {
@@ -395,15 +397,15 @@ impl EventLoop {
             };
             let look =
                 move || Msg::Directory(PromptDirectory::of(&session, stands, &before, own_runs));
-            tokio::task::spawn_blocking(move || drop(tell.send(look())));
+            tokio::task::spawn_blocking(move || drop(sender.send(look())));
         });
     }
 
     fn jobs_due(&self) -> Option<Duration> {
         let between = match &self.app.jobs {
             Some(_) => JOBS_LOOK,
-            None if self.app.transcript.has_unsaid() => JOBS_LOOK,
-            None if self.app.running_jobs > 0 || self.app.looks_for_late => JOBS_GLANCE,
+            None if self.app.transcript.has_unshown_survivors() => JOBS_LOOK,
+            None if self.app.running_jobs > 0 || self.app.awaits_background_changes => JOBS_GLANCE,
             None => return None,
         };
         self.jobs_looked.map(|looked| looked + between)
@@ -421,12 +423,12 @@ impl EventLoop {
             return;
         };
         let selected = self.app.jobs.as_ref().and_then(JobsState::selected_id);
-        let (tell, now) = (self.tell.clone(), self.clock.wall());
+        let (sender, now) = (self.sender.clone(), self.clock.wall());
         self.tasks.spawn_blocking(move || {
             let listed = jobs.list().unwrap_or_default();
             let printed = selected.and_then(|id| tail(&jobs, &id));
             let printed = printed.map(Box::new);
-            let _ = tell.send(Msg::Jobs {
+            let _ = sender.send(Msg::Jobs {
                 jobs: listed,
                 now,
                 printed,
@@ -434,20 +436,20 @@ impl EventLoop {
         });
     }
 
-    /// Finds the trials of earlier runs that wait for a decision.
+    /// Finds the trials of earlier runs that await a decision.
     fn find_held(&mut self) {
         let sets = self.session.changes();
         self.read(move || {
-            // Where there is no store, nothing is held in it.
+            // Without a store, there are no held trials.
             let listed = sets.list().unwrap_or_default();
             let trials = listed.into_iter().map(|set| set.changes);
             let trials = trials.filter(is_undecided).collect();
             let session = sets.session().to_owned();
-            Msg::FoundHeld { trials, session }
+            Msg::HeldFound { trials, session }
         });
     }
 
-    /// Finds out whether they still do: the command that decides them is another program.
+    /// Finds out whether held trials still await a decision, which another program may make.
     fn look_at_held(&mut self) {
         let held = self.app.held.clone();
         if held.is_empty() {
@@ -461,7 +463,7 @@ impl EventLoop {
     }
 }
 
-/// The end of a job's output.
+/// Returns the end of a job's output.
 fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
     let range = OutputRange::Tail {
         lines: 1000,

@@ -1,5 +1,6 @@
-//! Functions, as far as they decide whether a line gets a terminal: those that do nothing but run programs. Of others, a shell
-//! beside the one that stays would lose what they do to it.
+//! Functions, as far as they decide whether a line gets a terminal: functions that only run
+//! programs. Other functions change their shell, and a shell beside the persistent one would lose
+//! that change.
 
 use agent_bash::policy::Script;
 use agent_bash_render::syntax::Parsed;
@@ -8,10 +9,10 @@ use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longer ones are not looked into.
+/// Limit of bytes of a function that is examined.
 const MOST: usize = 16 << 10;
 
-/// Commands that do something to the shell.
+/// Commands that change the shell.
 const LASTING: [&str; 24] = [
     ".",
     "alias",
@@ -39,16 +40,16 @@ const LASTING: [&str; 24] = [
     "unset",
 ];
 
-/// Functions with their text; `None` for those that do more than run programs.
+/// Functions with their text; `None` for functions that do more than run programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Functions {
     known: BTreeMap<String, Option<String>>,
-    /// Those that every shell has.
+    /// Functions of the configuration, which every shell has.
     configured: BTreeMap<String, Option<String>>,
 }
 
 impl Functions {
-    /// Those that a text defines.
+    /// Reads the functions that a text defines.
     pub(crate) fn read(text: &str) -> Self {
         let known: BTreeMap<_, _> = defined(&Parsed::read(text)).collect();
         Self {
@@ -57,7 +58,7 @@ impl Functions {
         }
     }
 
-    /// Takes in those of the person's configuration. Those that were typed meanwhile stay.
+    /// Adds the functions of the user's configuration. Functions typed meanwhile take precedence.
     pub(crate) fn configured(&mut self, functions: Self) {
         self.configured = functions.configured;
         for (name, text) in functions.known {
@@ -65,16 +66,17 @@ impl Functions {
         }
     }
 
-    /// The shell is another one, that knows none of what was typed.
+    /// Drops the typed functions, because the shell is a new one.
     pub(crate) fn forget(&mut self) {
         self.known.clone_from(&self.configured);
     }
 
-    /// Takes in those that a script defines in the shell that runs it, and forgets those that it removes.
+    /// Adds the functions that a script defines in the shell that runs it, and drops those that the
+    /// script removes.
     pub(crate) fn typed(&mut self, script: &Script<'_>) {
         self.known.extend(defined(&script.parsed));
-        let here = script.ran.iter();
-        for ran in here.filter(|ran| !ran.dormant && ran.through.is_empty()) {
+        let commands = script.ran.iter();
+        for ran in commands.filter(|ran| !ran.dormant && ran.through.is_empty()) {
             if ran.name() == Some("unset") {
                 let words = ran.arguments().iter();
                 for name in words.filter_map(|word| word.value.literal()) {
@@ -84,7 +86,7 @@ impl Functions {
         }
     }
 
-    /// Whether a script may leave other functions, aliases or options behind than there were.
+    /// Returns true if a script may change functions, aliases or options.
     pub(crate) fn may_change(&self, script: &Script<'_>) -> bool {
         const WORDS: [&str; 9] = [
             ".", "alias", "enable", "eval", "set", "shopt", "source", "unalias", "unset",
@@ -97,7 +99,7 @@ impl Functions {
         }
     }
 
-    /// A line behind the definitions of the functions that it calls.
+    /// Prefixes a line with the definitions of the functions that it calls.
     pub(crate) fn before<'t>(&self, line: &'t str) -> Cow<'t, str> {
         let mut out = String::new();
         let mut seen = BTreeSet::new();
@@ -124,7 +126,7 @@ impl Functions {
     }
 }
 
-/// The functions that a script defines for what comes after it.
+/// The functions that a script defines for later commands.
 fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)> {
     let alone = |entry: &&ListEntry| !entry.background;
     let entries = parsed.list.entries.iter().filter(alone);
@@ -142,7 +144,7 @@ fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)
     })
 }
 
-/// Whether a body does nothing but run programs, each of them in any case or if those before have succeeded.
+/// Returns true if a body only runs programs, each unconditionally or if those before it succeed.
 fn is_plain(body: &Command) -> bool {
     let Command::Compound(compound) = body else {
         return false;
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_gets_a_terminal_for_what_its_functions_run() {
+    fn line_gets_a_terminal_for_programs_in_its_functions() {
         let mut functions = Functions::default();
         for line in [
             "e() { vim \"$@\"; }; function p { python3 \"$@\"; }; ls",
@@ -216,21 +218,21 @@ mod tests {
         ] {
             assert_eq!(wants(&functions, line).as_deref(), wanted, "{line}");
         }
-        // What the configuration has does not take the place of what was typed.
+        // The configuration does not replace typed functions.
         let own = "e() { cat a; }\nof_rc () \n{ \n    vim -R \"$@\"\n}\n";
         functions.configured(Functions::read(own));
         assert_eq!(wants(&functions, "e").as_deref(), Some("vim"));
         assert_eq!(wants(&functions, "of_rc a").as_deref(), Some("vim"));
         typed(&mut functions, "unset -f of_rc; e() { cat a; }");
         assert_eq!(wants(&functions, "e; of_rc"), None);
-        // Another shell has what is configured.
+        // A new shell has only the configured functions.
         functions.forget();
         assert_eq!(wants(&functions, "of_rc a; own").as_deref(), Some("vim"));
         assert_eq!(wants(&functions, "own"), None);
     }
 
     #[test]
-    fn what_may_leave_something_behind_is_known() {
+    fn scripts_that_may_change_definitions_are_recognized() {
         let mut functions = Functions::default();
         typed(&mut functions, "f() { ls; }");
         for (line, want) in [

@@ -1,4 +1,4 @@
-//! The help: the keys, on several pages if the terminal is too low for all of them.
+//! The help: the keys, on several pages if the terminal is too low for one.
 
 mod keys;
 
@@ -13,22 +13,22 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
-/// Columns between keys and what they do.
+/// Columns between keys and their effects.
 const GAP: usize = 3;
 
 /// The help while it is open.
 #[derive(Debug, Default)]
 pub(crate) struct Help {
-    /// The group whose page is to be shown first.
+    /// The group whose page is shown first.
     first: Option<&'static str>,
     /// The page that is shown.
     page: usize,
-    /// How many there were when it was drawn.
+    /// Number of pages when the help was last drawn.
     pages: usize,
 }
 
 impl Help {
-    /// Opened where these keys are meant: on their page.
+    /// Opens the help at the page of this group.
     pub(crate) fn about(first: &'static str) -> Self {
         Self {
             first: Some(first),
@@ -46,7 +46,7 @@ impl Help {
         };
     }
 
-    /// Handles a key. Returns whether it stays open.
+    /// Handles a key. Returns true if the help stays open.
     pub(crate) fn key(&mut self, key: KeyEvent) -> bool {
         let page = match key.code {
             KeyCode::Char(' ') | KeyCode::Right => self.page.checked_add(1),
@@ -67,7 +67,7 @@ impl Help {
             self.page = found.unwrap_or(0);
         }
         self.page = self.page.min(pages.len().saturating_sub(1));
-        // All pages are as wide and as high as the largest.
+        // All pages have the size of the largest.
         let all = pages.iter().flatten();
         let width = all.map(|row| row.line(theme).width()).max().unwrap_or(0) as u16 + 3;
         let height = pages.iter().map(Vec::len).max().unwrap_or(0) as u16 + 2;
@@ -104,9 +104,9 @@ impl Help {
 #[derive(Debug, Clone)]
 enum Row {
     Title(&'static str),
-    /// Keys with what they do beside them.
+    /// Keys with their effect on the right.
     Both(&'static str, &'static str),
-    /// Keys, and what they do in rows below them.
+    /// Keys, with their effect in rows below.
     Keys(&'static str),
     What(Line<'static>),
 }
@@ -128,7 +128,7 @@ impl Row {
     }
 }
 
-/// Before what keys do, below them.
+/// Indentation of an effect below its keys.
 const INDENT: &str = "   ";
 
 /// Columns of the keys.
@@ -139,20 +139,20 @@ fn longest() -> usize {
         .unwrap_or(0)
 }
 
-/// Whether what keys do has room beside them everywhere.
+/// Returns true if every effect fits on the right of its keys.
 fn fits_beside(width: usize) -> bool {
     let mut texts = GROUPS.iter().flat_map(|group| group.keys);
     texts.all(|(_, what)| 1 + longest() + GAP + Span::raw(*what).width() <= width)
 }
 
-/// Rows of each page, of at most this width and height; a group is on one page if it fits there.
+/// The rows of each page, of at most this width and height. A group is on one page if it fits.
 fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
     let height = height.max(2);
-    let beside = fits_beside(width);
+    let is_wide = fits_beside(width);
     let mut pages: Vec<Vec<Row>> = vec![Vec::new()];
     for group in GROUPS {
         let keys = group.keys.iter().map(|(keys, what)| {
-            if beside {
+            if is_wide {
                 return vec![Row::Both(keys, what)];
             }
             let columns = width.saturating_sub(INDENT.len());
@@ -160,7 +160,7 @@ fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
             let below = below.into_iter().map(Row::What);
             [Row::Keys(keys)].into_iter().chain(below).collect()
         });
-        // What belongs together: the title with the first keys.
+        // A title stays with its first keys.
         let mut parts: Vec<Vec<Row>> = keys.collect();
         if let Some(first) = parts.first_mut() {
             first.insert(0, Row::Title(group.title));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_on_a_page_whatever_the_size() {
+    fn every_key_is_on_a_page_at_any_size() {
         let texts = || GROUPS.iter().flat_map(|group| group.keys);
         for (width, height, wanted) in [(80, 23, 4), (120, 39, 2), (200, 79, 1), (80, 8, 13)] {
             let mut help = Help::default();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_is_narrow_what_keys_do_stands_below_them_whole() {
+    fn narrow_help_shows_effects_below_the_keys_in_full() {
         let mut help = Help::default();
         let mut seen = drawn(&mut help, 40, 14);
         while press(&mut help, KeyCode::Char(' ')) {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn it_opens_on_the_page_about_what_is_there() {
+    fn help_opens_at_the_page_of_the_open_panel() {
         for (first, key) in [
             (HISTORY, "this run"),
             (PAGER, "n N"),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_turned_and_any_other_key_closes() {
+    fn some_keys_turn_pages_and_any_other_key_closes() {
         let mut help = Help::default();
         drawn(&mut help, 80, 23);
         for (code, stays) in [
@@ -276,7 +276,7 @@ mod tests {
         assert!(!press(&mut one, KeyCode::Char(' ')));
     }
 
-    /// A file of the checkout, by its path there.
+    /// The text of a file of the checkout.
     fn file(path: &str) -> String {
         std::fs::read_to_string(format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))).unwrap()
     }
@@ -286,7 +286,8 @@ mod tests {
         rows.flat_map(|(keys, _)| keys.split(' '))
     }
 
-    /// As tests of the whole press it: by tmux's name, or as what a terminal sends for the mouse.
+    /// The key as the end-to-end tests press it: by tmux's name, or as the sequence that a terminal
+    /// sends for the mouse.
     fn pressed(word: &str) -> String {
         let (before, key) = match word.split_once('+') {
             Some(("ctrl", key)) => ("C-", key),
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_typed_by_a_test_of_the_whole() {
+    fn every_key_is_typed_by_an_end_to_end_test() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/tests/it/tui");
         let mut tests = file("tests/tests/it/tui.rs");
         for entry in std::fs::read_dir(folder).unwrap() {

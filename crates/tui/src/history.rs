@@ -1,22 +1,23 @@
-//! What was typed, in this run and in others, and the walk through it by the beginning of a line.
+//! The typed commands of this run and others, and the walk through those with the same beginning as
+//! the line.
 
 use agent_bash::journals::HistoryEntry;
 
 /// Maximum number of entries.
 const MOST: usize = 20_000;
 
-/// The entries, the oldest first.
+/// The entries, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct History {
     entries: Vec<HistoryEntry>,
     walk: Option<Walk>,
 }
 
-/// Going back through the entries that begin with what was typed.
+/// A walk back through the entries that begin with the typed text.
 #[derive(Debug)]
 struct Walk {
     typed: String,
-    /// The entry that is shown; one past the last is what was typed.
+    /// The entry that is shown. One past the last is the typed text.
     at: usize,
 }
 
@@ -25,7 +26,7 @@ impl History {
         &self.entries
     }
 
-    /// Adds a command, or what has become of one.
+    /// Adds a command, or the outcome of one.
     pub(crate) fn add(&mut self, entry: HistoryEntry) {
         self.walk = None;
         let known = self
@@ -41,29 +42,30 @@ impl History {
         self.entries.drain(..over);
     }
 
-    /// Takes in what is kept. What was typed in this run stays as it was typed: what is kept of it has no secrets.
-    pub(crate) fn merge_stored(&mut self, kept: Vec<HistoryEntry>, session: &str) {
+    /// Adds stored entries. Entries of this run stay as typed: the stored ones have no secrets.
+    pub(crate) fn merge_stored(&mut self, stored: Vec<HistoryEntry>, session: &str) {
         self.walk = None;
         let is_own = |entry: &HistoryEntry| entry.session == session;
         self.entries.retain(is_own);
         self.entries
-            .extend(kept.into_iter().filter(|entry| !is_own(entry)));
+            .extend(stored.into_iter().filter(|entry| !is_own(entry)));
         self.entries.sort_by_key(|entry| entry.at);
         let over = self.entries.len().saturating_sub(MOST);
         self.entries.drain(..over);
     }
 
-    /// What was typed has changed: the next walk begins anew.
+    /// Ends the walk, because the typed text has changed.
     pub(crate) fn stay(&mut self) {
         self.walk = None;
     }
 
-    /// Whether what is shown is one of the entries.
+    /// Returns true while the prompt shows an entry.
     pub(crate) fn is_walked(&self) -> bool {
         self.walk.is_some()
     }
 
-    /// The next older or newer entry that begins as `text` did when the walk began, and differs from what is shown.
+    /// The next older or newer entry that begins as `text` did when the walk began, and differs
+    /// from the one shown.
     pub(crate) fn recall(&mut self, older: bool, text: &str) -> Option<String> {
         let end = self.entries.len();
         let walk = self.walk.get_or_insert_with(|| Walk {
@@ -110,7 +112,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_begins_as_what_was_typed_is_walked_through() {
+    fn walk_visits_entries_with_the_typed_beginning() {
         let mut history = History::default();
         let typed = ["cd a", "make", "cd b", "cd b", "ls"];
         for (at, command) in typed.into_iter().enumerate() {
@@ -136,20 +138,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_other_runs_comes_in_by_its_time() {
+    fn stored_entries_of_other_runs_are_sorted_in_by_time() {
         let mut history = History::default();
         history.add(entry(5, "login --password hunter22"));
         let other = |at, command| HistoryEntry {
             session: "two".to_owned(),
             ..entry(at, command)
         };
-        let kept = vec![
+        let stored = vec![
             other(4, "old"),
             entry(5, "login --password [hidden]"),
             other(6, "new"),
         ];
         for _ in 0..2 {
-            history.merge_stored(kept.clone(), "one");
+            history.merge_stored(stored.clone(), "one");
             let commands = history.entries().iter().map(|entry| &*entry.command);
             let commands: Vec<&str> = commands.collect();
             assert_eq!(commands, ["old", "login --password hunter22", "new"]);

@@ -1,4 +1,4 @@
-//! The search through the history: what is looked for, where, and what matches.
+//! The search through the history: query, scope and matches.
 
 use crate::history::History;
 use agent_bash::core::Timestamp;
@@ -14,13 +14,13 @@ use ratatui::layout::Rect;
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Most matches that are kept.
+/// Maximum number of matches.
 const MOST: usize = 500;
 
 /// Rows of a page.
 const PAGE: isize = 10;
 
-/// Which commands are searched.
+/// The commands that are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Everywhere,
@@ -37,9 +37,9 @@ pub(crate) struct HistorySearch {
     session: String,
     now: Timestamp,
     found: Vec<HistoryMatch>,
-    /// Position in `found`, the best first.
+    /// Index in `found`, the best match first.
     selected: usize,
-    /// Which matches were drawn in which rows of the screen.
+    /// The row of each drawn match.
     drawn: Vec<(u16, usize)>,
     matcher: Matcher,
 }
@@ -48,23 +48,23 @@ pub(crate) struct HistorySearch {
 #[derive(Debug)]
 struct HistoryMatch {
     entry: HistoryEntry,
-    /// Its command on one line.
+    /// The command on one line.
     line: String,
-    /// The characters of the line that match.
+    /// The indices of the matching characters.
     at: Vec<u32>,
 }
 
-/// What the search asks for.
+/// A request of the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SearchRequest {
     Nothing,
     Close,
-    /// Put this on the prompt.
+    /// Put this text on the prompt.
     Take(String),
 }
 
 impl HistorySearch {
-    /// Begins with what is on the prompt.
+    /// Opens a search with the prompt's text as query.
     pub(crate) fn new(query: &str, directory: String, session: String, now: Timestamp) -> Self {
         Self {
             query: query.to_owned(),
@@ -79,7 +79,7 @@ impl HistorySearch {
         }
     }
 
-    /// Looks through the history anew; the best matches first, and of equal ones the newest.
+    /// Searches the history again. The best matches are first, and among equal ones the newest.
     pub(crate) fn search(&mut self, history: &History) {
         self.selected = 0;
         let pattern = Pattern::parse(&self.query, CaseMatching::Smart, Normalization::Smart);
@@ -103,7 +103,7 @@ impl HistorySearch {
                 break;
             }
         }
-        // Stable: the newest stay ahead.
+        // A stable sort keeps the newest first.
         scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         scored.truncate(MOST);
         self.found = scored.into_iter().map(|(_, found)| found).collect();
@@ -177,7 +177,7 @@ impl HistorySearch {
         SearchRequest::Nothing
     }
 
-    /// A click selects, and takes what is selected.
+    /// Handles a click: the first one selects a match, the second accepts it.
     fn click(&mut self, row: u16) -> SearchRequest {
         match self.drawn.iter().find(|(y, _)| *y == row) {
             Some((_, at)) if *at == self.selected => return self.take(),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_words_find_a_command_and_each_command_once() {
+    fn parts_of_words_find_each_command_once() {
         let mut search = HistorySearch::new("", "/work".into(), "one".into(), Timestamp(9));
         search.search(&history());
         let all = [
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_selects_and_takes_what_is_selected() {
+    fn first_click_selects_and_second_accepts() {
         use ratatui::{Terminal, backend::TestBackend};
         let mut search = HistorySearch::new("", "/work".into(), "one".into(), Timestamp(9));
         search.search(&history());
@@ -319,7 +319,7 @@ mod tests {
             terminal.draw(draw).unwrap();
             search.event(&crate::app::pressed_at(9, row), &history())
         };
-        // The best match is in row 7, above what is sought.
+        // The best match is in row 7, above the query.
         assert_eq!(click(&mut search, 8), SearchRequest::Nothing);
         assert_eq!(click(&mut search, 5), SearchRequest::Nothing);
         assert_eq!(search.selected, 2);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_can_be_held_to_a_directory() {
+    fn search_can_be_limited_to_a_directory() {
         let mut search = HistorySearch::new("", "/work".into(), "none".into(), Timestamp(9));
         search.search(&history());
         key(&mut search, KeyCode::Char('r'), KeyModifiers::CONTROL);

@@ -1,5 +1,5 @@
-//! Takes over the host's own terminal and restores it on every way out: return, error, panic, signal, and while the
-//! program is suspended.
+//! Takes over the host's terminal and restores it on every exit path: return, error, panic, signal,
+//! and while the program is suspended.
 
 use crate::links::{Link, Targets, links};
 use agent_bash_render::normalise_widths;
@@ -27,31 +27,32 @@ use std::sync::{Arc, Mutex, PoisonError};
 const SAVE_CURSOR: &str = "\x1b7";
 const RESTORE_CURSOR: &str = "\x1b8";
 
-/// The terminal while we own it. Dropping this restores it.
+/// The terminal while the interface owns it. Dropping this restores the terminal.
 pub(crate) struct HostTerminal {
-    /// Not dropped with this: what it would restore is restored here, and it panics where the terminal and stderr are gone.
+    /// Not dropped: [`HostTerminal`] restores the terminal itself, and ratatui's drop panics if the
+    /// terminal and stderr have disconnected.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
-    is_taken: bool,
+    is_owned: bool,
     panic: CaughtPanic,
 }
 
 impl HostTerminal {
-    /// Takes it over: raw mode, alternate screen, mouse reporting, bracketed paste.
+    /// Takes over the terminal: raw mode, alternate screen, mouse reporting, bracketed paste.
     pub(crate) fn take() -> io::Result<Self> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        let mut taken = Self {
+        let mut host = Self {
             terminal: ManuallyDrop::new(terminal),
-            is_taken: false,
+            is_owned: false,
             panic: CaughtPanic::listen(),
         };
-        taken.retake()?;
-        Ok(taken)
+        host.retake()?;
+        Ok(host)
     }
 
-    /// Takes it over again after [`Self::give_back`].
+    /// Takes over the terminal again after [`Self::give_back`].
     pub(crate) fn retake(&mut self) -> io::Result<()> {
         terminal::enable_raw_mode()?;
-        self.is_taken = true;
+        self.is_owned = true;
         execute!(
             io::stdout(),
             EnterAlternateScreen,
@@ -60,23 +61,23 @@ impl HostTerminal {
             EnableFocusChange,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )?;
-        // Not `Terminal::clear`: it queries the cursor position, and the reply could go to the event reader. A new
-        // `Terminal` redraws everything.
+        // Not `Terminal::clear`: it queries the cursor position, and the event reader could read
+        // the reply. A new `Terminal` redraws everything.
         execute!(io::stdout(), Clear(ClearType::All))?;
-        let anew = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        let before = std::mem::replace(&mut self.terminal, ManuallyDrop::new(anew));
+        let pattern_origin = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let before = std::mem::replace(&mut self.terminal, ManuallyDrop::new(pattern_origin));
         drop(ManuallyDrop::into_inner(before));
         Ok(())
     }
 
-    /// Restores its original state.
+    /// Restores the terminal's original state.
     pub(crate) fn give_back(&mut self) -> io::Result<()> {
-        if !std::mem::take(&mut self.is_taken) {
+        if !std::mem::take(&mut self.is_owned) {
             return Ok(());
         }
         let left = execute!(
             io::stdout(),
-            // A panic may have come in the middle of a frame.
+            // A panic may have interrupted a frame.
             EndSynchronizedUpdate,
             PopKeyboardEnhancementFlags,
             DisableFocusChange,
@@ -89,7 +90,8 @@ impl HostTerminal {
         left
     }
 
-    /// Draws what has changed, and makes links of what leads to `targets`. The terminal shows a frame once it is whole.
+    /// Draws what has changed, and adds links to `targets`. The terminal shows only complete
+    /// frames.
     pub(crate) fn draw(
         &mut self,
         targets: &Targets,
@@ -113,7 +115,7 @@ impl HostTerminal {
         if links.is_empty() {
             return Ok(());
         }
-        // The cells are there; they are written once more, as ratatui knows nothing of links.
+        // The cells are written a second time, because ratatui has no links.
         let backend = self.terminal.backend_mut();
         write!(backend, "{SAVE_CURSOR}")?;
         for Link { uri, cells } in &links {
@@ -124,7 +126,8 @@ impl HostTerminal {
         write!(backend, "{RESTORE_CURSOR}")
     }
 
-    /// Puts a text into the terminal's clipboard (OSC 52). Whether it takes it, it does not say.
+    /// Puts a text into the terminal's clipboard (OSC 52). The terminal does not report whether it
+    /// accepts the text.
     pub(crate) fn copy(&mut self, text: &str) -> io::Result<()> {
         let coded = STANDARD.encode(text);
         let backend = self.terminal.backend_mut();
@@ -150,7 +153,7 @@ impl Drop for HostTerminal {
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// Keeps panic messages off the screen and prints them afterwards. Panics that are caught print nothing.
+/// Keeps panic messages off the screen and prints them afterwards. Caught panics print nothing.
 struct CaughtPanic {
     last: Arc<Mutex<Option<String>>>,
     before: Arc<Hook>,
@@ -160,9 +163,9 @@ impl CaughtPanic {
     fn listen() -> Self {
         let before: Arc<Hook> = Arc::new(std::panic::take_hook());
         let last: Arc<Mutex<Option<String>>> = Arc::default();
-        let kept = Arc::clone(&last);
+        let message = Arc::clone(&last);
         std::panic::set_hook(Box::new(move |info| {
-            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+            *message.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
         }));
         Self { last, before }
     }

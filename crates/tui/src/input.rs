@@ -14,10 +14,11 @@ impl Input {
         Self(EventStream::new())
     }
 
-    /// The next event. Cancel safe.
+    /// Waits for the next event. Cancel safe.
     ///
     /// # Errors
-    /// The terminal is gone.
+    ///
+    /// The terminal has disconnected.
     pub(crate) async fn next(&mut self) -> io::Result<Event> {
         let event = poll_fn(|context| Pin::new(&mut self.0).poll_next(context)).await;
         event.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))

@@ -1,5 +1,6 @@
-//! Interrupting a command as a terminal's key does: what it runs gets SIGINT, and the shell that stays goes on, with its variables and
-//! functions. What does not end is cancelled, which ends the shell with it.
+//! Interrupting a command as a terminal's key does: its processes get SIGINT, and the persistent
+//! shell continues with its variables and functions. A command that does not end is cancelled,
+//! which ends the shell.
 
 use agent_bash::LiveFeed;
 use agent_bash::core::{Cancel, Clock, Flow, OutputConsumer, StreamId};
@@ -13,7 +14,7 @@ use std::time::Duration;
 /// How long an interrupted command may take to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A command that runs, and how it is ended.
+/// A running command, and the means to end it.
 #[derive(Debug, Clone)]
 pub(crate) struct Running {
     pub(crate) cancel: Cancel,
@@ -24,7 +25,7 @@ pub(crate) struct Running {
 #[derive(Debug, Default)]
 struct Started {
     shell: AtomicU32,
-    /// When, in ticks since boot.
+    /// Start time in ticks since boot.
     since: AtomicU64,
 }
 
@@ -36,7 +37,7 @@ impl Running {
         }
     }
 
-    /// Its output goes there; who runs it is taken note of.
+    /// The receiver of a command's output, which notes the command's shell.
     pub(crate) fn feed<'a>(&self, live: &'a LiveUpdates) -> Feed<'a> {
         Feed {
             live: LiveFeed(live),
@@ -44,18 +45,19 @@ impl Running {
         }
     }
 
-    /// It has ended, and there is nothing left to be interrupted.
+    /// Marks the command as ended: there is nothing left to interrupt.
     pub(crate) fn has_ended(&self) {
-        // That of a command that has ended is nobody's any more.
+        // The process id of an ended command may be reused.
         self.cancel.cancel();
     }
 
-    /// Interrupts it, and cancels it if it has not ended in time, or if there is nothing to be interrupted.
+    /// Interrupts the command. Cancels it if it does not end in time, or if no process can be
+    /// interrupted.
     pub(crate) async fn interrupt(self, clock: Arc<dyn Clock>) {
         let shell = self.started.shell.load(Ordering::Acquire);
         let since = self.started.since.load(Ordering::Acquire);
         if shell != 0 && interrupt_below(shell, since) > 0 {
-            // Nobody waits for what has ended, or was cancelled otherwise: whoever quits waits for this.
+            // A command that has ended or was cancelled needs no wait, which would delay quitting.
             tokio::select! {
                 () = self.cancel.cancelled() => return,
                 () = clock.sleep(PATIENCE) => {}
@@ -65,7 +67,7 @@ impl Running {
     }
 }
 
-/// Passes output on, and hears of the start.
+/// Forwards output, and notes the start of the shell.
 pub(crate) struct Feed<'a> {
     live: LiveFeed<'a>,
     started: Arc<Started>,
@@ -98,21 +100,21 @@ mod tests {
 
     #[tokio::test]
     #[expect(clippy::disallowed_methods, reason = "a shell of the test's own")]
-    async fn nobody_waits_for_the_patience_with_what_has_ended() {
+    async fn interrupt_returns_at_once_when_the_command_has_ended() {
         let mut shell = Command::new("bash")
             .args(["--norc", "-c", "trap '' INT; cat; :"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // Its program runs once it answers.
+        // The program runs once it has answered.
         let mut answer = [0];
         shell.stdin.as_mut().unwrap().write_all(b"x").unwrap();
         let output = shell.stdout.as_mut().unwrap();
         output.read_exact(&mut answer).unwrap();
         let running = Running::new();
         running.started.shell.store(shell.id(), Ordering::Release);
-        // It passes only when somebody says so.
+        // Time passes only when the test says so.
         let clock = Arc::new(DrivenClock::holding(PATIENCE));
         let interrupted = tokio::spawn(running.clone().interrupt(clock));
         running.has_ended();

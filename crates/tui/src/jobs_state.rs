@@ -18,15 +18,15 @@ pub(crate) struct JobsState {
     /// The output file of each job.
     files: Vec<Option<PathBuf>>,
     selected: usize,
-    /// Which jobs were drawn in which rows of the screen.
+    /// The row of each drawn job.
     drawn: Vec<(u16, usize)>,
     output: Option<(String, OutputText)>,
-    /// The job that is to be ended, if the answer is yes.
+    /// The job that a yes ends.
     confirming: Option<JobId>,
     pub(crate) message: Option<String>,
 }
 
-/// What the panel asks for.
+/// A request of the panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JobsRequest {
     Nothing,
@@ -62,12 +62,12 @@ impl JobsState {
             .map(|row| JobId(row.id.clone()))
     }
 
-    /// Its state.
+    /// The state of the selected job.
     pub(crate) fn selected_state(&self) -> Option<&JobRowState> {
         self.rows.get(self.selected).map(|row| &row.state)
     }
 
-    /// The end of a job's output.
+    /// Takes in the end of a job's output.
     pub(crate) fn printed(&mut self, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);
         let mut clean = TerminalText::coloured();
@@ -79,7 +79,7 @@ impl JobsState {
         self.output = Some((end.job.id.to_string(), output));
     }
 
-    /// Whether the display changes without events.
+    /// True if the display changes without events.
     pub(crate) fn is_live(&self) -> bool {
         self.rows
             .iter()
@@ -129,11 +129,11 @@ impl JobsState {
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    /// Asks whether the selected job is to be ended.
+    /// Asks whether to end the selected job.
     fn ask(&mut self) {
         match self.rows.get(self.selected) {
             Some(row) if row.state == JobRowState::Running => {
-                self.message = Some(format!("end job {}? y ends it · n leaves it", row.id));
+                self.message = Some(format!("end job {}? y ends it · n keeps it", row.id));
                 self.confirming = Some(JobId(row.id.clone()));
             }
             Some(row) => self.message = Some(format!("job {} has ended", row.id)),
@@ -143,7 +143,7 @@ impl JobsState {
 
     fn answered(&mut self, id: JobId, key: KeyCode) -> JobsRequest {
         if !matches!(key, KeyCode::Char('y' | 'Y')) {
-            self.message = Some(format!("job {id} is left alone"));
+            self.message = Some(format!("job {id} continues"));
             return JobsRequest::Nothing;
         }
         self.message = Some(format!("ending job {id} …"));
@@ -155,7 +155,7 @@ impl JobsState {
             return JobsRequest::Nothing;
         };
         let Some(path) = self.files.get(self.selected).cloned().flatten() else {
-            self.message = Some(format!("of job {} no output is kept", row.id));
+            self.message = Some(format!("the output of job {} is not stored", row.id));
             return JobsRequest::Nothing;
         };
         JobsRequest::Read {
@@ -201,18 +201,16 @@ fn row(job: &Job, now: Timestamp) -> JobRow {
     }
 }
 
-/// How a job has ended. Of processes that a call left behind nobody sees how.
+/// The state of an ended job. The outcome of processes that a call left behind is unknown.
 fn ended(ending: &Ending, is_asked: bool) -> JobRowState {
     match ending {
         Ending::Exited { code: 0 } => JobRowState::Succeeded,
         Ending::Exited { code } => JobRowState::Failed(format!("exit {code}")),
-        Ending::Cancelled => JobRowState::Ended { by_person: true },
-        Ending::Signaled { .. } if is_asked => JobRowState::Ended { by_person: true },
+        Ending::Cancelled => JobRowState::Ended { by_user: true },
+        Ending::Signaled { .. } if is_asked => JobRowState::Ended { by_user: true },
         Ending::Signaled { signal, .. } => JobRowState::Failed(format!("ended by {signal}")),
         Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
-        Ending::AllEnded => JobRowState::Ended {
-            by_person: is_asked,
-        },
+        Ending::AllEnded => JobRowState::Ended { by_user: is_asked },
         _ => JobRowState::Failed("lost".to_owned()),
     }
 }
@@ -224,7 +222,7 @@ mod tests {
     use agent_bash::process::supervisor::JobEnd;
 
     #[test]
-    fn what_was_over_at_once_is_not_listed_unless_the_person_ended_it() {
+    fn jobs_that_ended_at_once_are_hidden_unless_the_user_ended_them() {
         let job = |id: &str, kind, ended_at| Job {
             id: JobId(id.to_owned()),
             kind,
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_selects() {
+    fn click_selects_a_job() {
         use ratatui::{Terminal, backend::TestBackend};
         let row = |id: &str| JobRow {
             id: id.to_owned(),
@@ -285,12 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_no_failure_unless_it_is_known_to_be_one() {
+    fn unknown_outcome_is_not_shown_as_a_failure() {
         let signaled = || Ending::Signaled {
             signal: "SIGTERM".to_owned(),
             number: 15,
         };
-        let by = |by_person| JobRowState::Ended { by_person };
+        let by = |by_user| JobRowState::Ended { by_user };
         for (ending, is_asked, want) in [
             (Ending::Exited { code: 0 }, false, JobRowState::Succeeded),
             (

@@ -1,19 +1,19 @@
-//! A terminal interface to the tool, for people: a prompt whose lines run as tool calls, `!` for the user's own
-//! commands, and every view of `agent-bash-render`.
+//! A terminal interface to the tool, for users: a prompt whose lines run as tool calls, `!` for the
+//! user's own commands, and every view of `agent-bash-render`.
 //!
-//! [`run`] is the whole interface; [`show`] shows one command on a terminal. A single loop handles events, news and
-//! timeouts (`event_loop`); the state (`app`) neither waits nor reads, so it can be tested without a terminal. What
-//! commands may do and how they run is decided in `agent-bash`, how things look in `agent-bash-render`.
+//! [`run`] is the whole interface; [`show`] shows one command on a terminal. A single loop handles
+//! events, messages and timeouts (`event_loop`). The state (`app`) neither waits nor reads, so
+//! tests need no terminal. `agent-bash` decides what commands may do and how they run,
+//! `agent-bash-render` how they look.
 
 mod action_outcome;
 mod aliases;
 mod app;
 mod approvals;
-mod around;
-mod asks;
 mod background_changes;
 mod calls;
 mod change_actions;
+mod change_work;
 mod clusters;
 mod complete;
 mod console;
@@ -29,10 +29,11 @@ mod history;
 mod history_search;
 mod host_terminal;
 mod input;
+mod input_detector;
 mod interrupt;
 mod jobs_state;
-mod lasting;
 mod links;
+mod lost_state;
 mod matches;
 mod note;
 mod options;
@@ -44,7 +45,7 @@ mod prompt_directory;
 mod questions;
 mod queue;
 mod redraw;
-mod set_work;
+mod search_origin;
 mod show;
 mod status;
 mod stops;
@@ -59,11 +60,13 @@ pub use options::{JobsAtExit, OnQuit, TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;
 
-/// Runs the interface on this process's terminal until the user quits or `stop` is triggered. Commands still
-/// running then are ended; background jobs live on, unless the user wants them ended. The terminal is
-/// restored on every way out.
+/// Runs the interface on this process's terminal until the user quits or `stop` is triggered.
+///
+/// Ends running commands then. Background jobs continue, unless the user wants them ended. Restores
+/// the terminal on every exit path.
 ///
 /// # Errors
+///
 /// [`TuiError`].
 pub async fn run(options: TuiOptions) -> Result<JobsAtExit, TuiError> {
     Box::pin(event_loop::EventLoop::new(options).run()).await

@@ -1,5 +1,5 @@
-//! Links (OSC 8) on what a frame shows: full outputs, and places in files as compilers and searches print them. A terminal that
-//! knows nothing of links shows the same.
+//! Links (OSC 8) on a frame: full outputs, and positions in files as compilers and searches print
+//! them. A terminal without links shows the same text.
 
 use ratatui::buffer::{Buffer, Cell};
 use std::collections::HashMap;
@@ -9,19 +9,19 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr as _;
 
-/// A link, and the cells that it is on.
+/// A link, and the cells that it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) uri: String,
     pub(crate) cells: Vec<(u16, u16, Cell)>,
 }
 
-/// What links lead to.
+/// The destinations of links.
 #[derive(Debug, Default)]
 pub(crate) struct Targets {
-    /// Files of full outputs, by their URI.
+    /// Files of full outputs, by URI.
     pub(crate) outputs: HashMap<String, PathBuf>,
-    /// What relative paths begin at.
+    /// The directory that relative paths start from.
     pub(crate) directory: PathBuf,
 }
 
@@ -48,14 +48,14 @@ pub(crate) fn links(buffer: &Buffer, targets: &Targets) -> Vec<Link> {
     links
 }
 
-/// Whether a cell is no part of a path.
+/// True if a cell is not part of a path.
 fn is_between(symbol: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=│╭╮╰╯─".contains(c);
     symbol.is_empty() || symbol.chars().any(ends)
 }
 
 fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
-    // The end of a sentence is no part of it.
+    // The punctuation at the end of a sentence is not part of the path.
     while cells
         .last()
         .is_some_and(|it| matches!(it.2.symbol(), "." | ":"))
@@ -67,7 +67,7 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
         uri(path)
     } else {
         let (path, line) = file_and_line(&text)?;
-        // kitty and VS Code take a number there for a line; what opens files ignores it.
+        // kitty and VS Code read a numeric fragment as a line; other programs ignore it.
         format!("{}#{line}", uri(&targets.directory.join(path)))
     };
     Some(Link { uri, cells })
@@ -76,11 +76,12 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
 /// The file and the line of `src/main.rs:12` and `src/main.rs:12:5`.
 fn file_and_line(text: &str) -> Option<(&str, &str)> {
     let is_number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
-    let (path, place) = text.split_once(':')?;
-    let line = place.split(':').next()?;
-    let is_place = place.split(':').take(2).all(is_number) && place.split(':').count() <= 2;
+    let (path, position) = text.split_once(':')?;
+    let line = position.split(':').next()?;
+    let is_position =
+        position.split(':').take(2).all(is_number) && position.split(':').count() <= 2;
     let is_path = path.contains(['/', '.']) && path.contains(|c: char| c.is_alphabetic());
-    (is_place && is_path).then_some((path, line))
+    (is_position && is_path).then_some((path, line))
 }
 
 fn uri(path: &Path) -> String {
@@ -102,7 +103,7 @@ mod tests {
     use ratatui::style::Style;
 
     #[test]
-    fn outputs_and_places_in_files_are_linked_and_nothing_else() {
+    fn only_outputs_and_positions_in_files_are_linked() {
         let mut targets = Targets {
             directory: "/p".into(),
             ..Targets::default()

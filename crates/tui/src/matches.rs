@@ -1,11 +1,11 @@
-//! Which lines of a long text match, so that going from one to another reads nothing.
+//! The matching lines of a long text, so that moving between matches reads nothing.
 
-use crate::around;
+use crate::search_origin;
 
 /// Bits of a word.
 const BITS: u64 = u64::BITS as u64;
 
-/// The lines, a bit for each: of many millions, that are still few bytes.
+/// The lines as a bit set, which is small even for many millions of lines.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Matches {
     words: Vec<u64>,
@@ -13,7 +13,7 @@ pub(crate) struct Matches {
 }
 
 impl Matches {
-    /// Adds a line, by its number.
+    /// Adds a line by its number.
     pub(crate) fn add(&mut self, line: u64) {
         let word = usize::try_from(line / BITS).unwrap_or(usize::MAX);
         if word >= self.words.len() {
@@ -26,12 +26,12 @@ impl Matches {
         }
     }
 
-    /// How many there are.
+    /// The number of matching lines.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many lines before a line match.
+    /// The number of matching lines before a line.
     fn before(&self, line: u64) -> u64 {
         let word = usize::try_from(line / BITS).unwrap_or(usize::MAX);
         let ones = |word: &u64| u64::from(word.count_ones());
@@ -43,29 +43,29 @@ impl Matches {
         whole + part
     }
 
-    /// The line that so many that match are before.
+    /// The matching line that this many matching lines precede.
     fn line(&self, mut before: u64) -> Option<u64> {
         for (at, word) in (0..).zip(&self.words) {
-            let here = u64::from(word.count_ones());
-            if before < here {
+            let in_word = u64::from(word.count_ones());
+            if before < in_word {
                 let mut bits = (0..BITS).filter(|bit| word >> bit & 1 == 1);
                 let bit = bits.nth(usize::try_from(before).ok()?)?;
                 return Some(at * BITS + bit);
             }
-            before -= here;
+            before -= in_word;
         }
         None
     }
 
-    /// The next one from a line on, or the last up to it, and so many further: its number, how many are before it, and whether
-    /// it is beyond an end.
+    /// The `times`-th matching line from a line on, or backwards up to it: its number, the number
+    /// of matching lines before it, and true if the search wrapped around.
     pub(crate) fn next(&self, from: u64, forward: bool, times: u64) -> Option<(u64, u64, bool)> {
         let before = if forward {
             self.before(from)
         } else {
             self.before(from.saturating_add(1))
         };
-        let (at, is_around) = around::further(before, self.count, forward, times)?;
+        let (at, is_around) = search_origin::further(before, self.count, forward, times)?;
         Some((self.line(at)?, at, is_around))
     }
 }

@@ -1,25 +1,25 @@
-//! What is said between the cards, by nobody's command: it fits the width that it is drawn at.
+//! Notes between the cards, which fit the width at which they are drawn.
 
 use agent_bash::core::changes::Changes;
 use agent_bash_render::{Theme, shortened, words};
 use ratatui::text::{Line, Span};
 
-/// Trials of earlier runs that are named.
+/// Number of earlier trials that are named.
 const NAMED: usize = 5;
 
-/// Columns that a trial's command has at least.
+/// Minimum of columns for a trial's command.
 const LEAST: usize = 8;
 
-/// Something that is said.
+/// A note.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// As it is.
+    /// Fixed lines.
     Lines(Vec<Line<'static>>),
     Held(HeldNote),
 }
 
 impl Note {
-    /// Its rows at that width.
+    /// The rows of the note at this width.
     pub(crate) fn lines(&self, width: u16, theme: &Theme) -> Vec<Line<'static>> {
         match self {
             Self::Lines(lines) => lines.clone(),
@@ -28,10 +28,11 @@ impl Note {
     }
 }
 
-/// Trials of earlier runs that wait for a decision. They are no cards yet: what they printed is not kept with them.
+/// Trials of earlier runs that await a decision. They have no cards yet, because their output is
+/// not stored with them.
 #[derive(Debug)]
 pub(crate) struct HeldNote {
-    /// The newest first, and no more than are named.
+    /// The newest first, and at most the number that is named.
     newest: Vec<Changes>,
     count: usize,
     session: String,
@@ -49,12 +50,12 @@ impl HeldNote {
     }
 
     fn lines(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let said = match self.count {
+        let text = match self.count {
             1 => "A trial of an earlier run waits for your decision:".to_owned(),
             several => format!("{several} trials of earlier runs wait for your decision:"),
         };
         let line = |text: &str, style| Line::styled(shortened(text, width), style);
-        let mut lines = vec![line(&said, theme.warning)];
+        let mut lines = vec![line(&text, theme.warning)];
         for trial in &self.newest {
             let named = named_trial(trial, width.saturating_sub(2));
             lines.push(line(&format!("  {named}"), theme.text));
@@ -68,7 +69,7 @@ impl HeldNote {
         let keys = format!("  f6 shows {them}");
         let command = format!("agent-bash changes list --state {}", self.session);
         let both = format!("{keys} · {command}");
-        // The command is of use only if it is whole.
+        // A command is useful only if it is complete.
         if wide(&both) <= width {
             lines.push(line(&both, theme.dim));
         } else {
@@ -78,7 +79,8 @@ impl HeldNote {
     }
 }
 
-/// `trial 25: sed -i s/a/b/ README.md · Δ +4 ~1`, on no more than so many columns: what is too long of the command is left out.
+/// Names a trial: `trial 25: sed -i s/a/b/ README.md · Δ +4 ~1`. Shortens the command to fit
+/// `columns`.
 pub fn named_trial(trial: &Changes, columns: usize) -> String {
     let name = format!("trial {}: ", trial.id);
     let counts = match words::delta(&trial.counts) {
@@ -90,8 +92,8 @@ pub fn named_trial(trial: &Changes, columns: usize) -> String {
     let Some(command) = trial.command.as_deref() else {
         return shortened(&format!("{name}{counts}"), columns);
     };
-    let besides = wide(&name) + wide(&counts) + wide(" · ");
-    let room = columns.saturating_sub(besides).max(LEAST);
+    let other_columns = wide(&name) + wide(&counts) + wide(" · ");
+    let room = columns.saturating_sub(other_columns).max(LEAST);
     let command = shortened(command, room);
     shortened(&format!("{name}{command} · {counts}"), columns)
 }
@@ -128,7 +130,7 @@ mod tests {
     const LONG: &str = "mkdir -p k/d; echo one > k/d/a; ln -s ../a k/link; mv old.txt new.txt; rm b; chmod +x run.sh";
 
     #[test]
-    fn trials_are_named_in_the_width_that_there_is() {
+    fn trials_are_named_in_the_available_width() {
         let trials = [trial(41, "rm a"), trial(42, LONG)];
         let long = format!("  trial 42: {LONG} · Δ +4 −1 →1 m1");
         let want = [
@@ -145,7 +147,7 @@ mod tests {
         let narrow = rows(&trials, 40);
         assert_eq!(narrow[0], "2 trials of earlier runs wait for your …");
         assert_eq!(narrow[1], "  trial 42: mkdir -p k/… · Δ +4 −1 →1 m1");
-        // The command is in a row of its own then.
+        // The command then has a row of its own.
         let want = ["  f6 shows them", "  agent-bash changes list --state tui-p"];
         assert_eq!(narrow[3..], want);
         for width in 0..=120 {
@@ -156,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_to_be_all_is_said_to_be_inexact() {
+    fn incomplete_counts_are_marked_inexact() {
         let mut trial = trial(7, "x");
         (trial.exact, trial.counts) = (false, ChangeCounts::default());
         assert_eq!(named_trial(&trial, 80), "trial 7: x · Δ 0 inexact");
     }
 
     #[test]
-    fn what_is_in_the_way_is_said_and_of_many_the_newest_are_named() {
+    fn conflicts_are_shown_and_the_newest_of_many_trials_are_named() {
         let mut trials: Vec<Changes> = (1..=6).map(|id| trial(id, "x")).collect();
         trials[5].conflicts = vec![FileName::new("a")];
         let rows = rows(&trials, 80);

@@ -1,4 +1,4 @@
-//! The configuration of the interface, its errors, and what it leaves behind.
+//! The configuration of the interface, its errors, and the jobs at its exit.
 
 use crate::approvals::Approvals;
 use crate::terminals::Terminals;
@@ -13,36 +13,38 @@ use std::sync::Arc;
 /// The configuration of the interface.
 #[derive(Debug)]
 pub struct TuiOptions {
-    /// The session that runs commands.
+    /// The conversation that runs commands.
     pub session: Arc<Conversation>,
     /// Used for every wait.
     pub clock: Arc<dyn Clock>,
-    /// How it looks.
+    /// Colours and symbols.
     pub theme: Theme,
-    /// Terminals for commands; their executor must be the one the session's tool was built with. `None` if it has
-    /// none.
+    /// Terminals for commands. Their executor must be the one that the conversation's tool was
+    /// built with. `None` if the tool has none.
     pub terminals: Option<Terminals>,
-    /// Where calls ask whether they may leave their sandbox; the tool must have its approver. `None` if it has another.
+    /// Receives the questions of calls that want to leave their sandbox. The tool must have its
+    /// approver. `None` if it has another.
     pub approvals: Option<Approvals>,
-    /// Whether commands run on terminals from the start.
+    /// True if commands run on terminals from the start.
     pub on_terminal: bool,
-    /// Whether the time limit of calls also holds for what is typed: without it, that has none, as whoever types can end it.
+    /// True if typed commands have the time limit of calls. By default they have none, because the
+    /// user can end them.
     pub limits_typed: bool,
-    /// What becomes of background jobs that still run when the user quits.
+    /// The treatment of background jobs that still run when the user quits.
     pub on_quit: OnQuit,
-    /// Where what is typed is kept. `None` keeps it for this run only.
+    /// Where typed commands are stored. `None` keeps them for this run only.
     pub history: Option<History>,
     /// Ends the interface, as a signal does.
     pub stop: Cancel,
 }
 
-/// What becomes of background jobs that still run when the user quits.
+/// The treatment of background jobs that still run when the user quits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnQuit {
-    /// They live on.
+    /// The jobs continue.
     #[default]
     Keep,
-    /// They are ended.
+    /// The jobs are ended.
     End,
     /// The user is asked.
     Ask,
@@ -57,11 +59,11 @@ pub enum TuiError {
     Terminal(io::Error),
 }
 
-/// What has become of the jobs that ran when the user quit.
+/// The jobs that ran when the user quit.
 #[derive(Debug, Clone, Default)]
 pub struct JobsAtExit {
-    /// They live on.
+    /// Jobs that continue.
     pub running: Vec<Job>,
-    /// They were ended, as the user wanted.
+    /// Jobs that were ended, as the user wanted.
     pub ended: Vec<Job>,
 }

@@ -1,7 +1,7 @@
-//! What the pager shows: lines of a kept output, or of a card, and searches through them.
+//! The text of the pager: lines of a stored output, or of a card, and searches through them.
 
-use crate::around;
 use crate::matches::Matches;
+use crate::search_origin;
 use crate::transcript::EntryId;
 use agent_bash::sink::FileView;
 use agent_bash_render::regex::Regex;
@@ -9,17 +9,17 @@ use agent_bash_render::{OutputLimits, OutputText};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A text kept in a file. Read it on a blocking thread only.
+/// A text stored in a file. Read it on a blocking thread only.
 pub(crate) type SharedText = Arc<StoredText>;
 
-/// That text, and what was sought there last.
+/// A stored text, and its last search.
 #[derive(Debug)]
 pub(crate) struct StoredText {
     view: FileView,
     sought: Mutex<Option<Sought>>,
 }
 
-/// All that matches a pattern.
+/// The matches of a pattern.
 #[derive(Debug)]
 struct Sought {
     pattern: String,
@@ -37,29 +37,29 @@ impl StoredText {
     }
 }
 
-/// What is to be found.
+/// A search for a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seek {
     pub(crate) pattern: String,
-    /// The line from which on it is sought, or up to which.
+    /// The line at which the search starts, in its direction.
     pub(crate) from: u64,
     pub(crate) forward: bool,
-    /// Which of the matches there; from 1.
+    /// Which of the matches from there on; from 1.
     pub(crate) times: u64,
     pub(crate) ticket: Ticket,
 }
 
-/// Tells a search from others, and whether anybody still waits for it.
+/// Identifies a search, and tells the searching thread whether it was abandoned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ticket(Arc<AtomicBool>);
 
 impl Ticket {
-    /// Nobody waits for it any more.
-    pub(crate) fn leave(&self) {
+    /// Abandons the search.
+    pub(crate) fn abandon(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn is_left(&self) -> bool {
+    fn is_abandoned(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -76,30 +76,30 @@ impl Eq for Ticket {}
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     File(SharedText),
-    /// What a card keeps of an output.
+    /// The output that a card holds.
     Card(EntryId),
 }
 
 /// A line that matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Match {
-    /// Its number.
+    /// The number of the line.
     pub(crate) line: u64,
-    /// Which of the lines that match, from 1.
+    /// The index of the match, from 1.
     pub(crate) at: u64,
-    /// How many there are.
+    /// The number of matches.
     pub(crate) all: u64,
-    /// It is beyond the end: the search has gone on from the other one.
+    /// True if the search wrapped around.
     pub(crate) is_around: bool,
 }
 
-/// Which lines are wanted.
+/// The lines to load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Range {
-    /// The first, from 1; `None` for the last ones.
+    /// The first line, from 1; `None` for the last lines.
     pub(crate) from: Option<u64>,
     pub(crate) count: u64,
-    /// Not if the file has this length.
+    /// Load nothing if the file has this length.
     pub(crate) unless: Option<u64>,
 }
 
@@ -114,7 +114,7 @@ pub(crate) struct Loaded {
 }
 
 impl Range {
-    /// Lines from one on.
+    /// `count` lines from `first` on.
     pub(crate) fn from(first: u64, count: u64) -> Self {
         Self {
             from: Some(first),
@@ -124,20 +124,21 @@ impl Range {
     }
 }
 
-/// Reads lines with their colours; nothing if the file has the length for which they are not wanted. Blocks on the disk.
-pub(crate) fn load(kept: &SharedText, range: Range) -> Result<Option<Box<Loaded>>, String> {
-    let view = &kept.view;
-    let said = |error: std::io::Error| error.to_string();
+/// Reads lines with their colours. Returns `None` if the file has the length `unless`. Blocks on
+/// the disk.
+pub(crate) fn load(text: &SharedText, range: Range) -> Result<Option<Box<Loaded>>, String> {
+    let view = &text.view;
+    let message = |error: std::io::Error| error.to_string();
     if range.unless.is_some() && range.unless == view.len().ok() {
         return Ok(None);
     }
     let count = range.count.max(1);
     let from = match range.from {
         Some(from) => from.max(1),
-        None => view.total_lines().map_err(said)?.saturating_sub(count) + 1,
+        None => view.total_lines().map_err(message)?.saturating_sub(count) + 1,
     };
-    let page = view.lines(from, Some(count)).map_err(said)?;
-    let text = view.coloured(&page).map_err(said)?;
+    let page = view.lines(from, Some(count)).map_err(message)?;
+    let text = view.coloured(&page).map_err(message)?;
     Ok(Some(Box::new(Loaded {
         from,
         text: OutputText::of(OutputLimits::PAGE, &text),
@@ -146,20 +147,21 @@ pub(crate) fn load(kept: &SharedText, range: Range) -> Result<Option<Box<Loaded>
     })))
 }
 
-/// Finds a match. The file is read once for a pattern and a length of it; all matches are known then. Blocks on the disk.
-pub(crate) fn find(kept: &SharedText, seek: &Seek) -> Result<Option<Match>, String> {
-    let said = |error: std::io::Error| error.to_string();
-    let len = kept.view.len().map_err(said)?;
-    let mut sought = kept.sought.lock().unwrap_or_else(PoisonError::into_inner);
+/// Finds a match. Reads the file once per pattern and length, and stores all matches. Blocks on the
+/// disk.
+pub(crate) fn find(text: &SharedText, seek: &Seek) -> Result<Option<Match>, String> {
+    let message = |error: std::io::Error| error.to_string();
+    let len = text.view.len().map_err(message)?;
+    let mut sought = text.sought.lock().unwrap_or_else(PoisonError::into_inner);
     let is_other = |it: &Sought| it.pattern != seek.pattern || it.len != len;
     if sought.as_ref().is_none_or(is_other) {
         *sought = None;
         let mut matches = Matches::default();
-        let wanted = || !seek.ticket.is_left();
+        let wanted = || !seek.ticket.is_abandoned();
         let found = |line| matches.add(line);
-        let read = kept.view.matching_lines(&seek.pattern, wanted, found);
+        let read = text.view.matching_lines(&seek.pattern, wanted, found);
         read.map_err(|error| error.to_string())?;
-        if seek.ticket.is_left() {
+        if seek.ticket.is_abandoned() {
             return Ok(None);
         }
         *sought = Some(Sought {
@@ -180,13 +182,13 @@ pub(crate) fn find(kept: &SharedText, seek: &Seek) -> Result<Option<Match>, Stri
     }))
 }
 
-/// The same in what a card keeps.
+/// Finds a match in the output that a card holds.
 pub(crate) fn find_in(output: &OutputText, pattern: &Regex, seek: &Seek) -> Option<Match> {
     let text = output.plain();
     let lines = text.lines().zip(output.dropped_lines() + 1..);
     let hits = lines.filter(|(line, _)| pattern.is_match(line));
     let hits: Vec<u64> = hits.map(|(_, number)| number).collect();
-    let (at, is_around) = around::next(&hits, seek.from, seek.forward, seek.times)?;
+    let (at, is_around) = search_origin::next(&hits, seek.from, seek.forward, seek.times)?;
     Some(Match {
         line: hits[at],
         at: at as u64 + 1,
@@ -200,7 +202,7 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
-    fn kept(lines: u64) -> (tempfile::NamedTempFile, SharedText) {
+    fn text(lines: u64) -> (tempfile::NamedTempFile, SharedText) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         for number in 1..=lines {
             writeln!(file, "line {number}").unwrap();
@@ -219,20 +221,20 @@ mod tests {
         }
     }
 
-    /// It is known, so that nothing is read for the next.
+    /// The matches are stored, so the next search reads nothing.
     #[test]
-    fn a_file_is_read_once_for_a_pattern_and_a_length() {
-        let (mut file, kept) = kept(50);
+    fn file_is_read_once_per_pattern_and_length() {
+        let (mut file, text) = text(50);
         let found = |from, times| {
             let seek = Seek {
                 times,
                 ..seek("5$", from, true)
             };
-            let found = find(&kept, &seek).unwrap().unwrap();
+            let found = find(&text, &seek).unwrap().unwrap();
             (found.line, found.at, found.all)
         };
         assert_eq!(found(6, 3), (35, 4, 5));
-        // Other contents of the same length are not looked at.
+        // Other contents of the same length are not read.
         let text = std::fs::read_to_string(file.path()).unwrap();
         std::fs::write(file.path(), text.replace('5', "6")).unwrap();
         assert_eq!(found(1, 1), (5, 1, 5));
@@ -242,17 +244,17 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_nobody_waits_for_ends_early() {
-        let (_file, kept) = kept(5000);
+    fn abandoned_search_ends_early() {
+        let (_file, text) = text(5000);
         let seek = seek("7$", 1, true);
-        seek.ticket.leave();
-        assert_eq!(find(&kept, &seek), Ok(None));
-        assert!(kept.sought.lock().unwrap().is_none());
+        seek.ticket.abandon();
+        assert_eq!(find(&text, &seek), Ok(None));
+        assert!(text.sought.lock().unwrap().is_none());
     }
 
     #[test]
     fn matches_are_found_in_both_directions() {
-        let (_file, kept) = kept(5000);
+        let (_file, text) = text(5000);
         for (pattern, from, forward, want) in [
             ("line 7$", 1, true, Some((7, false))),
             ("line 7$", 8, true, Some((7, true))),
@@ -266,11 +268,11 @@ mod tests {
             ("nowhere", 9, true, None),
             ("nowhere", 9, false, None),
         ] {
-            let found = find(&kept, &seek(pattern, from, forward)).unwrap();
+            let found = find(&text, &seek(pattern, from, forward)).unwrap();
             let line = found.map(|found| (found.line, found.is_around));
             assert_eq!(line, want, "{pattern} {from} {forward}");
         }
-        let found = find(&kept, &seek("00$", 101, true));
+        let found = find(&text, &seek("00$", 101, true));
         assert_eq!(
             found,
             Ok(Some(Match {
@@ -280,7 +282,7 @@ mod tests {
                 is_around: false
             }))
         );
-        let found = find(&kept, &seek("00$", 4999, false));
+        let found = find(&text, &seek("00$", 4999, false));
         assert_eq!(
             found,
             Ok(Some(Match {
@@ -290,31 +292,31 @@ mod tests {
                 is_around: false
             }))
         );
-        assert!(find(&kept, &seek("(", 1, true)).is_err());
-        let loaded = load(&kept, Range::from(4990, 20)).unwrap().unwrap();
+        assert!(find(&text, &seek("(", 1, true)).is_err());
+        let loaded = load(&text, Range::from(4990, 20)).unwrap().unwrap();
         assert_eq!((loaded.text.total_lines(), loaded.total), (11, 5000));
         assert!(loaded.text.plain().starts_with("line 4990\n"));
     }
 
     #[test]
-    fn the_end_is_read_again_once_there_is_more() {
-        let (mut file, kept) = kept(100);
+    fn end_is_read_again_when_the_file_has_grown() {
+        let (mut file, text) = text(100);
         let end = |unless| Range {
             from: None,
             count: 5,
             unless,
         };
-        let loaded = load(&kept, end(None)).unwrap().unwrap();
+        let loaded = load(&text, end(None)).unwrap().unwrap();
         assert_eq!((loaded.from, loaded.total), (96, 100));
-        assert!(load(&kept, end(Some(loaded.len))).unwrap().is_none());
+        assert!(load(&text, end(Some(loaded.len))).unwrap().is_none());
         writeln!(file, "\x1b[31mmore").unwrap();
-        let loaded = load(&kept, end(Some(loaded.len))).unwrap().unwrap();
+        let loaded = load(&text, end(Some(loaded.len))).unwrap().unwrap();
         assert_eq!((loaded.from, loaded.total), (97, 101));
         assert!(loaded.text.plain().ends_with("line 100\nmore\n"));
     }
 
     #[test]
-    fn a_card_is_searched_by_the_numbers_of_its_lines() {
+    fn card_is_searched_by_its_line_numbers() {
         let mut output = OutputText::of(OutputLimits::CARD, "a\nab\nb\nab\n");
         let pattern = Regex::new("a").unwrap();
         let line = |output: &OutputText, from, forward| {

@@ -1,8 +1,8 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
-use crate::around;
 use crate::pager_source::{Loaded, Match, Range, Seek, Source, StoredText, Ticket, find_in};
 use crate::pattern_input::{PatternInput, not_found, pattern};
+use crate::search_origin;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines};
 use agent_bash::sink::FileView;
@@ -21,23 +21,23 @@ const SIDEWAYS: isize = 16;
 /// Lines per wheel step.
 const WHEEL: i64 = 3;
 
-/// How long a search may take before it is said that it goes on.
+/// How long a search may take before the pager shows that it continues.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// A search that goes on.
+/// A search in progress.
 #[derive(Debug, Default)]
 struct Searching {
     ticket: Ticket,
-    /// Matches to go on to when it has found one; back if negative.
+    /// Number of matches to move on from the one that it finds; negative for backwards.
     further: i64,
     forward: bool,
-    /// When it was drawn first.
+    /// When the search was drawn first.
     since: Option<Duration>,
-    /// It takes so long that it is said.
-    is_said: bool,
+    /// True if the pager shows that the search continues.
+    is_shown: bool,
 }
 
-/// How often a file that is followed is looked at.
+/// Interval at which a followed file is read.
 const LOOK: Duration = Duration::from_millis(400);
 
 /// The pager and its text.
@@ -50,34 +50,35 @@ pub(crate) struct PagerState {
     total: u64,
     /// The lines loaded from a file.
     text: OutputText,
-    /// Number of the first of them.
+    /// The number of the first loaded line.
     from: u64,
     rows: u16,
-    /// The end is shown as it comes.
+    /// True if the pager shows the end as it grows.
     follows: bool,
-    /// No more comes.
+    /// True if the text is complete.
     has_ended: bool,
-    /// What is being typed after `/` or `?`.
+    /// The pattern that is being typed after `/` or `?`.
     typing: PatternInput,
     count: TypedCount,
     pattern: Option<Regex>,
     found: Option<Match>,
     searching: Option<Searching>,
-    /// The match may be beside what is shown of its line.
+    /// True if the match may be outside of the shown columns.
     reveals: bool,
-    /// An end or a line was gone to since a match was found: the search goes on there, also if that match is on the screen.
-    has_left: bool,
-    /// The line that was gone to by its number, or the first one.
-    gone_to: Option<u64>,
+    /// True after a jump to an end or a line: the search continues there even if the last match is
+    /// on the screen.
+    has_jumped: bool,
+    /// The line of the last jump by number or to the start.
+    jump_line: Option<u64>,
     message: Option<String>,
     /// The last range requested, so that it is requested only once.
     requested: Option<(u64, u16)>,
-    /// When a file that is followed was looked at, and the length that it had.
+    /// When a followed file was last read, and its length then.
     looked: Option<Duration>,
     len: Option<u64>,
 }
 
-/// What the pager asks for.
+/// A request of the pager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PagerRequest {
     Nothing,
@@ -86,13 +87,14 @@ pub(crate) enum PagerRequest {
 }
 
 impl PagerState {
-    /// On a text that is kept in a file.
+    /// Opens the pager on a text stored in a file.
     pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
         let source = Source::File(StoredText::of(view));
         Self::on(source, title, subtitle)
     }
 
-    /// On what a card keeps; of a command that runs it shows the end as it comes.
+    /// Opens the pager on the output that a card holds. `runs`: the command runs, so the pager
+    /// shows the end as it grows.
     pub(crate) fn of_card(id: EntryId, subtitle: String, runs: bool) -> Self {
         let mut state = Self::on(Source::Card(id), "output".to_owned(), subtitle);
         (state.follows, state.has_ended) = (runs, !runs);
@@ -117,8 +119,8 @@ impl PagerState {
             found: None,
             searching: None,
             reveals: false,
-            has_left: false,
-            gone_to: None,
+            has_jumped: false,
+            jump_line: None,
             message: None,
             requested: None,
             looked: None,
@@ -126,9 +128,9 @@ impl PagerState {
         }
     }
 
-    /// It is on the output of a job in this state, or on one that is whole: of a job that runs it shows the end as it comes, as of
-    /// a command that does.
-    pub(crate) fn goes_on(&mut self, job: Option<&JobRowState>) {
+    /// Updates the pager for the state of the job whose output it shows. `None`: the output is
+    /// complete. While the job runs, the pager shows the end as it grows.
+    pub(crate) fn follow_job(&mut self, job: Option<&JobRowState>) {
         self.has_ended = job.is_none_or(|state| {
             matches!(state, JobRowState::Succeeded | JobRowState::Ended { .. })
         });
@@ -141,12 +143,12 @@ impl PagerState {
         self.source.clone()
     }
 
-    /// Whether the display changes without events.
+    /// True if the display changes without events.
     pub(crate) fn is_live(&self) -> bool {
         self.follows
     }
 
-    /// The lines of a file to load, if they are not loaded or requested yet.
+    /// The lines of a file to load, if they are neither loaded nor requested.
     pub(crate) fn wanted(&mut self, now: Duration) -> Option<Range> {
         if self.rows == 0 || matches!(self.source, Source::Card(_)) {
             return None;
@@ -188,14 +190,15 @@ impl PagerState {
         }
     }
 
-    /// Searches what a card keeps.
+    /// Searches the output that a card holds.
     pub(crate) fn find_in(&mut self, output: &OutputText, seek: &Seek) {
         let pattern = self.pattern.as_ref();
         let found = pattern.and_then(|pattern| find_in(output, pattern, seek));
         self.found(&seek.ticket, Ok(found));
     }
 
-    /// A search has ended; returns the next one, if more was asked for meanwhile. One that was left draws nobody away.
+    /// Takes in the result of a search. Returns the next search, if the user asked for more matches
+    /// meanwhile. Ignores the result of an abandoned search.
     pub(crate) fn found(
         &mut self,
         ticket: &Ticket,
@@ -209,14 +212,14 @@ impl PagerState {
         match found {
             Ok(Some(found)) => {
                 if found.line > self.total {
-                    // It was written since the last look.
+                    // The match was written after the last read.
                     (self.total, self.requested) = (found.line, None);
                 }
                 self.found = Some(found);
                 self.reveals = true;
-                self.message = around::wrapped_text(found.is_around, searching.forward);
+                self.message = search_origin::wrapped_text(found.is_around, searching.forward);
                 self.go(PagerMove::To(found.line));
-                self.has_left = false;
+                self.has_jumped = false;
                 if further != 0 {
                     return self.find(further > 0, further.unsigned_abs());
                 }
@@ -229,30 +232,30 @@ impl PagerState {
         PagerRequest::Nothing
     }
 
-    /// When to draw again without anything else: to say that a search goes on.
+    /// When to draw again without an event: to show that a search continues.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let searching = self.searching.as_ref().filter(|it| !it.is_said)?;
+        let searching = self.searching.as_ref().filter(|it| !it.is_shown)?;
         Some(searching.since? + MOMENT)
     }
 
-    /// Goes somewhere, and stays there: no search goes on.
+    /// Moves, and abandons a search.
     fn go(&mut self, to: PagerMove) {
         self.leave_search();
         self.follows = false;
         let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
-        self.has_left |= leaves;
-        self.gone_to = around::gone_to(to, self.total);
+        self.has_jumped |= leaves;
+        self.jump_line = search_origin::jump_line(to, self.total);
         self.position.go(to, self.total, self.rows);
     }
 
-    /// Lines of so many halves of a page.
+    /// Lines of `count` half pages.
     fn halves(&self, count: Option<u64>) -> i64 {
         lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
     fn leave_search(&mut self) {
         if let Some(searching) = self.searching.take() {
-            searching.ticket.leave();
+            searching.ticket.abandon();
         }
     }
 
@@ -304,7 +307,7 @@ impl PagerState {
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
             (KeyCode::Char('F'), _) if self.has_ended => {
                 self.go(PagerMove::Last);
-                self.message = Some("it has ended: nothing follows".to_owned());
+                self.message = Some("the command has ended: nothing follows".to_owned());
             }
             (KeyCode::Char('F'), _) => self.follow(),
             (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back, count.unwrap_or(1)),
@@ -332,11 +335,11 @@ impl PagerState {
         PagerRequest::Nothing
     }
 
-    /// A pattern has been entered: an empty one is the last one again.
+    /// Searches an entered pattern. An empty pattern repeats the last one.
     fn seek(&mut self, typed: &str) -> PagerRequest {
         if !typed.is_empty() {
             match pattern(typed) {
-                // The same once more goes on.
+                // The same pattern again moves to the next match.
                 Ok(same)
                     if self
                         .pattern
@@ -344,8 +347,13 @@ impl PagerState {
                         .is_some_and(|it| it.as_str() == same.as_str()) => {}
                 Ok(pattern) => {
                     self.leave_search();
-                    let found = self.found.filter(|_| !self.has_left).map(|it| it.line);
-                    self.gone_to = around::anew(self.gone_to, found, &self.position, self.rows);
+                    let found = self.found.filter(|_| !self.has_jumped).map(|it| it.line);
+                    self.jump_line = search_origin::pattern_origin(
+                        self.jump_line,
+                        found,
+                        &self.position,
+                        self.rows,
+                    );
                     (self.pattern, self.found) = (Some(pattern), None);
                 }
                 Err(error) => {
@@ -357,13 +365,13 @@ impl PagerState {
         self.find(!self.typing.is_back, 1)
     }
 
-    /// Asks for the next or previous match, so many times.
+    /// Asks for the `times`-th next or previous match.
     fn find(&mut self, forward: bool, times: u64) -> PagerRequest {
         let Some(pattern) = &self.pattern else {
             return PagerRequest::Nothing;
         };
         if let Some(searching) = &mut self.searching {
-            // Where the next one is sought from is not known before.
+            // The origin of the next search is unknown until the current one ends.
             let times = i64::try_from(times).unwrap_or(i64::MAX);
             let times = if forward { times } else { -times };
             searching.further = searching.further.saturating_add(times);
@@ -375,9 +383,9 @@ impl PagerState {
             forward,
             ..Searching::default()
         });
-        let found = self.found.filter(|_| !self.has_left);
+        let found = self.found.filter(|_| !self.has_jumped);
         let found = found.map(|found| found.line);
-        let from = around::origin(found, self.gone_to, &self.position, self.rows, forward);
+        let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
         PagerRequest::Find(Seek {
             pattern: pattern.as_str().to_owned(),
             from,
@@ -387,17 +395,17 @@ impl PagerState {
         })
     }
 
-    /// Whether a search goes on for so long that it is said.
+    /// True if a search takes so long that the pager shows it.
     fn is_slow(&mut self, now: Duration) -> bool {
         let Some(searching) = &mut self.searching else {
             return false;
         };
         let since = *searching.since.get_or_insert(now);
-        searching.is_said = now.saturating_sub(since) >= MOMENT;
-        searching.is_said
+        searching.is_shown = now.saturating_sub(since) >= MOMENT;
+        searching.is_shown
     }
 
-    /// It has another height: what was at the end stays there.
+    /// Adapts to a new height: if the end was shown, it stays at the end.
     fn resized(&mut self, rows: u16) {
         let before = u64::from(std::mem::replace(&mut self.rows, rows));
         if before == u64::from(rows) || before == 0 || self.total <= before {
@@ -412,8 +420,8 @@ impl PagerState {
         self.position.go(to, self.total, rows);
     }
 
-    /// Scrolls sideways until the first match of the found line is there. If that line has not been loaded, it is tried
-    /// again.
+    /// Scrolls sideways until the first match of the found line is visible. If the line is not
+    /// loaded, tries again later.
     fn reveal(&mut self, card: Option<&OutputText>, width: usize, theme: &Theme) {
         let (Some(found), Some(pattern)) = (self.found, &self.pattern) else {
             return;
@@ -431,13 +439,13 @@ impl PagerState {
         let Some(range) = pattern.find(&line).map(|found| found.range()) else {
             return;
         };
-        // Beside the frame, the number and what is around it.
-        let beside = self.total.max(1).to_string().len() + 5;
-        let room = width.saturating_sub(beside);
+        // The columns of the frame, the line number and its margins.
+        let margin = self.total.max(1).to_string().len() + 5;
+        let room = width.saturating_sub(margin);
         self.position.reveal(&line, range, room);
     }
 
-    /// `card`: what its card keeps, if it is on one.
+    /// `card`: the output that the card holds, if the pager shows a card.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -472,7 +480,7 @@ impl PagerState {
             subtitle: &self.subtitle,
             text: card.unwrap_or(&self.text),
             from_line: self.from,
-            // Until other lines have come, those are shown that are there.
+            // Shows the loaded lines until the requested ones have arrived.
             first_line: if card.is_some() {
                 self.position.first_line
             } else {

@@ -32,13 +32,13 @@ fn letters(state: &mut PagerState, text: &str) -> PagerRequest {
     last
 }
 
-/// Loads what is wanted, and draws it.
+/// Loads the wanted lines, and draws them.
 fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    // The first time it learns how many rows it has.
+    // The first drawing sets the number of rows.
     for _ in 0..2 {
-        if let (Some(range), Source::File(kept)) = (state.wanted(now), state.source()) {
-            state.loaded(load(&kept, range));
+        if let (Some(range), Source::File(text)) = (state.wanted(now), state.source()) {
+            state.loaded(load(&text, range));
         }
         terminal
             .draw(|frame| state.draw(frame, frame.area(), None, now, &Theme::plain()))
@@ -51,10 +51,10 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
 fn carry_out(state: &mut PagerState, mut request: PagerRequest) -> usize {
     let mut count = 0;
     while let PagerRequest::Find(seek) = request {
-        let Source::File(kept) = state.source() else {
+        let Source::File(text) = state.source() else {
             panic!("it is on a file");
         };
-        request = state.found(&seek.ticket, find(&kept, &seek));
+        request = state.found(&seek.ticket, find(&text, &seek));
         count += 1;
     }
     count
@@ -65,7 +65,7 @@ fn numbered(count: usize) -> Vec<String> {
 }
 
 #[test]
-fn keys_pressed_while_a_search_goes_on_count() {
+fn keys_pressed_during_a_search_count() {
     let (_file, mut state) = on(&numbered(50));
     drawn(&mut state, 80, 12, Duration::ZERO);
     let first = letters(&mut state, "/line\n");
@@ -75,7 +75,7 @@ fn keys_pressed_while_a_search_goes_on_count() {
     let next = letters(&mut state, "n");
     assert_eq!(carry_out(&mut state, next), 1);
     assert_eq!(state.found.map(|found| found.line), Some(4));
-    // A number before the key is so many of it.
+    // A number before the key repeats it.
     for (typed, searches, line) in [("10n", 1, 14), ("2N", 1, 12), ("3000n", 1, 12)] {
         let next = letters(&mut state, typed);
         assert_eq!(carry_out(&mut state, next), searches);
@@ -84,7 +84,7 @@ fn keys_pressed_while_a_search_goes_on_count() {
 }
 
 #[test]
-fn a_movement_ends_a_search() {
+fn movement_ends_a_search() {
     for (keys, first) in [("j", 2), ("g", 1), ("20G", 20), (" ", 11)] {
         let (_file, mut state) = on(&numbered(50));
         drawn(&mut state, 80, 12, Duration::ZERO);
@@ -92,9 +92,9 @@ fn a_movement_ends_a_search() {
         letters(&mut state, keys);
         assert_eq!(carry_out(&mut state, request), 1);
         assert_eq!((state.position.first_line, state.found), (first, None));
-        let late = state.deadline();
-        assert_eq!(late, None, "{keys}");
-        // Nor does it stand for one that was begun since.
+        let later = state.deadline();
+        assert_eq!(later, None, "{keys}");
+        // A later search does not take its result.
         let left = letters(&mut state, "/line 40\n");
         letters(&mut state, "j");
         let next = letters(&mut state, "/line 30\n");
@@ -106,17 +106,17 @@ fn a_movement_ends_a_search() {
 }
 
 #[test]
-fn a_line_that_was_gone_to_is_where_a_search_begins() {
+fn line_of_a_jump_is_the_origin_of_a_search() {
     let (_file, mut state) = on(&numbered(189));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line) in [
         ("50G?7$\n", 47),
         ("47GN", 47),
         ("47Gn", 37),
-        // It is at the end, where other lines are above it.
+        // The line is at the end, with other lines above it on the screen.
         ("188Gn", 187),
         ("g?7$\n", 187),
-        // A movement from there means what is seen.
+        // After a movement, the screen is the origin.
         ("50Gjn", 57),
     ] {
         let (found, screen) = seeks(&mut state, keys);
@@ -125,20 +125,20 @@ fn a_line_that_was_gone_to_is_where_a_search_begins() {
 }
 
 #[test]
-fn a_search_that_takes_long_says_so_and_then_waits_for_its_end() {
+fn long_search_says_so_and_then_waits_for_its_end() {
     let (_file, mut state) = on(&numbered(5));
     assert_eq!(state.deadline(), None);
     let request = letters(&mut state, "/line\n");
     assert!(!drawn(&mut state, 80, 12, Duration::ZERO).contains("searching"));
-    let late = state.deadline().unwrap();
-    assert!(drawn(&mut state, 80, 12, late).contains("searching…"));
+    let later = state.deadline().unwrap();
+    assert!(drawn(&mut state, 80, 12, later).contains("searching…"));
     assert_eq!(state.deadline(), None);
     carry_out(&mut state, request);
-    assert!(!drawn(&mut state, 80, 12, late).contains("searching"));
+    assert!(!drawn(&mut state, 80, 12, later).contains("searching"));
 }
 
 #[test]
-fn a_match_beside_what_is_shown_is_scrolled_to() {
+fn match_outside_of_the_shown_columns_is_scrolled_to() {
     let far = format!("{}needle{}", "x".repeat(200), "y".repeat(200));
     let mut lines = numbered(40);
     lines.push(far);
@@ -147,7 +147,7 @@ fn a_match_beside_what_is_shown_is_scrolled_to() {
     let request = letters(&mut state, "/needle\n");
     carry_out(&mut state, request);
     assert!(drawn(&mut state, 60, 12, Duration::ZERO).contains("xneedley"));
-    // One that is at the beginning again.
+    // A match at the beginning of its line.
     let request = letters(&mut state, "/line 3$\n");
     assert_eq!(carry_out(&mut state, request), 1);
     let request = letters(&mut state, "/line 30\n");
@@ -156,7 +156,7 @@ fn a_match_beside_what_is_shown_is_scrolled_to() {
 }
 
 #[test]
-fn an_error_takes_the_place_of_the_count() {
+fn error_replaces_the_count() {
     let (_file, mut state) = on(&numbered(9));
     let request = letters(&mut state, "/line\n");
     carry_out(&mut state, request);
@@ -170,7 +170,7 @@ fn an_error_takes_the_place_of_the_count() {
 }
 
 #[test]
-fn the_end_stays_at_the_end_and_half_pages_are_moved() {
+fn end_stays_at_the_end_and_half_pages_are_moved() {
     let (_file, mut state) = on(&numbered(50));
     drawn(&mut state, 80, 22, Duration::ZERO);
     letters(&mut state, "G");
@@ -195,13 +195,13 @@ fn the_end_stays_at_the_end_and_half_pages_are_moved() {
 }
 
 #[test]
-fn what_has_ended_is_not_followed() {
+fn complete_output_is_not_followed() {
     let (_file, mut state) = on(&numbered(50));
     state.has_ended = true;
     drawn(&mut state, 80, 12, Duration::ZERO);
     letters(&mut state, "F");
     assert!(!state.is_live());
-    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("it has ended"));
+    assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("the command has ended"));
 }
 
 /// Types a search or its keys, and carries it out.
@@ -213,7 +213,7 @@ fn seeks(state: &mut PagerState, keys: &str) -> (u64, String) {
 }
 
 #[test]
-fn a_search_goes_around_the_ends_and_says_so() {
+fn search_wraps_around_and_says_so() {
     let (_file, mut state) = on(&numbered(100));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line, footer) in [
@@ -223,7 +223,7 @@ fn a_search_goes_around_the_ends_and_says_so() {
         ("g/5$\n", 5, "match 1/10 · 1–10"),
         ("N", 95, "match 10/10 · from the end"),
         ("n", 5, "match 1/10 · from the top"),
-        ("/nowhere\n", 0, "`nowhere` is not there · "),
+        ("/nowhere\n", 0, "`nowhere` was not found · "),
     ] {
         let (found, screen) = seeks(&mut state, keys);
         assert_eq!(found, line, "{keys}: {screen}");
@@ -232,7 +232,7 @@ fn a_search_goes_around_the_ends_and_says_so() {
 }
 
 #[test]
-fn a_search_goes_on_from_what_is_on_the_screen() {
+fn search_continues_from_the_screen() {
     let (_file, mut state) = on(&numbered(100));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line) in [
@@ -240,9 +240,9 @@ fn a_search_goes_on_from_what_is_on_the_screen() {
         ("n", 15),
         ("GN", 95),
         ("gn", 5),
-        // It is still there.
+        // The match is still on the screen.
         ("jn", 15),
-        // An end was meant, though the match is there.
+        // The jump to the end takes precedence over a match on the screen.
         ("GN", 95),
         ("GN", 95),
     ] {
@@ -264,7 +264,7 @@ fn a_search_goes_on_from_what_is_on_the_screen() {
 }
 
 #[test]
-fn a_number_before_a_key_counts_and_is_shown() {
+fn number_before_a_key_repeats_it_and_is_shown() {
     let (_file, mut state) = on(&numbered(189));
     drawn(&mut state, 80, 12, Duration::ZERO);
     letters(&mut state, "50");
@@ -283,19 +283,19 @@ fn a_number_before_a_key_counts_and_is_shown() {
         letters(&mut state, keys);
         assert_eq!(state.position.first_line, first, "{keys}");
     }
-    // Esc leaves the number, and not the pager.
+    // Esc drops the number, and does not close the pager.
     letters(&mut state, "7");
     let left = press(&mut state, KeyCode::Esc, KeyModifiers::NONE);
     assert_eq!(left, PagerRequest::Nothing);
     letters(&mut state, "G");
     assert_eq!(state.position.first_line, 180);
-    // A search goes on from that line.
+    // A search continues from that line.
     assert_eq!(seeks(&mut state, "/5$\n").0, 185);
     assert_eq!(seeks(&mut state, "182Gn").0, 185);
 }
 
 #[test]
-fn a_question_mark_seeks_backwards_and_n_goes_on_so() {
+fn question_mark_seeks_backwards_and_n_continues_so() {
     let (_file, mut state) = on(&numbered(100));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line) in [("G?5$\n", 95), ("n", 85), ("N", 95), ("N", 5), ("n", 95)] {
@@ -312,7 +312,7 @@ fn a_question_mark_seeks_backwards_and_n_goes_on_so() {
 }
 
 #[test]
-fn what_was_written_since_the_last_look_is_found_and_shown() {
+fn lines_written_since_the_last_read_are_found_and_shown() {
     let (mut file, mut state) = on(&numbered(3));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for number in 4..=60 {
@@ -324,10 +324,10 @@ fn what_was_written_since_the_last_look_is_found_and_shown() {
 }
 
 #[test]
-fn the_output_of_a_job_that_runs_is_followed() {
+fn output_of_a_running_job_is_followed() {
     for (job, is_followed, footer) in [
         (Some(JobRowState::Running), true, "following · 41–50 of 50"),
-        // It may run still.
+        // The job may still run.
         (
             Some(JobRowState::Failed("lost".to_owned())),
             false,
@@ -337,7 +337,7 @@ fn the_output_of_a_job_that_runs_is_followed() {
         (None, false, "1–10 of 50"),
     ] {
         let (_file, mut state) = on(&numbered(50));
-        state.goes_on(job.as_ref());
+        state.follow_job(job.as_ref());
         let screen = drawn(&mut state, 100, 12, Duration::ZERO);
         assert_eq!(state.is_live(), is_followed, "{job:?}");
         assert!(screen.contains(footer), "{job:?}: {screen}");

@@ -1,36 +1,36 @@
-//! A pattern that is typed after `/` or `?`, in the pager and in a diff, and what is said about it.
+//! A pattern that is typed after `/` or `?`, in the pager and in a diff, and messages about it.
 
 use agent_bash_render::regex::Regex;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// In front of a pattern it ignores case.
+/// The prefix that makes a pattern ignore case.
 const ANY_CASE: &str = "(?i)";
 
-/// Before a pattern that is sought backwards.
+/// The sign before a pattern that is sought backwards.
 const BACK: char = '?';
 
 /// Bytes of the sign before a pattern.
 const SIGN: usize = 1;
 
-/// What has been typed, while it is being typed.
+/// The pattern while it is typed.
 #[derive(Debug, Default)]
 pub(crate) struct PatternInput {
-    /// With the sign before it.
+    /// The text with its sign.
     typed: Option<String>,
-    /// What was entered last.
+    /// The pattern that was entered last.
     last: String,
-    /// What was entered last is sought backwards: `n` goes back, and `N` forth.
+    /// True if the last pattern is sought backwards: `n` then moves back, and `N` forth.
     pub(crate) is_back: bool,
 }
 
 impl PatternInput {
-    /// Begins with `/`, or with `?`, which seeks backwards.
+    /// Starts a pattern with `/`, or with `?`, which seeks backwards.
     pub(crate) fn begin(&mut self, sign: char) {
         self.typed = Some(sign.to_string());
     }
 
-    /// The text so far with the sign before it; `None` while nothing is being typed.
+    /// The text so far with its sign; `None` while nothing is typed.
     pub(crate) fn typed(&self) -> Option<&str> {
         self.typed.as_deref()
     }
@@ -41,7 +41,7 @@ impl PatternInput {
         }
     }
 
-    /// Handles a key. Returns what is to be sought once it is entered.
+    /// Handles a key. Returns the pattern when it is entered.
     pub(crate) fn key(&mut self, key: KeyEvent) -> Option<String> {
         let typed = self.typed.as_mut()?;
         match (key.code, key.modifiers) {
@@ -70,9 +70,10 @@ impl PatternInput {
     }
 }
 
-/// What was typed as a regular expression. Without a capital letter it ignores case, as ripgrep's `--smart-case` does.
+/// The regular expression for a typed pattern. Without a capital letter it ignores case, as
+/// ripgrep's `--smart-case` does.
 pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
-    // `\S` and its kind are no letters.
+    // The letter of a class such as `\S` is not a capital.
     let mut escaped = false;
     let has_capital = typed.chars().any(|char| {
         let is_letter = !escaped;
@@ -81,18 +82,18 @@ pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
     });
     let case = if has_capital { "" } else { ANY_CASE };
     Regex::new(&format!("{case}{typed}")).map_err(|error| {
-        // It draws where over several lines; the last says what.
-        let said = error.to_string();
-        let last = said.lines().last().unwrap_or_default();
+        // The error marks its position over several lines; the last line has the reason.
+        let message = error.to_string();
+        let last = message.lines().last().unwrap_or_default();
         format!("`{typed}`: {}", last.trim_start_matches("error: "))
     })
 }
 
-/// That it was not found.
+/// The message that a pattern was not found.
 pub(crate) fn not_found(pattern: Option<&Regex>) -> String {
     let pattern = pattern.map_or("", Regex::as_str);
     let typed = pattern.strip_prefix(ANY_CASE).unwrap_or(pattern);
-    format!("`{typed}` is not there")
+    format!("`{typed}` was not found")
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_pattern_comes_back_and_the_sign_stays() {
+    fn last_pattern_comes_back_with_its_sign() {
         let mut input = PatternInput::default();
         input.begin('?');
         let press = |input: &mut PatternInput, code| {
@@ -117,15 +118,15 @@ mod tests {
             (KeyCode::Up, "?/", None, false),
             (KeyCode::Enter, "", some("/"), true),
         ] {
-            let said = press(&mut input, code);
+            let message = press(&mut input, code);
             assert_eq!(
-                (said, input.is_back),
+                (message, input.is_back),
                 ((typed.to_owned(), entered), is_back)
             );
         }
         input.begin('/');
         assert_eq!(press(&mut input, KeyCode::Esc), (String::new(), None));
-        assert!(input.is_back, "one that is left is none");
+        assert!(input.is_back, "an abandoned pattern has no effect");
         input.begin('/');
         press(&mut input, KeyCode::Up);
         assert_eq!(press(&mut input, KeyCode::Enter).1, some("/"));
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_without_a_capital_ignores_case() {
+    fn pattern_without_a_capital_ignores_case() {
         for (typed, text, is_found) in [
             ("error", "ERROR", true),
             ("Error", "ERROR", false),
@@ -144,7 +145,7 @@ mod tests {
             let pattern = pattern(typed).unwrap();
             assert_eq!(pattern.is_match(text), is_found, "{typed} in {text}");
         }
-        let said = pattern("(a").unwrap_err();
-        assert_eq!(said, "`(a`: unclosed group");
+        let message = pattern("(a").unwrap_err();
+        assert_eq!(message, "`(a`: unclosed group");
     }
 }

@@ -34,19 +34,19 @@ const ROOM_FOR_BOTH: usize = 58;
 #[derive(Debug)]
 pub(crate) struct Prompt {
     area: TextArea<'static>,
-    /// What can be undone.
+    /// The steps that can be undone.
     steps: Steps,
     pub(crate) history: History,
-    /// The line was to be tried, and is: Enter does not run it for real.
+    /// True if the line came back from a trial. Enter then runs it as a trial.
     pub(crate) is_trial: bool,
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
     /// The command that was looked up, if it is a path.
     program: Option<Program>,
-    /// The commands that there are, once they are known.
+    /// The commands that exist, once they are known.
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
-    /// Where it was drawn.
+    /// The area in which the prompt was drawn.
     drawn: Rect,
 }
 
@@ -75,7 +75,7 @@ impl Prompt {
         self.area.is_empty()
     }
 
-    /// Empties the prompt for what comes next; the text cannot be had back.
+    /// Empties the prompt for the next line. Undo does not bring the text back.
     pub(crate) fn clear(&mut self) {
         self.history.stay();
         self.put("");
@@ -83,7 +83,7 @@ impl Prompt {
         self.is_trial = false;
     }
 
-    /// Deletes the text, which undoing brings back.
+    /// Deletes the text. Undo brings it back.
     pub(crate) fn wipe(&mut self) {
         self.replace("", false);
     }
@@ -134,7 +134,7 @@ impl Prompt {
     fn changed(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.text();
         change(self);
-        // Moving is not typing: the walk through the history goes on.
+        // A movement does not end the walk through the history.
         if self.text() != before {
             self.history.stay();
         }
@@ -146,7 +146,7 @@ impl Prompt {
             (KeyCode::Char('j'), KeyModifiers::CONTROL) => self.area.insert_newline(),
             (KeyCode::Char('w'), KeyModifiers::CONTROL) => words::delete_to_blank(&mut self.area),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => drop(self.area.delete_line_by_head()),
-            // Of what the editor knows, that which is documented.
+            // Of the editor component's keys, only the documented ones work.
             (KeyCode::Char(c), KeyModifiers::CONTROL) if !"aedhky".contains(c) => {}
             (KeyCode::Char(c), KeyModifiers::ALT) if !"bdf".contains(c) => {}
             (KeyCode::PageUp | KeyCode::PageDown | KeyCode::F(_), _) => {}
@@ -160,13 +160,14 @@ impl Prompt {
         }
     }
 
-    /// If the line ends in a backslash, or the script is not finished, continues on the next one. Returns whether it did.
+    /// Continues on the next line if the line ends in a backslash or the script is unfinished.
+    /// Returns true if it did.
     pub(crate) fn continues(&mut self) -> bool {
         let cursor = self.area.cursor();
         let lines = self.area.lines();
         let line = lines.get(cursor.0).map_or("", String::as_str);
-        let goes_on = line.ends_with('\\') && cursor.1 >= line.chars().count();
-        if !goes_on && !self.is_unfinished() {
+        let continues = line.ends_with('\\') && cursor.1 >= line.chars().count();
+        if !continues && !self.is_unfinished() {
             return false;
         }
         self.history.stay();
@@ -174,19 +175,19 @@ impl Prompt {
         true
     }
 
-    /// Whether bash would read on behind what is typed.
+    /// True if bash would read another line.
     pub(crate) fn is_unfinished(&self) -> bool {
         let text = self.text();
         reads_on(text.trim_start_matches('!'))
     }
 
-    /// Whether the cursor is on the first line, and whether on the last.
+    /// Whether the cursor is on the first line, and whether it is on the last.
     fn edges(&self) -> (bool, bool) {
         let row = self.area.cursor().0;
         (row == 0, row + 1 >= self.area.lines().len())
     }
 
-    /// Puts a text in place of what is there, with the cursor at its end. What was cut stays.
+    /// Replaces the text, with the cursor at its end. The yank buffer stays.
     fn put(&mut self, text: &str) {
         let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
         area.set_wrap_mode(WrapMode::Glyph);
@@ -213,7 +214,7 @@ impl Prompt {
         });
     }
 
-    /// Puts a text in place of that between a byte and the cursor.
+    /// Replaces the text between a byte and the cursor.
     pub(crate) fn replace_word(&mut self, start: usize, text: &str) {
         let before = self.before();
         let Some(old) = before.get(start..) else {
@@ -239,7 +240,7 @@ impl Prompt {
         self.area.move_cursor(CursorMove::Jump(number(row), column));
     }
 
-    /// The byte of the text at a row and a character of it.
+    /// The byte offset of a row and a character in it.
     fn byte_at(&self, (row, column): (usize, usize)) -> usize {
         let lines = self.area.lines();
         let before: usize = lines.iter().take(row).map(|line| line.len() + 1).sum();
@@ -251,13 +252,13 @@ impl Prompt {
                 .map_or(line.len(), |(at, _)| at)
     }
 
-    /// The byte that the cursor is on.
+    /// The byte offset of the cursor.
     pub(crate) fn cursor(&self) -> usize {
         let cursor = self.area.cursor();
         self.byte_at((cursor.0, cursor.1))
     }
 
-    /// Whether a command is there, as far as that is known.
+    /// True if a command exists, as far as that is known.
     fn is_known(&self, name: &str) -> bool {
         if name.contains('/') {
             return !self.is_missing(name);
@@ -268,15 +269,15 @@ impl Prompt {
         }
     }
 
-    /// The height it needs, in rows.
+    /// The height of the prompt in rows.
     pub(crate) fn height(&self, width: u16) -> u16 {
         let columns = width.saturating_sub(MARK);
         let rows = PromptView::rows(&self.text(), columns);
         u16::try_from(rows).unwrap_or(MOST_ROWS).min(MOST_ROWS)
     }
 
-    /// How many of its rows are above and below those that are drawn there: the one with the cursor is the last of them, or
-    /// above that.
+    /// The numbers of hidden rows above and below. The row of the cursor is the last drawn one, or
+    /// above it.
     pub(crate) fn hidden(&self, area: Rect) -> (usize, usize) {
         let columns = area.width.saturating_sub(MARK);
         let text = self.text();
@@ -287,7 +288,7 @@ impl Prompt {
         (above, rows.saturating_sub(above + height))
     }
 
-    /// Moves the cursor to a cell of the screen. Returns whether that is in the prompt.
+    /// Moves the cursor to a cell of the screen. Returns true if the cell is in the prompt.
     pub(crate) fn click(&mut self, x: u16, y: u16) -> bool {
         if !self.drawn.contains((x, y).into()) {
             return false;
@@ -299,8 +300,8 @@ impl Prompt {
         true
     }
 
-    /// Draws it. Without the keys, which a selected card has, it shows neither a cursor nor what could be typed. `suggests`: no list
-    /// has the keys that take what is suggested.
+    /// Draws the prompt. While a selected card has the keys, the prompt shows neither a cursor nor
+    /// a hint. `suggests`: no list has the keys that accept a suggestion.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -320,13 +321,14 @@ impl Prompt {
             return;
         }
         let text = self.text();
-        // The user's own commands look different already while they are typed.
+        // The user's own commands differ in colour while they are typed.
         let (style, own) = match text.as_str() {
             own if own.starts_with("!!") => (self.theme.dim, 2),
             own if own.starts_with('!') => (self.theme.warning, 1),
             _ => (self.theme.accent, 0),
         };
-        // Only the first line has it: where that is not shown, something else may be what runs first.
+        // Only the first line has the mark: the mark in front of another line would be about the
+        // wrong command.
         let mark = if self.hidden(area).0 == 0 {
             "❯ "
         } else {
@@ -359,12 +361,12 @@ impl Prompt {
     }
 }
 
-/// Terminals send one and the same for ctrl+_, ctrl+/ and ctrl+7.
+/// Terminals send the same code for ctrl+_, ctrl+/ and ctrl+7.
 fn is_undo(key: KeyEvent) -> bool {
     key.modifiers == KeyModifiers::CONTROL && matches!(key.code, KeyCode::Char('_' | '/' | '7'))
 }
 
-/// What the text has of the prompt.
+/// The area of the text, to the right of the mark.
 fn beside_mark(area: Rect) -> Rect {
     Rect {
         x: area.x + MARK.min(area.width),

@@ -1,5 +1,5 @@
-//! Where the prompt's commands run: the directory, and the branch of git, which is read from its files: no process is
-//! started for it.
+//! The working directory of the prompt's commands, and the branch of git, read from its files
+//! without starting a process.
 
 use agent_bash::Conversation;
 use agent_bash::core::visible::one_line;
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// The most that is read of a file of git.
+/// Limit of bytes read of a file of git.
 const MOST: u64 = 4096;
 
-/// Characters of a commit's name, where no branch is checked out.
+/// Characters of a commit's name if no branch is checked out.
 const SHORT: usize = 7;
 
 /// A directory, as it is shown.
@@ -18,13 +18,15 @@ const SHORT: usize = 7;
 pub(crate) struct PromptDirectory {
     /// Absolute.
     pub(crate) directory: PathBuf,
-    /// Where the next of the user's own commands runs.
+    /// The directory of the next command of the user's own.
     pub(crate) bang_directory: PathBuf,
-    /// As text, and that of the user's own commands if it is another.
+    /// The text for the status line, with the directory of the user's own commands if it is
+    /// another.
     pub(crate) shown: String,
-    /// The branch that is checked out there, and what git is in the middle of.
+    /// The branch that is checked out in the directory, and an unfinished operation of git.
     pub(crate) branch: Option<String>,
-    /// Where commands start instead, as that directory is gone or closed to us: the nearest one above it that is neither.
+    /// The directory in which commands start if this one is missing or not accessible: the nearest
+    /// parent that can be entered.
     pub(crate) instead: Option<PathBuf>,
 }
 
@@ -40,13 +42,14 @@ impl PromptDirectory {
         }
     }
 
-    /// Where it starts.
+    /// The directory at the start of the interface.
     pub(crate) fn first(session: &Conversation) -> Self {
         Self::at(session, None, session.cwd(), session.user_cwd())
     }
 
-    /// Where the prompt's shell stands, if that is known, or stood before. It reads files. `own_runs`: so does a command of
-    /// the user's own, so that where its shell will stand is not known.
+    /// The working directory of the prompt's shell: the present one, or else the last known. Reads
+    /// files. `own_runs`: a command of the user's own is running, so the directory of the next one
+    /// is unknown.
     pub(crate) fn of(
         session: &Conversation,
         stands: Option<PathBuf>,
@@ -62,17 +65,18 @@ impl PromptDirectory {
     }
 
     fn at(session: &Conversation, stands: Option<PathBuf>, before: &Path, own: PathBuf) -> Self {
-        // A shell can stand in a directory that is gone, but none can start there.
+        // A shell can stay in a deleted directory, but no shell can start there.
         let starts = stands.is_none() && session.remote_host().is_none();
         let directory = stands.unwrap_or_else(|| before.to_owned());
         let home = session.host().home.as_deref();
         let mut shown = text(&directory, home);
-        // The user's shell starts where the session does, and is of interest only where it went somewhere.
+        // The user's shell starts in the conversation's directory, and is shown only if it has left
+        // it.
         if own != directory && own != session.cwd() {
             shown = format!("{shown} · ! {}", text(&own, home));
         }
         Self {
-            // On a target the directory is one of another machine.
+            // On a remote host the directory is not local.
             branch: match session.remote_host() {
                 Some(_) => None,
                 None => branch(&directory),
@@ -84,20 +88,20 @@ impl PromptDirectory {
         }
     }
 
-    /// Where a shell starts.
+    /// The directory in which a shell starts.
     pub(crate) fn start(&self) -> &Path {
         self.instead.as_deref().unwrap_or(&self.directory)
     }
 }
 
-/// The nearest directory above that can be entered, if this one cannot.
+/// The nearest parent that can be entered, if this directory cannot.
 fn instead(directory: &Path) -> Option<PathBuf> {
     let can_enter = |at: &&Path| at.join(".").metadata().is_ok();
     let found = directory.ancestors().find(can_enter)?;
     (found != directory).then(|| found.to_owned())
 }
 
-/// `~` for the home directory.
+/// The path with `~` for the home directory.
 fn text(path: &Path, home: Option<&Path>) -> String {
     let text = match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
@@ -113,14 +117,14 @@ fn branch(directory: &Path) -> Option<String> {
         .ancestors()
         .map(|above| above.join(".git"))
         .find(|git| git.symlink_metadata().is_ok())?;
-    // Of a linked worktree or a submodule it is a file that says where the directory is.
+    // In a linked worktree or a submodule, `.git` is a file that names the directory.
     let git = match beginning(&git).as_deref().map(str::trim_end) {
         Some(text) => git.parent()?.join(text.strip_prefix("gitdir: ")?),
         None => git,
     };
     let head = beginning(&git.join("HEAD"))?;
     let under_way = under_way(&git);
-    // While it rebases, HEAD is a commit.
+    // During a rebase, HEAD is a commit.
     let rebased = ["rebase-merge", "rebase-apply"].map(|of| git.join(of).join("head-name"));
     let rebased = rebased.iter().find_map(|name| beginning(name));
     let head = rebased.as_deref().unwrap_or(&head).trim_end();
@@ -133,7 +137,7 @@ fn branch(directory: &Path) -> Option<String> {
     Some(one_line(&format!("{name}{under_way}")).into_owned())
 }
 
-/// What git is in the middle of, as git's own prompt says it: `REBASE 1/2`.
+/// An unfinished operation, as git's own prompt shows it: `REBASE 1/2`.
 fn under_way(git: &Path) -> Option<String> {
     const REBASES: [(&str, &str, &str); 2] = [
         ("rebase-merge", "msgnum", "end"),
@@ -162,7 +166,7 @@ fn under_way(git: &Path) -> Option<String> {
     found.map(|(_, what)| what.to_owned())
 }
 
-/// The beginning of a file's text; `None` of a directory.
+/// The beginning of a file's text; `None` for a directory.
 fn beginning(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok().filter(|file| {
@@ -179,17 +183,17 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn where_a_directory_is_gone_the_nearest_one_above_takes_its_place() {
+    fn nearest_parent_replaces_a_missing_directory() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(instead(dir.path()), None);
-        let gone = dir.path().join("a/b");
-        assert_eq!(instead(&gone).as_deref(), Some(dir.path()));
+        let missing = dir.path().join("a/b");
+        assert_eq!(instead(&missing).as_deref(), Some(dir.path()));
         fs::write(dir.path().join("a"), "").unwrap();
-        assert_eq!(instead(&gone).as_deref(), Some(dir.path()), "a file");
+        assert_eq!(instead(&missing).as_deref(), Some(dir.path()), "a file");
     }
 
     #[test]
-    fn the_branch_is_read_from_the_files_of_git() {
+    fn branch_is_read_from_the_files_of_git() {
         let dir = tempfile::tempdir().unwrap();
         let (repo, linked) = (dir.path().join("repo"), dir.path().join("linked"));
         let worktree = repo.join(".git/worktrees/linked");
@@ -207,7 +211,7 @@ mod tests {
             fs::write(repo.join(".git/HEAD"), head).unwrap();
             assert_eq!(branch(&repo.join("src/deep")).as_deref(), wanted, "{head}");
         }
-        // In the middle of something.
+        // During an operation.
         let git = repo.join(".git");
         fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         for (name, wanted) in [

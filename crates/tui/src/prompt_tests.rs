@@ -12,7 +12,7 @@ fn typed(prompt: &mut Prompt, text: &str) {
 }
 
 #[test]
-fn the_history_goes_back_and_forth_and_keeps_what_is_being_written() {
+fn history_goes_back_and_forth_and_keeps_the_typed_text() {
     let mut prompt = Prompt::new(&Theme::plain());
     for (at, text) in ["one", "two", "two", "three\nlines"].iter().enumerate() {
         prompt.history.add(entry(at as u64, text));
@@ -40,7 +40,7 @@ fn the_history_goes_back_and_forth_and_keeps_what_is_being_written() {
 }
 
 #[test]
-fn a_click_places_the_cursor() {
+fn click_moves_the_cursor() {
     use ratatui::{Terminal, backend::TestBackend};
     let mut prompt = Prompt::new(&Theme::plain());
     prompt.paste("echo 你好\nls");
@@ -68,7 +68,7 @@ fn a_click_places_the_cursor() {
 }
 
 #[test]
-fn lines_are_added_by_modified_enter_and_by_a_backslash() {
+fn modified_enter_and_a_backslash_add_lines() {
     let mut prompt = Prompt::new(&Theme::plain());
     typed(&mut prompt, "a");
     prompt.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT));
@@ -84,7 +84,7 @@ fn lines_are_added_by_modified_enter_and_by_a_backslash() {
 }
 
 #[test]
-fn what_was_deleted_comes_back() {
+fn deleted_text_comes_back() {
     let mut prompt = Prompt::new(&Theme::plain());
     let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
     let alt = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::ALT);
@@ -112,7 +112,7 @@ fn what_was_deleted_comes_back() {
 }
 
 #[test]
-fn what_was_wiped_comes_back_and_is_a_trial_if_it_was() {
+fn wiped_text_comes_back_and_stays_a_trial() {
     let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
     for text in ["one two", "a\n\nb"] {
         for is_trial in [false, true] {
@@ -126,11 +126,11 @@ fn what_was_wiped_comes_back_and_is_a_trial_if_it_was() {
             assert!(prompt.is_empty() && !prompt.is_trial);
             prompt.key(ctrl('_'));
             assert_eq!((&*prompt.text(), prompt.is_trial), (text, is_trial));
-            // What was cut is as it was.
+            // The yank buffer is unchanged.
             prompt.key(key(KeyCode::End));
             prompt.key(ctrl('y'));
             assert_eq!(prompt.text(), format!("{text}cut"));
-            // What is typed anew is no trial.
+            // A newly typed line is no trial.
             prompt.wipe();
             typed(&mut prompt, "x");
             assert!(!prompt.is_trial);
@@ -139,7 +139,7 @@ fn what_was_wiped_comes_back_and_is_a_trial_if_it_was() {
 }
 
 #[test]
-fn keys_that_are_not_documented_do_nothing() {
+fn undocumented_keys_do_nothing() {
     let mut prompt = Prompt::new(&Theme::plain());
     prompt.paste("one two");
     let (ctrl, alt) = (KeyModifiers::CONTROL, KeyModifiers::ALT);
@@ -158,7 +158,7 @@ fn keys_that_are_not_documented_do_nothing() {
 }
 
 #[test]
-fn a_part_is_replaced_in_front_of_the_cursor() {
+fn part_in_front_of_the_cursor_is_replaced() {
     let mut prompt = Prompt::new(&Theme::plain());
     prompt.paste("é a\ncat my fi | b");
     for _ in 0.." | b".len() {
@@ -172,13 +172,13 @@ fn a_part_is_replaced_in_front_of_the_cursor() {
 }
 
 #[test]
-fn what_is_pasted_does_not_act() {
+fn pasted_text_does_not_act() {
     let mut prompt = Prompt::new(&Theme::plain());
     prompt.paste("a\r\nb\u{1b}[31m\u{7}\rc");
     assert_eq!(prompt.text(), "a\nb[31m\nc");
 }
 
-/// A flag, a family, an accent of its own, a digit on a key.
+/// A flag, a family, a combining accent, a keycap.
 const CLUSTERS: [&str; 4] = [
     "🇩🇪",
     "👨\u{200d}👩\u{200d}👧",
@@ -187,7 +187,7 @@ const CLUSTERS: [&str; 4] = [
 ];
 
 #[test]
-fn the_cursor_and_deletions_take_what_is_seen_as_one() {
+fn cursor_and_deletions_treat_a_cluster_as_one() {
     let shift = |code| KeyEvent::new(code, KeyModifiers::SHIFT);
     let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
     for cluster in CLUSTERS {
@@ -206,7 +206,8 @@ fn the_cursor_and_deletions_take_what_is_seen_as_one() {
             prompt.key(key(code));
             assert_eq!(prompt.before(), beside[at], "{code:?}");
         }
-        // Before it, behind it, with the shift key; each is undone at once, and is nothing that was cut.
+        // Before the cursor, at it, and with the shift key. Each is undone in one step, and leaves
+        // the yank buffer unchanged.
         for (keys, deletes) in [
             (vec![key(KeyCode::Left)], key(KeyCode::Backspace)),
             (vec![key(KeyCode::Left)], ctrl('h')),
@@ -244,7 +245,7 @@ fn the_cursor_and_deletions_take_what_is_seen_as_one() {
 }
 
 #[test]
-fn the_cursor_does_not_come_to_be_within_what_is_seen_as_one() {
+fn cursor_never_stops_within_a_cluster() {
     for cluster in CLUSTERS {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste(&format!("{cluster}\nxyz"));
@@ -259,7 +260,7 @@ fn the_cursor_does_not_come_to_be_within_what_is_seen_as_one() {
             "a word on: {before:?}"
         );
     }
-    // A letter that is typed, or pasted, before its accent takes it.
+    // A letter that is typed or pasted before a combining accent takes the accent.
     for is_pasted in [false, true] {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste("\u{301}x");

@@ -1,5 +1,5 @@
-//! What waits for the person's answer, one after the other: calls that want more than the sandbox allows, and what is about
-//! to be done with a call's changes.
+//! Questions to the user, one after the other: calls that want more than the sandbox allows, and
+//! actions on a call's changes.
 
 use crate::approvals::ApprovalQuestion;
 use crate::change_actions::Proposed;
@@ -13,24 +13,24 @@ use ratatui::layout::Rect;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// No key answers a question that has not been there for this long: it was meant for something else. Nor goes one to a
-/// program that has started by itself.
+/// How long a question must be shown before a key answers it: an earlier key was meant for
+/// something else. The same delay protects a program that has started by itself.
 pub(crate) const AT_LEAST: Duration = Duration::from_millis(600);
 
-/// The questions that wait, the first one is shown.
+/// The open questions. The first one is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     waiting: VecDeque<Waiting>,
-    /// Since when the first one is shown.
+    /// Since when the first question is shown.
     since: Duration,
 }
 
-/// Something that waits for an answer.
+/// An open question.
 #[derive(Debug)]
 pub(crate) enum Waiting {
-    /// A call: may it have more?
+    /// May this call leave the sandbox?
     Call(ApprovalQuestion),
-    /// The changes of a card: is this to be done?
+    /// May this action on a card's changes be carried out?
     Changes {
         entry: EntryId,
         command: String,
@@ -38,29 +38,29 @@ pub(crate) enum Waiting {
     },
 }
 
-/// What became of an event.
+/// The result of an event.
 #[derive(Debug)]
 pub(crate) enum QuestionOutcome {
-    /// There is no question; the event is for somebody else.
+    /// There is no question; the event is for another part of the interface.
     NotAsked,
-    /// It was for a question, and nobody else has to do anything.
+    /// The event was for a question and is handled.
     Answered,
-    /// The call may have more, and runs.
+    /// The call is permitted, and runs.
     Allowed,
-    /// This is to be done.
+    /// The action is permitted.
     Yes(EntryId, Box<Proposed>),
 }
 
 impl Waiting {
-    /// Of a cancelled call nobody wants to know any more.
+    /// True if the question is obsolete because its call was cancelled.
     fn is_over(&self) -> bool {
-        matches!(self, Self::Call(asked) if asked.is_over())
+        matches!(self, Self::Call(question) if question.is_over())
     }
 
     fn answered(self, yes: bool) -> QuestionOutcome {
         match self {
-            Self::Call(asked) => {
-                asked.answer(yes);
+            Self::Call(question) => {
+                question.answer(yes);
                 if yes {
                     return QuestionOutcome::Allowed;
                 }
@@ -75,7 +75,7 @@ impl Waiting {
 }
 
 impl Questions {
-    /// An event, which is for a question if there is one.
+    /// Handles an event, which is for a question if there is one.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) -> QuestionOutcome {
         self.forget_over(now);
         let Some(first) = self.waiting.pop_front() else {
@@ -110,7 +110,7 @@ impl Questions {
         self.waiting.retain(|waiting| !waiting.is_over());
     }
 
-    /// Whether one waits for its answer.
+    /// True if a question awaits its answer.
     pub(crate) fn is_asked(&self) -> bool {
         self.waiting.iter().any(|waiting| !waiting.is_over())
     }
@@ -126,14 +126,14 @@ impl Questions {
         let buffer = frame.buffer_mut();
         match waiting.next() {
             None => {}
-            Some(Waiting::Call(asked)) => {
-                let reason = format!("Why: {}", asked.reason);
+            Some(Waiting::Call(question)) => {
+                let reason = format!("Why: {}", question.reason);
                 let question = Question {
                     title: "May this call leave the sandbox?",
                     parts: &[
-                        QuestionPart::Loosened(&asked.changes(own)),
+                        QuestionPart::Loosened(&question.changes(own)),
                         QuestionPart::Text(&reason),
-                        QuestionPart::Script(&asked.command),
+                        QuestionPart::Script(&question.command),
                     ],
                     yes: "allow it once",
                     no: "deny",
@@ -146,11 +146,11 @@ impl Questions {
                 let question = Question {
                     title: &proposed.title(),
                     parts: &[
-                        QuestionPart::Weighty(&proposed.summary()),
+                        QuestionPart::Summary(&proposed.summary()),
                         QuestionPart::Files(&proposed.files, proposed.more),
-                        QuestionPart::Text(proposed.of_conflicts()),
+                        QuestionPart::Text(proposed.conflicts_heading()),
                         QuestionPart::Conflicts(&proposed.conflicts),
-                        QuestionPart::Text(&proposed.of_between()),
+                        QuestionPart::Text(&proposed.between_text()),
                         QuestionPart::Script(command),
                     ],
                     yes: proposed.yes(),
@@ -171,8 +171,8 @@ fn answer_of(key: KeyEvent) -> Option<bool> {
     }
 }
 
-/// The sandbox in the status line; `None` if there is none.
-pub(crate) fn said_of(sandbox: &SandboxSettings) -> Option<String> {
+/// The sandbox, for the status line; `None` without a sandbox.
+pub(crate) fn sandbox_summary(sandbox: &SandboxSettings) -> Option<String> {
     let SandboxSettings { level, network, .. } = sandbox;
     (*level != SandboxLevel::Off).then(|| format!("{level}, network {network}"))
 }

@@ -1,11 +1,11 @@
-//! What becomes of the commands that wait for the running one.
+//! The treatment of queued commands.
 
-/// What becomes of commands that wait when the running one has ended.
+/// The treatment of queued commands when the running one ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Queue {
-    /// The next one starts.
+    /// The next command starts.
     #[default]
     Continues,
-    /// They go back into the prompt: whoever cancels may not want what was to follow.
-    IsTakenBack,
+    /// The commands go back into the prompt: a user who cancels may not want the rest.
+    ReturnsToPrompt,
 }

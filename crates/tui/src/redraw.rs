@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Wake;
 use tokio::sync::Notify;
 
-/// As a waker for live output: the event loop draws again.
+/// A waker for live output that makes the event loop draw again.
 #[derive(Debug, Default)]
 pub(crate) struct Redraw(Notify);
 

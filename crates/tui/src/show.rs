@@ -1,4 +1,5 @@
-//! Shows one command on its own terminal, full screen on the host's: for programs that run a single call.
+//! Shows one command on its own terminal, full screen on the host's: for programs that run a single
+//! call.
 
 use crate::console::{Console, Handled};
 use crate::host_terminal::HostTerminal;
@@ -17,11 +18,14 @@ use std::time::Duration;
 /// Minimum time between two frames.
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's terminal while it
-/// runs. The host's terminal is taken over when the command starts and restored when it has ended. If the host's
-/// terminal fails, `call` is cancelled through `cancel` and awaited.
+/// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's
+/// terminal while it runs.
+///
+/// Takes over the host's terminal when the command starts and restores it when the command has
+/// ended. If the host's terminal fails, `call` is cancelled through `cancel` and awaited.
 ///
 /// # Errors
+///
 /// The host's terminal failed; with what `call` returned.
 pub async fn show<T>(
     mut terminals: Terminals,

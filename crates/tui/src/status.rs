@@ -1,8 +1,9 @@
-//! The last line of the screen: where commands run and how things are, and the keys that matter now; or a message.
+//! The last line of the screen: the directory, the state, and the keys for the present situation;
+//! or a message.
 
 use crate::app::App;
 use crate::change_actions;
-use crate::questions::said_of;
+use crate::questions::sandbox_summary;
 use crate::transcript::CardEntry;
 use agent_bash_render::{CardState, Theme, abridged, mark, shortened};
 use ratatui::Frame;
@@ -10,18 +11,19 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// The keys that every selected card has. Of one of an earlier run only the command is here, and that may be cut.
+/// The keys of every selected card. Of a command of an earlier run, only a possibly cut text is
+/// stored.
 const CARD_KEYS: &str = "y Y copy · e edit · R again · f fold · esc back  ";
 const EARLIER_KEYS: &str = "Y copy command · esc back  ";
 
-/// Columns that the directory and the branch have at least before something else is left out for them.
-const LEAST_PLACE: usize = 12;
+/// Columns that the directory and the branch keep before other parts are dropped for them.
+const LEAST_DIRECTORY: usize = 12;
 const LEAST_BRANCH: usize = 12;
 
-/// Less of a directory says nothing.
-const NO_PLACE: usize = 6;
+/// Columns below which a directory is not useful.
+const NO_DIRECTORY: usize = 6;
 
-/// Stands between the directory of calls and that of the person's own commands.
+/// Separates the directories of calls and of the user's own commands.
 const OWN: &str = " · ! ";
 
 /// Shortens a text to a number of columns.
@@ -30,12 +32,12 @@ type Shorten = fn(&str, usize) -> String;
 /// A part of the line.
 #[derive(Debug, Clone)]
 struct StatusPart {
-    /// Where there is too little room, those with the highest go first; that of 0 stays.
+    /// If there is too little room, parts with the highest rank are dropped first; rank 0 stays.
     rank: u8,
     span: Span<'static>,
-    /// How many columns it has at least if it is shortened, and what shortens it.
+    /// The minimum of columns after shortening, and the function that shortens.
     least: Option<(usize, Shorten)>,
-    /// What stands for it before anything is left out.
+    /// The replacement that is tried before any part is dropped.
     short: Option<String>,
 }
 
@@ -54,20 +56,20 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let right = abridged(&keys(app), room);
     let wanted = Span::raw(&right).width();
     let all = state_parts(app);
-    // Keys for what is going on are more important than how it is; general ones are not.
+    // Keys for what is running matter more than its state; general keys do not.
     let is_busy = app.call.is_some() || app.bang.is_some() || app.listed.is_some();
     let is_idle = app.transcript.chosen().is_none() && !is_busy;
-    let beside = if right.is_empty() { 0 } else { wanted + 2 };
-    let left = match fitted(&all, room.saturating_sub(beside), theme) {
+    let right_width = if right.is_empty() { 0 } else { wanted + 2 };
+    let left = match fitted(&all, room.saturating_sub(right_width), theme) {
         Some(line) => line,
         None => fewer(
             all,
-            room.saturating_sub(if is_idle { 0 } else { beside }),
+            room.saturating_sub(if is_idle { 0 } else { right_width }),
             theme,
         ),
     };
-    let for_left = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
-    buffer.set_line(area.x, area.y, &left, for_left as u16);
+    let left_width = room.saturating_sub(if is_idle { 0 } else { wanted + 1 });
+    buffer.set_line(area.x, area.y, &left, left_width as u16);
     if left.width() + 2 + wanted <= room || !is_idle {
         let wanted = wanted.min(room);
         let x = area.right().saturating_sub(wanted as u16);
@@ -76,11 +78,11 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// All parts, those shortened that can be; `None` if there is not enough room for that.
-fn fitted(said: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'static>> {
-    let mut said = said.to_vec();
-    let mut over = line_of(&said, theme).width().saturating_sub(room);
-    for part in &mut said {
+/// All parts, shortened where possible; `None` if they do not fit.
+fn fitted(parts: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'static>> {
+    let mut parts = parts.to_vec();
+    let mut over = line_of(&parts, theme).width().saturating_sub(room);
+    for part in &mut parts {
         let Some((least, shorten)) = part.least.filter(|_| over > 0) else {
             continue;
         };
@@ -89,36 +91,36 @@ fn fitted(said: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'stati
         part.span.content = shorten(&part.span.content, columns).into();
         over = over.saturating_sub(wide - part.span.width());
     }
-    (over == 0).then(|| line_of(&said, theme))
+    (over == 0).then(|| line_of(&parts, theme))
 }
 
-/// As many parts as there is room for; the first one, if nothing else is left, with what fits of it.
-fn fewer(mut said: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static> {
+/// As many parts as fit. If only the first is left, shows as much of it as fits.
+fn fewer(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static> {
     loop {
-        if let Some(line) = fitted(&said, room, theme) {
+        if let Some(line) = fitted(&parts, room, theme) {
             return line;
         }
-        if let Some(part) = said.iter_mut().find(|part| part.short.is_some()) {
+        if let Some(part) = parts.iter_mut().find(|part| part.short.is_some()) {
             part.span.content = part.short.take().unwrap_or_default().into();
             continue;
         }
-        let last = said.iter().map(|part| part.rank).max().unwrap_or(0);
+        let last = parts.iter().map(|part| part.rank).max().unwrap_or(0);
         if last == 0 {
             break;
         }
-        said.retain(|part| part.rank != last);
+        parts.retain(|part| part.rank != last);
     }
-    if room < NO_PLACE {
+    if room < NO_DIRECTORY {
         return Line::default();
     }
-    for part in &mut said {
-        part.span.content = of_places(&part.span.content, room.saturating_sub(2)).into();
+    for part in &mut parts {
+        part.span.content = shorten_directories(&part.span.content, room.saturating_sub(2)).into();
     }
-    line_of(&said, theme)
+    line_of(&parts, theme)
 }
 
-/// The directories, in which ends are kept: they say more.
-fn of_places(shown: &str, columns: usize) -> String {
+/// Shortens directories at their beginning: their ends say more.
+fn shorten_directories(shown: &str, columns: usize) -> String {
     let Some((calls, own)) = shown.split_once(OWN) else {
         return end_of(shown, columns);
     };
@@ -148,7 +150,7 @@ fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// What there is to say of the state.
+/// The parts about the state.
 fn state_parts(app: &App) -> Vec<StatusPart> {
     let theme = &app.theme;
     let part = |rank, text: String, style| StatusPart {
@@ -157,50 +159,50 @@ fn state_parts(app: &App) -> Vec<StatusPart> {
         least: None,
         short: None,
     };
-    let mut said = vec![StatusPart {
-        least: Some((LEAST_PLACE, of_places)),
+    let mut parts = vec![StatusPart {
+        least: Some((LEAST_DIRECTORY, shorten_directories)),
         ..part(0, app.directory.shown.clone(), theme.text)
     }];
     let branch = app.directory.branch.as_ref().map(|branch| StatusPart {
         least: Some((LEAST_BRANCH, shortened)),
         ..part(4, format!("⎇ {branch}"), theme.accent)
     });
-    said.extend(branch);
+    parts.extend(branch);
     if let Some(status) = &app.last {
         let state = CardState::Ended(status.clone());
         let (icon, style) = mark(&state, Duration::ZERO, theme);
-        said.push(part(5, format!("{icon} {}", state.badge()), style));
+        parts.push(part(5, format!("{icon} {}", state.badge()), style));
     }
     if !app.about.is_empty() {
-        said.push(part(7, app.about.clone(), theme.dim));
+        parts.push(part(7, app.about.clone(), theme.dim));
     }
     if app.is_safe_mode {
-        said.push(part(1, "safe mode".to_owned(), theme.accent));
+        parts.push(part(1, "safe mode".to_owned(), theme.accent));
     }
-    let sandbox = said_of(&app.sandbox);
-    said.extend(sandbox.map(|text| StatusPart {
+    let sandbox = sandbox_summary(&app.sandbox);
+    parts.extend(sandbox.map(|text| StatusPart {
         short: Some(app.sandbox.level.to_string()),
         ..part(3, text, theme.accent)
     }));
     if app.terminal == Some(true) {
-        said.push(part(6, "terminal".to_owned(), theme.accent));
+        parts.push(part(6, "terminal".to_owned(), theme.accent));
     }
     match app.held.len() + app.transcript.undecided().count() {
         0 => {}
-        1 => said.push(part(1, "1 trial waits".to_owned(), theme.warning)),
-        trials => said.push(part(1, format!("{trials} trials wait"), theme.warning)),
+        1 => parts.push(part(1, "1 trial waits".to_owned(), theme.warning)),
+        trials => parts.push(part(1, format!("{trials} trials wait"), theme.warning)),
     }
     match app.running_jobs {
         0 => {}
-        1 => said.push(part(2, "1 job".to_owned(), theme.running)),
-        jobs => said.push(part(2, format!("{jobs} jobs"), theme.running)),
+        1 => parts.push(part(2, "1 job".to_owned(), theme.running)),
+        jobs => parts.push(part(2, format!("{jobs} jobs"), theme.running)),
     }
-    said
+    parts
 }
 
-fn line_of(said: &[StatusPart], theme: &Theme) -> Line<'static> {
+fn line_of(parts: &[StatusPart], theme: &Theme) -> Line<'static> {
     let mut line = Line::default();
-    for (at, part) in said.iter().enumerate() {
+    for (at, part) in parts.iter().enumerate() {
         let before = if at == 0 { "  " } else { " · " };
         line.spans
             .extend([Span::styled(before, theme.dim), part.span.clone()]);
@@ -208,7 +210,7 @@ fn line_of(said: &[StatusPart], theme: &Theme) -> Line<'static> {
     line
 }
 
-/// The keys that matter now, for the end of the status line.
+/// The keys for the present situation, for the end of the line.
 fn keys(app: &App) -> String {
     if app.is_covered() || app.is_asked() || app.help.is_some() {
         return String::new();
@@ -231,12 +233,12 @@ fn keys(app: &App) -> String {
     }
     let text = app.prompt.text();
     let keys = if app.listed.is_some() {
-        // The list names its own.
+        // The list names its own keys.
         ""
     } else if app.transcript.chosen().is_some() {
         "ctrl+↑ gives it the keys · esc back  "
     } else if app.prompt.is_trial {
-        "enter tries it · ctrl+c clear  "
+        "enter runs it as a trial · ctrl+c clear  "
     } else if app.call.is_some() || app.bang.is_some() {
         "esc cancel  "
     } else if app.prompt.is_empty() {

@@ -6,11 +6,11 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 fn app(shown: &str, branch: &str) -> App {
-    let place = PromptDirectory {
+    let directory = PromptDirectory {
         branch: Some(branch.to_owned()),
         ..PromptDirectory::for_tests(shown)
     };
-    let mut app = App::new(Theme::plain(), None, place, String::new());
+    let mut app = App::new(Theme::plain(), None, directory, String::new());
     app.last = Some(Status::Exited { code: 0 });
     app
 }
@@ -27,7 +27,7 @@ fn drawn(app: &App, width: u16) -> String {
 }
 
 #[test]
-fn long_names_are_shortened_before_anything_is_left_out() {
+fn long_names_are_shortened_before_parts_are_dropped() {
     let long = "/home/you/a/very/long/way/down/to/a/directory/and/one-more";
     for (shown, branch, width, wanted) in [
         (
@@ -55,9 +55,9 @@ fn long_names_are_shortened_before_anything_is_left_out() {
     }
 }
 
-/// What runs and what waits for the person is the last that is left out.
+/// Running and waiting commands are dropped last.
 #[test]
-fn in_a_sandbox_what_waits_is_said_in_narrow_windows_too() {
+fn narrow_windows_show_waiting_trials_in_a_sandbox() {
     let mut app = app("/tmp/some/of/ledger", "main");
     app.sandbox.level = agent_bash::core::sandbox::SandboxLevel::WorkspaceWrite;
     app.held = vec![agent_bash::core::changes::ChangesId(1)];
@@ -77,24 +77,24 @@ fn in_a_sandbox_what_waits_is_said_in_narrow_windows_too() {
     ] {
         assert_eq!(drawn(&app, width), wanted, "{width}");
     }
-    let line = fewer(state_parts(&app), NO_PLACE - 1, &Theme::plain());
+    let line = fewer(state_parts(&app), NO_DIRECTORY - 1, &Theme::plain());
     assert_eq!(line.width(), 0);
 }
 
 #[test]
-fn of_two_directories_both_ends_are_shown() {
+fn ends_of_both_directories_are_shown() {
     for (columns, wanted) in [
         (40, "~/work/project/src · ! ~/other/place"),
         (30, "~/work/project/src · ! …/place"),
         (20, "…/src · ! …/place"),
     ] {
-        let shown = of_places("~/work/project/src · ! ~/other/place", columns);
+        let shown = shorten_directories("~/work/project/src · ! ~/other/place", columns);
         assert_eq!(shown, wanted);
     }
 }
 
 #[test]
-fn what_the_keys_do_now_is_named() {
+fn keys_for_the_present_situation_are_named() {
     let mut app = app("~", "main");
     app.is_safe_mode = true;
     assert!(drawn(&app, 80).contains("· safe mode"));
@@ -105,5 +105,5 @@ fn what_the_keys_do_now_is_named() {
     app.prompt.replace("rm x", false);
     assert!(drawn(&app, 80).contains("f3 try it"));
     app.prompt.is_trial = true;
-    assert!(drawn(&app, 80).contains("enter tries it"));
+    assert!(drawn(&app, 80).contains("enter runs it as a trial"));
 }

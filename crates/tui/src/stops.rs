@@ -1,15 +1,16 @@
-//! The signals that stop and continue this program from outside, so that the terminal is given back in time.
+//! The signals that stop and continue this program from outside, so that the terminal is released
+//! in time.
 
 use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 use std::io;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
-/// What a signal asks for.
+/// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Give the terminal back, and stop.
+    /// Release the terminal, and stop.
     Suspend,
-    /// It was stopped without warning, and goes on: take the terminal again.
+    /// The program was stopped without warning, and continues: take over the terminal again.
     Continued,
 }
 
@@ -22,6 +23,7 @@ pub(crate) struct Stops {
 
 impl Stops {
     /// # Errors
+    ///
     /// The system cannot install a handler.
     pub(crate) fn listen() -> io::Result<Self> {
         let on = |own: Signal| signal(SignalKind::from_raw(own.as_raw()));
@@ -31,7 +33,7 @@ impl Stops {
         })
     }
 
-    /// The next one. Cancel safe.
+    /// Waits for the next signal. Cancel safe.
     pub(crate) async fn next(&mut self) -> Stop {
         tokio::select! {
             biased;
@@ -41,26 +43,29 @@ impl Stops {
         }
     }
 
-    /// Asks this whole job to stop, as the terminal's driver does for Ctrl+Z: a shell waits for all of its processes. This
-    /// one is told by [`Self::next`], too.
+    /// Stops this program's whole process group, as the terminal's driver does for Ctrl+Z: a shell
+    /// waits for all processes of a job. [`Self::next`] reports the signal to this process, too.
     ///
     /// # Errors
+    ///
     /// The signal cannot be sent.
     pub(crate) fn ask() -> io::Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }
 
-    /// Stops this process until it is continued; not at all where no shell could continue it.
+    /// Stops this process until it is continued. Does nothing if no shell could continue it.
     ///
     /// # Errors
+    ///
     /// The signal cannot be sent.
     pub(crate) async fn stop(&mut self) -> io::Result<()> {
-        // Whoever leads the session has nobody above who controls jobs, nor has the group of that process.
+        // A session leader's process group is orphaned: a stopped member would never be continued.
         if getsid(None).is_ok_and(|leader| leader == getpgrp()) {
             return Ok(());
         }
         kill_process(getpid(), Signal::STOP)?;
-        // Another thread may get it: without this wait the terminal would be taken back before this one has stopped.
+        // Another thread may get the signal. Without this wait, the terminal would be taken over
+        // before this thread has stopped.
         self.continued.recv().await;
         Ok(())
     }

@@ -6,20 +6,21 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Runs commands on terminals and passes each session to whoever shows it. Give [`Terminals::executor`] to the
-/// tool's builder, and this value to [`crate::run`] or [`crate::show`].
+/// Runs commands on terminals and passes each session to the interface. Give
+/// [`Terminals::executor`] to the tool's builder, and this value to [`crate::run`] or
+/// [`crate::show`].
 pub struct Terminals {
     executor: Arc<PtyExecutor>,
     started: UnboundedReceiver<PtySession>,
 }
 
 impl Terminals {
-    /// Nothing runs until the executor is called.
+    /// Creates the connection. Nothing runs until the executor is called.
     pub fn new(options: PtyOptions) -> Self {
-        let (tell, started) = unbounded_channel();
+        let (sender, started) = unbounded_channel();
         let executor = PtyExecutor::new(options).on_start(move |session| {
-            // If nobody shows the session any more, the command runs all the same.
-            let _ = tell.send(session);
+            // If the interface has ended, the command runs all the same.
+            let _ = sender.send(session);
         });
         Self {
             executor: Arc::new(executor),
@@ -27,31 +28,31 @@ impl Terminals {
         }
     }
 
-    /// For [`agent_bash::BashToolBuilder::terminal`].
+    /// The executor for [`agent_bash::BashToolBuilder::terminal`].
     pub fn executor(&self) -> Arc<dyn Executor> {
         Arc::clone(&self.executor) as _
     }
 
-    /// Records the next command, as asciicast v2.
+    /// Records the next command as asciicast v2.
     pub fn record_next(&self, into: RecordingWriter) {
         self.executor.record_next(into);
     }
 
-    /// The size of terminals that start from now on.
+    /// Sets the size of terminals that start from now on.
     pub(crate) fn set_size(&self, size: PtySize) {
         self.executor.set_size(size);
     }
 
-    /// Whether the next command is known to draw on all of its terminal.
+    /// Sets whether the next command is known to draw on its whole terminal.
     pub(crate) fn expect_drawing(&self, draws: bool) {
         self.executor.expect_drawing(draws);
     }
 
-    /// The next session. Cancel safe.
+    /// Waits for the next session. Cancel safe.
     pub(crate) async fn started(&mut self) -> PtySession {
         match self.started.recv().await {
             Some(session) => session,
-            // Cannot happen: the executor, which is owned here, holds the sender.
+            // Cannot happen: the executor, which this value owns, holds the sender.
             None => std::future::pending().await,
         }
     }

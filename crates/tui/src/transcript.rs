@@ -19,20 +19,17 @@ use std::time::Duration;
 /// Maximum number of entries. Two thousand cards of short commands take 15 MB.
 const MOST: usize = 2000;
 
-/// Maximum of bytes that they have printed, of which each keeps no more than an `OutputLimits::CARD`.
+/// Limit of output bytes of all cards. Each holds at most an `OutputLimits::CARD`.
 const MOST_BYTES: usize = 64 << 20;
 
-/// What stands where cards have been dropped.
-const DROPPED: [&str; 2] = [
-    "Earlier cards are not kept here;",
-    "`agent-bash log` has them.",
-];
+/// The text in the place of dropped cards.
+const DROPPED: [&str; 2] = ["Earlier cards were dropped;", "`agent-bash log` has them."];
 
-/// Rows of output on a collapsed card: half of what is there, within these bounds.
+/// Rows of output on a collapsed card: half of the available ones, within these bounds.
 const LEAST_ROWS: usize = 4;
 const MOST_ROWS: usize = 40;
 
-/// Identifies what is said of cards that were dropped.
+/// Identifies the notice about dropped cards.
 const NOTICE: EntryId = EntryId(0);
 
 /// All entries, and the scroll position.
@@ -45,18 +42,20 @@ pub(crate) struct Transcript {
     /// Rows visible at once.
     page: usize,
     pub(crate) selected: Option<EntryId>,
-    /// The selection came by the mouse, and has no keys: a click may only have been meant for the window.
+    /// True if the mouse selected the card. The card then has no keys: the click may only have been
+    /// meant for the window.
     pub(crate) is_clicked: bool,
-    /// The selected card is about to change its height, and stays where it is also at the bottom.
+    /// True while the selected card changes its height and must stay in place even at the bottom.
     holds: bool,
 }
 
-/// What stays where it is while heights change.
+/// The entry that stays in place while heights change.
 struct Anchor {
     card: EntryId,
-    /// How many rows below its first one the view begins; negative if that is above it.
+    /// Number of rows between its first row and the first visible one; negative if the entry begins
+    /// below.
     offset: isize,
-    /// It is the one that changes its height, and is shown as far as it fits.
+    /// True if the entry itself changes its height, and is shown as far as it fits.
     is_whole: bool,
 }
 
@@ -86,7 +85,8 @@ impl Transcript {
         id
     }
 
-    /// Adds the card of a trial of an earlier run: before those of this run, and behind what was said when that began.
+    /// Adds the card of a trial of an earlier run: before the cards of this run, and after the
+    /// notes at its start.
     pub(crate) fn add_earlier(&mut self, card: Card) {
         self.next += 1;
         let mut entry = CardEntry::new(EntryId(self.next), card, Duration::ZERO);
@@ -96,33 +96,34 @@ impl Transcript {
         self.entries.insert(at.unwrap_or(self.entries.len()), entry);
     }
 
-    /// Whether trials of earlier runs are cards.
+    /// True if trials of earlier runs have cards.
     pub(crate) fn has_earlier(&self) -> bool {
         self.entries.iter().any(CardEntry::is_of_earlier_run)
     }
 
-    /// Whether the selected trial is the first of those that wait, or none does.
+    /// True if the selected trial is the first undecided one, or if there is none.
     pub(crate) fn is_first_undecided(&self) -> bool {
         let first = self.undecided().next();
         first.is_none() || first == self.selected
     }
 
-    /// Drops the oldest cards if there are too many, but none that runs, or that waits for a decision.
+    /// Drops the oldest cards if there are too many, except those of running commands and undecided
+    /// trials.
     fn drop_old(&mut self) {
         let mut bytes: usize = self.entries.iter().map(|entry| entry.bytes).sum();
         let mut has_dropped = false;
         while self.entries.len() > MOST || bytes > MOST_BYTES {
-            // What is started right now stays in any case.
+            // The card that is added now stays in any case.
             let older = self.entries.len().saturating_sub(1);
             let mut old = self.entries.iter().take(older);
-            let Some(at) = old.position(|entry| !entry.is_kept() && entry.id != NOTICE) else {
+            let Some(at) = old.position(|entry| !entry.must_stay() && entry.id != NOTICE) else {
                 break;
             };
             bytes -= self.entries.remove(at).map_or(0, |entry| entry.bytes);
             has_dropped = true;
         }
-        let is_said = self.entries.front().is_some_and(|first| first.id == NOTICE);
-        if has_dropped && !is_said {
+        let is_shown = self.entries.front().is_some_and(|first| first.id == NOTICE);
+        if has_dropped && !is_shown {
             let lines = DROPPED.map(Line::from).to_vec();
             let notice = Card::Note(Note::Lines(lines));
             let notice = CardEntry::new(NOTICE, notice, Duration::ZERO);
@@ -139,29 +140,32 @@ impl Transcript {
         }
     }
 
-    /// What cards say of processes that went on is true of now.
-    pub(crate) fn jobs_are(&mut self, jobs: &[Job], now: Timestamp) {
+    /// Updates the lines about survivors.
+    pub(crate) fn update_jobs(&mut self, jobs: &[Job], now: Timestamp) {
         for entry in &mut self.entries {
-            entry.jobs_are(jobs, now);
+            entry.update_jobs(jobs, now);
         }
     }
 
-    /// Whether it depends on how long processes go on whether they are spoken of.
-    pub(crate) fn has_unsaid(&self) -> bool {
-        self.entries.iter().any(|entry| !entry.unsaid.is_empty())
+    /// True if a line about survivors appears after some time without an event.
+    pub(crate) fn has_unshown_survivors(&self) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| !entry.unshown_survivors.is_empty())
     }
 
-    /// Commands of which something goes on, or has until now, with the numbers of their sets.
-    pub(crate) fn going_on(&self) -> Vec<(EntryId, ChangesId)> {
-        let going_on = self.entries.iter().filter(|entry| entry.goes_on);
-        let sets = going_on.filter_map(|entry| Some((entry.id, entry.card.changes()?.set.id)));
+    /// Commands whose processes still run, or did until now, with the numbers of their change sets.
+    pub(crate) fn with_survivors(&self) -> Vec<(EntryId, ChangesId)> {
+        let with_survivors = self.entries.iter().filter(|entry| entry.has_survivors);
+        let sets =
+            with_survivors.filter_map(|entry| Some((entry.id, entry.card.changes()?.set.id)));
         sets.collect()
     }
 
-    /// What such a command left running has changed this.
-    pub(crate) fn late_is(&mut self, id: EntryId, late: Vec<(Changes, bool)>) {
+    /// Takes in the change sets of a command's background processes.
+    pub(crate) fn set_background_changes(&mut self, id: EntryId, background: Vec<(Changes, bool)>) {
         if let Some(entry) = self.get_mut(id) {
-            entry.late_is(late);
+            entry.set_background_changes(background);
         }
     }
 
@@ -173,7 +177,7 @@ impl Transcript {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// The selected entry, or else the last one that is a command.
+    /// The selected entry, or else the last command.
     pub(crate) fn current(&self) -> Option<&CardEntry> {
         let last = || {
             let mut commands = self.entries.iter().rev();
@@ -192,7 +196,8 @@ impl Transcript {
         (self.selected, self.is_clicked) = (None, false);
     }
 
-    /// Selects the previous or next command; beyond the last, none. One that was clicked gets the keys first.
+    /// Selects the previous or next command; beyond the last, none. A clicked card first gets the
+    /// keys.
     pub(crate) fn select(&mut self, backwards: bool) {
         if std::mem::take(&mut self.is_clicked) && self.chosen().is_some() {
             self.show_selected();
@@ -216,7 +221,8 @@ impl Transcript {
         self.show_selected();
     }
 
-    /// Selects the last trial that waits for a decision, or the one before the selected one. Returns whether there is one.
+    /// Selects the last undecided trial, or the one before the selected one. Returns true if there
+    /// is one.
     pub(crate) fn select_undecided(&mut self) -> bool {
         let waiting: Vec<EntryId> = self.undecided().collect();
         let at = self
@@ -256,21 +262,23 @@ impl Transcript {
         }
     }
 
-    /// Removes everything that neither runs nor waits for a decision.
+    /// Removes everything except running commands and undecided trials.
     pub(crate) fn clear(&mut self) {
-        self.entries.retain(CardEntry::is_kept);
+        self.entries.retain(CardEntry::must_stay);
         self.back = 0;
         self.deselect();
     }
 
-    /// The selected card is about to change its height: its beginning stays where it is, unless more of it can be seen.
+    /// Prepares a change of the selected card's height: its first row stays in place, unless more
+    /// of the card fits.
     pub(crate) fn hold(&mut self) {
         self.holds = self.selected.is_some();
     }
 
     /// Scrolls by rows; up if positive.
     pub(crate) fn scroll(&mut self, rows: isize) {
-        // Scrolling too far is corrected when drawing: heights may have changed since they were computed.
+        // Scrolling too far is corrected when drawing: heights may have changed since they were
+        // computed.
         self.back = self.back.saturating_add_signed(rows);
     }
 
@@ -298,13 +306,13 @@ impl Transcript {
         self.entries.is_empty()
     }
 
-    /// The trials that wait for a decision, oldest first.
+    /// The undecided trials, oldest first.
     pub(crate) fn undecided(&self) -> impl DoubleEndedIterator<Item = EntryId> {
         let waits = |entry: &&CardEntry| entry.is_undecided();
         self.entries.iter().filter(waits).map(|entry| entry.id)
     }
 
-    /// Whether anything changes without events: a spinner, a running time.
+    /// True if anything changes without events: a spinner, a running time.
     pub(crate) fn is_live(&self) -> bool {
         self.entries.iter().any(|entry| entry.live.is_some())
     }
@@ -315,17 +323,17 @@ impl Transcript {
         self.entries.iter().filter_map(of).collect()
     }
 
-    /// The command whose card was drawn in that row.
+    /// The command whose card was drawn in this row.
     pub(crate) fn at_row(&self, row: u16) -> Option<EntryId> {
         let mut commands = self.entries.iter();
-        let is_there = |entry: &&CardEntry| {
+        let is_drawn_at_row = |entry: &&CardEntry| {
             !matches!(entry.card, Card::Note(_)) && (entry.drawn.0..entry.drawn.1).contains(&row)
         };
-        commands.find(is_there).map(|entry| entry.id)
+        commands.find(is_drawn_at_row).map(|entry| entry.id)
     }
 
-    /// What stays where it is while heights change: the selected card if it is visible, else the first visible one.
-    /// `None` at the bottom, where the newest is followed.
+    /// The entry that stays in place while heights change: the selected card if it is visible, else
+    /// the first visible one. `None` at the bottom, where the view follows the newest.
     fn anchor(&mut self) -> Option<Anchor> {
         let total: usize = self.entries.iter().map(|entry| entry.rows).sum();
         let back = self.back.min(total.saturating_sub(self.page));
@@ -351,7 +359,8 @@ impl Transcript {
         found
     }
 
-    /// Scrolls so that it is where it was. Of one that became shorter than that, the beginning is shown.
+    /// Scrolls so that the entry is in its former place. If it became too short for that, shows its
+    /// beginning.
     fn put_back(&mut self, anchor: &Anchor, total: usize) {
         let mut top: usize = 0;
         for entry in &self.entries {
@@ -372,7 +381,8 @@ impl Transcript {
         }
     }
 
-    /// `window`: the rows that cards have while the prompt has one, so that they stay as they are while it grows.
+    /// Draws the cards. `window`: the rows that cards would have with a prompt of one row, so that
+    /// they keep their form while the prompt grows.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -407,7 +417,7 @@ impl Transcript {
                 let y = (at + skip - first) as u16;
                 let most = (end - at - skip).min(self.page - usize::from(y));
                 let is_selected = self.selected == Some(entry.id);
-                // The empty row below is nobody's.
+                // The empty row below belongs to no card.
                 let seen = most.min(height - skip - usize::from(height > skip)) as u16;
                 entry.drawn = (area.y + y, area.y + y + seen);
                 entry.draw(

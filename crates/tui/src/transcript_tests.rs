@@ -39,7 +39,7 @@ fn shown_of(transcript: &mut Transcript, width: u16, height: u16, window: u16) -
 }
 
 #[test]
-fn the_newest_is_at_the_bottom_and_the_view_stays_where_it_was_put() {
+fn newest_is_at_the_bottom_and_a_scrolled_view_stays() {
     let mut transcript = Transcript::default();
     for text in ["a", "b\nc", "d"] {
         transcript.add(note(text), Duration::ZERO);
@@ -63,7 +63,7 @@ fn the_newest_is_at_the_bottom_and_the_view_stays_where_it_was_put() {
 }
 
 #[test]
-fn what_is_no_text_is_not_shown_while_it_comes() {
+fn binary_output_is_not_shown_while_it_arrives() {
     let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
     let mut transcript = Transcript::default();
     let card = Card::Bang(Box::new(BangCard::new("cat x", false)));
@@ -85,7 +85,7 @@ fn what_is_no_text_is_not_shown_while_it_comes() {
         screen_after(&noise),
         "[Binary output: 135B, not shown]|  running        0ms · esc to cancel"
     );
-    // It was the beginning of a text.
+    // The output was the beginning of a text.
     let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
     assert!(screen_after(&text).ends_with("x|  end"));
     transcript.change(id, CardEntry::ended);
@@ -132,7 +132,7 @@ fn row_of(screen: &[String], text: &str) -> Option<usize> {
 }
 
 #[test]
-fn what_is_looked_at_stays_while_cards_change_their_height() {
+fn visible_cards_stay_in_place_while_heights_change() {
     let mut transcript = Transcript::default();
     let first = transcript.add(tool("first", 30), Duration::ZERO);
     let middle = transcript.add(tool("middle", 3), Duration::ZERO);
@@ -142,7 +142,7 @@ fn what_is_looked_at_stays_while_cards_change_their_height() {
         transcript.hold();
         transcript.change(id, |entry| entry.expanded = !entry.expanded);
     };
-    // The selected card, with its beginning in the view, in whatever way it changes.
+    // The selected card, if its beginning is visible, however its height changes.
     transcript.select(true);
     transcript.select(true);
     let at = row_of(&shown(&mut transcript, 40, 12), "$ middle");
@@ -155,7 +155,8 @@ fn what_is_looked_at_stays_while_cards_change_their_height() {
             "{changed:?}"
         );
     }
-    // Without one the first visible card; one that becomes shorter than what is above the view is shown from its beginning.
+    // Without a selection, the first visible card. A card that becomes too short is shown from its
+    // beginning.
     transcript.deselect();
     transcript.go_to_top();
     shown(&mut transcript, 40, 12);
@@ -169,7 +170,7 @@ fn what_is_looked_at_stays_while_cards_change_their_height() {
 }
 
 #[test]
-fn a_selected_card_that_grows_is_seen_as_far_as_it_fits() {
+fn growing_selected_card_is_shown_as_far_as_it_fits() {
     let mut transcript = Transcript::default();
     transcript.add(tool("first", 30), Duration::ZERO);
     let last = transcript.add(tool("last", 6), Duration::ZERO);
@@ -187,7 +188,7 @@ fn a_selected_card_that_grows_is_seen_as_far_as_it_fits() {
         assert!(row_of(&after, "$ last").is_some(), "{after:?}");
     }
     assert_eq!(shown(&mut transcript, 40, 12), before);
-    // Of one that does not fit, the beginning.
+    // A card that does not fit is shown from its beginning.
     for (lines, at_top) in [(7, false), (30, true)] {
         transcript.hold();
         transcript.change(last, |entry| {
@@ -203,7 +204,7 @@ fn a_selected_card_that_grows_is_seen_as_far_as_it_fits() {
 }
 
 #[test]
-fn a_prompt_that_grows_neither_moves_nor_collapses_cards() {
+fn growing_prompt_neither_moves_nor_collapses_cards() {
     let mut transcript = Transcript::default();
     for command in ["first", "middle", "last"] {
         transcript.add(tool(command, 30), Duration::ZERO);
@@ -218,7 +219,7 @@ fn a_prompt_that_grows_neither_moves_nor_collapses_cards() {
 }
 
 #[test]
-fn cards_that_are_dropped_are_spoken_of_and_trials_are_not_dropped() {
+fn dropped_cards_leave_a_notice_and_trials_are_not_dropped() {
     let mut transcript = Transcript::default();
     let file = FileChange::new(FileName::new("a"), Change::Changed);
     let (held, by) = (ChangesState::Held, ChangesBy::Overlay);
@@ -240,7 +241,7 @@ fn cards_that_are_dropped_are_spoken_of_and_trials_are_not_dropped() {
     assert!(screen[3].contains("$ trial"), "{screen:?}");
     transcript.clear();
     assert!(transcript.get(trial).is_some());
-    // What is large counts by its size.
+    // Large cards count by their size.
     let large = transcript.add(tool("large", 1), Duration::ZERO);
     transcript.change(large, |entry| entry.bytes = MOST_BYTES + 1);
     transcript.add(tool("next", 1), Duration::ZERO);
@@ -248,7 +249,7 @@ fn cards_that_are_dropped_are_spoken_of_and_trials_are_not_dropped() {
 }
 
 #[test]
-fn a_terminal_is_offered_to_what_asks_for_one_but_not_to_a_trial() {
+fn terminal_is_offered_to_a_command_that_asks_for_one_but_not_to_a_trial() {
     for (is_trial, is_offered) in [(false, true), (true, false)] {
         let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
         let mut transcript = Transcript::default();
@@ -262,7 +263,7 @@ fn a_terminal_is_offered_to_what_asks_for_one_but_not_to_a_trial() {
 }
 
 #[test]
-fn what_went_on_is_said_to_have_ended_once_it_has() {
+fn survivor_is_marked_as_ended() {
     let mut transcript = Transcript::default();
     let survivor = |pid, job| {
         let mut survivor = Survivor::new(pid, "sleep", false);
@@ -273,7 +274,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     card.state = CardState::Ended(Status::Exited { code: 0 });
     let left = [(5, "1"), (6, "1"), (7, "2"), (8, "3")];
     let left = left.map(|(pid, job)| survivor(pid, job.to_owned()));
-    card.remarks = FooterLine::survivors(&left[..3]);
+    card.footer = FooterLine::survivors(&left[..3]);
     transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
     let job = |id: &str, state| Job {
         id: JobId(id.to_owned()),
@@ -301,7 +302,7 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
             length: 0,
         })
     };
-    let said = |transcript: &mut Transcript| -> Vec<bool> {
+    let footer = |transcript: &mut Transcript| -> Vec<bool> {
         let screen = shown(transcript, 60, 12);
         let rows = ["pid 5", "pid 6", "pid 7"].map(|pid| row_of(&screen, pid).unwrap());
         let has_ended = |row: usize| screen[row].contains("has ended");
@@ -309,16 +310,17 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
     };
     let now = Timestamp(9000);
     let runs = [job("1", JobState::Running), job("2", JobState::Running)];
-    transcript.jobs_are(&runs, now);
-    assert_eq!(said(&mut transcript), [false; 3]);
+    transcript.update_jobs(&runs, now);
+    assert_eq!(footer(&mut transcript), [false; 3]);
     // A job may end before the last of its processes.
     let mut first = job("1", ended());
     first.remaining = vec![survivor(6, "1".to_owned())];
-    transcript.jobs_are(&[first, job("2", JobState::Running)], now);
-    assert_eq!(said(&mut transcript), [true, false, false]);
-    transcript.jobs_are(&[job("1", ended()), job("2", ended())], now);
-    assert_eq!(said(&mut transcript), [true; 3]);
-    // Of what was over at once nothing is said, and before that is known neither, unless the command itself starts something.
+    transcript.update_jobs(&[first, job("2", JobState::Running)], now);
+    assert_eq!(footer(&mut transcript), [true, false, false]);
+    transcript.update_jobs(&[job("1", ended()), job("2", ended())], now);
+    assert_eq!(footer(&mut transcript), [true; 3]);
+    // Jobs that ended at once are hidden. Until that is known, they are hidden too, unless the
+    // command itself starts something.
     let mut short = job("3", ended());
     if let JobState::Ended(end) = &mut short.state {
         end.ended_at = Timestamp(4999);
@@ -335,15 +337,15 @@ fn what_went_on_is_said_to_have_ended_once_it_has() {
         let mut transcript = Transcript::default();
         let mut card = BangCard::new("git commit", false);
         card.state = CardState::Ended(Status::Exited { code: 0 });
-        card.remarks = FooterLine::survivors(&left[3..]);
+        card.footer = FooterLine::survivors(&left[3..]);
         let id = transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
         transcript.change(id, |entry| {
             entry.leaves_jobs = leaves_jobs;
             entry.hold_survivors();
         });
-        let mut is_said = || row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some();
-        let before = is_said();
-        transcript.jobs_are(&[seen], Timestamp(at));
+        let mut is_shown = || row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some();
+        let before = is_shown();
+        transcript.update_jobs(&[seen], Timestamp(at));
         let after = row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some();
         assert_eq!([before, after], want, "{leaves_jobs} {at}");
     }

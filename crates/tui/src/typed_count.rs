@@ -1,13 +1,14 @@
-//! A number that is typed before a key, in the pager and in a diff: `50G` goes to line 50, `5j` five lines on.
+//! A number that is typed before a key, in the pager and in a diff: `50G` goes to line 50, `5j`
+//! five lines on.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// What is typed of it.
+/// The digits typed so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TypedCount(Option<u64>);
 
 impl TypedCount {
-    /// Whether the key is a digit of it. A zero begins none.
+    /// True if the key is a digit of the number. A zero does not begin one.
     pub(crate) fn takes(&mut self, key: KeyEvent) -> bool {
         let digit = match (key.code, key.modifiers) {
             (KeyCode::Char(c), KeyModifiers::NONE) => c.to_digit(10).map(u64::from),
@@ -23,26 +24,26 @@ impl TypedCount {
         }
     }
 
-    /// It counts for one key, whatever that is.
+    /// Returns the number and clears it: it counts for one key.
     pub(crate) fn take(&mut self) -> Option<u64> {
         self.0.take()
     }
 
-    /// As it is shown while it is typed.
+    /// The number as it is shown while it is typed.
     pub(crate) fn typed(self) -> Option<u64> {
         self.0
     }
 }
 
-/// So many lines; one if none were typed.
+/// The number of lines; 1 if no number was typed.
 pub(crate) fn lines(count: Option<u64>) -> i64 {
     i64::try_from(count.unwrap_or(1)).unwrap_or(i64::MAX)
 }
 
-/// The most files that one key goes on by.
+/// Limit of files that one key moves by.
 const MOST_TIMES: i64 = 1000;
 
-/// So many files; one if no number was typed.
+/// The number of files; 1 if no number was typed.
 pub(crate) fn times(count: Option<u64>) -> i64 {
     lines(count).min(MOST_TIMES)
 }

@@ -218,7 +218,7 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
         tmux.shows("▸20000 │20000")?;
         tmux.press(&["/"])?;
         tmux.enters("nowhere")?;
-        tmux.shows("`nowhere` is not there")?;
+        tmux.shows("`nowhere` was not found")?;
         tmux.press(&["G"])?;
         tmux.shows("of 30000 · /")?;
         tmux.shows("30000 │30000")?;
@@ -380,7 +380,7 @@ fn shell_persists_and_lines_are_queued() -> Result<()> {
         tmux.shows("[the directory changes for this line only")?;
         tmux.shows("│ at sub")?;
         tmux.enters("word=other; echo $word")?;
-        tmux.shows("[what is set (word) is known for this line only")?;
+        tmux.shows("[`word` takes effect for this line only")?;
         tmux.shows("│ other")?;
         tmux.press(&["C-t", "C-l"])?;
         tmux.enters("echo $word, and still in ${PWD##*/}")?;
@@ -392,7 +392,7 @@ fn shell_persists_and_lines_are_queued() -> Result<()> {
         tmux.shows("Console")?;
         tmux.enters("Ann")?;
         tmux.shows("│ hi Ann.")?;
-        tmux.shows("[what is read is known for this line only")?;
+        tmux.shows("[`read` takes effect for this line only")?;
         tmux.press(&["C-l"])?;
 
         tmux.enters("echo begun; sleep 300")?;

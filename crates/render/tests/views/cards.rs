@@ -52,10 +52,10 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     waiting.state = CardState::WaitingForInput;
     waiting.elapsed = Duration::from_secs(70);
     waiting.output.push(b">>> ");
-    let mut asked = ToolCard::new("curl localhost");
-    asked.state = CardState::WaitingForAnswer;
-    asked.timeout = Some(Duration::from_secs(8));
-    asked.asides = vec![FooterLine::Notice("outside of the sandbox".to_owned())];
+    let mut unanswered = ToolCard::new("curl localhost");
+    unanswered.state = CardState::WaitingForAnswer;
+    unanswered.timeout = Some(Duration::from_secs(8));
+    unanswered.asides = vec![FooterLine::Notice("outside of the sandbox".to_owned())];
     let mut elsewhere = printed("make all", "done\n", ok.clone());
     elsewhere.directory = Some("crates/core".to_owned());
 
@@ -78,7 +78,8 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         total_lines: 5000,
     });
 
-    // `tail` took its part: nothing is missing that was asked for, and what failed has all of it in a file.
+    // `tail` selected its part, so nothing is missing. A failed command names the file with all of
+    // its output.
     let mut of_tail = result(ok.clone(), "4999\n5000\n");
     of_tail.output.total_bytes = 23_893;
     of_tail.output.truncated = true;
@@ -142,8 +143,8 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         pgid: 99,
         output: "/state/jobs/3/output".to_owned(),
     };
-    let said = "Started in the background as job 3 (pid 99). Output: /state/jobs/3/output";
-    background.finish(&result(status, said), None);
+    let text = "Started in the background as job 3 (pid 99). Output: /state/jobs/3/output";
+    background.finish(&result(status, text), None);
     let reason = || "no such shell: /bin/none".to_owned();
     let mut not_started = ToolCard::new("true");
     let of_not_started = result(Status::NotStarted { reason: reason() }, &reason());
@@ -156,7 +157,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     vec![
         ("running", running, false),
         ("waiting", waiting, false),
-        ("asked", asked, false),
+        ("asked", unanswered, false),
         ("succeeded", elsewhere, false),
         ("silent", printed("true", "", ok.clone()), false),
         (
@@ -259,8 +260,8 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
         .show_instead(Some("[Binary output: 4.9KB, not shown]"));
     binary.stored.clone_from(&truncated.stored);
     let mut reset = card("kill -9 $$", false, "", signaled());
-    let said = "The session's shell was reset: it was killed".to_owned();
-    reset.remarks = vec![FooterLine::Notice(said)];
+    let text = "The session's shell was reset: it was killed".to_owned();
+    reset.footer = vec![FooterLine::Notice(text)];
     vec![
         ("bang_binary", binary, true),
         ("bang_reset", reset, false),
@@ -353,22 +354,23 @@ fn every_state_of_a_bang() {
     }
 }
 
-/// Where the durations of all cards end: 11 columns of an outcome, and 7 of theirs.
+/// The column at which the durations of all cards end: the rail, 11 columns of an outcome, and 7 of
+/// a duration.
 const DURATIONS_END: usize = 2 + 11 + 7;
 
 #[test]
-fn durations_stand_below_each_other_on_all_cards() {
+fn durations_are_aligned_on_all_cards() {
     let theme = Theme::plain();
     let tools = tool_cards()
         .into_iter()
         .map(|(name, card, expanded)| (name, card.rows(80, expanded, 0, usize::MAX, &theme)));
     let bangs = bang_cards().into_iter().map(|(name, card, expanded)| {
         let mut rows = card.rows(80, expanded, 0, usize::MAX, &theme);
-        // The rule below it.
+        // The rule below the card.
         rows.pop();
         (name, rows)
     });
-    let mut seen = 0;
+    let mut shown = 0;
     for (name, rows) in tools.chain(bangs) {
         let foot: Vec<char> = rows.last().unwrap().to_string().chars().collect();
         // Nothing ran.
@@ -389,9 +391,9 @@ fn durations_stand_below_each_other_on_all_cards() {
             matches!(foot.get(DURATIONS_END), None | Some(' ')),
             "{name}: {foot:?}"
         );
-        seen += 1;
+        shown += 1;
     }
-    assert!(seen > 25, "{seen}");
+    assert!(shown > 25, "{shown}");
 }
 
 fn texts(card: &ToolCard, expanded: bool) -> Vec<String> {
@@ -399,10 +401,10 @@ fn texts(card: &ToolCard, expanded: bool) -> Vec<String> {
     rows.iter().map(ToString::to_string).collect()
 }
 
-/// `seq 1 3000000 | head -n 100000`: the live output goes on behind the last line that `head` lets through, and what is
-/// within it is cut by size.
+/// `seq 1 3000000 | head -n 100000`: the live output continues after the last line that `head` lets
+/// through, and the part before is cut by size.
 #[test]
-fn what_a_filter_would_not_have_let_through_is_not_shown() {
+fn rows_that_a_filter_would_have_dropped_are_not_shown() {
     let mut rows = String::new();
     for n in 91_479..=100_000 {
         let _ = writeln!(rows, "{n}");
@@ -420,7 +422,7 @@ fn what_a_filter_would_not_have_let_through_is_not_shown() {
     ended.output.truncated_by = Some(TruncatedBy::Bytes);
     let filter = "head -n 100000".to_owned();
     let lifted = NoticeKind::Lifted { filter };
-    // That `head` ends the command is what was typed.
+    // The user typed the `head` that ends the command.
     let satisfied = NoticeKind::HeadSatisfied { lines: 100_000 };
     ended.notices = vec![Notice::from(lifted), Notice::from(satisfied)];
     let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Stdout);
@@ -442,13 +444,13 @@ fn what_a_filter_would_not_have_let_through_is_not_shown() {
     );
     assert_eq!(
         texts(&card, true)[1],
-        "│ … (91478 earlier lines are not kept here)"
+        "│ … (91478 earlier lines are not stored)"
     );
     let mut long = ToolCard::new("x");
     long.output.push("y".repeat(40_000).as_bytes());
     let shown = texts(&long, false);
     assert!(shown[1].contains("rows above · ctrl+o expands the last "));
-    // An artifact has a largest size.
+    // An artifact has a maximum size.
     ended.artifacts[0].complete = false;
     ended.artifacts[0].bytes = 100 << 20;
     for (notices, want) in [
@@ -469,7 +471,7 @@ fn what_a_filter_would_not_have_let_through_is_not_shown() {
 }
 
 #[test]
-fn a_long_command_has_three_rows_and_all_where_the_card_is_expanded() {
+fn long_command_has_three_rows_and_all_on_an_expanded_card() {
     let command = "for file in *.rs; do rustfmt --check \"$file\" || echo \"not formatted: $file\"; done; cargo test --workspace --all-features";
     let rows = |card: &ToolCard, expanded| -> Vec<String> {
         let rows = card.rows(40, expanded, 0, usize::MAX, &Theme::dark());
@@ -493,7 +495,7 @@ fn a_long_command_has_three_rows_and_all_where_the_card_is_expanded() {
         expanded.last().unwrap().ends_with("--all-features"),
         "{expanded:#?}"
     );
-    // Of several lines, each has one row, as far as there are so many.
+    // Each of several lines has one row, as far as there are enough rows.
     let card = ToolCard::new(format!("{command}\nls\npwd\n"));
     let shown = rows(&card, false);
     assert!(shown[0].ends_with('…'), "{shown:#?}");
@@ -501,7 +503,7 @@ fn a_long_command_has_three_rows_and_all_where_the_card_is_expanded() {
 }
 
 #[test]
-fn a_failed_producer_is_told_once() {
+fn failed_producer_is_reported_once() {
     let text = "99\n100\n\n[Showing lines 99-100 of 100. Full: artifact://3]\n\nCommand exited with code 1";
     let mut ended = result(Status::Exited { code: 1 }, text);
     ended.output.total_lines = 100;
@@ -526,9 +528,9 @@ fn a_failed_producer_is_told_once() {
 }
 
 #[test]
-fn without_colour_states_still_differ() {
+fn states_differ_without_colour() {
     let theme = Theme::plain();
-    let mut seen: Vec<(String, &str)> = Vec::new();
+    let mut shown: Vec<(String, &str)> = Vec::new();
     for (name, card, expanded) in tool_cards() {
         let rows = card.rows(80, expanded, 0, usize::MAX, &theme);
         assert!(
@@ -542,15 +544,15 @@ fn without_colour_states_still_differ() {
             .map(ToString::to_string)
             .collect::<Vec<_>>()
             .join("\n");
-        if let Some((_, other)) = seen.iter().find(|(seen, _)| *seen == text) {
+        if let Some((_, other)) = shown.iter().find(|(shown, _)| *shown == text) {
             panic!("{name} looks like {other}:\n{text}");
         }
-        seen.push((text, name));
+        shown.push((text, name));
     }
 }
 
 #[test]
-fn a_window_of_a_card_is_a_part_of_it() {
+fn window_of_a_card_is_a_part_of_it() {
     let theme = Theme::dark();
     let tools = tool_cards();
     for (name, card, _) in &tools {
@@ -567,7 +569,7 @@ fn a_window_of_a_card_is_a_part_of_it() {
 }
 
 #[test]
-fn what_is_read_from_its_beginning_shows_its_first_rows() {
+fn card_from_the_top_shows_its_first_rows() {
     let mut card = ToolCard::new("git log");
     card.from_top = true;
     let show = |card: &mut ToolCard, lines: usize| -> Vec<String> {

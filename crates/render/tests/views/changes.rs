@@ -1,4 +1,4 @@
-//! What calls did to files, and what they were denied, on cards; and the diff.
+//! Calls' changes to files, and their denied accesses, on cards; and the diff.
 
 use crate::dump::{WIDTHS, dump, of_rows};
 use agent_bash_core::changes::{
@@ -23,11 +23,11 @@ const SOME: &[(Change, &str)] = &[
     (Change::Deleted, "old.rs"),
 ];
 
-/// All states by name: the set, and what was said of it.
+/// All states by name: the change set, and the lines about it.
 fn states() -> Vec<(&'static str, CardChanges)> {
     let done = set(ChangesState::Done, ChangesBy::Trace, SOME);
     let of = |state, by| CardChanges::new(set(state, by, SOME));
-    let said = |mut changes: CardChanges, line: &str, refused| {
+    let with_line = |mut changes: CardChanges, line: &str, refused| {
         let lines = if refused {
             &mut changes.aside
         } else {
@@ -60,14 +60,17 @@ fn states() -> Vec<(&'static str, CardChanges)> {
                 ],
             )),
         ),
-        ("held", said(CardChanges::new(held.clone()), line, false)),
+        (
+            "held",
+            with_line(CardChanges::new(held.clone()), line, false),
+        ),
         (
             "held_nothing",
             CardChanges::new(set(ChangesState::Held, ChangesBy::Overlay, &[])),
         ),
         (
             "conflict",
-            said(
+            with_line(
                 CardChanges::new(held),
                 "[Trial 7 not applied: src/a.rs was changed by another process meanwhile.]",
                 true,
@@ -75,7 +78,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
         ),
         (
             "committed",
-            said(
+            with_line(
                 of(ChangesState::Done, ChangesBy::Overlay),
                 "[Trial 7 applied: 2 created, 1 changed, 1 deleted.]",
                 false,
@@ -84,7 +87,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
         ("discarded", of(ChangesState::Discarded, ChangesBy::Overlay)),
         (
             "undone",
-            said(
+            with_line(
                 of(ChangesState::Undone, ChangesBy::Trace),
                 "[Undone: 4 files as before call 7.]",
                 false,
@@ -132,7 +135,7 @@ fn card(changes: CardChanges, status: Status) -> ToolCard {
 }
 
 #[test]
-fn every_state_of_a_set() {
+fn every_state_of_a_change_set() {
     let theme = Theme::dark();
     for (name, changes) in states() {
         let card = card(changes, Status::Exited { code: 0 });
@@ -141,7 +144,7 @@ fn every_state_of_a_set() {
 }
 
 #[test]
-fn a_result_says_what_its_set_is() {
+fn result_sets_the_changes_of_its_card() {
     let mut of = result(Status::Exited { code: 0 });
     let set = set(ChangesState::Done, ChangesBy::Trace, SOME);
     let line = "Files: 1 deleted, 3 changed: old.rs (deleted) changes://7".to_owned();
@@ -152,14 +155,14 @@ fn a_result_says_what_its_set_is() {
     card.finish(&of, None);
     let rows = card.rows(80, false, 0, 99, &Theme::plain());
     let text: Vec<String> = rows.iter().map(ToString::to_string).collect();
-    let said = "│ [Files: 1 deleted, 3 changed: old.rs (deleted) changes://7]";
-    let times = text.iter().filter(|row| *row == said).count();
+    let with_line = "│ [Files: 1 deleted, 3 changed: old.rs (deleted) changes://7]";
+    let times = text.iter().filter(|row| *row == with_line).count();
     assert_eq!(times, 1, "{text:#?}");
     assert_eq!(text.last().unwrap(), "╰ exit 0        1.2s · Δ +2 ~1 −1");
 }
 
 #[test]
-fn where_there_is_little_room_the_outcome_stays_longest() {
+fn outcome_stays_longest_in_narrow_cards() {
     let (_, changes) = states().swap_remove(0);
     let mut card = card(changes, Status::TimedOut { after_ms: 300_000 });
     card.elapsed = Duration::from_secs(300);
@@ -178,7 +181,7 @@ fn where_there_is_little_room_the_outcome_stays_longest() {
 }
 
 #[test]
-fn a_persons_own_command_has_it_too() {
+fn own_command_shows_its_changes_too() {
     let theme = Theme::dark();
     let (_, changes) = states().swap_remove(0);
     let mut card = BangCard::new("make install", false);
@@ -190,7 +193,7 @@ fn a_persons_own_command_has_it_too() {
 }
 
 #[test]
-fn what_the_sandbox_denied() {
+fn denied_accesses_are_listed() {
     let theme = Theme::dark();
     let mut of = result(Status::Exited { code: 1 });
     let paths = ["/etc/hosts", "~/.ssh/id_\u{1b}[8m", "/usr/a", "/usr/b"];
@@ -206,7 +209,7 @@ fn what_the_sandbox_denied() {
         })
         .collect();
     of.sandbox = Some(boxed);
-    // The network is denied as files are, and no notice among others.
+    // Network connections are denied as files are, and are not shown among other notices.
     of.notices = vec![Notice::from(NoticeKind::SandboxNetwork {
         refused: 4,
         network: Network::Off,

@@ -1,4 +1,4 @@
-//! The diff of a set, and the questions about one.
+//! The diff of a change set, and the questions about one.
 
 use crate::dump::{WIDTHS, drawn, dump};
 use agent_bash_core::changes::{Change, FileChange, FileName};
@@ -63,7 +63,7 @@ fn assert_shown(name: &str, height: u16, draw: impl Fn(&mut ratatui::Frame<'_>))
 }
 
 #[test]
-fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
+fn diff_is_shown_in_colour_from_any_line_and_column() {
     let theme = Theme::dark();
     let lines = lines();
     let view = DiffView {
@@ -86,7 +86,7 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
         keys: "",
         ..view
     };
-    let said = DiffView {
+    let with_message = DiffView {
         message: Some("there is nothing to undo"),
         ..view
     };
@@ -105,7 +105,7 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
     for (name, view, height) in [
         ("diff", view, 19),
         ("diff_aside", aside, 8),
-        ("diff_message", said, 6),
+        ("diff_message", with_message, 6),
         ("diff_empty", empty, 4),
         ("diff_found", found, 19),
         ("diff_typed", typed, 4),
@@ -117,7 +117,7 @@ fn a_diff_is_shown_in_colour_and_from_any_line_and_column() {
 }
 
 #[test]
-fn questions_say_what_is_decided_first() {
+fn questions_show_the_decision_first() {
     let theme = Theme::dark();
     let all = files();
     let many = vec![file("x", Change::Created); 12];
@@ -129,7 +129,7 @@ fn questions_say_what_is_decided_first() {
             "ask_commit",
             "Commit what trial 7 held back?",
             &[
-                QuestionPart::Weighty("1 created, 1 changed, 1 deleted in /home/you/project"),
+                QuestionPart::Summary("1 created, 1 changed, 1 deleted in /home/you/project"),
                 QuestionPart::Files(&all, 4),
                 QuestionPart::Script("make install"),
             ][..],

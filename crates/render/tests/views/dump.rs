@@ -7,7 +7,7 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::Line;
 use std::fmt::Write as _;
 
-/// The widths at which everything is tested.
+/// The widths of all snapshots.
 pub(crate) const WIDTHS: [u16; 3] = [40, 80, 120];
 
 /// Draws one frame.

@@ -1,4 +1,5 @@
-//! What hides in a command is marked wherever a command is shown: a person decides by what is on the screen.
+//! Hidden characters of a command are marked wherever a command is shown: a user decides by the
+//! text on the screen.
 
 use crate::dump::drawn;
 use agent_bash_core::{Cell, Cursor, Screen, ScreenModes};
@@ -9,7 +10,7 @@ use agent_bash_render::{
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// All views with that command in them, as text.
+/// All views with this command in them, as text.
 fn views(command: &str) -> Vec<String> {
     let theme = Theme::dark();
     let job = JobRow {
@@ -95,7 +96,7 @@ fn views(command: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_command_is_shown_with_all_that_is_in_it() {
+fn all_characters_of_a_command_are_shown() {
     for (hidden, mark) in [
         ("\u{e0072}\u{e006d}", "<U+E0072><U+E006D>"),
         ("\u{200b}", "<U+200B>"),
@@ -110,7 +111,7 @@ fn a_command_is_shown_with_all_that_is_in_it() {
 }
 
 #[test]
-fn what_spells_an_emoji_stays() {
+fn joiners_of_an_emoji_stay() {
     for text in views("ls 👨\u{200d}👩") {
         assert!(!text.contains("<U+"), "{text:?}");
     }

@@ -1,4 +1,4 @@
-//! What keys do while an overlay is up.
+//! Keys while an overlay is shown.
 
 use agent_bash_core::{Cursor, Key, KeyInput, KeyModifiers, Screen, ScreenModes};
 use agent_bash_render::{OverlayAction, OverlayKeys};
@@ -38,7 +38,7 @@ fn ms(millis: u64) -> Duration {
 }
 
 #[test]
-fn one_escape_kills_and_two_are_one_for_the_program() {
+fn one_escape_kills_and_two_send_one_to_the_program() {
     let plain = screen(ScreenModes::default());
     let escape = key(KeyCode::Esc, Held::NONE);
     let mut keys = OverlayKeys::default();
@@ -70,7 +70,7 @@ fn one_escape_kills_and_two_are_one_for_the_program() {
 }
 
 #[test]
-fn on_the_alternate_screen_escape_is_the_programs() {
+fn escape_belongs_to_a_program_on_the_alternate_screen() {
     let full = screen(ScreenModes {
         alternate_screen: true,
         ..ScreenModes::default()
@@ -96,7 +96,7 @@ fn on_the_alternate_screen_escape_is_the_programs() {
 }
 
 #[test]
-fn the_wheel_and_shifted_pages_scroll_and_the_rest_is_sent() {
+fn wheel_and_shifted_pages_scroll_and_the_rest_is_sent() {
     let plain = screen(ScreenModes::default());
     let wheel = |kind| {
         Event::Mouse(MouseEvent {
@@ -126,7 +126,7 @@ fn the_wheel_and_shifted_pages_scroll_and_the_rest_is_sent() {
     ] {
         assert_eq!(keys.event(&event, ms(0), &plain, AREA), want, "{event:?}");
     }
-    // A pager that has not gets the arrow keys.
+    // A pager without mouse reporting gets the arrow keys.
     let pager = screen(ScreenModes {
         alternate_screen: true,
         ..ScreenModes::default()

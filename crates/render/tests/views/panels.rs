@@ -141,7 +141,7 @@ fn every_state_of_the_overlay() {
 }
 
 #[test]
-fn an_overlay_takes_four_fifths_and_at_least_five_rows() {
+fn overlay_takes_four_fifths_and_at_least_five_rows() {
     for ((width, height), want) in [
         ((120, 40), Rect::new(2, 4, 116, 32)),
         ((80, 24), Rect::new(2, 2, 76, 19)),
@@ -155,7 +155,7 @@ fn an_overlay_takes_four_fifths_and_at_least_five_rows() {
 }
 
 #[test]
-fn the_cursor_is_where_the_programs_is() {
+fn cursor_is_at_the_position_of_the_programs_cursor() {
     let theme = Theme::dark();
     let screen = screen(30, 6, &["$ echo hi", "hi", "$ "]);
     let at = |state: &OverlayState, scrolled, area| {
@@ -283,8 +283,8 @@ fn every_state_of_the_jobs_panel() {
             JobRowState::Failed("ended by SIGKILL".to_owned()),
             9,
         ),
-        job("5", "npm start", JobRowState::Ended { by_person: true }, 70),
-        job("6", "make &", JobRowState::Ended { by_person: false }, 5),
+        job("5", "npm start", JobRowState::Ended { by_user: true }, 70),
+        job("6", "make &", JobRowState::Ended { by_user: false }, 5),
     ];
     let output = OutputText::of(
         OutputLimits::CARD,
@@ -338,7 +338,7 @@ fn every_state_of_the_jobs_panel() {
 }
 
 #[test]
-fn a_narrow_question_keeps_its_keys() {
+fn narrow_question_keeps_its_keys() {
     let theme = Theme::plain();
     for width in [20, 30, 40, 80] {
         let area = Rect::new(0, 0, width, 6);

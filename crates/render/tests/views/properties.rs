@@ -236,7 +236,7 @@ proptest! {
         }
         let parts = [
             QuestionPart::Loosened(&[["network".to_owned(), "off".to_owned(), text.clone()]]),
-            QuestionPart::Weighty(&text),
+            QuestionPart::Summary(&text),
             QuestionPart::Text(&text),
             QuestionPart::Script(&text),
             QuestionPart::Files(&[file], number),

@@ -1,4 +1,4 @@
-//! What is done with the selected card: copied, run again, edited, folded, by key or by mouse.
+//! Actions on the selected card by key or mouse: copy, run again, edit, fold.
 
 use super::{App, Effect};
 use crate::links::Targets;
@@ -8,25 +8,26 @@ use agent_bash::core::changes::TrialRequest;
 use agent_bash_render::OutputText;
 use std::time::Duration;
 
-/// The most that is copied at once: terminals drop what is longer.
+/// Limit of bytes copied at once: terminals drop longer texts.
 const MOST_COPIED: usize = 64 << 10;
 
 impl App {
-    /// The card that has the keys: one that was selected by a key.
+    /// The card that a key selected, which has the keys.
     pub(crate) fn chosen_card(&self) -> Option<EntryId> {
         let has_keys = !self.transcript.is_clicked;
         let chosen = self.transcript.chosen().filter(|_| has_keys);
         chosen.map(|entry| entry.id)
     }
 
-    /// Ends the selection once something is typed: else the first letters of the next line would be keys of that card.
+    /// Ends the selection when the user types a line. Otherwise its first letters would be keys of
+    /// the card.
     pub(super) fn leave_card(&mut self) {
         if !self.prompt.is_empty() {
             self.transcript.deselect();
         }
     }
 
-    /// What links on the screen lead to; nothing while a command has it.
+    /// The destinations of links on the screen. Empty while a command has the screen.
     pub(crate) fn targets(&self) -> Targets {
         if self.console.is_some() {
             return Targets::default();
@@ -37,7 +38,7 @@ impl App {
         }
     }
 
-    /// Handles a key of the selected card. Returns whether it was one.
+    /// Handles a key of the selected card. Returns true if the key was one.
     pub(super) fn card_key(&mut self, pressed: char, now: Duration) -> bool {
         let Some(id) = self.chosen_card() else {
             return false;
@@ -47,7 +48,8 @@ impl App {
             Some(Card::Bang(_))
         );
         if !self.prompt.is_empty() && (pressed == 'e' || (pressed == 'R' && is_bang)) {
-            self.message = Some("that takes the place of the line: ctrl+c clears it".to_owned());
+            self.message =
+                Some("the command would replace the line: ctrl+c clears the line".to_owned());
             return true;
         }
         if matches!(pressed, 'R' | 'e') && self.is_of_earlier_run() {
@@ -64,12 +66,12 @@ impl App {
             }
             _ => return false,
         }
-        // That is done with it: what is typed now is the next line.
+        // The card is done with: the next keys are the next line.
         self.transcript.deselect();
         true
     }
 
-    /// Copies what it printed, or its command, into the clipboard of the host's terminal.
+    /// Copies the card's output, or its command, into the clipboard of the host's terminal.
     fn copy(&mut self, id: EntryId, command: bool) {
         let Some(entry) = self.transcript.get(id) else {
             return;
@@ -107,7 +109,8 @@ impl App {
         }
     }
 
-    /// Runs it again. A command of the person's own goes through the prompt, as it is typed.
+    /// Runs the card's command again. A command of the user's own goes through the prompt, as if
+    /// typed.
     fn again(&mut self, id: EntryId, now: Duration) {
         let Some(entry) = self.transcript.get(id) else {
             return;
@@ -115,7 +118,7 @@ impl App {
         match &entry.card {
             Card::Tool(card) => {
                 let mut request = Request::new(card.command.clone());
-                // What was only tried is not done for that.
+                // A command that ran as a trial runs as a trial again.
                 request.trial = entry.is_trial.then_some(TrialRequest::Hold);
                 self.run(request, now);
             }
@@ -127,7 +130,7 @@ impl App {
         }
     }
 
-    /// Puts its command into the prompt; one that was tried is to be tried again.
+    /// Puts the card's command into the prompt. A trial's command runs as a trial again.
     fn edit(&mut self, id: EntryId) {
         let Some(entry) = self.transcript.get(id) else {
             return;
@@ -149,7 +152,7 @@ impl App {
             .get(id)
             .and_then(|entry| entry.card.output());
         if output.is_none_or(OutputText::is_empty) {
-            self.message = Some("it printed nothing: there is nothing to fold".to_owned());
+            self.message = Some("the command printed nothing: there is nothing to fold".to_owned());
             return;
         }
         self.transcript.hold();
@@ -164,17 +167,18 @@ impl App {
         });
     }
 
-    /// The mouse was pressed there: if that is in the line, its cursor goes there, and the line has the keys. Returns whether it is.
+    /// Handles a press of the mouse. In the prompt, moves the cursor there and gives the prompt the
+    /// keys. Returns true if the position is in the prompt.
     pub(super) fn prompt_click(&mut self, x: u16, y: u16) -> bool {
-        let is_there = self.prompt.click(x, y);
-        if is_there {
+        let is_in_prompt = self.prompt.click(x, y);
+        if is_in_prompt {
             self.transcript.deselect();
         }
-        is_there
+        is_in_prompt
     }
 
-    /// The mouse was pressed in that row: selects the card there; if it is selected already, expands it, or folds it back.
-    /// The keys stay the prompt's.
+    /// Handles a press of the mouse in a row: selects the card there. If the card is selected
+    /// already, expands or folds it. The prompt keeps the keys.
     pub(super) fn click(&mut self, row: u16) {
         match self.transcript.at_row(row) {
             Some(id) if self.transcript.selected == Some(id) => self.expand(),

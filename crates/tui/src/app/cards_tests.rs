@@ -8,7 +8,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 #[test]
-fn the_selected_card_is_copied_edited_run_again_and_folded() {
+fn selected_card_is_copied_edited_run_again_and_folded() {
     let mut app = app(None);
     enters(&mut app, "make  all");
     let call = app.call.unwrap();
@@ -30,7 +30,7 @@ fn the_selected_card_is_copied_edited_run_again_and_folded() {
             matches!(&effects[..], [Effect::Copy(text)] if text == wanted),
             "{effects:?}"
         );
-        // What is typed next is text again.
+        // The next keys are text again.
         assert_eq!(app.transcript.selected, None, "{key}");
     }
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
@@ -50,7 +50,7 @@ fn the_selected_card_is_copied_edited_run_again_and_folded() {
 }
 
 #[test]
-fn a_card_that_is_run_again_by_a_key_is_not_selected_any_more() {
+fn card_run_again_by_a_key_loses_the_selection() {
     for key in [KeyCode::F(3), KeyCode::F(4), KeyCode::F(5)] {
         let mut app = app(Some(false));
         app.sandbox.level = SandboxLevel::ReadOnly;
@@ -58,7 +58,7 @@ fn a_card_that_is_run_again_by_a_key_is_not_selected_any_more() {
         enters(&mut app, "make");
         let call = app.call.unwrap();
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-        // One that runs is cancelled first.
+        // A running command is cancelled first.
         if key == KeyCode::F(5) {
             press(&mut app, key, KeyModifiers::NONE);
             assert_eq!(app.transcript.selected, None, "{key} while it runs");
@@ -75,14 +75,14 @@ fn a_card_that_is_run_again_by_a_key_is_not_selected_any_more() {
         assert_eq!(app.transcript.selected, Some(last), "{key}");
         assert_eq!(starts(&press(&mut app, key, KeyModifiers::NONE)), ["make"]);
         assert_eq!(app.transcript.selected, None, "{key}");
-        // The next letter is the next line.
+        // The next letter belongs to the next line.
         letter(&mut app, 'u', NOW);
         assert_eq!(app.prompt.text(), "u", "{key}");
     }
 }
 
 #[test]
-fn a_card_of_the_persons_own_command_is_folded_too() {
+fn card_of_an_own_command_is_folded_too() {
     let mut app = app(None);
     enters(&mut app, "!seq 9");
     let bang = app.bang.unwrap();
@@ -99,7 +99,7 @@ fn a_card_of_the_persons_own_command_is_folded_too() {
     let whole = shown(&app);
     letter(&mut app, 'f', NOW);
     let folded = shown(&app);
-    // The rules, the command and the outcome are left.
+    // The rules, the command and the outcome remain.
     assert_eq!((whole.len(), folded.len()), (7, 4));
     let outcome = folded[2].to_string();
     assert!(outcome.contains("3 rows folded"), "{outcome}");
@@ -108,7 +108,7 @@ fn a_card_of_the_persons_own_command_is_folded_too() {
 }
 
 #[test]
-fn what_is_typed_ends_the_selection() {
+fn typing_ends_the_selection() {
     let mut app = app(None);
     enters(&mut app, "make");
     let call = app.call.unwrap();
@@ -124,7 +124,8 @@ fn what_is_typed_ends_the_selection() {
     let call = app.call.unwrap();
     ended(&mut app, call);
     app.effects();
-    // Else `e` and `y` were keys of that card, and another command ran than was typed.
+    // Otherwise `e` and `y` would be keys of the card, and another command would run than the typed
+    // one.
     for c in "echo y".chars() {
         letter(&mut app, c, NOW);
     }
@@ -142,7 +143,8 @@ fn click(app: &mut App, row: u16) {
     app.event(&Event::Mouse(mouse), NOW);
 }
 
-/// With a command that has ended, whose card is drawn in the rows 4 to 6: below three of welcome and an empty one.
+/// An app with a command that has ended. Its card is drawn in the rows 4 to 6, below the three rows
+/// of the welcome and an empty one.
 fn drawn_app() -> (App, EntryId) {
     let mut app = app(None);
     enters(&mut app, "ls");
@@ -157,7 +159,7 @@ fn drawn_app() -> (App, EntryId) {
 }
 
 #[test]
-fn a_click_selects_a_card_and_another_one_expands_it() {
+fn first_click_selects_a_card_and_second_expands_it() {
     let (mut app, call) = drawn_app();
     let is_expanded = |app: &App| app.transcript.get(call).unwrap().expanded;
     click(&mut app, 4);
@@ -172,7 +174,7 @@ fn a_click_selects_a_card_and_another_one_expands_it() {
 }
 
 #[test]
-fn what_is_copied_says_how_much_of_the_output_it_is() {
+fn copy_message_names_the_copied_part_of_the_output() {
     for (printed, dropped, want) in [
         ("a\nb\n", 0, "copied the output"),
         ("a\nb\n", 7, "copied the last 2 rows"),
@@ -193,7 +195,7 @@ fn what_is_copied_says_how_much_of_the_output_it_is() {
         letter(&mut app, 'y', NOW);
         assert_eq!(app.message.as_deref(), Some(want));
     }
-    // More than terminals take.
+    // More than terminals accept.
     let mut app = app(None);
     enters(&mut app, "make");
     let call = app.call.unwrap();
@@ -212,7 +214,7 @@ fn what_is_copied_says_how_much_of_the_output_it_is() {
 }
 
 #[test]
-fn a_click_leaves_the_keys_to_the_prompt() {
+fn click_leaves_the_keys_to_the_prompt() {
     for line in ["echo hi", "Rscript x", "df -h", "you"] {
         let (mut app, call) = drawn_app();
         click(&mut app, 4);
@@ -220,7 +222,7 @@ fn a_click_leaves_the_keys_to_the_prompt() {
             assert!(letter(&mut app, c, NOW).is_empty(), "{c} of {line}");
         }
         assert_eq!(app.prompt.text(), line);
-        // The key that selects gives it the keys, and stays on it.
+        // The key that selects gives the keys to the card, and stays on it.
         app.prompt.clear();
         click(&mut app, 4);
         assert_eq!(app.chosen_card(), None);
@@ -232,7 +234,7 @@ fn a_click_leaves_the_keys_to_the_prompt() {
 }
 
 #[test]
-fn nothing_is_folded_where_nothing_was_printed() {
+fn nothing_is_folded_without_output() {
     let (mut app, _) = drawn_app();
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
     letter(&mut app, 'f', NOW);
@@ -240,7 +242,7 @@ fn nothing_is_folded_where_nothing_was_printed() {
 }
 
 #[test]
-fn what_was_tried_is_not_done_by_a_key_of_its_card() {
+fn trial_is_not_run_for_real_by_a_key_of_its_card() {
     let tried = |key: &dyn Fn(&mut App) -> Vec<Effect>| {
         let mut app = app(Some(false));
         app.sandbox.level = SandboxLevel::ReadOnly;
@@ -261,7 +263,7 @@ fn what_was_tried_is_not_done_by_a_key_of_its_card() {
     };
     let again = vec![("rm x".to_owned(), true)];
     assert_eq!(tried(&|app| letter(app, 'R', NOW)).0, again);
-    // Edited, it is tried still.
+    // After an edit, it is still a trial.
     let edited = |app: &mut App| {
         letter(app, 'e', NOW);
         letter(app, 'y', NOW);
@@ -269,8 +271,8 @@ fn what_was_tried_is_not_done_by_a_key_of_its_card() {
     };
     assert_eq!(tried(&edited).0, [("rm xy".to_owned(), true)]);
     for key in [KeyCode::F(4), KeyCode::F(5)] {
-        let (started, said) = tried(&|app| press(app, key, KeyModifiers::NONE));
+        let (started, message) = tried(&|app| press(app, key, KeyModifiers::NONE));
         assert!(started.is_empty(), "{started:?}");
-        assert!(said.unwrap().starts_with("a trial has "));
+        assert!(message.unwrap().starts_with("a trial "));
     }
 }

@@ -1,11 +1,11 @@
-//! What calls did to files: the diff, and what is done with their changes.
+//! Changes that calls made to files: the diff, and actions on change sets.
 
 use super::{App, Effect, NO_COMMAND};
 use crate::action_outcome::ActionOutcome;
 use crate::change_actions::{self, Proposed};
+use crate::change_work::{ChangeWork, ChangeWorkDone};
 use crate::diff_state::{DiffRequest, DiffState};
 use crate::questions::Waiting;
-use crate::set_work::{SetWorkDone, Wish};
 use crate::transcript::{CardEntry, EntryId};
 use agent_bash::ChangesAct;
 use agent_bash::change_sets::Listed;
@@ -16,46 +16,52 @@ use agent_bash_render::{CardChanges, DiffLine};
 use crossterm::event::Event;
 use std::time::Duration;
 
-/// What can be done about a trial that can no longer be committed. Of the command of an earlier run what is kept may be cut, so
-/// that it is not run from here.
-const TRY_AGAIN: &str = "→ `R` tries it again, on what is there now";
+/// Hints for a trial that can no longer be committed. The stored command of an earlier run may be
+/// cut, so the interface does not run it.
+const TRY_AGAIN: &str = "→ `R` tries it again, on the files as they are now";
 const COPY_OR_DISCARD: &str = "→ `Y` copies its command, `d` discards it";
 
-/// While something is done with a set.
-const BUSY: &str = "Wait until what is being done with changes is done.";
+/// Message while an action on a change set runs.
+const BUSY: &str = "Wait until the running action on changes is done.";
 
 impl App {
-    /// The card that has the keys, and its changes.
+    /// Returns the card that has the keys, and its changes.
     pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &CardChanges)> {
         let entry = self.chosen_card()?;
         Some((entry, self.set_of(entry)?))
     }
 
-    /// The changes of a card as they are now.
+    /// Returns the changes of a card as they are now.
     fn set_of(&self, entry: EntryId) -> Option<&CardChanges> {
         self.transcript.get(entry)?.card.changes()
     }
 
-    /// What cards' commands have left running has changed this.
-    pub(super) fn late_is(&mut self, of: Vec<(EntryId, ChangesId)>, late: &[Listed]) {
+    /// Takes in the change sets of background processes, by the cards whose commands left them
+    /// running.
+    pub(super) fn set_background_changes(
+        &mut self,
+        of: Vec<(EntryId, ChangesId)>,
+        background: &[Listed],
+    ) {
         for (entry, id) in of {
-            let own = late.iter().filter(|set| set.after == Some(id));
+            let own = background.iter().filter(|set| set.after == Some(id));
             let own = own.map(|set| (set.changes.clone(), set.or_earlier));
-            self.transcript.late_is(entry, own.collect());
+            self.transcript.set_background_changes(entry, own.collect());
         }
     }
 
-    /// Opens the diff of the selected card. Returns whether the key was for that.
+    /// Opens the diff of the selected card. Returns true if the key was for it.
     pub(super) fn show_diff(&mut self) -> bool {
         let Some((entry, set)) = self.chosen_changes() else {
             let is_chosen = self.chosen_card().is_some();
             if is_chosen {
-                self.message = Some("it has changed no file; esc goes back to the line".to_owned());
+                self.message =
+                    Some("the call changed no file; esc goes back to the line".to_owned());
             }
             return is_chosen;
         };
         let waits = change_actions::is_undecided(&set.set);
-        // That of a call which changed nothing may not be there any more.
+        // The change set of a call that changed nothing may no longer exist.
         let all = set
             .sets()
             .filter(|set| change_actions::no_diff(set).is_none());
@@ -64,36 +70,37 @@ impl App {
             self.message = change_actions::no_diff(&set.set);
             return true;
         }
-        let (id, wish) = (set.set.id, Wish::Diff(all));
-        self.effects.push(Effect::Changes { entry, id, wish });
+        let (id, work) = (set.set.id, ChangeWork::Diff(all));
+        self.effects.push(Effect::Changes { entry, id, work });
         if waits {
-            let wish = Wish::Show;
-            self.effects.push(Effect::Changes { entry, id, wish });
+            let work = ChangeWork::Show;
+            self.effects.push(Effect::Changes { entry, id, work });
         }
         true
     }
 
-    pub(super) fn set_work_done(
+    pub(super) fn change_work_done(
         &mut self,
         entry: EntryId,
         id: ChangesId,
-        came: SetWorkDone,
+        done: ChangeWorkDone,
         now: Duration,
     ) {
-        match came {
-            SetWorkDone::Diff(lines) => self.diff_read(entry, id, lines),
-            SetWorkDone::Shown(set) => self.shown(entry, set),
-            SetWorkDone::Looked(looked) => self.looked(entry, looked, now),
-            SetWorkDone::Done(said) => {
+        match done {
+            ChangeWorkDone::Diff(lines) => self.diff_read(entry, id, lines),
+            ChangeWorkDone::Shown(set) => self.shown(entry, set),
+            ChangeWorkDone::Looked(looked) => self.looked(entry, looked, now),
+            ChangeWorkDone::Done(outcome) => {
                 self.is_changing = false;
-                self.show_outcome(entry, *said);
+                self.show_outcome(entry, *outcome);
             }
         }
     }
 
-    /// Of a trial that still waits, what is in its way by now is said; of one that somebody else has decided about, that.
+    /// Takes in what was found out about a trial: the conflicts of a trial that still awaits a
+    /// decision, or the decision that was made elsewhere.
     pub(super) fn shown(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
-        // What is decided here is told when it is done.
+        // A decision made in this interface is reported when it is carried out.
         let Some(set) = set.filter(|_| !self.is_changing) else {
             return;
         };
@@ -116,24 +123,25 @@ impl App {
         if self.chosen_card() == Some(entry) {
             self.message = Some(line.trim_matches(['[', ']', '.']).to_owned());
         }
-        let is_gone = set.state == ChangesState::Discarded;
+        let is_discarded = set.state == ChangesState::Discarded;
         let diff = self.diff.take();
-        let said = ActionOutcome {
+        let outcome = ActionOutcome {
             lines: vec![line],
             sets: vec![*set],
             ..ActionOutcome::default()
         };
-        self.show_outcome(entry, said);
-        self.diff = diff.filter(|diff| diff.entry != entry || !is_gone);
+        self.show_outcome(entry, outcome);
+        self.diff = diff.filter(|diff| diff.entry != entry || !is_discarded);
     }
 
-    /// Whether trials that are cards still wait is looked at again: what decides them may be another program.
+    /// Finds out whether trials with a card still await a decision: another program may decide
+    /// about them.
     pub(super) fn look_at_undecided(&mut self) {
         let undecided = self.transcript.undecided();
         let id = |entry| Some((entry, self.set_of(entry)?.set.id));
         let all: Vec<_> = undecided.filter_map(id).collect();
         if !all.is_empty() {
-            self.effects.push(Effect::LookAtUndecided(all));
+            self.effects.push(Effect::ReadUndecided(all));
         }
     }
 
@@ -164,8 +172,8 @@ impl App {
         self.diff = Some(diff);
     }
 
-    /// A key for the changes of the selected card. Returns whether it was one. If that cannot be done, it is said and not
-    /// typed: whoever has selected a card means it.
+    /// Handles a key for the changes of the selected card. Returns true if the key was one. If the
+    /// action is not available, a message says why, and the key is not typed.
     pub(super) fn act_by(&mut self, pressed: char) -> bool {
         let (Some(entry), Some(act)) = (self.chosen_card(), change_actions::act_by(pressed)) else {
             return false;
@@ -173,25 +181,26 @@ impl App {
         let set = self.set_of(entry);
         self.message = match change_actions::unavailable_reason(act, set) {
             None => self.look_at(entry, act),
-            hindrance => hindrance,
+            reason => reason,
         };
         true
     }
 
-    /// Looks what would be done; the question follows. Returns why not.
+    /// Finds out what an action would do; the question follows. Returns why the action is not
+    /// available.
     fn look_at(&mut self, entry: EntryId, act: ChangesAct) -> Option<String> {
         if self.is_changing {
             return Some(BUSY.to_owned());
         }
         let changes = self.set_of(entry)?;
         let id = change_actions::target(act, changes).id;
-        let wish = if id == changes.set.id {
-            Wish::Look(act)
+        let work = if id == changes.set.id {
+            ChangeWork::Look(act)
         } else {
-            Wish::LookLater(act, change_actions::all_later(act, changes))
+            ChangeWork::LookAtBackground(act, change_actions::later_sets(act, changes))
         };
         self.is_changing = true;
-        self.effects.push(Effect::Changes { entry, id, wish });
+        self.effects.push(Effect::Changes { entry, id, work });
         None
     }
 
@@ -214,11 +223,11 @@ impl App {
                 self.questions.push(waiting, now);
             }
             (Ok(_), None) => {}
-            (Err(said), _) => self.show_outcome(entry, *said),
+            (Err(outcome), _) => self.show_outcome(entry, *outcome),
         }
     }
 
-    /// The person wants it.
+    /// Carries out an action that the user has confirmed.
     pub(super) fn act(&mut self, entry: EntryId, proposed: Box<Proposed>) {
         if self.is_changing {
             self.message = Some(BUSY.to_owned());
@@ -233,12 +242,12 @@ impl App {
             }
         });
         let id = proposed.id;
-        let wish = Wish::Act(proposed);
-        self.effects.push(Effect::Changes { entry, id, wish });
+        let work = ChangeWork::Act(proposed);
+        self.effects.push(Effect::Changes { entry, id, work });
     }
 
-    /// What is to be said of a card's changes, on it.
-    fn show_outcome(&mut self, entry: EntryId, said: ActionOutcome) {
+    /// Shows an outcome on a card.
+    fn show_outcome(&mut self, entry: EntryId, outcome: ActionOutcome) {
         self.diff = None;
         self.transcript.change(entry, |entry| {
             let way = if entry.is_of_earlier_run() {
@@ -246,36 +255,40 @@ impl App {
             } else {
                 TRY_AGAIN
             };
-            let may_go_on = said.refused && entry.goes_on;
+            let may_still_run = outcome.refused && entry.has_survivors;
             let Some(changes) = entry.card.changes_mut() else {
                 return;
             };
-            let mut lines = said.lines;
-            lines.extend(said.is_stale.then(|| way.to_owned()));
-            lines.extend(may_go_on.then(|| change_actions::MAY_GO_ON.to_owned()));
-            for mut set in said.sets {
-                let late = changes.background.iter_mut().map(|(late, _)| late);
-                let mut all = std::iter::once(&mut changes.set).chain(late);
+            let mut lines = outcome.lines;
+            lines.extend(outcome.is_stale.then(|| way.to_owned()));
+            lines.extend(may_still_run.then(|| change_actions::MAY_STILL_RUN.to_owned()));
+            for mut set in outcome.sets {
+                let background = changes
+                    .background
+                    .iter_mut()
+                    .map(|(background, _)| background);
+                let mut all = std::iter::once(&mut changes.set).chain(background);
                 if let Some(known) = all.find(|known| known.id == set.id) {
-                    // Of what was discarded nothing is left to count.
+                    // A discarded change set has no counts any more.
                     if set.counts.total() == 0 {
                         set.counts = known.counts;
                     }
                     *known = set;
                 }
             }
-            changes.refused = said.refused || !said.not_done.is_empty();
-            if said.refused {
-                // What was done before is as true.
+            changes.refused = outcome.refused || !outcome.not_done.is_empty();
+            if outcome.refused {
+                // The earlier statement holds as before.
                 changes.aside = lines;
             } else {
                 changes.outcome = lines;
-                changes.aside = said.not_done;
+                changes.aside = outcome.not_done;
             }
         });
     }
 
-    /// Runs the line as a trial, whose changes are held back, or the selected command again if there is no line.
+    /// Runs the line as a trial, whose changes are held back. If there is no line, runs the
+    /// selected command again.
     pub(super) fn try_it(&mut self, now: Duration) {
         let text = self.prompt.text();
         let is_typed = !text.trim().is_empty();
@@ -289,7 +302,8 @@ impl App {
             chosen.unwrap_or_default().to_owned()
         };
         if parse_bang(&command).is_some() {
-            self.message = Some("Only tool calls can be tried: leave out the `!`.".to_owned());
+            self.message =
+                Some("Only tool calls can run as a trial: leave out the `!`.".to_owned());
         } else if command.trim().is_empty() {
             self.message = Some(NO_COMMAND.to_owned());
         } else {

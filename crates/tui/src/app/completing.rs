@@ -1,4 +1,4 @@
-//! Completion in the prompt: what was found is put in, or listed.
+//! Completion in the prompt: inserts what was found, or lists it.
 
 use super::{App, Effect};
 use crate::complete::{Commands, Completion, ListRequest, Listed};
@@ -8,7 +8,8 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 impl App {
-    /// It is known which commands there are. What was read without the person's configuration may come later.
+    /// Takes in the commands that exist. A list read without the user's configuration never
+    /// replaces one read with it.
     pub(super) fn commands_read(&mut self, commands: Arc<Commands>) {
         let known = self.prompt.commands.take();
         let was_configured = known.as_ref().is_some_and(|known| known.is_configured);
@@ -22,7 +23,7 @@ impl App {
         }
     }
 
-    /// The prompt's shell is given these functions.
+    /// Adds functions that a line defines in the prompt's shell.
     pub(super) fn defines<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         if let Some(commands) = &mut self.prompt.commands {
             for name in names {
@@ -31,19 +32,21 @@ impl App {
         }
     }
 
-    /// Has the command that is typed looked up, if it is a path. `again`: it may be there by now.
+    /// Starts looking up the typed command if it is a path. `again`: looks it up even if it was
+    /// looked up before.
     pub(super) fn look_up(&mut self, again: bool) {
         let path = self.prompt.wanted_path(again);
         self.effects.extend(path.map(Effect::LookUp));
     }
 
-    /// It was.
-    pub(super) fn looked_up(&mut self, path: &str, is_there: bool) {
-        let next = self.prompt.looked_up(path, is_there);
+    /// Takes in the result of [`Self::look_up`].
+    pub(super) fn looked_up(&mut self, path: &str, is_program: bool) {
+        let next = self.prompt.looked_up(path, is_program);
         self.effects.extend(next.map(Effect::LookUp));
     }
 
-    /// Asks what could stand at the cursor; at the beginning of a further line, Tab is a tab.
+    /// Starts looking for completions at the cursor. At the beginning of a further line, Tab is a
+    /// tab.
     pub(super) fn complete(&mut self) {
         let before = self.prompt.before();
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -56,9 +59,9 @@ impl App {
         self.effects.push(Effect::Complete { before });
     }
 
-    /// It was looked for.
+    /// Takes in completions.
     pub(super) fn completed(&mut self, completion: Completion) {
-        // The person has typed on.
+        // The user has typed on.
         if completion.before != self.prompt.before() {
             return;
         }
@@ -71,7 +74,7 @@ impl App {
         }
     }
 
-    /// Whether the key was for the list.
+    /// Returns true if the key was for the list.
     pub(super) fn list_key(&mut self, key: KeyEvent) -> bool {
         let Some(listed) = &mut self.listed else {
             return false;
@@ -80,7 +83,7 @@ impl App {
         self.list_asks(request)
     }
 
-    /// Whether the click was for the list.
+    /// Returns true if the click was for the list.
     pub(super) fn list_click(&mut self, x: u16, y: u16) -> bool {
         let Some(listed) = &mut self.listed else {
             return false;

@@ -1,4 +1,4 @@
-//! Trials of earlier runs that wait for a decision, as cards.
+//! Cards for trials of earlier runs that await a decision.
 
 use super::{App, Effect};
 use crate::transcript::{Card, CardEntry};
@@ -6,14 +6,16 @@ use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash_render::{CardChanges, CardState, ToolCard};
 use std::time::Duration;
 
-/// So many become cards at once.
+/// Number of trials that become cards at once.
 const AT_ONCE: usize = 20;
 
-/// What is said where the command of such a card would be run or typed: it may be cut, and has no secrets.
-const NOT_WHOLE: &str = "what is kept of its command may be cut: type it";
+/// Message where the command of such a card would be run or typed: the stored command may be cut,
+/// and has no secrets.
+const NOT_WHOLE: &str = "the stored command may be cut: type it";
 
 impl App {
-    /// Whether trials of earlier runs are to be read, before one is selected: at first, and where those that are cards come to an end.
+    /// Returns true if trials of earlier runs must be read before one is selected: at first, and
+    /// when the last card is reached.
     pub(super) fn reads_held(&mut self) -> bool {
         let has_some = self.transcript.has_earlier();
         if self.held.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
@@ -25,15 +27,16 @@ impl App {
         true
     }
 
-    /// They have been read: those that still wait are cards from now on, and the next trial is selected if that was put off.
+    /// Takes in trials that were read. Those that still await a decision become cards, and a
+    /// selection that was put off takes place.
     pub(super) fn held_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
         self.held.retain(|id| !wanted.contains(id));
         let shown = trials.len();
         for trial in trials.into_iter().rev() {
             self.transcript.add_earlier(card(trial));
         }
-        let goes_on = !std::mem::take(&mut self.awaits_held) || self.select_held();
-        if goes_on && !self.held.is_empty() {
+        let shows_more = !std::mem::take(&mut self.awaits_held) || self.select_held();
+        if shows_more && !self.held.is_empty() {
             let (newest, all) = (shown, shown + self.held.len());
             self.message = Some(format!(
                 "{newest} of {all} trials of earlier runs are cards now: f6 beyond them shows more"
@@ -41,7 +44,8 @@ impl App {
         }
     }
 
-    /// Selects the next trial, and finds out what is in the way of those that wait. Says if there is none.
+    /// Selects the next trial, and starts finding out the conflicts of undecided trials. If there
+    /// is none, a message says so.
     pub(super) fn select_held(&mut self) -> bool {
         if !self.transcript.select_undecided() {
             self.message = Some("no trial waits for your decision".to_owned());
@@ -51,7 +55,8 @@ impl App {
         true
     }
 
-    /// Whether the selected card is of an earlier run, and says that its command cannot be run again.
+    /// Returns true if the selected card is of an earlier run. Sets a message that its command
+    /// cannot be run again.
     pub(super) fn is_of_earlier_run(&mut self) -> bool {
         let is_it = self
             .transcript

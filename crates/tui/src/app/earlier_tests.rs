@@ -2,7 +2,7 @@ use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use super::NOT_WHOLE;
 use crate::action_outcome::ActionOutcome;
-use crate::set_work::{SetWorkDone, Wish};
+use crate::change_work::{ChangeWork, ChangeWorkDone};
 use crate::transcript::CardEntry;
 use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -15,16 +15,16 @@ fn trial(id: u64) -> Changes {
     trial
 }
 
-/// After the start, with so many trials of earlier runs.
+/// An app at its start, with this number of trials of earlier runs.
 fn found(count: u64) -> App {
     let mut app = app(Some(true));
     let (trials, session) = ((1..=count).map(trial).collect(), "tui-p".to_owned());
-    app.update(Msg::FoundHeld { trials, session });
+    app.update(Msg::HeldFound { trials, session });
     app.effects();
     app
 }
 
-/// Presses F6, and reads what that asks for. Returns how many trials that were.
+/// Presses F6, and reads the requested trials. Returns their number.
 fn f6(app: &mut App) -> usize {
     let effects = press(app, KeyCode::F(6), KeyModifiers::NONE);
     let read = effects.into_iter().find_map(|effect| match effect {
@@ -32,7 +32,7 @@ fn f6(app: &mut App) -> usize {
         _ => None,
     });
     let Some(wanted) = read else {
-        // That of the selected one is looked at.
+        // Only the selected one is looked at.
         return 0;
     };
     let trials: Vec<Changes> = wanted.iter().map(|id| trial(id.0)).collect();
@@ -47,7 +47,7 @@ fn selected(app: &App) -> Option<&str> {
 }
 
 #[test]
-fn f6_makes_cards_of_the_trials_of_earlier_runs_and_selects_the_newest() {
+fn f6_makes_cards_of_earlier_trials_and_selects_the_newest() {
     let mut app = found(2);
     assert_eq!(f6(&mut app), 2);
     assert_eq!(selected(&app), Some("echo 2 > a"));
@@ -56,7 +56,7 @@ fn f6_makes_cards_of_the_trials_of_earlier_runs_and_selects_the_newest() {
     assert_eq!(selected(&app), Some("echo 1 > a"));
     assert_eq!(f6(&mut app), 0);
     assert_eq!(selected(&app), Some("echo 2 > a"), "and so on");
-    // It has the keys of any held trial.
+    // The card has the keys of any held trial.
     let effects = letter(&mut app, 'c', NOW);
     assert!(
         matches!(
@@ -72,7 +72,7 @@ fn f6_makes_cards_of_the_trials_of_earlier_runs_and_selects_the_newest() {
 
 /// The next key may be meant for it.
 #[test]
-fn a_trial_of_this_run_is_selected_at_once() {
+fn trial_of_this_run_is_selected_at_once() {
     let mut app = found(1);
     enters(&mut app, "make");
     let mut result = succeeded();
@@ -86,8 +86,8 @@ fn a_trial_of_this_run_is_selected_at_once() {
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
     assert_eq!(selected(&app), Some("make"));
     let wanted = vec![ChangesId(1)];
-    let asked = |it: &Effect| matches!(it, Effect::ReadHeld(ids) if *ids == wanted);
-    assert!(effects.iter().any(asked), "{effects:?}");
+    let question = |it: &Effect| matches!(it, Effect::ReadHeld(ids) if *ids == wanted);
+    assert!(effects.iter().any(question), "{effects:?}");
     let trials = vec![trial(1)];
     app.update(Msg::HeldRead { wanted, trials });
     assert_eq!(selected(&app), Some("make"), "it stays selected");
@@ -96,12 +96,12 @@ fn a_trial_of_this_run_is_selected_at_once() {
 }
 
 #[test]
-fn of_many_the_newest_are_cards_first() {
+fn newest_of_many_trials_become_cards_first() {
     let mut app = found(45);
     assert_eq!(f6(&mut app), 20);
     assert_eq!(selected(&app), Some("echo 45 > a"));
-    let said = app.message.clone().unwrap_or_default();
-    assert!(said.starts_with("20 of 45 trials"), "{said}");
+    let message = app.message.clone().unwrap_or_default();
+    assert!(message.starts_with("20 of 45 trials"), "{message}");
     for _ in 0..19 {
         assert_eq!(f6(&mut app), 0);
     }
@@ -114,14 +114,14 @@ fn of_many_the_newest_are_cards_first() {
     );
 }
 
-/// What names them at the start fits, also once the terminal is another size.
+/// The names at the start fit, also after a change of the terminal's size.
 #[test]
-fn trials_of_earlier_runs_are_named_in_the_width_that_there_is() {
+fn earlier_trials_are_named_in_the_available_width() {
     let mut app = app(Some(true));
     let mut trial = trial(7);
     trial.command = Some("echo ".to_owned() + &"long ".repeat(12) + "end > a");
     let (trials, session) = (vec![trial], "tui-p".to_owned());
-    app.update(Msg::FoundHeld { trials, session });
+    app.update(Msg::HeldFound { trials, session });
     for (width, wanted) in [
         (100, "end > a · Δ +1"),
         (50, "long l… · Δ +1"),
@@ -136,9 +136,9 @@ fn trials_of_earlier_runs_are_named_in_the_width_that_there_is() {
     }
 }
 
-/// What is kept of a command is cut, on one line, and without secrets.
+/// The stored command is cut, on one line, and without secrets.
 #[test]
-fn the_command_of_an_earlier_trial_is_not_run_again() {
+fn command_of_an_earlier_trial_is_not_run_again() {
     let mut app = found(1);
     f6(&mut app);
     for key in ['R', 'e'] {
@@ -160,13 +160,13 @@ fn the_command_of_an_earlier_trial_is_not_run_again() {
     }
 }
 
-/// Where it can no longer be committed, what is offered is what its card does.
+/// After a refused commit, the hint names actions that the card offers.
 #[test]
-fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
+fn refused_commit_of_an_earlier_trial_hints_at_available_keys() {
     let mut app = found(1);
     f6(&mut app);
     let entry = app.transcript.chosen().unwrap().id;
-    let said = ActionOutcome {
+    let message = ActionOutcome {
         lines: vec!["[Trial 1 not applied]".to_owned()],
         refused: true,
         is_stale: true,
@@ -175,7 +175,7 @@ fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
     app.update(Msg::Changes {
         entry,
         id: ChangesId(1),
-        done: SetWorkDone::Looked(Err(Box::new(said))),
+        done: ChangeWorkDone::Looked(Err(Box::new(message))),
         now: NOW,
     });
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -185,7 +185,7 @@ fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
     ];
     assert_eq!(changes.aside, wanted);
     let effects = letter(&mut app, 'd', NOW);
-    let asks = matches!(&effects[..], [Effect::Changes { wish: Wish::Look(act), .. }] if *act == agent_bash::ChangesAct::Discard);
+    let asks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Look(act), .. }] if *act == agent_bash::ChangesAct::Discard);
     assert!(asks, "{effects:?}");
     let effects = letter(&mut app, 'Y', NOW);
     let copies = matches!(&effects[..], [Effect::Copy(command)] if command == "echo 1 > a");
@@ -193,7 +193,7 @@ fn a_refused_commit_of_an_earlier_trial_offers_what_its_card_can_do() {
 }
 
 #[test]
-fn what_was_decided_elsewhere_is_no_card() {
+fn trial_decided_elsewhere_becomes_no_card() {
     let mut app = found(1);
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
     assert!(matches!(&effects[..], [Effect::ReadHeld(wanted)] if wanted.len() == 1));
@@ -210,11 +210,11 @@ fn what_was_decided_elsewhere_is_no_card() {
 }
 
 #[test]
-fn what_is_in_the_way_of_a_selected_trial_is_said() {
+fn conflicts_of_a_selected_trial_are_shown() {
     let mut app = found(1);
     f6(&mut app);
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
-    let [Effect::LookAtUndecided(all)] = &effects[..] else {
+    let [Effect::ReadUndecided(all)] = &effects[..] else {
         panic!("{effects:?}");
     };
     let mut now = trial(1);
@@ -225,7 +225,7 @@ fn what_is_in_the_way_of_a_selected_trial_is_said() {
         .and_then(|(_, changes)| changes.set.in_the_way());
     let want = "1 file was changed since: it can no longer be committed";
     assert_eq!(why.as_deref(), Some(want));
-    // So that is not offered.
+    // So a commit is not offered.
     let keys = app
         .chosen_changes()
         .map(|(_, set)| crate::change_actions::keys(set));

@@ -1,4 +1,4 @@
-//! What keys do while no panel is open.
+//! Keys while no panel is open.
 
 use super::{App, Effect, NO_COMMAND};
 use crate::OnQuit;
@@ -9,11 +9,12 @@ use agent_bash_render::shortened;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use std::time::Duration;
 
-/// Columns of a running command that are named.
+/// Columns of a running command that a message names.
 const RUNNING: usize = 40;
 
 impl App {
-    /// Leaves, or says first what would be ended, or asks what is to become of jobs. `again`: it was said before.
+    /// Leaves the interface. If something would be ended, a message says so first. If jobs run,
+    /// asks what happens to them. `again`: the message was shown before.
     pub(super) fn quit(&mut self, again: bool) {
         let running = self.call.or(self.bang).filter(|_| !again);
         if let Some(running) = running.and_then(|id| self.transcript.get(id)) {
@@ -30,19 +31,19 @@ impl App {
         }
     }
 
-    /// What waits is kept in the history: it was typed, and is not run.
-    pub(crate) fn keep_waiting(&mut self) {
+    /// Stores queued commands in the history: they were typed, and will not run.
+    pub(crate) fn store_queued(&mut self) {
         for request in std::mem::take(&mut self.queue) {
-            self.keep_typed(None, request.command);
+            self.store_typed(None, request.command);
         }
     }
 
     fn leave(&mut self, ending: bool) {
-        self.keep_waiting();
+        self.store_queued();
         self.effects.push(Effect::Quit { ending });
     }
 
-    /// Handles a key that no panel has taken.
+    /// Handles a key that no panel consumed.
     pub(super) fn key(&mut self, key: KeyEvent, now: Duration) {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         if std::mem::take(&mut self.is_leaving) {
@@ -64,7 +65,7 @@ impl App {
                 self.message = Some("ctrl+x: ctrl+e edits the line in your editor".to_owned());
             }
             (KeyCode::Char('c'), CTRL) => {
-                // As in a shell: first the line.
+                // As in a shell, Ctrl+C clears the line first.
                 if !self.prompt.is_empty() {
                     self.prompt.wipe();
                 } else if !self.cancel() {
@@ -117,7 +118,7 @@ impl App {
                     self.submit(now);
                 }
             }
-            (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.take_back() => {}
+            (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.unqueue() => {}
             _ => {
                 self.prompt.key(key);
                 self.leave_card();
@@ -125,7 +126,8 @@ impl App {
         }
     }
 
-    /// Whether the event is the help's: that is over all else but consoles and questions, and F1 opens it everywhere.
+    /// Returns true if the event was for the help. The help is above everything but consoles and
+    /// questions, and F1 opens it everywhere.
     pub(super) fn helps(&mut self, event: &Event) -> bool {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => Some(*key),
@@ -152,7 +154,8 @@ impl App {
         } else {
             return false;
         };
-        // In the pager and the diff, `?` searches; in the search of the history, it is sought.
+        // In the pager and the diff, `?` searches; in the search of the history, it is part of the
+        // query.
         let is_asked =
             key.code == KeyCode::F(1) || (key.code == KeyCode::Char('?') && about == help::JOBS);
         if is_asked {
@@ -161,10 +164,10 @@ impl App {
         is_asked
     }
 
-    /// Selects a trial that waits for a decision.
+    /// Selects a trial that awaits a decision.
     fn next_held(&mut self) {
         let reads = self.reads_held();
-        // What is a card already is selected at once: the next key may be meant for it.
+        // A trial that has a card is selected at once: the next key may be meant for it.
         let has_own = !self.transcript.has_earlier() && self.transcript.undecided().count() > 0;
         self.awaits_held = reads && !has_own;
         if !self.awaits_held {
@@ -172,7 +175,7 @@ impl App {
         }
     }
 
-    /// Cancels what is running, the user's own command first. Returns whether anything was.
+    /// Cancels what is running, the user's own command first. Returns true if anything was running.
     fn cancel(&mut self) -> bool {
         if self.bang.is_some() {
             let gently = std::mem::take(&mut self.interrupts_bang);
@@ -182,7 +185,7 @@ impl App {
                 Effect::CancelBang
             });
         } else if self.call.is_some() {
-            self.on_end = Queue::IsTakenBack;
+            self.on_end = Queue::ReturnsToPrompt;
             let gently = std::mem::take(&mut self.interrupts_call);
             self.effects.push(if gently {
                 Effect::InterruptCall
@@ -190,8 +193,8 @@ impl App {
                 Effect::CancelCall
             });
         } else if !self.queue.is_empty() {
-            // It waits for the line.
-            while self.take_back() {}
+            // The queued command waits for the line.
+            while self.unqueue() {}
         } else {
             return false;
         }

@@ -1,4 +1,5 @@
-//! How long a message stays: until the next key, until it is no longer true, and no longer than can be read.
+//! How long a message is shown: until the next key, until it is no longer true, and not longer than
+//! it takes to read.
 
 use super::App;
 use std::time::Duration;
@@ -7,7 +8,8 @@ use std::time::Duration;
 const SHOWN: Duration = Duration::from_secs(8);
 
 impl App {
-    /// Notes since when a message is shown. Call it after everything that may have set one.
+    /// Notes the time since which a message is shown. Must be called after everything that may have
+    /// set one.
     pub(crate) fn note_message(&mut self, now: Duration) {
         let is_known = |(shown, _): &(String, Duration)| Some(shown) == self.message.as_ref();
         if !self.shown_message.as_ref().is_some_and(is_known) {
@@ -15,7 +17,7 @@ impl App {
         }
     }
 
-    /// When the message ends; a question stays until it is answered.
+    /// The time at which the message ends. A question stays until it is answered.
     pub(super) fn message_ends(&self) -> Option<Duration> {
         let (_, since) = self.shown_message.as_ref().filter(|_| !self.is_leaving)?;
         Some(*since + SHOWN)
@@ -24,19 +26,19 @@ impl App {
     pub(super) fn end_message(&mut self, now: Duration) {
         if self.message_ends().is_some_and(|end| now >= end) {
             (self.message, self.shown_message) = (None, None);
-            // What is no longer said is no longer agreed to.
+            // A confirmation holds only while its message is shown.
             self.is_quitting = false;
         }
     }
 
-    /// The command that quitting would end has ended: what was said of that is no longer true.
+    /// Removes the message about what quitting would end, because that command has ended.
     pub(super) fn end_quitting(&mut self) {
         if std::mem::take(&mut self.is_quitting) {
             self.message = None;
         }
     }
 
-    /// Other jobs run than before: if the person is asked what becomes of them, that is said anew.
+    /// Updates the question about jobs when their number has changed.
     pub(super) fn jobs_changed(&mut self, before: usize) {
         if !self.is_leaving || self.running_jobs == before {
             return;
@@ -49,7 +51,8 @@ impl App {
         });
     }
 
-    /// Asks what is to become of the jobs. The keys first: they are there on a narrow terminal, too.
+    /// The question what happens to the jobs. The keys come first, so that a narrow terminal shows
+    /// them.
     pub(super) fn leaving(&self) -> String {
         let (jobs, running) = match self.running_jobs {
             1 => ("the job", "1 job is running".to_owned()),

@@ -4,7 +4,7 @@ use crate::app::{Effect, Msg};
 use agent_bash::core::Timestamp;
 
 #[test]
-fn a_message_goes_by_itself_and_then_nothing_is_waited_for() {
+fn message_expires_and_then_no_timer_runs() {
     let mut app = app(None);
     ctrl(&mut app, 'c');
     app.note_message(NOW);
@@ -19,7 +19,7 @@ fn a_message_goes_by_itself_and_then_nothing_is_waited_for() {
 }
 
 #[test]
-fn a_question_stays_until_it_is_answered() {
+fn question_stays_until_it_is_answered() {
     let mut app = app(None);
     (app.on_quit, app.running_jobs) = (crate::OnQuit::Ask, 1);
     ctrl(&mut app, 'd');
@@ -30,26 +30,26 @@ fn a_question_stays_until_it_is_answered() {
 }
 
 #[test]
-fn what_quitting_would_end_is_not_said_of_what_has_ended() {
+fn quit_message_disappears_when_its_command_has_ended() {
     let quits = |effects: &[Effect]| matches!(effects, [Effect::Quit { .. }]);
     let mut app = app(None);
     enters(&mut app, "!sleep 9");
     enters(&mut app, "one");
     enters(&mut app, "two");
     assert!(ctrl(&mut app, 'd').is_empty());
-    // Something else has ended.
+    // Another command has ended.
     let own = app.bang.unwrap();
     ended(&mut app, own);
-    let said = app.message.as_deref();
-    assert_eq!(said, Some("ctrl+d again ends `one` and quits"));
+    let message = app.message.as_deref();
+    assert_eq!(message, Some("ctrl+d again ends `one` and quits"));
     let call = app.call.unwrap();
     ended(&mut app, call);
     app.effects();
     assert_eq!(app.message, None);
     assert!(ctrl(&mut app, 'd').is_empty());
-    let said = app.message.as_deref();
-    assert_eq!(said, Some("ctrl+d again ends `two` and quits"));
-    // Nor is it agreed to what is no longer said.
+    let message = app.message.as_deref();
+    assert_eq!(message, Some("ctrl+d again ends `two` and quits"));
+    // An expired message cannot be confirmed.
     app.note_message(NOW);
     let end = app.deadline().unwrap();
     app.expire(end);
@@ -58,7 +58,7 @@ fn what_quitting_would_end_is_not_said_of_what_has_ended() {
 }
 
 #[test]
-fn a_question_about_jobs_goes_with_them() {
+fn question_about_jobs_follows_their_number() {
     let mut app = app(None);
     (app.on_quit, app.running_jobs) = (crate::OnQuit::Ask, 1);
     ctrl(&mut app, 'd');
@@ -67,9 +67,9 @@ fn a_question_about_jobs_goes_with_them() {
         now: Timestamp(0),
         printed: None,
     });
-    let said = app.message.as_deref();
-    assert_eq!(said, Some("no job runs any more: ctrl+d quits"));
-    // A letter is one of the line then.
+    let message = app.message.as_deref();
+    assert_eq!(message, Some("no job runs any more: ctrl+d quits"));
+    // A letter then belongs to the line.
     let key = crossterm::event::KeyCode::Char('e').into();
     app.event(&crossterm::event::Event::Key(key), NOW);
     assert_eq!(app.prompt.text(), "e");

@@ -2,6 +2,7 @@
 
 use super::{App, Effect};
 use crate::calls::{CallEnd, way_out};
+use crate::change_work::ChangeWorkDone;
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
 use crate::functions::Functions;
@@ -10,7 +11,6 @@ use crate::note::{HeldNote, Note};
 use crate::pager_source::{Loaded, Match, Ticket};
 use crate::pager_state::PagerState;
 use crate::prompt_directory::PromptDirectory;
-use crate::set_work::SetWorkDone;
 use crate::transcript::{Card, EntryId};
 use agent_bash::change_sets::Listed;
 use agent_bash::core::changes::{Changes, ChangesId};
@@ -32,7 +32,7 @@ pub(crate) enum Msg {
         end: CallEnd,
         now: Duration,
     },
-    /// Where the prompt's commands run now.
+    /// The current working directory of the prompt's commands.
     Directory(PromptDirectory),
     Jobs {
         jobs: Vec<Job>,
@@ -41,78 +41,79 @@ pub(crate) enum Msg {
         printed: Option<Box<JobOutput>>,
     },
     JobKilled(Result<String, String>),
-    /// The trials of earlier runs that wait for a decision, of this session.
-    FoundHeld {
+    /// Trials of earlier runs that await a decision, with the state directory of this run.
+    HeldFound {
         trials: Vec<Changes>,
         session: String,
     },
-    /// Those of them that still do.
+    /// Trials of earlier runs that still await a decision.
     Held(Vec<ChangesId>),
-    /// What has become of trials that waited, as far as they are still there.
+    /// The present state of trials that awaited a decision, if they still exist.
     Undecided(Vec<(EntryId, Option<Box<Changes>>)>),
-    /// What was changed by what cards' commands have left running.
+    /// Change sets of processes that cards' commands left running.
     Background {
         of: Vec<(EntryId, ChangesId)>,
         sets: Vec<Listed>,
     },
-    /// These were looked for, and those of them that still wait are to be cards.
+    /// Trials that were read. `wanted` was asked for; `trials` still await a decision and become
+    /// cards.
     HeldRead {
         wanted: Vec<ChangesId>,
         trials: Vec<Changes>,
     },
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
-    /// Lines for the pager; none if there are no new ones.
+    /// Lines for the pager; `None` if there are no new ones.
     Loaded(Result<Option<Box<Loaded>>, String>),
     Found {
         ticket: Ticket,
         found: Result<Option<Match>, String>,
     },
-    /// What completes a word.
+    /// Completions of a word.
     Completed(Completion),
-    /// That takes too long.
+    /// Looking for completions takes too long.
     NotCompleted,
     Commands(Arc<Commands>),
     /// Whether a path is a program.
     LookedUp {
         path: String,
-        is_there: bool,
+        is_program: bool,
     },
-    /// Those of the person's configuration.
+    /// Aliases of the user's configuration.
     Aliases(Vec<(String, String)>),
     Functions(Functions),
-    /// The person's configuration could not be read.
+    /// The user's configuration could not be read.
     NotConfigured(String),
-    /// What is kept of what was typed.
+    /// The stored history.
     History {
         entries: Vec<HistoryEntry>,
-        /// This run.
+        /// The identifier of this run.
         run: String,
     },
-    /// What is typed is not kept, and why.
-    NotKept(String),
+    /// Why typed commands are not stored.
+    NotStored(String),
     CardPage {
         entry: EntryId,
         page: Result<Box<OutputPage>, String>,
     },
-    /// Something about a card's changes.
+    /// The result of work on a card's change set.
     Changes {
         entry: EntryId,
         id: ChangesId,
-        done: SetWorkDone,
+        done: ChangeWorkDone,
         now: Duration,
     },
 }
 
 impl App {
-    /// A command has started on a terminal.
+    /// Handles the start of a command on a terminal.
     pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
         let call = self.call.and_then(|id| self.transcript.get(id));
         let command = call.map_or("", |entry| entry.command());
         self.console = Some(Console::new(session, command, now, self.draws));
     }
 
-    /// A command has ended.
+    /// Handles the end of a command.
     fn command_ended(&mut self, entry: EntryId, end: CallEnd, now: Duration) {
         match &end {
             CallEnd::Tool { result, .. } => {
@@ -131,8 +132,8 @@ impl App {
         }
         if self.bang == Some(entry) {
             self.bang = None;
-            let is_over = |said: &String| *said == BangError::AlreadyRunning.to_string();
-            self.message.take_if(|said| is_over(said));
+            let is_over = |message: &String| *message == BangError::AlreadyRunning.to_string();
+            self.message.take_if(|message| is_over(message));
         }
         let unrecorded = self.unrecorded(&end);
         let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
@@ -140,8 +141,8 @@ impl App {
             entry.ended();
             end.show_on(entry, outside);
             entry.hold_survivors();
-            if let Some(remarks) = entry.card.remarks_mut() {
-                remarks.extend(unrecorded.into_iter().flatten());
+            if let Some(footer) = entry.card.footer_mut() {
+                footer.extend(unrecorded.into_iter().flatten());
             }
         });
         if self.call == Some(entry) {
@@ -155,8 +156,8 @@ impl App {
     pub(crate) fn update(&mut self, msg: Msg) {
         match msg {
             Msg::Ended { entry, end, now } => self.command_ended(entry, end, now),
-            Msg::Directory(place) => {
-                self.directory = place;
+            Msg::Directory(directory) => {
+                self.directory = directory;
                 self.look_up(true);
             }
             Msg::Jobs { jobs, now, printed } => {
@@ -164,11 +165,12 @@ impl App {
                 let before = self.running_jobs;
                 self.running_jobs = jobs.iter().filter(runs).count();
                 self.jobs_changed(before);
-                self.transcript.jobs_are(&jobs, now);
-                let going_on = self.transcript.going_on();
-                self.looks_for_late = !going_on.is_empty();
-                if self.looks_for_late {
-                    self.effects.push(Effect::LookForLate(going_on));
+                self.transcript.update_jobs(&jobs, now);
+                let with_survivors = self.transcript.with_survivors();
+                self.awaits_background_changes = !with_survivors.is_empty();
+                if self.awaits_background_changes {
+                    self.effects
+                        .push(Effect::FindBackgroundChanges(with_survivors));
                 }
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
@@ -187,14 +189,17 @@ impl App {
                 }
                 self.effects.push(Effect::ListJobs);
             }
-            Msg::FoundHeld { trials, session } => {
+            Msg::HeldFound { trials, session } => {
                 self.held = trials.iter().map(|trial| trial.id).collect();
                 if !trials.is_empty() {
                     let note = Note::Held(HeldNote::new(trials, session));
                     self.transcript.add(Card::Note(note), Duration::ZERO);
                 }
             }
-            Msg::Background { of, sets: late } => self.late_is(of, &late),
+            Msg::Background {
+                of,
+                sets: background,
+            } => self.set_background_changes(of, &background),
             Msg::Undecided(all) => all
                 .into_iter()
                 .for_each(|(entry, set)| self.shown(entry, set)),
@@ -203,7 +208,7 @@ impl App {
             Msg::Opened(Ok((view, title, command))) => {
                 let mut pager = PagerState::new(*view, title, command);
                 let job = self.jobs.as_ref().and_then(JobsState::selected_state);
-                pager.goes_on(job);
+                pager.follow_job(job);
                 self.pager = Some(pager);
             }
             Msg::Opened(Err(error)) => self.message = Some(error),
@@ -221,16 +226,16 @@ impl App {
             Msg::Completed(completion) => self.completed(completion),
             Msg::NotCompleted => {
                 self.message =
-                    Some("completing takes too long: a directory does not answer".to_owned());
+                    Some("completing takes too long: a file system does not answer".to_owned());
             }
             Msg::Commands(commands) => self.commands_read(commands),
-            Msg::LookedUp { path, is_there } => self.looked_up(&path, is_there),
+            Msg::LookedUp { path, is_program } => self.looked_up(&path, is_program),
             Msg::Aliases(aliases) => self.aliases.configured(aliases),
             Msg::Functions(functions) => self.functions.configured(functions),
             Msg::NotConfigured(why) => self.message = Some(why),
-            Msg::History { entries: kept, run } => self.history_read(kept, &run),
-            Msg::NotKept(error) => {
-                self.message = Some(format!("what you type is not kept: {error}"));
+            Msg::History { entries, run } => self.history_read(entries, &run),
+            Msg::NotStored(error) => {
+                self.message = Some(format!("typed commands are not stored: {error}"));
             }
             Msg::CardPage { entry, page } => match page {
                 Ok(page) => self.transcript.change(entry, |entry| {
@@ -243,9 +248,9 @@ impl App {
             Msg::Changes {
                 entry,
                 id,
-                done: came,
+                done,
                 now,
-            } => self.set_work_done(entry, id, came, now),
+            } => self.change_work_done(entry, id, done, now),
         }
         self.look_up(false);
     }

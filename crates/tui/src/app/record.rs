@@ -1,4 +1,5 @@
-//! The record of what runs, which `agent-bash log` and `report` show: that it has a hole is said once, on the card where that begins.
+//! Gaps in the journal, which `agent-bash log` and `report` show. The card at which a gap begins
+//! says so once.
 
 use super::App;
 use crate::calls::CallEnd;
@@ -6,13 +7,13 @@ use agent_bash::core::NoticeKind;
 use agent_bash::journals::FULL;
 use agent_bash_render::FooterLine;
 
-/// What can be done about it.
+/// Hints for a journal that accepts no more entries.
 const IF_FULL: &str =
     "`journal.max_mb` in the settings gives it more; a new run begins another record";
 const IF_UNWRITABLE: &str = "the state directory has to have room and to be writable (`agent-bash doctor` names it); `journal.level = \"off\"` keeps no record";
 
 impl App {
-    /// What is to be said of a command that is not in the record, unless that was said of those before it.
+    /// Lines that say that a command is missing in the journal. `None` if an earlier card says so.
     pub(super) fn unrecorded(&mut self, end: &CallEnd) -> Option<[FooterLine; 2]> {
         let notices = match end {
             CallEnd::Tool { result, .. } => &result.notices,
@@ -26,10 +27,10 @@ impl App {
         let before = std::mem::replace(&mut self.record_fails, why.clone());
         let why = why.filter(|why| before.as_ref() != Some(why))?;
         let hint = if why == FULL { IF_FULL } else { IF_UNWRITABLE };
-        let said = format!(
+        let text = format!(
             "from here on, what runs is missing in `agent-bash log` and `report`, as the record takes nothing more: {why}"
         );
-        Some([FooterLine::Notice(said), FooterLine::Offer(hint.to_owned())])
+        Some([FooterLine::Notice(text), FooterLine::Offer(hint.to_owned())])
     }
 }
 
@@ -42,14 +43,14 @@ mod tests {
     use agent_bash::core::{Status, Timestamp, ToolResult};
 
     #[test]
-    fn a_hole_in_the_record_is_said_once_with_what_can_be_done() {
+    fn gap_in_the_journal_is_reported_once_with_a_hint() {
         let mut app = app(None);
         for (why, want) in [
             (None, None),
             (Some("No space left on device"), Some(IF_UNWRITABLE)),
             (Some("No space left on device"), None),
             (Some(FULL), Some(IF_FULL)),
-            // It is written again, and then not.
+            // The journal accepts entries again, and then fails again.
             (None, None),
             (Some(FULL), Some(IF_FULL)),
         ] {
@@ -69,12 +70,12 @@ mod tests {
             let Card::Tool(card) = &app.transcript.get(entry).unwrap().card else {
                 panic!("it has another card");
             };
-            let offered = card.remarks.iter().find_map(|remark| match remark {
+            let offered = card.footer.iter().find_map(|line| match line {
                 FooterLine::Offer(text) => Some(text.as_str()),
                 _ => None,
             });
             assert_eq!(offered, want, "{why:?}");
-            assert_eq!(card.remarks.len(), if want.is_some() { 2 } else { 0 });
+            assert_eq!(card.footer.len(), if want.is_some() { 2 } else { 0 });
         }
     }
 }

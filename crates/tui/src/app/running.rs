@@ -1,7 +1,7 @@
-//! Starting commands: where each one runs, what waits for its turn, and what is run again.
+//! Starting commands: where each one runs, the queue, and running commands again.
 
 use super::{App, Effect, NO_COMMAND};
-use crate::lasting;
+use crate::lost_state;
 use crate::questions::AT_LEAST;
 use crate::queue::Queue;
 use crate::transcript::{Card, CardEntry, EntryId, TRYING};
@@ -21,22 +21,23 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The reason of a call that the person wants to run outside: for records, which others read.
-const OWN_WISH: &str = "the person at the terminal asked for it (F4)";
+/// The reason of a call that the user wants to run outside of the sandbox. Records show it to
+/// others.
+const USER_REASON: &str = "the user at the terminal asked for it (F4)";
 
-/// On the card of such a call. A refusal says something else, but only once it has ended.
+/// Shown on the card of such a call. A refusal replaces it, but only when the call has ended.
 const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
 
-/// On the card of a trial that puts something into the background: its first command follows.
-const ENDS_WITH_IT: &str = "what is in the background then ends with the trial";
+/// Shown on the card of a trial that starts a background command, in front of that command.
+const ENDS_WITH_IT: &str = "background processes end with the trial";
 
-/// Columns of that command.
-const LONGEST_LEFT: usize = 40;
+/// Columns of that background command.
+const LONGEST_BACKGROUND: usize = 40;
 
-/// Columns of what a line sets, where that is lost.
+/// Columns of the variables that a line sets and that are lost.
 const LONGEST_SET: usize = 60;
 
-/// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
+/// Limit of bytes waiting to be shown. Beyond it, the oldest are dropped.
 const LIVE_BYTES: usize = 256 << 10;
 
 impl App {
@@ -50,7 +51,7 @@ impl App {
         if self.prompt.is_trial {
             return self.try_it(now);
         }
-        if self.is_of_the_interface(text.trim()) {
+        if self.handle_shell_word(text.trim()) {
             self.prompt.clear();
             return;
         }
@@ -93,9 +94,9 @@ impl App {
         }
     }
 
-    /// Runs a call, or lets it wait for its turn. Returns its card if it has started.
+    /// Runs a call, or queues it. Returns its card if it has started.
     pub(super) fn run(&mut self, request: Request, now: Duration) -> Option<EntryId> {
-        // It was written while an `exit` waited for that, and nothing else: it comes first.
+        // While only an `exit` is queued, a line typed meanwhile runs before it.
         let is_before = self.call.is_none() && self.waits_to_quit();
         if !is_before && (self.call.is_some() || !self.queue.is_empty()) {
             self.queue.push_back(request);
@@ -105,16 +106,17 @@ impl App {
         self.call
     }
 
-    /// The call has ended.
+    /// Handles the end of a call.
     pub(super) fn call_ended(&mut self, now: Duration) {
         self.call = None;
         match std::mem::take(&mut self.on_end) {
             Queue::Continues => self.start_next(now),
-            Queue::IsTakenBack => while self.take_back() {},
+            Queue::ReturnsToPrompt => while self.unqueue() {},
         }
     }
 
-    /// Starts what waits, if its turn has come. What takes the keys does not take them in the middle of a line.
+    /// Starts the first queued command if nothing runs. A command that takes the keys does not
+    /// start in the middle of a line.
     pub(super) fn start_next(&mut self, now: Duration) {
         if self.call.is_some() || self.waits_for_keys() {
             return;
@@ -128,16 +130,18 @@ impl App {
         let command = next.command.clone();
         self.start_call(next, now);
         self.keys_from = Some(now + AT_LEAST);
-        self.keep_typed(self.call, command);
+        self.store_typed(self.call, command);
     }
 
-    /// Whether what is typed is for the prompt, though a command that has just started by itself would take it.
+    /// Returns true if an event is for the prompt although a command that started by itself would
+    /// take it.
     pub(super) fn is_for_line(&self, event: &Event, now: Duration) -> bool {
         let is_typed = matches!(event, Event::Key(_) | Event::Paste(_));
         is_typed && self.keys_from.is_some_and(|from| now < from)
     }
 
-    /// Whether the next command would start, if the person did not use the keys: for a line, a card, a panel or a question.
+    /// Returns true if the next command waits only because the user uses the keys: for a line, a
+    /// card, a panel or a question.
     pub(crate) fn waits_for_keys(&self) -> bool {
         let uses = [
             !self.prompt.is_empty(),
@@ -148,7 +152,7 @@ impl App {
         let next = self.queue.front().filter(|_| self.call.is_none());
         uses.contains(&true)
             && next.is_some_and(|next| {
-                // What is being written would be lost.
+                // Quitting would lose the line that is being written.
                 quits(&next.command) || {
                     let wants = self.wants_terminal(&next.command);
                     self.on_terminal(next, wants.is_some()) == Some(true)
@@ -156,31 +160,33 @@ impl App {
             })
     }
 
-    /// Whether what waits for the keys is to leave the interface.
+    /// Returns true if an `exit` waits for the keys.
     pub(crate) fn waits_to_quit(&self) -> bool {
         let next = self.queue.front();
         next.is_some_and(|next| quits(&next.command)) && self.waits_for_keys()
     }
 
-    /// What a line wants of a terminal, by what its aliases stand for, and what its functions run.
+    /// Why a line needs a terminal, according to its expanded aliases and the bodies of its
+    /// functions.
     fn wants_terminal(&self, command: &str) -> Option<WantsTerminal> {
         let context = Context::new(&self.directory.directory);
         let line = self.aliases.expanded(command);
         wants_terminal(&Script::read(&self.functions.before(&line), &context))
     }
 
-    /// Whether a call gets a terminal; `None` where there are none.
+    /// Returns whether a call gets a terminal; `None` if terminals are not available.
     fn on_terminal(&self, request: &Request, wants: bool) -> Option<bool> {
-        // A terminal shows what is done, and holds nothing back.
+        // A command on a terminal shows its effects and cannot be a trial.
         let is_trial = request.trial.is_some();
         let asks = request.pty == Some(true) || wants;
         self.terminal.map(|always| (always || asks) && !is_trial)
     }
 
-    /// Does what a shell would do at these words, of which a command there would know nothing. Returns whether it was one.
-    fn is_of_the_interface(&mut self, line: &str) -> bool {
-        let said = match line {
-            // As in a shell: after what is there already.
+    /// Handles words that a shell would handle and that a command in a call's shell could not.
+    /// Returns true if the line was one.
+    fn handle_shell_word(&mut self, line: &str) -> bool {
+        let notice = match line {
+            // As in a shell, `exit` runs after the commands before it.
             _ if quits(line) && (self.call.is_some() || !self.queue.is_empty()) => {
                 self.queue.push_back(Request::new(line));
                 return true;
@@ -199,13 +205,13 @@ impl App {
             "!!" => "!!command is your own, and hidden from the model; ↑ is the last line",
             _ => return false,
         };
-        self.message = Some(said.to_owned());
+        self.message = Some(notice.to_owned());
         true
     }
 
-    /// Puts the last command that waits back into the prompt, in front of what is there. Returns whether there was one.
-    /// One that was to be tried is so still, with what is added to it.
-    pub(super) fn take_back(&mut self) -> bool {
+    /// Puts the last queued command back into the prompt, in front of the line. Returns true if
+    /// there was one. A trial stays a trial, together with the text added to it.
+    pub(super) fn unqueue(&mut self) -> bool {
         let Some(last) = self.queue.pop_back() else {
             return false;
         };
@@ -230,11 +236,11 @@ impl App {
         self.keys_from = None;
         self.draws = on_terminal == Some(true) && wants.as_ref().is_some_and(|wants| wants.draws);
         request.pty = on_terminal;
-        let why_apart = if on_terminal == Some(true) {
+        let one_shot_reason = if on_terminal == Some(true) {
             request.env.clone_from(&self.attended);
             Some("a command on a terminal has a shell of its own")
         } else if is_trial {
-            Some("what is tried has a shell of its own")
+            Some("a trial has a shell of its own")
         } else if is_outside {
             Some("outside of the sandbox it has a shell of its own")
         } else if self.shell.is_none() {
@@ -249,7 +255,7 @@ impl App {
         if is_trial {
             card.asides.push(FooterLine::Notice(TRYING.to_owned()));
             if let Some(left) = in_background(&script) {
-                let left = shortened(&one_line(left), LONGEST_LEFT);
+                let left = shortened(&one_line(left), LONGEST_BACKGROUND);
                 card.asides
                     .push(FooterLine::Notice(format!("{ENDS_WITH_IT}: {left}")));
             }
@@ -257,26 +263,26 @@ impl App {
         if is_outside {
             card.asides.push(FooterLine::Notice(OUTSIDE.to_owned()));
         }
-        if let Some(why) = why_apart {
+        if let Some(why) = one_shot_reason {
             request.cwd = self.directory.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
-            let set = lasting::set_by(&script.parsed).join(", ");
+            let set = lost_state::set_by(&script.parsed).join(", ");
             let set = shortened(&one_line(&set), LONGEST_SET);
             let is_lost = [
                 (
                     changes_directory(&script),
                     "the directory changes".to_owned(),
                 ),
-                (reads, "what is read is known".to_owned()),
-                (!set.is_empty(), format!("what is set ({set}) is known")),
+                (reads, "`read` takes effect".to_owned()),
+                (!set.is_empty(), format!("`{set}` takes effect")),
             ];
             for (_, what) in is_lost.iter().filter(|(is_it, _)| *is_it) {
-                let said = format!("{what} for this line only: {why}");
-                card.asides.push(FooterLine::Notice(said));
+                let notice = format!("{what} for this line only: {why}");
+                card.asides.push(FooterLine::Notice(notice));
             }
         } else {
             request.session.clone_from(&self.shell);
-            // A shell that stands somewhere stays there.
+            // A shell stays in its working directory if that exists.
             let instead = self.directory.instead.as_ref();
             request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
             self.defines(script.parsed.functions());
@@ -284,9 +290,9 @@ impl App {
             self.functions.typed(&script);
         }
         if let Some(instead) = &self.directory.instead {
-            let (gone, instead) = (self.directory.directory.display(), instead.display());
-            let said = format!("{gone} cannot be entered: this starts in {instead}");
-            card.asides.push(FooterLine::Notice(said));
+            let (directory, instead) = (self.directory.directory.display(), instead.display());
+            let notice = format!("{directory} cannot be entered: this starts in {instead}");
+            card.asides.push(FooterLine::Notice(notice));
         }
         let live = live();
         let waker = Waker::from(Arc::clone(&self.redraw));
@@ -300,7 +306,7 @@ impl App {
         };
         self.transcript.change(entry, set);
         self.call = Some(entry);
-        // Whoever has a shell of its own may take it along.
+        // A request with its own shell may end that shell with the command.
         self.interrupts_call = request.session.is_some() && ends_if_interrupted(&script);
         self.effects.push(Effect::Call {
             entry,
@@ -310,11 +316,11 @@ impl App {
         });
     }
 
-    /// Runs the line, or else the selected call again, and asks for no sandbox.
+    /// Runs the line, or else the selected call again, without a sandbox.
     pub(super) fn run_outside(&mut self, now: Duration) {
         let Some(command) = self.wanted(
             "run outside of the sandbox",
-            "a trial has its own view of the files: it is not run outside of that",
+            "a trial cannot run outside of the sandbox: it needs its own view of the files",
         ) else {
             return;
         };
@@ -336,15 +342,16 @@ impl App {
             level: Some(SandboxLevel::Off),
             network: None,
             writable: Vec::new(),
-            reason: OWN_WISH.to_owned(),
+            reason: USER_REASON.to_owned(),
         });
         self.run_wanted(request, now);
     }
 
-    /// Runs the line, or else the selected call again, on a terminal; if that is still running, it is cancelled for that.
+    /// Runs the line, or else the selected call again, on a terminal. If that call is still
+    /// running, cancels it first.
     pub(super) fn run_on_terminal(&mut self, now: Duration) {
         let Some(command) = self.wanted(
-            "run like that",
+            "run on a terminal",
             "a trial has no terminal: f3 tries it again",
         ) else {
             return;
@@ -359,15 +366,16 @@ impl App {
             self.queue.push_front(request);
             let gently = std::mem::take(&mut self.interrupts_call);
             self.effects.push(Effect::ReplaceCall { gently });
-            self.message = Some("it is ended first, then it starts on a terminal".to_owned());
+            self.message = Some("the call is ended first, then it starts on a terminal".to_owned());
             self.transcript.deselect();
         } else {
             self.run_wanted(request, now);
         }
     }
 
-    /// The command that a key is about: the line, or else that of the selected or last card. Says why there is none; of a
-    /// trial that is `trial`, as it is not to be done for that.
+    /// Returns the command that a key acts on: the line, or else the command of the selected or
+    /// last card. If there is none, sets a message. `trial` is the message for a trial, on which
+    /// this key does not act.
     fn wanted(&mut self, what: &str, trial: &str) -> Option<String> {
         let text = self.prompt.text();
         let is_typed = !text.trim().is_empty();
@@ -392,8 +400,9 @@ impl App {
         None
     }
 
-    /// Runs what [`Self::wanted`] gave, or what is to be tried. If that was the line, the prompt is empty then; if it was a
-    /// card's, its selection ends: the next key would be about a card that the new one may have moved out of sight.
+    /// Runs what [`Self::wanted`] returned, or a trial. Clears the prompt if the line ran. Ends the
+    /// selection if a card's command ran, because the new card may move the selected one out of
+    /// sight.
     pub(super) fn run_wanted(&mut self, request: Request, now: Duration) {
         let is_typed = !self.prompt.text().trim().is_empty();
         if !is_typed {
@@ -421,13 +430,13 @@ impl App {
     }
 }
 
-/// Whether a line itself starts something in the background.
+/// Returns true if a line itself starts something in the background.
 fn starts_jobs(script: &Script<'_>) -> bool {
     let mut entries = script.parsed.list.entries.iter();
     entries.any(|entry| entry.background)
 }
 
-/// Whether this leaves, as it does in a shell.
+/// Returns true if a line leaves the interface, as `exit` leaves a shell.
 fn quits(line: &str) -> bool {
     matches!(line, "exit" | "logout")
 }

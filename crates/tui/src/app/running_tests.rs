@@ -5,7 +5,7 @@ use crate::complete::Commands;
 use agent_bash::core::SessionName;
 use crossterm::event::{Event, KeyCode, KeyModifiers};
 
-/// The commands that start, of these effects.
+/// The commands that these effects start.
 pub(in crate::app) fn starts(effects: &[Effect]) -> Vec<&str> {
     let mut started = Vec::new();
     for effect in effects {
@@ -17,7 +17,7 @@ pub(in crate::app) fn starts(effects: &[Effect]) -> Vec<&str> {
 }
 
 #[test]
-fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
+fn calls_queue_behind_the_running_one_and_can_be_taken_back() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
     for waits in ["one", "two", "three"] {
@@ -31,7 +31,7 @@ fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
     let call = app.call.unwrap();
     ended(&mut app, call);
     assert_eq!(starts(&app.effects()), ["one"]);
-    // Whoever cancels gets the others back, in order.
+    // A cancel brings the others back, in order.
     enters(&mut app, "four");
     app.event(&Event::Paste("typed".to_owned()), NOW);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
@@ -42,7 +42,7 @@ fn calls_wait_for_the_one_that_runs_and_can_be_taken_back() {
 }
 
 #[test]
-fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
+fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     let mut app = app(Some(false));
     let end = |app: &mut App| {
         let call = app.call.unwrap();
@@ -54,14 +54,14 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     enters(&mut app, "ls");
     app.event(&Event::Paste("echo he".to_owned()), NOW);
     assert_eq!((end(&mut app).as_str(), app.queue.len()), ("", 2));
-    // The line goes behind what waits, also if that is all that it waits for.
+    // The line queues behind the waiting command, even if that waits only for the line.
     app.event(&Event::Paste("llo".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(starts(&effects), ["vim a"]);
     assert_eq!(end(&mut app), "ls");
     assert_eq!(end(&mut app), "echo hello");
     assert_eq!(end(&mut app), "");
-    // So does one that is cleared; Esc takes back what waits.
+    // A cleared line releases the command, too. Esc takes it back.
     for (key, held, started) in [
         (KeyCode::Char('c'), KeyModifiers::CONTROL, "vim a"),
         (KeyCode::Esc, KeyModifiers::NONE, ""),
@@ -79,7 +79,7 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     }
     assert_eq!(app.prompt.text(), "vim a\nx");
     app.prompt.clear();
-    // Nor over a panel, a card that has the keys, or the help.
+    // Nor does it start over a panel, a card that has the keys, or the help.
     for (open, held) in [
         (KeyCode::F(2), KeyModifiers::NONE),
         (KeyCode::F(1), KeyModifiers::NONE),
@@ -93,7 +93,7 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
         assert_eq!(starts(&effects), ["vim a"], "{open:?}");
         end(&mut app);
     }
-    // Keys that come right after it has started by itself are still the line's.
+    // Keys that follow its start immediately still belong to the line.
     let key = Event::Key(KeyCode::Char('x').into());
     let moment = AT_LEAST;
     enters(&mut app, "sleep 3");
@@ -105,7 +105,7 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     enters(&mut app, "vim a");
     assert!(!app.is_for_line(&key, NOW));
     end(&mut app);
-    // What needs no keys does not wait.
+    // A command that needs no keys does not wait.
     enters(&mut app, "sleep 3");
     enters(&mut app, "ls");
     app.event(&Event::Paste("x".to_owned()), NOW);
@@ -114,7 +114,7 @@ fn what_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
 }
 
 #[test]
-fn an_exit_that_waits_does_not_leave_in_the_middle_of_a_line() {
+fn queued_exit_does_not_leave_in_the_middle_of_a_line() {
     let leaves = |effects: &[Effect]| {
         let mut effects = effects.iter();
         effects.any(|effect| matches!(effect, Effect::Quit { .. }))
@@ -130,20 +130,20 @@ fn an_exit_that_waits_does_not_leave_in_the_middle_of_a_line() {
         assert_eq!(app.prompt.text(), "echo dra");
         app
     };
-    // Entered, the line comes first.
+    // If the line is entered, it runs first.
     let mut app = held();
     app.event(&Event::Paste("ft".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(starts(&effects), ["echo draft"]);
     assert!(!leaves(&effects));
-    // What is entered while that runs comes behind the `exit`, as it was typed later.
+    // A line entered meanwhile queues behind the `exit`, because it was typed later.
     enters(&mut app, "echo later");
     let call = app.call.unwrap();
     ended(&mut app, call);
     assert!(leaves(&app.effects()));
-    // Cleared, there is nothing left to wait for.
+    // After the line is cleared, there is nothing left to wait for.
     assert!(leaves(&ctrl(&mut held(), 'c')));
-    // Nor is it asked in the middle of a panel.
+    // Nor does it ask in the middle of a panel.
     let mut app = self::app(None);
     enters(&mut app, "sleep 3");
     enters(&mut app, "exit");
@@ -155,7 +155,7 @@ fn an_exit_that_waits_does_not_leave_in_the_middle_of_a_line() {
 }
 
 #[test]
-fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
+fn one_own_command_runs_at_a_time_and_the_typed_line_stays() {
     let mut app = app(None);
     enters(&mut app, "!sleep 9");
     assert!(enters(&mut app, "!ls").is_empty());
@@ -169,12 +169,12 @@ fn one_command_of_the_persons_own_runs_at_a_time_and_what_was_typed_stays() {
 }
 
 #[test]
-fn a_command_of_the_persons_own_that_needs_a_terminal_says_how_it_gets_one() {
+fn own_command_that_needs_a_terminal_says_how_it_gets_one() {
     let mut app = app(Some(false));
     assert!(enters(&mut app, "!vim notes").is_empty());
     assert_eq!(app.prompt.text(), "!vim notes");
-    let said = "`vim` needs a terminal: without ! it gets one";
-    assert_eq!(app.message.as_deref(), Some(said));
+    let message = "`vim` needs a terminal: without ! it gets one";
+    assert_eq!(app.message.as_deref(), Some(message));
     app.prompt.clear();
     assert!(matches!(
         enters(&mut app, "!vim --version")[..],
@@ -182,7 +182,7 @@ fn a_command_of_the_persons_own_that_needs_a_terminal_says_how_it_gets_one() {
     ));
 }
 
-/// Starts a command and ends it: its request, and whether it is known to draw.
+/// Starts and ends a command. Returns its request, and whether it is known to draw.
 fn started(app: &mut App, command: &str) -> (Request, bool) {
     let mut effects = enters(app, command);
     let Some(Effect::Call { request, entry, .. }) = effects.pop() else {
@@ -194,7 +194,7 @@ fn started(app: &mut App, command: &str) -> (Request, bool) {
 }
 
 #[test]
-fn a_command_that_needs_a_terminal_gets_one() {
+fn command_that_needs_a_terminal_gets_one() {
     let mut app = app(Some(false));
     for (command, terminal, draws) in [
         ("ls", false, false),
@@ -207,13 +207,13 @@ fn a_command_that_needs_a_terminal_gets_one() {
     }
     ctrl(&mut app, 't');
     assert_eq!(started(&mut app, "ls").0.pty, Some(true));
-    // Where there are no terminals, nothing is asked for.
+    // Without terminals, none is requested.
     let mut app = self::app(None);
     assert_eq!(started(&mut app, "vim a").0.pty, None);
 }
 
 #[test]
-fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
+fn command_is_run_again_on_a_terminal_even_while_it_runs() {
     let mut app = app(Some(false));
     enters(&mut app, "ls");
     let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
@@ -231,7 +231,7 @@ fn a_command_is_run_again_on_a_terminal_also_while_it_runs() {
 }
 
 #[test]
-fn the_line_is_run_on_a_terminal_rather_than_the_last_command() {
+fn line_is_run_on_a_terminal_rather_than_the_last_command() {
     let mut app = app(Some(false));
     started(&mut app, "ls");
     app.event(&Event::Paste("top".to_owned()), NOW);
@@ -241,7 +241,7 @@ fn the_line_is_run_on_a_terminal_rather_than_the_last_command() {
     };
     assert_eq!((request.command.as_str(), request.pty), ("top", Some(true)));
     assert!(app.prompt.is_empty());
-    // Meanwhile another one waits, and does not cancel it.
+    // Another line queues meanwhile, and does not cancel the command.
     app.event(&Event::Paste("htop".to_owned()), NOW);
     assert!(press(&mut app, KeyCode::F(5), KeyModifiers::NONE).is_empty());
     assert_eq!(app.queue.len(), 1);
@@ -251,24 +251,24 @@ fn the_line_is_run_on_a_terminal_rather_than_the_last_command() {
 }
 
 #[test]
-fn a_trial_that_waits_is_one_still_when_it_is_taken_back() {
+fn queued_trial_stays_a_trial_when_taken_back() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
     app.event(&Event::Paste("rm x".to_owned()), NOW);
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!(app.prompt.text(), "rm x");
-    // Nor does an editor make it another.
+    // An editor does not change that.
     app.edited(Ok("rm y".to_owned()));
     assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
     let trials = |app: &App| app.queue.iter().filter(|it| it.trial.is_some()).count();
     assert_eq!((app.queue.len(), trials(&app)), (1, 1));
-    // Neither is it what comes from the history, nor another line.
+    // A line of the history is no trial, nor is a new line.
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     ctrl(&mut app, 'c');
     enters(&mut app, "ls");
     assert_eq!((app.queue.len(), trials(&app)), (1, 0));
-    // Cancelled, all that waited is one text, and none of it is run for real.
+    // After a cancel, all queued commands are one text, and none of it runs for real.
     app.event(&Event::Paste("rm x".to_owned()), NOW);
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
@@ -277,10 +277,10 @@ fn a_trial_that_waits_is_one_still_when_it_is_taken_back() {
     assert!(app.prompt.is_trial && app.prompt.text() == "ls\nrm x");
 }
 
-/// It does not outlive its view, which is gone then.
+/// A background process ends with the trial, whose view of the files is removed.
 #[test]
-fn what_a_trial_has_in_the_background_is_said_to_end_with_it() {
-    let said = |line: &str, key: KeyCode| {
+fn card_of_a_trial_says_that_background_processes_end_with_it() {
+    let message = |line: &str, key: KeyCode| {
         let mut app = app(Some(false));
         app.event(&Event::Paste(line.to_owned()), NOW);
         press(&mut app, key, KeyModifiers::NONE);
@@ -292,37 +292,37 @@ fn what_a_trial_has_in_the_background_is_said_to_end_with_it() {
     let line = "sleep 60 & echo bg > bg.txt";
     let left = format!("{ENDS_WITH_IT}: sleep 60");
     let left = FooterLine::Notice(left);
-    assert!(said(line, KeyCode::F(3)).contains(&left));
-    assert!(!said(line, KeyCode::Enter).contains(&left));
-    assert_eq!(said("sleep 60", KeyCode::F(3)).len(), 1);
+    assert!(message(line, KeyCode::F(3)).contains(&left));
+    assert!(!message(line, KeyCode::Enter).contains(&left));
+    assert_eq!(message("sleep 60", KeyCode::F(3)).len(), 1);
 }
 
 #[test]
-fn commands_keep_their_shell_or_say_why_not() {
-    let said = |app: &App| match &app.transcript.current().unwrap().card {
+fn commands_use_the_persistent_shell_or_say_why_not() {
+    let message = |app: &App| match &app.transcript.current().unwrap().card {
         Card::Tool(card) => card.asides.clone(),
         _ => Vec::new(),
     };
     let mut app = app(Some(false));
     started(&mut app, "cd src");
-    assert_eq!(said(&app).len(), 1, "without a shell that stays");
+    assert_eq!(message(&app).len(), 1, "without a shell that stays");
     app.shell = Some(SessionName("prompt".to_owned()));
     let (request, _) = started(&mut app, "cd src");
     assert_eq!((request.session, request.cwd), (app.shell.clone(), None));
-    assert!(said(&app).is_empty());
-    // A command of its own runs where that shell stands.
-    for (command, is_said) in [("vim a", false), ("cd src && vim a", true)] {
+    assert!(message(&app).is_empty());
+    // A command with its own shell runs in the directory of the persistent shell.
+    for (command, is_shown) in [("vim a", false), ("cd src && vim a", true)] {
         let (request, _) = started(&mut app, command);
         assert_eq!(
             (request.session, request.cwd.as_deref()),
             (None, Some("/p"))
         );
-        assert_eq!(!said(&app).is_empty(), is_said, "{command}");
+        assert_eq!(!message(&app).is_empty(), is_shown, "{command}");
     }
 }
 
 #[test]
-fn where_the_directory_is_gone_commands_start_above_it() {
+fn commands_start_in_a_parent_of_a_missing_directory() {
     let mut app = app(Some(false));
     app.directory.instead = Some("/".into());
     for shell in [None, Some(SessionName("prompt".to_owned()))] {
@@ -335,8 +335,8 @@ fn where_the_directory_is_gone_commands_start_above_it() {
         let Card::Tool(card) = &app.transcript.current().unwrap().card else {
             panic!("it has another card");
         };
-        let said = FooterLine::Notice("/p cannot be entered: this starts in /".to_owned());
-        assert!(card.asides.contains(&said), "{:?}", card.asides);
+        let message = FooterLine::Notice("/p cannot be entered: this starts in /".to_owned());
+        assert!(card.asides.contains(&message), "{:?}", card.asides);
     }
 }
 
@@ -358,20 +358,21 @@ fn functions_typed_at_the_prompt_are_known() {
         "greet() { echo hello; }; (lost() { :; }); echo greet",
     );
     assert!(is_known(&app, "greet") && !is_known(&app, "lost"));
-    // Also when the configuration is read later; what was read without it comes too late then.
+    // Also after the configuration is read. A list read without the configuration then arrives too
+    // late.
     for _ in 0..2 {
         app.update(read(&["configured"]));
         app.update(read(&[]));
         assert!(is_known(&app, "greet") && is_known(&app, "configured"));
     }
-    // One in a shell of its own is gone with it.
+    // A function of a one-shot shell ends with it.
     app.shell = None;
     started(&mut app, "other() { :; }");
     assert!(!is_known(&app, "other"));
 }
 
 #[test]
-fn what_an_alias_stands_for_decides_about_a_terminal() {
+fn expansion_of_an_alias_decides_about_a_terminal() {
     let mut app = app(Some(false));
     app.shell = Some(SessionName("prompt".to_owned()));
     let own = ("own".to_owned(), "vim".to_owned());
@@ -388,14 +389,14 @@ fn what_an_alias_stands_for_decides_about_a_terminal() {
         started(&mut app, line);
         assert_eq!(app.draws, wanted, "{line}");
     }
-    // Nor do one's own commands get one.
+    // The user's own commands get none.
     assert!(enters(&mut app, "!own a").is_empty());
-    let said = app.message.unwrap_or_default();
-    assert!(said.contains("needs a terminal"), "{said}");
+    let message = app.message.unwrap_or_default();
+    assert!(message.contains("needs a terminal"), "{message}");
 }
 
 #[test]
-fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
+fn typed_path_is_looked_up_and_again_after_a_command() {
     let looks = |effects: &[Effect]| {
         let look = |effect: &Effect| match effect {
             Effect::LookUp(path) => Some(path.clone()),
@@ -412,10 +413,10 @@ fn a_path_that_is_typed_is_looked_up_and_again_after_a_command() {
     assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
 }
 
-/// Of the shell that stays nothing is lost, and of another one all of it.
+/// The persistent shell loses nothing, another shell all of it.
 #[test]
-fn what_a_line_sets_is_said_to_be_lost_where_its_shell_is_another() {
-    let said = |line: &str| {
+fn lost_shell_state_is_reported_if_the_shell_is_not_persistent() {
+    let message = |line: &str| {
         let mut app = app(Some(false));
         app.shell = Some(SessionName("prompt".to_owned()));
         enters(&mut app, line);
@@ -423,29 +424,26 @@ fn what_a_line_sets_is_said_to_be_lost_where_its_shell_is_another() {
         let Some(Card::Tool(card)) = entry.map(|entry| &entry.card) else {
             panic!("no card");
         };
-        let said = card.asides.iter().filter_map(|aside| match aside {
-            FooterLine::Notice(said) => said.split_once(" for this line only: "),
+        let message = card.asides.iter().filter_map(|aside| match aside {
+            FooterLine::Notice(message) => message.split_once(" for this line only: "),
             _ => None,
         });
-        let said: Vec<&str> = said.map(|(what, _)| what).collect();
-        said.join("; ")
+        let message: Vec<&str> = message.map(|(what, _)| what).collect();
+        message.join("; ")
     };
     for (line, want) in [
         (
             "export DB=prod; cd x; sqlite3 y.db",
-            "the directory changes; what is set (DB) is known",
+            "the directory changes; `DB` takes effect",
         ),
         (
             ". .venv/bin/activate && python3",
-            "what is set (. .venv/bin/activate) is known",
+            "`. .venv/bin/activate` takes effect",
         ),
-        (
-            "x=1; read line",
-            "what is read is known; what is set (x) is known",
-        ),
+        ("x=1; read line", "`read` takes effect; `x` takes effect"),
         ("A=1 vim a", ""),
         ("export DB=prod; alias x=y; ls", ""),
     ] {
-        assert_eq!(said(line), want, "{line}");
+        assert_eq!(message(line), want, "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! What was typed: kept, and searched.
+//! Typed commands: the stored history and its search.
 
 use super::{App, Effect};
 use crate::history_search::SearchRequest;
@@ -9,25 +9,26 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 impl App {
-    /// What was on the prompt has started, or waits: empties the prompt. What waits is kept once it starts.
+    /// Empties the prompt after its line has started or was queued. A queued line is stored when it
+    /// starts.
     pub(super) fn submitted(&mut self, started: Option<EntryId>) {
         let command = self.prompt.text();
         self.prompt.clear();
         if started.is_some() {
-            self.keep_typed(started, command);
+            self.store_typed(started, command);
         }
     }
 
-    /// Keeps a command that has started, or never will, unless it begins with a space.
-    pub(super) fn keep_typed(&mut self, entry: Option<EntryId>, command: String) {
+    /// Stores a command that has started, or will never start, unless it begins with a blank.
+    pub(super) fn store_typed(&mut self, entry: Option<EntryId>, command: String) {
         if !command.starts_with(' ') {
             self.effects.push(Effect::Typed { entry, command });
         }
     }
 
-    /// What is kept was read.
-    pub(super) fn history_read(&mut self, kept: Vec<HistoryEntry>, run: &str) {
-        self.prompt.history.merge_stored(kept, run);
+    /// Takes in the stored history.
+    pub(super) fn history_read(&mut self, stored: Vec<HistoryEntry>, run: &str) {
+        self.prompt.history.merge_stored(stored, run);
         if let Some(search) = &mut self.search {
             search.search(&self.prompt.history);
         }

@@ -1,26 +1,26 @@
-//! What could stand where a word is.
+//! Candidates for a word.
 
-/// Most candidates that are offered.
+/// Limit of candidates offered.
 pub(super) const MOST: usize = 2000;
 
-/// Something that could stand where the word is.
+/// A word that could replace the typed one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Candidate {
     /// The whole word, without quotes.
     pub(crate) word: String,
-    /// How it is listed.
+    /// The text in the list.
     pub(crate) label: String,
-    /// More can follow: a directory.
-    pub(crate) goes_on: bool,
+    /// True if more can follow, as after a directory.
+    pub(crate) continues: bool,
 }
 
 impl Candidate {
-    /// A name, behind which the next word comes.
+    /// A complete name: a blank follows it.
     pub(super) fn name(name: &str) -> Self {
         Self {
             word: name.to_owned(),
             label: name.to_owned(),
-            goes_on: false,
+            continues: false,
         }
     }
 }
@@ -29,7 +29,7 @@ impl Candidate {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Begun<'a> {
     pub(super) written: &'a str,
-    /// Capital letters are as small ones.
+    /// True if the comparison ignores case.
     pub(super) folds: bool,
 }
 
@@ -43,7 +43,7 @@ impl Begun<'_> {
         }
     }
 
-    /// Those of the names that begin so.
+    /// The names that begin so.
     pub(super) fn of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Candidate> {
         let names = names.into_iter().filter(|name| self.fits(name));
         names.map(Candidate::name).collect()

@@ -7,30 +7,30 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// What bash runs by itself, and its keywords.
+/// The builtins and keywords of bash.
 fn builtin_names() -> impl Iterator<Item = String> {
     let words = BUILTINS.iter().chain(KEYWORDS);
     words.map(ToString::to_string)
 }
 
-/// Any name.
+/// Matches every name.
 const ALL: Begun<'_> = Begun {
     written: "",
     folds: false,
 };
 
-/// Most files of a directory that are looked at.
+/// Limit of files read per directory.
 const MOST_FILES: usize = 20_000;
 
-/// The commands that there are.
+/// The commands that exist.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Commands {
     names: HashSet<String>,
-    /// Functions and aliases of the person's configuration, and functions typed at the prompt.
+    /// Functions and aliases of the user's configuration, and functions typed at the prompt.
     pub(crate) defined: Vec<String>,
-    /// Whether the person's configuration has been read.
+    /// True if the user's configuration has been read.
     pub(crate) is_configured: bool,
-    /// The directories that programs are in.
+    /// The directories of `PATH`.
     pub(crate) path: Vec<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ impl Commands {
         }
     }
 
-    /// Takes in a function.
+    /// Adds a function.
     pub(crate) fn define(&mut self, name: &str) {
         if self.names.insert(name.to_owned()) {
             self.defined.push(name.to_owned());

@@ -1,50 +1,50 @@
-//! [`complete`]: what could stand at the end of a text, and what is put in for it.
+//! [`complete`]: candidates for the end of a text, and the insertion of one.
 
 use super::candidate::{Begun, Candidate, MOST};
 use super::{commands, git, make, paths, quoted, variables};
 use agent_bash_render::syntax::tokens::{LastWord, Tokens};
 use std::path::PathBuf;
 
-/// Programs that only directories are arguments of.
+/// Programs whose arguments are directories only.
 const INTO_DIRECTORIES: [&str; 3] = ["cd", "pushd", "rmdir"];
 
-/// What is to be completed.
+/// The text to complete, and the sources of candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The text in front of the cursor; of a `!command` with the `!`.
+    /// The text in front of the cursor, including the `!` of a `!command`.
     pub(crate) before: String,
-    /// Where the command would run.
+    /// The command's working directory.
     pub(crate) directory: PathBuf,
     pub(crate) home: Option<PathBuf>,
-    /// The directories that commands are in.
+    /// The directories of `PATH`.
     pub(crate) path: Vec<PathBuf>,
     /// Functions and aliases.
     pub(crate) defined: Vec<String>,
-    /// Names of variables; needed only where [`variables::written`] says so.
+    /// Names of variables; needed only if [`variables::written`] returns a variable.
     pub(crate) variables: Vec<String>,
 }
 
-/// What was found.
+/// The candidates for a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Completion {
-    /// The text that it is for.
+    /// The text that was completed.
     pub(crate) before: String,
-    /// Where the word begins that is replaced.
+    /// The byte offset of the word that is replaced.
     start: usize,
-    /// What of it is written, without quotes.
+    /// The typed part of the word, without quotes.
     written: String,
     quote: Option<char>,
-    /// Nothing begins as what is written, unless capital letters are as small ones.
+    /// True if names were compared without case, because no name matches with case.
     folds: bool,
-    /// What ends a candidate that is taken, in place of a blank.
+    /// The text after an accepted candidate, instead of a blank.
     closer: Option<&'static str>,
     /// Sorted.
     pub(crate) candidates: Vec<Candidate>,
-    /// There are more.
+    /// True if there are more.
     pub(crate) is_cut: bool,
 }
 
-/// Looks for what could stand there. Reads directories: it may take long, and must not run on the interface's task.
+/// Finds candidates. Reads directories: it may take long, and must not run on the interface's task.
 pub(crate) fn complete(wanted: &Wanted) -> Completion {
     let own = wanted.before.len() - wanted.before.trim_start_matches('!').len();
     let own = own.min(2);
@@ -88,7 +88,7 @@ pub(crate) fn complete(wanted: &Wanted) -> Completion {
 }
 
 impl Completion {
-    /// Has the candidates found, also those that fit only without regard to case, if there are no others.
+    /// Runs `find`, and again without regard to case if it found nothing.
     fn find(&mut self, mut find: impl FnMut(&mut Self)) {
         find(self);
         if self.candidates.is_empty() && !self.written.is_empty() {
@@ -126,7 +126,7 @@ impl Completion {
             self.candidates.extend(targets);
             return;
         }
-        // `--file=src/ma`
+        // As in `--file=src/ma`.
         let raw = &wanted.before[self.start..];
         if raw.starts_with('-')
             && let (Some(at), Some((_, value))) = (raw.find('='), self.written.split_once('='))
@@ -148,7 +148,7 @@ impl Completion {
         self.is_cut |= is_cut;
     }
 
-    /// What all candidates begin with, if that is more than is written.
+    /// The common prefix of all candidates, if it is longer than the typed part.
     fn common(&self) -> Option<&str> {
         let first = self.candidates.first()?;
         let mut common = first.word.as_str();
@@ -163,7 +163,8 @@ impl Completion {
         (common != self.written && self.begun().fits(common)).then_some(common)
     }
 
-    /// What to put in place of the word, and where that begins: the only candidate, or what all begin with.
+    /// The text that replaces the word, and the byte offset of the word: the only candidate, or the
+    /// common prefix.
     pub(crate) fn insertion(&self) -> Option<(usize, String)> {
         match self.candidates.as_slice() {
             [only] => Some(self.taking(only)),
@@ -180,7 +181,7 @@ impl Completion {
         let mut text = quoted::open(&candidate.word, self.quote, keeps_tilde);
         if let Some(closer) = self.closer {
             text.push_str(closer);
-        } else if !candidate.goes_on {
+        } else if !candidate.continues {
             text.extend(self.quote);
             text.push(' ');
         }

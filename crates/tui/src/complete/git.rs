@@ -1,10 +1,11 @@
-//! What follows `git`: its commands, and the branches and tags of the repository, as its files name them.
+//! Words that follow `git`: its commands, and the branches and tags of the repository, as its files
+//! name them.
 
 use super::candidate::{Begun, Candidate};
 use super::repository::{names, remotes};
 use std::path::Path;
 
-/// The commands that people type.
+/// Common commands.
 const COMMANDS: [&str; 46] = [
     "add",
     "am",
@@ -54,7 +55,7 @@ const COMMANDS: [&str; 46] = [
     "worktree",
 ];
 
-/// Commands that take names of commits: only branches of this repository; and paths, too.
+/// Commands that take names of commits. The flags: only branches of this repository; paths as well.
 const NAMES: [(&str, bool, bool); 13] = [
     ("branch", true, false),
     ("checkout", false, true),
@@ -71,7 +72,7 @@ const NAMES: [(&str, bool, bool); 13] = [
     ("switch", true, false),
 ];
 
-/// Commands that have commands of their own, each with what may follow it.
+/// Commands that have subcommands, each with what may follow the subcommand.
 const NESTED: [(&str, &[(&str, After)]); 7] = [
     (
         "bisect",
@@ -174,7 +175,7 @@ const NESTED: [(&str, &[(&str, After)]); 7] = [
     ),
 ];
 
-/// What follows a command.
+/// The kind of words that may follow a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum After {
     Nothing,
@@ -189,13 +190,13 @@ const HEADS: &str = "refs/heads/";
 const REMOTES: &str = "refs/remotes/";
 const TAGS: &str = "refs/tags/";
 
-/// Options of `git tag` that are about tags that there are.
+/// Options of `git tag` that take existing tags.
 const OF_TAGS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v", "--verify"];
 
-/// Options of `git` itself that have a word of their own.
+/// Options of `git` itself that take a word.
 const WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// What may follow.
+/// The references that may follow.
 pub(super) struct Refs {
     pub(super) candidates: Vec<Candidate>,
     pub(super) paths_too: bool,
@@ -210,7 +211,7 @@ impl Refs {
     }
 }
 
-/// What may follow these words; `None` if git has nothing to say about that.
+/// The references that may follow these words. `None` if git defines no completion there.
 pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) -> Option<Refs> {
     let (program, words) = before.split_first()?;
     if program != "git" || begun.written.starts_with('-') {
@@ -258,7 +259,7 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
         });
     }
     match command {
-        // The name of a new tag is anybody's guess.
+        // The name of a new tag cannot be completed.
         "tag" => {
             let names = if words.iter().any(|word| OF_TAGS.contains(word)) {
                 names(&directory, &[TAGS])

@@ -1,22 +1,22 @@
-//! The list of candidates while it is open.
+//! The open list of candidates.
 
 use super::completion::Completion;
-use agent_bash_render::{ChoiceGrid, ChoicePlaces, Theme};
+use agent_bash_render::{ChoiceGrid, ChoicePositions, Theme};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-/// The list, and what is selected in it.
+/// The list and its selection.
 #[derive(Debug)]
 pub(crate) struct Listed {
     completion: Completion,
     labels: Vec<String>,
     selected: usize,
-    /// Where they were drawn.
-    places: ChoicePlaces,
+    /// The positions of the drawn candidates.
+    positions: ChoicePositions,
 }
 
-/// What a key asks for.
+/// A request of the list after a key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ListRequest {
     Nothing,
@@ -34,7 +34,7 @@ impl Listed {
             labels: labels.map(|candidate| candidate.label.clone()).collect(),
             completion,
             selected: 0,
-            places: ChoicePlaces::default(),
+            positions: ChoicePositions::default(),
         }
     }
 
@@ -46,8 +46,8 @@ impl Listed {
             (KeyCode::BackTab | KeyCode::Up, _) | (KeyCode::Char('p'), KeyModifiers::CONTROL) => {
                 self.go(-1);
             }
-            (KeyCode::Right, _) => self.go(self.places.rows().cast_signed()),
-            (KeyCode::Left, _) => self.go(-self.places.rows().cast_signed()),
+            (KeyCode::Right, _) => self.go(self.positions.rows().cast_signed()),
+            (KeyCode::Left, _) => self.go(-self.positions.rows().cast_signed()),
             (KeyCode::Enter, _) => return self.take(),
             (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return ListRequest::Close;
@@ -57,9 +57,10 @@ impl Listed {
         ListRequest::Nothing
     }
 
-    /// A click selects, and takes what is selected; elsewhere it closes the list, and is for what is there.
+    /// Handles a click. The first click on a candidate selects it, the second accepts it. A click
+    /// elsewhere closes the list and passes on.
     pub(crate) fn click(&mut self, x: u16, y: u16) -> ListRequest {
-        match self.places.at(x, y) {
+        match self.positions.at(x, y) {
             Some(at) if at == self.selected => return self.take(),
             Some(at) => self.selected = at,
             None => return ListRequest::Pass,
@@ -75,20 +76,20 @@ impl Listed {
         ListRequest::Put(start, text)
     }
 
-    /// Goes on, around the ends.
+    /// Moves the selection, around the ends.
     fn go(&mut self, by: isize) {
         let count = self.labels.len().max(1).cast_signed();
         let to = (self.selected.cast_signed() + by).rem_euclid(count);
         self.selected = to.cast_unsigned();
     }
 
-    /// Draws it at the bottom of `above`.
+    /// Draws the list at the bottom of `above`.
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, above: Rect, theme: &Theme) {
         let grid = ChoiceGrid {
             labels: &self.labels,
             selected: self.selected,
             is_cut: self.completion.is_cut,
         };
-        self.places = grid.render(above, frame.buffer_mut(), theme);
+        self.positions = grid.render(above, frame.buffer_mut(), theme);
     }
 }

@@ -1,5 +1,5 @@
-//! The targets of a makefile, as they stand there: nothing of it is run, and what its functions, patterns and includes would come to is
-//! not known.
+//! The targets that a makefile names literally. Nothing of the makefile is run, so targets from
+//! functions, patterns and includes are unknown.
 
 use super::candidate::{Begun, Candidate};
 use std::fs::File;
@@ -9,10 +9,10 @@ use std::path::Path;
 /// Makefiles, in the order in which `make` looks for them.
 const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
-/// The most that is read of one.
+/// Limit of bytes read of a makefile.
 const MOST: u64 = 1 << 20;
 
-/// Options that have a word of their own. Which file they mean is not followed.
+/// Options that take a word. The makefile of `-f` is not read.
 const WITH_WORD: [&str; 12] = [
     "-C",
     "-E",
@@ -28,7 +28,7 @@ const WITH_WORD: [&str; 12] = [
     "--makefile",
 ];
 
-/// What may follow these words; `None` if it is not targets.
+/// The targets that may follow these words. `None` if something else follows.
 pub(super) fn complete(
     before: &[String],
     begun: Begun<'_>,
@@ -44,7 +44,7 @@ pub(super) fn complete(
     }
     let file = FILES.iter().find_map(|name| {
         let file = directory.join(name);
-        // A pipe would never end.
+        // Reading a pipe would never end.
         file.is_file().then_some(file)
     })?;
     let mut text = Vec::new();
@@ -55,17 +55,17 @@ pub(super) fn complete(
         .ok()?;
     let text = String::from_utf8_lossy(&text);
     let targets = begun.of(targets(&text));
-    // A file can be a target by a rule for all of its kind.
+    // By a pattern rule, any file can be a target.
     (!targets.is_empty() || !begun.written.contains(['/', '.'])).then_some(targets)
 }
 
 /// The names in front of the colons of rules.
 fn targets(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut goes_on = false;
+    let mut continues = false;
     for line in text.lines() {
-        let is_rule = !goes_on && !line.starts_with(['\t', ' ', '#']);
-        goes_on = line.ends_with('\\');
+        let is_rule = !continues && !line.starts_with(['\t', ' ', '#']);
+        continues = line.ends_with('\\');
         let Some((names, rest)) = line.split_once(':').filter(|_| is_rule) else {
             continue;
         };
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_targets_are_found_and_nothing_else() {
+    fn only_literal_targets_are_found() {
         let makefile = "CC := cc\nURL = http://x:1\nA ::= b\nall: build test\n\nbuild test : main.o\n\techo a: b\n\
                         .PHONY: all\n%.o: %.c\n$(X): y\n# no: comment\nlong: a \\\n  b: c\nclean::\n\trm\nv: X = 1\n\
                         define d\nendef\n";

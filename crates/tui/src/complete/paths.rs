@@ -1,33 +1,33 @@
-//! Paths: the files of a directory that begin as what is written.
+//! Paths: the files of a directory that begin as the typed word.
 
 use super::candidate::{Begun, Candidate, MOST};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// Most files of a directory that are looked at.
+/// Limit of files read per directory.
 const MOST_FILES: usize = 200_000;
 
-/// What is looked for.
+/// A search for paths.
 pub(super) struct Look<'a> {
     pub(super) written: Begun<'a>,
     pub(super) directory: &'a Path,
-    /// What a `~` in front stands for.
+    /// The expansion of a leading `~`.
     pub(super) home: Option<&'a Path>,
     pub(super) directories_only: bool,
-    /// Directories, and files that can be run.
+    /// True if only directories and executable files are candidates.
     pub(super) executables_only: bool,
 }
 
 impl Look<'_> {
-    /// The candidates, and whether there are more.
+    /// The candidates, and true if there are more.
     pub(super) fn candidates(&self) -> (Vec<Candidate>, bool) {
         let Begun { written, folds } = self.written;
         if self.home.is_some() && written == "~" {
             let home = Candidate {
                 word: "~/".to_owned(),
                 label: "~/".to_owned(),
-                goes_on: true,
+                continues: true,
             };
             return (vec![home], false);
         }
@@ -45,7 +45,7 @@ impl Look<'_> {
             if looked_at > MOST_FILES || found.len() > MOST {
                 return (found, true);
             }
-            // What is no text cannot be typed.
+            // A name that is not UTF-8 cannot be typed.
             let Ok(name) = entry.file_name().into_string() else {
                 continue;
             };
@@ -53,7 +53,7 @@ impl Look<'_> {
             if is_hidden || !begun.fits(&name) {
                 continue;
             }
-            // Only links and what may be run are looked at closer.
+            // Only links and possible programs need a `stat`.
             let kind = entry.file_type().ok();
             let is_link = kind.is_some_and(|kind| kind.is_symlink());
             let closer = (is_link || self.executables_only)
@@ -71,7 +71,7 @@ impl Look<'_> {
             found.push(Candidate {
                 word: format!("{above}{name}{slash}"),
                 label: format!("{name}{slash}"),
-                goes_on: is_directory,
+                continues: is_directory,
             });
         }
         (found, false)

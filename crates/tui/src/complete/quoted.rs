@@ -1,9 +1,10 @@
-//! A word as it has to be written for bash.
+//! Quoting a word for bash.
 
-/// Characters that mean something to bash in a word.
+/// Characters that are special to bash in a word.
 const SPECIAL: &str = " \t|&;()<>$`\\\"'*?[]#{}!~^";
 
-/// A word that goes on, within the quote that is open. `keeps_tilde`: a `~` in front is the home directory.
+/// Quotes the beginning of a word, within the open quote. `keeps_tilde`: a leading `~` is the home
+/// directory.
 pub(super) fn open(word: &str, quote: Option<char>, keeps_tilde: bool) -> String {
     let mut out = String::with_capacity(word.len() + 2);
     out.extend(quote);
@@ -11,7 +12,7 @@ pub(super) fn open(word: &str, quote: Option<char>, keeps_tilde: bool) -> String
         match (quote, c) {
             (None, '\n') => out.push_str("$'\\n'"),
             (None, '~') if at == 0 && keeps_tilde => out.push(c),
-            // `=` and `%` and the like mean nothing within a word.
+            // `=`, `%` and the like are not special within a word.
             (None, c) if SPECIAL.contains(c) => out.extend(['\\', c]),
             (Some('"'), '$' | '`' | '"' | '\\') => out.extend(['\\', c]),
             (Some('\''), '\'') => out.push_str("'\\''"),

@@ -1,11 +1,11 @@
-//! Names of the repository that a directory is in, as its files have them: no process is started for it.
+//! Names in the repository of a directory, read from its files without starting a process.
 
 use super::candidate::MOST;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names below these kinds of references, without their kind.
+/// The names below these kinds of references, without the kind.
 pub(super) fn names(directory: &Path, kinds: &[&str]) -> Vec<String> {
     let Some(git) = repository(directory) else {
         return Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn names(directory: &Path, kinds: &[&str]) -> Vec<String> {
     names
 }
 
-/// The names of other repositories, as the configuration of this one has them.
+/// The names of the remote repositories in the configuration.
 pub(super) fn remotes(directory: &Path) -> Vec<String> {
     let git = repository(directory).unwrap_or_default();
     let config = fs::read_to_string(git.join("config")).unwrap_or_default();
@@ -45,7 +45,7 @@ pub(super) fn remotes(directory: &Path) -> Vec<String> {
 
 /// The files below a directory of references.
 fn loose(directory: &Path, above: &str, names: &mut Vec<String>) {
-    // Git allows no deeper names than paths are long.
+    // Git does not allow names longer than paths.
     if above.len() > 1000 {
         return;
     }
@@ -77,7 +77,8 @@ fn repository(directory: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
         return Some(dot_git);
     }
-    // Of a worktree: a file that says where its own is, and that says where the common one is.
+    // In a worktree, `.git` is a file that names the worktree's directory, and a file there names
+    // the common one.
     let text = fs::read_to_string(&dot_git).ok()?;
     let own = above.join(text.strip_prefix("gitdir:")?.trim());
     match fs::read_to_string(own.join("commondir")) {

@@ -2,16 +2,16 @@
 
 use agent_bash_render::syntax::tokens::Tokens;
 
-/// A variable whose name is being written.
+/// A variable whose name is being typed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Written {
-    /// The byte that the name begins at.
+    /// The byte offset of the name.
     pub(crate) start: usize,
-    /// What ends it.
+    /// The text that ends the name.
     pub(super) closer: &'static str,
 }
 
-/// The variable at the end of this text, if bash would take it for one.
+/// The variable at the end of a text, if bash would expand it.
 pub(crate) fn written(before: &str) -> Option<Written> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let start = before.trim_end_matches(is_of_name).len();
@@ -22,11 +22,11 @@ pub(crate) fn written(before: &str) -> Option<Written> {
     let head = head.strip_suffix('$')?;
     let escapes = head.len() - head.trim_end_matches('\\').len();
     let is_number = before[start..].starts_with(|c: char| c.is_ascii_digit());
-    // `$$name` is a number and a text.
+    // `$$name` is the process id and a text.
     if escapes % 2 == 1 || head.ends_with('$') || is_number {
         return None;
     }
-    // In single quotes, comments and quoted heredocs it is a text.
+    // Bash expands nothing in single quotes, comments and quoted heredocs.
     let word = Tokens::of(head).last_word?;
     (word.quote != Some('\'')).then_some(Written { start, closer })
 }
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_is_one_where_bash_takes_it_for_one() {
+    fn variable_is_completed_only_where_bash_expands_it() {
         for (before, start, closer) in [
             ("echo $HO", 6, ""),
             ("$", 1, ""),

@@ -1,5 +1,5 @@
-//! Looks for what completes a word, on a thread that may hang in a file system that does not answer: nobody waits for it
-//! for long.
+//! Looks for completions on a thread that a file system may block. The interface waits for it only
+//! briefly.
 
 use super::EventLoop;
 use crate::app::Msg;
@@ -19,18 +19,17 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// How long what is typed behind a Tab waits for its completion: as in a shell, it belongs behind that.
+/// How long keys typed after Tab wait for the completion: as in a shell, they belong behind it.
 const TYPED_AHEAD: Duration = Duration::from_millis(200);
 
 /// How long a completion may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl EventLoop {
-    /// Looks for what completes the text in front of the cursor.
+    /// Looks for completions of the text in front of the cursor.
     pub(super) fn look_for_completions(&mut self, before: String) {
         if self.session.remote_host().is_some() {
-            self.app.message =
-                Some("nothing is completed on a target: its files are not here".to_owned());
+            self.app.message = Some("completion is not available on a remote host".to_owned());
             return;
         }
         if self.completing.swap(true, Ordering::AcqRel) {
@@ -73,21 +72,22 @@ impl EventLoop {
             };
             tokio::task::spawn_blocking(look).await
         });
-        let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
+        let (sender, clock) = (self.sender.clone(), Arc::clone(&self.clock));
         tokio::spawn(async move {
-            let news = tokio::select! {
+            let msg = tokio::select! {
                 found = found => match found {
                     Ok(Ok(completion)) => Msg::Completed(completion),
-                    // It has panicked.
+                    // The thread panicked.
                     _ => return,
                 },
                 () = clock.sleep(PATIENCE) => Msg::NotCompleted,
             };
-            let _ = tell.send(news);
+            let _ = sender.send(msg);
         });
     }
 
-    /// Looks whether a path is a program. One at a time: what a file system holds up is not asked for again.
+    /// Finds out whether a path is a program. One lookup at a time: a blocked file system gets no
+    /// second request.
     pub(super) fn look_up(&self, path: String) {
         if self.session.remote_host().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
             return;
@@ -98,27 +98,27 @@ impl EventLoop {
             self.app.directory.directory.clone()
         };
         let home = self.session.host().home.clone();
-        let (busy, tell) = (Arc::clone(&self.looking_up), self.tell.clone());
+        let (busy, sender) = (Arc::clone(&self.looking_up), self.sender.clone());
         tokio::task::spawn_blocking(move || {
             let file = match (path.strip_prefix("~/"), home) {
                 (Some(rest), Some(home)) => home.join(rest),
                 _ => directory.join(&path),
             };
-            // A directory is the way to what is yet to be typed.
-            let is_there = fs::metadata(file)
+            // A directory leads to a path that is still being typed.
+            let is_program = fs::metadata(file)
                 .is_ok_and(|found| found.is_dir() || found.permissions().mode() & 0o111 != 0);
             busy.store(false, Ordering::Release);
-            let _ = tell.send(Msg::LookedUp { path, is_there });
+            let _ = sender.send(Msg::LookedUp { path, is_program });
         });
     }
 
-    /// Reads which commands there are, and once more when the person's configuration has been read.
+    /// Reads which commands exist, and once more after the user's configuration has been read.
     pub(super) fn read_commands(&self) {
         if self.session.remote_host().is_some() {
             return;
         }
-        let (session, path, tell) = (Arc::clone(&self.session), self.path(), self.tell.clone());
-        read_into(tell.clone(), path.clone(), Vec::new());
+        let (session, path, sender) = (Arc::clone(&self.session), self.path(), self.sender.clone());
+        read_into(sender.clone(), path.clone(), Vec::new());
         tokio::spawn(async move {
             match session.configured().await {
                 Ok(Configured {
@@ -126,16 +126,16 @@ impl EventLoop {
                     aliases,
                     path: own,
                 }) if !names.is_empty() || own.is_some() => {
-                    let _ = tell.send(Msg::Aliases(aliases));
+                    let _ = sender.send(Msg::Aliases(aliases));
                     let own = own.map(|own| std::env::split_paths(&own).collect());
-                    read_into(tell.clone(), own.unwrap_or(path), names);
+                    read_into(sender.clone(), own.unwrap_or(path), names);
                     if let Some(definitions) = session.configured_definitions().await {
                         let text = String::from_utf8_lossy(&definitions.text);
-                        let _ = tell.send(Msg::Functions(Functions::read(&text)));
+                        let _ = sender.send(Msg::Functions(Functions::read(&text)));
                     }
                 }
                 Ok(_) => {}
-                Err(notice) => drop(tell.send(Msg::NotConfigured(notice.text))),
+                Err(notice) => drop(sender.send(Msg::NotConfigured(notice.text))),
             }
         });
     }
@@ -149,7 +149,7 @@ impl EventLoop {
     }
 }
 
-/// The names of the variables that a shell would be given, or has exported since.
+/// The names of the variables that a shell would start with, or has exported since.
 async fn variables(session: &Conversation, shell: Option<&SessionName>) -> Vec<String> {
     let given = session.tool().environment().variables.keys();
     let given = given.filter_map(|name| name.to_str().map(str::to_owned));
@@ -165,9 +165,9 @@ async fn variables(session: &Conversation, shell: Option<&SessionName>) -> Vec<S
     names.into_iter().collect()
 }
 
-/// Reads which commands there are, on a thread that a file system may hold up.
-fn read_into(tell: UnboundedSender<Msg>, path: Vec<PathBuf>, defined: Vec<String>) {
+/// Reads which commands exist, on a thread that a file system may block.
+fn read_into(sender: UnboundedSender<Msg>, path: Vec<PathBuf>, defined: Vec<String>) {
     tokio::task::spawn_blocking(move || {
-        let _ = tell.send(Msg::Commands(Arc::new(Commands::read(path, defined))));
+        let _ = sender.send(Msg::Commands(Arc::new(Commands::read(path, defined))));
     });
 }

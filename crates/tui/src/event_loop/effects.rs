@@ -1,7 +1,8 @@
-//! Carries out the interface's actions: running, reading, ending. Slow ones run in tasks that send news.
+//! Carries out the interface's actions: running, reading, ending. Slow ones run in tasks that send
+//! messages.
 
 use super::EventLoop;
-use super::farewell::JOB_GRACE;
+use super::shutdown::JOB_GRACE;
 use crate::app::{CARD_PAGE, Effect, Msg};
 use crate::calls::CallExtras;
 use crate::change_actions::is_undecided;
@@ -9,7 +10,7 @@ use crate::console::size_in;
 use crate::interrupt::Running;
 use crate::pager_source::{self, Range, SharedText, Source, StoredText};
 use crate::transcript::EntryId;
-use crate::{calls, set_work};
+use crate::{calls, change_work};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::sink::{FileView, LiveUpdates};
@@ -35,41 +36,44 @@ impl EventLoop {
                 .change(entry, |entry| entry.set_timeout(limit));
         }
         let (session, running) = (Arc::clone(&self.session), self.call.clone());
-        let tell = self.tell.clone();
+        let sender = self.sender.clone();
         let clock = Arc::clone(&self.clock);
         let shell = self.app.shell.clone();
-        let (known, kept) = (Arc::clone(&self.known), self.definitions_before.take());
+        let (known, definitions) = (Arc::clone(&self.known), self.definitions_before.take());
         self.tasks.spawn(async move {
             let mut request = request;
             let own = request.session.clone();
             let definitions = match own {
-                None => calls::with_shell_state(&session, &mut request, shell.as_ref(), kept).await,
+                None => {
+                    calls::with_shell_state(&session, &mut request, shell.as_ref(), definitions)
+                        .await
+                }
                 Some(_) => None,
             };
-            let besides = CallExtras {
+            let extras = CallExtras {
                 unlimited,
                 definitions,
             };
-            let end = calls::call(&session, request, besides, &live, &running).await;
+            let end = calls::call(&session, request, extras, &live, &running).await;
             running.has_ended();
             if let Some(shell) = own {
                 known.after(&session, &shell, &end, defines).await;
             }
             let now = clock.now();
-            let _ = tell.send(Msg::Ended { entry, end, now });
+            let _ = sender.send(Msg::Ended { entry, end, now });
         });
     }
 
-    /// Starts a command of the person's own.
+    /// Starts a command of the user's own.
     fn bang(&mut self, entry: EntryId, command: String, excluded: bool, live: LiveUpdates) {
         self.bang = Running::new();
         let (session, running) = (Arc::clone(&self.session), self.bang.clone());
-        let (tell, clock) = (self.tell.clone(), Arc::clone(&self.clock));
+        let (sender, clock) = (self.sender.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {
             let end = calls::bang(&session, &command, excluded, &live, &running).await;
             running.has_ended();
             let now = clock.now();
-            let _ = tell.send(Msg::Ended { entry, end, now });
+            let _ = sender.send(Msg::Ended { entry, end, now });
         });
     }
 
@@ -136,29 +140,29 @@ impl EventLoop {
                     page: Err(error),
                 }),
             },
-            Effect::Find { text: kept, seek } => self.read(move || Msg::Found {
-                found: pager_source::find(&kept, &seek),
+            Effect::Find { text, seek } => self.read(move || Msg::Found {
+                found: pager_source::find(&text, &seek),
                 ticket: seek.ticket,
             }),
-            Effect::Changes { entry, id, wish } => {
+            Effect::Changes { entry, id, work } => {
                 let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));
                 self.read(move || Msg::Changes {
                     entry,
                     id,
-                    done: set_work::carry_out(&sets, id, &wish),
+                    done: change_work::carry_out(&sets, id, &work),
                     now: clock.now(),
                 });
             }
-            Effect::LookForLate(of) => {
+            Effect::FindBackgroundChanges(of) => {
                 let sets = self.session.changes();
-                // Where there is no store, nothing is in it.
+                // Without a store, there are no change sets.
                 self.read(move || {
                     let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
-                    let late = sets.after(&calls).unwrap_or_default();
-                    Msg::Background { of, sets: late }
+                    let sets = sets.after(&calls).unwrap_or_default();
+                    Msg::Background { of, sets }
                 });
             }
-            Effect::LookAtUndecided(all) => self.look_at_undecided(all),
+            Effect::ReadUndecided(all) => self.look_at_undecided(all),
             Effect::ReadHeld(wanted) => {
                 let sets = self.session.changes();
                 self.read(move || {
@@ -171,7 +175,7 @@ impl EventLoop {
         }
     }
 
-    /// What decides these trials may be another program.
+    /// Reads the state of these trials, which another program may have decided about.
     fn look_at_undecided(&mut self, all: Vec<(EntryId, ChangesId)>) {
         let sets = self.session.changes();
         self.read(move || {
@@ -180,7 +184,7 @@ impl EventLoop {
         });
     }
 
-    /// Makes the next terminal as the command needs it that is about to run.
+    /// Configures the next terminal for the command that is about to run.
     fn prepare_terminal(&self) {
         if let Some(terminals) = &self.terminals {
             terminals.set_size(size_in(self.area, self.app.draws));
@@ -190,14 +194,14 @@ impl EventLoop {
 
     fn artifact(&self, id: ArtifactId) -> Result<FileView, String> {
         let artifacts = self.session.artifacts();
-        let artifacts = artifacts.ok_or_else(|| "nothing is kept here".to_owned())?;
+        let artifacts = artifacts.ok_or_else(|| "no output is stored".to_owned())?;
         artifacts.open(id).map_err(|error| error.to_string())
     }
 
     /// Reads on a blocking thread.
     pub(super) fn read(&mut self, read: impl FnOnce() -> Msg + Send + 'static) {
-        let tell = self.tell.clone();
-        self.tasks.spawn_blocking(move || drop(tell.send(read())));
+        let sender = self.sender.clone();
+        self.tasks.spawn_blocking(move || drop(sender.send(read())));
     }
 
     /// Loads the lines that the pager shows, unless they are loaded already.
@@ -205,8 +209,8 @@ impl EventLoop {
         let Some(pager) = &mut self.app.pager else {
             return;
         };
-        if let (Some(range), Source::File(kept)) = (pager.wanted(now), pager.source()) {
-            self.read(move || Msg::Loaded(pager_source::load(&kept, range)));
+        if let (Some(range), Source::File(text)) = (pager.wanted(now), pager.source()) {
+            self.read(move || Msg::Loaded(pager_source::load(&text, range)));
         }
     }
 
@@ -214,10 +218,10 @@ impl EventLoop {
         let Some(jobs) = self.session.jobs().map(Arc::clone) else {
             return;
         };
-        let tell = self.tell.clone();
+        let sender = self.sender.clone();
         self.tasks.spawn(async move {
             let killed = jobs.kill(&id, JOB_GRACE).await;
-            let said = match killed {
+            let outcome = match killed {
                 Ok(killed) if killed.survivors.is_empty() => Ok(format!("job {id} was ended")),
                 Ok(killed) => Err(format!(
                     "{} processes of job {id} withstood SIGKILL",
@@ -225,19 +229,19 @@ impl EventLoop {
                 )),
                 Err(error) => Err(error.to_string()),
             };
-            let _ = tell.send(Msg::JobKilled(said));
+            let _ = sender.send(Msg::JobKilled(outcome));
         });
     }
 }
 
 /// A page of a full output for a card; the last page if `from` is beyond the end.
-fn card_page(kept: &SharedText, from: u64) -> Result<OutputPage, String> {
+fn card_page(text: &SharedText, from: u64) -> Result<OutputPage, String> {
     let range = Range {
         from: Some(from).filter(|from| *from != u64::MAX),
         count: CARD_PAGE,
         unless: None,
     };
-    let loaded = pager_source::load(kept, range)?.ok_or("there is nothing")?;
+    let loaded = pager_source::load(text, range)?.ok_or("the output is empty")?;
     Ok(OutputPage {
         text: loaded.text,
         first_line: loaded.from,

@@ -1,4 +1,5 @@
-//! What the prompt's shell has defined, known without asking it: while it runs a command, it cannot say, and afterwards it may be gone.
+//! The definitions of the prompt's shell, known without asking the shell: while it runs a command
+//! it cannot answer, and afterwards it may have ended.
 
 use crate::calls::CallEnd;
 use agent_bash::Conversation;
@@ -7,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The definitions after the last command that may have changed them.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<Option<Arc<Definitions>>>);
+pub(super) struct KnownDefinitions(Mutex<Option<Arc<Definitions>>>);
 
-impl Known {
+impl KnownDefinitions {
     pub(super) fn get(&self) -> Option<Arc<Definitions>> {
         self.0
             .lock()
@@ -17,7 +18,8 @@ impl Known {
             .clone()
     }
 
-    /// A command of that shell has ended. `defines`: it may have changed what is defined.
+    /// Updates the definitions when a command of that shell has ended. `defines`: the command may
+    /// have changed them.
     pub(super) async fn after(
         &self,
         session: &Conversation,
@@ -36,7 +38,7 @@ impl Known {
         let now = if stays {
             session.shell_definitions(shell).await
         } else {
-            // It went with the command.
+            // The shell ended with the command.
             None
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;

@@ -1,19 +1,19 @@
-//! What is remembered of a run, and where it is kept.
+//! Data of a run, and where it is stored.
 
 use crate::transcript::EntryId;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::journals::{History, HistoryEntry};
 use std::collections::HashMap;
 
-/// What is remembered of this run, and where it is kept.
+/// Data of this run, and where it is stored.
 #[derive(Debug)]
 pub(super) struct Memory {
     pub(super) file: Option<History>,
-    /// Tells this run from others.
+    /// Distinguishes this run from others.
     pub(super) run: String,
-    /// When something was typed last.
+    /// When a command was typed last.
     last: Timestamp,
-    /// What has not ended.
+    /// Entries of commands that have not ended.
     pub(super) open: HashMap<EntryId, HistoryEntry>,
 }
 
@@ -29,7 +29,8 @@ impl Memory {
         }
     }
 
-    /// When something is typed now: of several at once each has a time of its own, which tells them apart.
+    /// The time of a command that is typed now. Each of several commands at once gets its own time,
+    /// which distinguishes them.
     pub(super) fn typed_at(&mut self, clock: &dyn Clock) -> Timestamp {
         let Timestamp(now) = clock.wall();
         let Timestamp(last) = self.last;

@@ -1,4 +1,4 @@
-//! Keeps what is typed, and brings back what is kept.
+//! Stores typed commands, and reads the stored history.
 
 use super::EventLoop;
 use crate::app::{Effect, Msg};
@@ -9,19 +9,19 @@ use agent_bash::journals::HistoryEntry;
 use agent_bash::session::parse_bang;
 
 impl EventLoop {
-    /// Carries out what concerns the prompt.
+    /// Carries out effects of the prompt.
     pub(super) fn act_on_prompt(&mut self, effect: Effect) {
         match effect {
             Effect::Typed { entry, command } => self.typed(entry, command),
             Effect::Search => self.search_history(),
             Effect::Complete { before } => self.look_for_completions(before),
             Effect::LookUp(path) => self.look_up(path),
-            // Handled by the event loop itself, or elsewhere.
+            // Handled by the event loop itself, or by another module.
             _ => {}
         }
     }
 
-    /// A command that was typed has started, or never will.
+    /// Handles a typed command that has started, or will never start.
     fn typed(&mut self, entry: Option<EntryId>, command: String) {
         let is_own = parse_bang(&command).is_some();
         let directory = if is_own {
@@ -41,7 +41,7 @@ impl EventLoop {
         self.memory.open.extend(entry.map(|entry| (entry, typed)));
     }
 
-    /// A command has ended.
+    /// Handles the end of a command.
     pub(super) fn ended(&mut self, entry: EntryId, end: &CallEnd) {
         if let Some(mut typed) = self.memory.open.remove(&entry) {
             let (how, took_ms) = end.for_history();
@@ -55,27 +55,27 @@ impl EventLoop {
         let Some(file) = self.memory.file.clone() else {
             return;
         };
-        let (typed, tell) = (typed.clone(), self.tell.clone());
+        let (typed, sender) = (typed.clone(), self.sender.clone());
         self.tasks.spawn_blocking(move || {
             if let Err(error) = file.add(&typed) {
-                let _ = tell.send(Msg::NotKept(error.to_string()));
+                let _ = sender.send(Msg::NotStored(error.to_string()));
             }
         });
     }
 
-    /// Reads what is kept, of other runs too.
+    /// Reads the stored history, including that of other runs.
     pub(super) fn read_history(&mut self) {
         let Some(file) = self.memory.file.clone() else {
             return;
         };
         let run = self.memory.run.clone();
         self.read(move || match file.entries() {
-            Ok(kept) => Msg::History { entries: kept, run },
-            Err(error) => Msg::NotKept(error.to_string()),
+            Ok(entries) => Msg::History { entries, run },
+            Err(error) => Msg::NotStored(error.to_string()),
         });
     }
 
-    /// Opens the search, and looks for what other interfaces have added.
+    /// Opens the search, and reads what other interfaces have added.
     fn search_history(&mut self) {
         let directory = self.app.directory.directory.display().to_string();
         let query = self.app.prompt.text();

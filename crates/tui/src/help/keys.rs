@@ -19,27 +19,30 @@ pub(crate) const GROUPS: &[Group] = &[
     Group {
         title: "The line",
         keys: &[
-            ("enter", "run as a tool call, or wait for the one that runs"),
+            (
+                "enter",
+                "run as a tool call, or queue it",
+            ),
             (
                 "!command !!command",
                 "your own shell; of !! the model sees nothing",
             ),
-            ("f3", "try it, or the last one: its changes are held back"),
+            ("f3", "run it, or the last one, as a trial"),
             ("f4 f5", "run it outside of the sandbox; on a terminal"),
             ("tab ctrl+r", "complete; search the history"),
             (
                 "↑ ↓ ctrl+p ctrl+n",
-                "what begins as the line does; ↑ takes back what waits",
+                "earlier lines that begin so; ↑ takes back the queue",
             ),
             (
                 "alt+enter ctrl+j \\",
                 "a new line, as enter in an unfinished script",
             ),
             ("ctrl+x ctrl+e", "edit it in your editor"),
-            ("esc", "leave the card; else cancel what runs"),
+            ("esc", "leave the card; else cancel the running command"),
             (
                 "ctrl+c",
-                "clear the line (ctrl+_ undoes); else cancel what runs",
+                "clear the line (ctrl+_ undoes); else cancel as esc does",
             ),
         ],
     },
@@ -55,8 +58,8 @@ pub(crate) const GROUPS: &[Group] = &[
             ),
             ("ctrl+f", "its output in the pager"),
             ("y Y e R f", "copy it or its command, edit, run again, fold"),
-            ("enter", "what it did to files"),
-            ("c d u r", "commit, discard, undo, redo that"),
+            ("enter", "its changes to files"),
+            ("c d u r", "commit, discard, undo, redo its changes"),
             ("f6", "select a trial that waits for your decision"),
         ],
     },
@@ -70,7 +73,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("ctrl+home ctrl+end", "to the first card, to the last"),
             ("ctrl+l", "clear the screen"),
             ("ctrl+z ctrl+d", "suspend, quit"),
-            ("y n", "answer what is asked"),
+            ("y n", "answer a question"),
             ("? f1", "the keys; space → ← turn the pages"),
         ],
     },
@@ -78,22 +81,19 @@ pub(crate) const GROUPS: &[Group] = &[
         title: "In the line",
         keys: &[
             ("alt+b ctrl+←", "a word back"),
-            (
-                "alt+f ctrl+→",
-                "a word on; at the end, of what is suggested",
-            ),
+            ("alt+f ctrl+→", "a word on; at the end, of the suggestion"),
             ("ctrl+a home", "its beginning"),
-            ("ctrl+e end →", "its end; there, take what is suggested"),
+            ("ctrl+e end →", "its end; there, take the suggestion"),
             ("backspace ctrl+h", "delete the character before the cursor"),
             ("delete", "delete the one at it"),
             ("alt+backspace alt+d", "delete a word back, on"),
             (
                 "ctrl+w ctrl+u ctrl+k",
-                "delete back to a blank, all up to here, from here",
+                "delete back to a blank, to the beginning, to the end",
             ),
             (
                 "ctrl+y alt+.",
-                "put in what was deleted; the last argument before",
+                "insert the deleted text; an earlier last argument",
             ),
             (
                 "ctrl+_ ctrl+/ alt+_",
@@ -113,7 +113,7 @@ pub(crate) const GROUPS: &[Group] = &[
         keys: &[
             ("↑ ↓ pgup pgdn", "select"),
             ("ctrl+r", "everywhere, this directory, this run"),
-            ("ctrl+w ctrl+u", "delete a word, or all, of what is sought"),
+            ("ctrl+w ctrl+u", "delete a word, or all, of the query"),
             ("enter tab", "take it"),
             ("esc ctrl+g", "close"),
         ],
@@ -123,7 +123,7 @@ pub(crate) const GROUPS: &[Group] = &[
         keys: &[
             ("/ ? n N", "search, back; next and previous match"),
             ("n N", "in a diff without a search: next, previous file"),
-            ("F", "follow what is still being written"),
+            ("F", "follow the end while the command runs"),
             ("j k ↓ ↑ ← →", "lines, sideways"),
             ("space b pgdn pgup", "pages"),
             ("ctrl+d ctrl+u", "half pages"),

@@ -5,7 +5,8 @@ use super::prompt_memory::Argument;
 use agent_bash_render::syntax::tokens::Tokens;
 
 impl Prompt {
-    /// Inserts the last argument of the line before, or, in place of the one that was just inserted, that of a line before that.
+    /// Inserts the last argument of the previous line. A repetition replaces it with the last
+    /// argument of the line before.
     pub(super) fn insert_last_argument(&mut self) {
         let before = self.before();
         let last = self.argument.take().filter(|last| last.before == before);
@@ -25,7 +26,7 @@ impl Prompt {
             Some(_) => self.replace_word(start, &word),
             None => self.insert(&word),
         }
-        // What was selected is gone, so that it may begin further in front.
+        // The insertion has replaced the selection, which may have begun earlier.
         let before = self.before();
         self.argument = Some(Argument {
             at,
@@ -35,12 +36,12 @@ impl Prompt {
     }
 }
 
-/// The last word of a line, as it is written there.
+/// The last word of a line, as it is written.
 fn last_word(command: &str) -> &str {
     let command = command.trim_end();
     let word = Tokens::of(command).last_word;
     let word = word.map(|word| &command[word.start..]);
-    // Behind an operator, and in a heredoc, there is none.
+    // After an operator, and in a heredoc, there is no last argument.
     let word = word.filter(|word| !word.is_empty());
     word.or_else(|| command.split_whitespace().last())
         .unwrap_or_default()
@@ -54,7 +55,7 @@ mod tests {
     use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
     #[test]
-    fn the_last_argument_is_the_last_word_as_it_is_written() {
+    fn last_argument_is_the_last_word_as_written() {
         for (command, want) in [
             ("vim src/main.rs", "src/main.rs"),
             ("cat 'a b' ", "'a b'"),
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_inserted_and_then_replaced_by_that_of_the_line_before() {
+    fn repeated_insertion_takes_the_argument_of_the_line_before() {
         let mut prompt = Prompt::new(&Theme::plain());
         let lines = ["cat one", "cat 'two b'", "vim 'two b'", "cat three"];
         for (at, line) in lines.into_iter().enumerate() {
@@ -83,7 +84,7 @@ mod tests {
             prompt.key(alt);
             assert_eq!(prompt.text(), want);
         }
-        // Whatever is typed begins anew.
+        // A typed character starts again at the previous line.
         prompt.key(KeyEvent::new(KeyCode::Char(' '), KeyModifiers::NONE));
         prompt.key(alt);
         assert_eq!(prompt.text(), "é one three");

@@ -1,16 +1,17 @@
-//! A command that is a path: whether it is there is looked up elsewhere, as a file system may be slow.
+//! A command that is a path. Another thread finds out whether it exists, because a file system may
+//! be slow.
 
 use super::Prompt;
 use super::prompt_memory::{Program, is_plain};
 use crate::aliases::is_word;
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 
-/// Longer texts are not looked through.
+/// Limit of bytes of a text that is examined.
 const MOST: usize = 16 << 10;
 
 impl Prompt {
-    /// The command to be looked up, if it is another one than the last time, or `again`. Only the first one of a line is: what runs
-    /// before others may make them, or go elsewhere.
+    /// The command to look up, if it differs from the last one, or if `again`. Only the first
+    /// command of a line: earlier commands could create later ones, or change the directory.
     pub(crate) fn wanted_path(&mut self, again: bool) -> Option<String> {
         let text = self.text();
         let path = first_path(text.trim_start_matches('!'));
@@ -18,34 +19,34 @@ impl Prompt {
         if is_same && !again {
             return None;
         }
-        // Looked up again, it is what it was until that is known.
+        // Until the new result arrives, the old one holds.
         if !is_same {
             self.program = path.clone().map(|path| Program {
                 path,
-                is_there: None,
+                is_program: None,
             });
         }
         path
     }
 
-    /// It was looked up. Returns what is to be looked up by now instead.
-    pub(crate) fn looked_up(&mut self, path: &str, is_there: bool) -> Option<String> {
+    /// Takes in a result. Returns the path to look up next, if the typed one has changed.
+    pub(crate) fn looked_up(&mut self, path: &str, is_program: bool) -> Option<String> {
         let program = self.program.as_mut()?;
         if program.path == path {
-            program.is_there = Some(is_there);
+            program.is_program = Some(is_program);
             return None;
         }
-        program.is_there.is_none().then(|| program.path.clone())
+        program.is_program.is_none().then(|| program.path.clone())
     }
 
-    /// Whether it is known that no such command is there.
+    /// True if the command is known not to exist.
     pub(super) fn is_missing(&self, path: &str) -> bool {
         let program = self.program.as_ref();
-        program.is_some_and(|program| program.path == path && program.is_there == Some(false))
+        program.is_some_and(|program| program.path == path && program.is_program == Some(false))
     }
 }
 
-/// The first command of a line, if it is a path that means the same to bash as to us.
+/// The first command of a line, if it is a path that bash would use literally.
 fn first_path(text: &str) -> Option<String> {
     if text.len() > MOST || !text.contains('/') {
         return None;
@@ -84,19 +85,19 @@ mod tests {
     }
 
     #[test]
-    fn it_is_missing_once_that_is_known() {
+    fn path_is_missing_only_once_the_lookup_has_failed() {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste("!./a");
         assert_eq!(prompt.wanted_path(false).as_deref(), Some("./a"));
         assert_eq!(prompt.wanted_path(false), None);
         prompt.paste("b");
         assert_eq!(prompt.wanted_path(false).as_deref(), Some("./ab"));
-        // The answer for what was typed before.
+        // The answer for the path typed before.
         assert_eq!(prompt.looked_up("./a", false).as_deref(), Some("./ab"));
         assert!(!prompt.is_missing("./ab"));
         assert_eq!(prompt.looked_up("./ab", false), None);
         assert!(prompt.is_missing("./ab") && !prompt.is_missing("./a"));
-        // A command that has ended may have made it.
+        // A command that has ended may have created the file.
         assert_eq!(prompt.wanted_path(true).as_deref(), Some("./ab"));
         assert!(prompt.is_missing("./ab"));
         prompt.looked_up("./ab", true);

@@ -1,25 +1,25 @@
-//! What the prompt keeps between keys, beside its text.
+//! The prompt's state between keys, other than its text.
 
-/// What was inserted last.
+/// The argument that was inserted last.
 #[derive(Debug)]
 pub(super) struct Argument {
-    /// The entry of the history that it is of.
+    /// The entry of the history that the argument is from.
     pub(super) at: usize,
-    /// The byte that it begins at.
+    /// The byte at which the argument begins.
     pub(super) start: usize,
-    /// What is in front of the cursor since then.
+    /// The text in front of the cursor after the insertion.
     pub(super) before: String,
 }
 
-/// The path of a command, and what is known of it.
+/// The path of a command, and the result of its lookup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) path: String,
-    /// Whether it is there; `None` until that is known.
-    pub(super) is_there: Option<bool>,
+    /// Whether the path is a program; `None` until that is known.
+    pub(super) is_program: Option<bool>,
 }
 
-/// Characters of a command's name that nothing is to be done with before it can be looked for.
+/// True for characters of a path that need no expansion or unquoting.
 pub(super) fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || "-_.+".contains(c)
 }

@@ -1,24 +1,24 @@
-//! The steps that can be undone: what was done in one go, a word that was typed, a run of deletions, a paste. The editor's own
-//! history takes every character for one.
+//! The steps that can be undone: a typed word, a run of deletions, a paste. The editor component's
+//! own history has a step per character.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// The most steps, and bytes in them, that are kept; the last one is in any case.
+/// Maximum number of steps, and of bytes in them. The last step is stored in any case.
 const MOST: usize = 1000;
 const MOST_BYTES: usize = 8 << 20;
 
-/// What a step consists of.
+/// The kind of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepKind {
     /// Characters that were typed.
     Typed,
     /// Characters that were deleted before the cursor.
     DeletedBefore,
-    /// The same at the cursor.
+    /// Characters that were deleted at the cursor.
     DeletedAt,
-    /// A line of the history took the place of what was typed.
+    /// A line of the history replaced the typed text.
     Recalled,
-    /// Anything else is a step of its own.
+    /// A step that joins no other.
     Other,
 }
 
@@ -36,21 +36,21 @@ impl StepKind {
     }
 }
 
-/// A part of the text, and what took its place.
+/// A part of the text, and its replacement.
 #[derive(Debug)]
 struct Step {
     kind: StepKind,
-    /// The byte that it begins at.
+    /// The byte at which the part begins.
     at: usize,
     removed: String,
     inserted: String,
-    /// The byte that the cursor was on before and after it.
+    /// The cursor's byte before and after the step.
     cursor: (usize, usize),
-    /// Whether the line was to be tried before and after it: one that comes back is so again.
+    /// Whether the line was a trial before and after the step. Undo restores this.
     trial: (bool, bool),
 }
 
-/// A line, the byte that the cursor is on, and whether it is to be tried.
+/// A line, the byte of the cursor, and whether the line is a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LineState<T> {
     pub(super) text: T,
@@ -59,7 +59,7 @@ pub(super) struct LineState<T> {
 }
 
 impl Step {
-    /// What differs between two texts; `None` if nothing does.
+    /// The difference between two texts; `None` if they are equal.
     fn between(kind: StepKind, before: LineState<&str>, after: LineState<&str>) -> Option<Self> {
         let (old, was) = (before.text, before.cursor);
         let (new, is) = (after.text, after.cursor);
@@ -69,7 +69,7 @@ impl Step {
         let same = |(a, b): &(char, char)| a == b;
         let prefix = old.chars().zip(new.chars()).take_while(same);
         let prefix: usize = prefix.map(|(a, _)| a.len_utf8()).sum();
-        // Of `aa|a` with another `a`, that one is what is new.
+        // If another `a` is typed into `aa|a`, the one at the cursor is new.
         let at = prefix.min(was).min(is);
         let (old, new) = (&old[at..], &new[at..]);
         let suffix = old.chars().rev().zip(new.chars().rev()).take_while(same);
@@ -84,7 +84,7 @@ impl Step {
         })
     }
 
-    /// Takes in what was done next, if it belongs to this; else gives it back.
+    /// Adds the next step to this one if both belong together; otherwise returns it.
     fn join(&mut self, next: Self) -> Option<Self> {
         let is_same = self.kind == next.kind && self.cursor.1 == next.cursor.0;
         let end = self.at + self.inserted.len();
@@ -119,14 +119,14 @@ impl Step {
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     done: Vec<Step>,
-    /// What was undone, the first step last.
+    /// The undone steps, the first one last.
     undone: Vec<Step>,
-    /// What comes next does not belong to the last step.
+    /// True if the next step does not join the last one.
     is_closed: bool,
 }
 
 impl Steps {
-    /// The text was changed, or, if it is the same, the cursor was moved.
+    /// Records a change of the text, or a movement of the cursor if the text is the same.
     pub(super) fn note(&mut self, kind: StepKind, before: LineState<&str>, after: LineState<&str>) {
         let Some(step) = Step::between(kind, before, after) else {
             self.is_closed |= before.cursor != after.cursor;
@@ -150,7 +150,7 @@ impl Steps {
         self.done.drain(..dropped);
     }
 
-    /// Undoes a step, or does it again. Returns what there is then.
+    /// Undoes or redoes a step. Returns the resulting line.
     pub(super) fn go(&mut self, back: bool, mut text: String) -> Option<LineState<String>> {
         let from = if back {
             &mut self.done
@@ -180,7 +180,8 @@ impl Steps {
         })
     }
 
-    /// Undoes the last step for good if it is a line of the history: another one takes its place, and both are one step.
+    /// Drops the last step if it is a line of the history: another line replaces it, and both are
+    /// one step. Returns the line before.
     pub(super) fn leave_recalled(&mut self, text: String) -> Option<LineState<String>> {
         let last = self.done.last()?;
         if last.kind != StepKind::Recalled {
@@ -213,6 +214,6 @@ mod tests {
         assert_eq!(steps.done.len(), MOST);
         let long = "y".repeat(MOST_BYTES + 1);
         steps.note(StepKind::Other, state("", 0), state(&long, 1));
-        assert_eq!(steps.done.len(), 1, "the last one stays");
+        assert_eq!(steps.done.len(), 1, "the last step stays");
     }
 }

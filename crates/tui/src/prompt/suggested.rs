@@ -1,15 +1,15 @@
-//! What a line could go on with: the rest of the newest line of the history that begins so, as fish suggests it. It is shown, and
-//! is no part of the text until it is taken.
+//! The suggestion for a line: the rest of the newest line of the history with this beginning, as in
+//! fish. It is not part of the text until it is accepted.
 
 use super::Prompt;
 use agent_bash::journals::HistoryEnd;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// The exit code of a shell that has not found a command.
+/// The exit code of a shell that did not find a command.
 const NOT_FOUND: HistoryEnd = HistoryEnd::Exit(127);
 
 impl Prompt {
-    /// What is suggested behind the cursor.
+    /// The suggestion behind the cursor.
     pub(super) fn suggested(&self) -> Option<&str> {
         let line = match self.area.lines() {
             [line] if !line.trim().is_empty() => line.as_str(),
@@ -28,7 +28,7 @@ impl Prompt {
         })
     }
 
-    /// Takes what is suggested, or a word of it, if the key does that. Returns whether it did.
+    /// Accepts the suggestion, or a word of it, if this is the key for it. Returns true if it did.
     pub(super) fn take_suggested(&mut self, key: KeyEvent) -> bool {
         let takes_word = match (key.code, key.modifiers) {
             (KeyCode::Right | KeyCode::End, KeyModifiers::NONE)
@@ -48,7 +48,7 @@ impl Prompt {
     }
 }
 
-/// The first word, with the blanks in front of it; of a path its first part.
+/// The first word, with the blanks before it; of a path, the first part.
 fn first_word(rest: &str) -> &str {
     let blanks = rest.len() - rest.trim_start().len();
     let end = rest[blanks..].find(|c: char| c == '/' || c.is_whitespace());
@@ -70,7 +70,7 @@ mod tests {
         KeyEvent::new(code, KeyModifiers::NONE)
     }
 
-    /// A prompt with a history, and this on it.
+    /// A prompt with a history, and this text.
     fn prompt(text: &str) -> Prompt {
         let mut prompt = Prompt::new(&Theme::plain());
         let lines = [
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_line_that_begins_so_is_suggested() {
+    fn newest_line_with_the_same_beginning_is_suggested() {
         for (text, want) in [
             ("git", Some(" commit -m new")),
             ("git com", Some("mit -m new")),
@@ -106,7 +106,7 @@ mod tests {
         ] {
             assert_eq!(prompt(text).suggested(), want, "{text:?}");
         }
-        // Only at the end, without a selection, and not while the history is walked through.
+        // Only at the end, without a selection, and not during a walk through the history.
         let mut at = prompt("git");
         at.key(key(KeyCode::Left));
         assert_eq!(at.suggested(), None);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_no_part_of_the_text_until_it_is_taken() {
+    fn suggestion_is_part_of_the_text_only_once_accepted() {
         let control = |code| KeyEvent::new(code, KeyModifiers::CONTROL);
         for taking in [
             key(KeyCode::Right),

@@ -1,4 +1,4 @@
-//! Undoing and redoing, in steps of what was done in one go.
+//! Undoing and redoing in steps.
 
 use super::Prompt;
 use super::steps::{LineState, StepKind};
@@ -12,7 +12,7 @@ impl Prompt {
         }
     }
 
-    /// Changes the text, as a step that can be undone. An empty line is no longer to be tried.
+    /// Changes the text as a step that can be undone. An empty line is no longer a trial.
     pub(super) fn alter(&mut self, kind: StepKind, change: impl FnOnce(&mut Self)) {
         let text = self.text();
         let before = self.state(text.as_str());
@@ -23,7 +23,7 @@ impl Prompt {
         self.steps.note(kind, before, after);
     }
 
-    /// Puts another line in place of what is there.
+    /// Replaces the line.
     pub(crate) fn replace(&mut self, text: &str, is_trial: bool) {
         self.history.stay();
         self.alter(StepKind::Other, |prompt| {
@@ -32,14 +32,14 @@ impl Prompt {
         });
     }
 
-    /// Goes to an older line of the history, or a newer one, and to what was typed behind the newest. The whole walk is one step, as
-    /// in fish.
+    /// Shows an older or newer line of the history, or the typed text after the newest. The whole
+    /// walk is one step, as in fish.
     pub(super) fn recall(&mut self, older: bool) {
-        let goes_on = self.history.is_walked();
+        let continues = self.history.is_walked();
         let Some(text) = self.history.recall(older, &self.text()) else {
             return;
         };
-        if goes_on && let Some(typed) = self.steps.leave_recalled(self.text()) {
+        if continues && let Some(typed) = self.steps.leave_recalled(self.text()) {
             self.put_state(&typed);
         }
         if self.text() != text {
@@ -50,7 +50,7 @@ impl Prompt {
         }
     }
 
-    /// Undoes a step, or does it again.
+    /// Undoes or redoes a step.
     pub(super) fn go(&mut self, back: bool) {
         if let Some(state) = self.steps.go(back, self.text()) {
             self.put_state(&state);
@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    /// What is there after each further undo.
+    /// Undoes repeatedly, and compares the text after each step.
     fn undone(prompt: &mut Prompt, want: &[&str]) {
         for want in want {
             prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::CONTROL));
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_is_undone_by_words_and_done_again() {
+    fn typed_text_is_undone_and_redone_by_words() {
         let mut prompt = Prompt::new(&Theme::plain());
         typed(&mut prompt, "git commit  -m \"häuser 日本\"");
         let steps = [
@@ -109,7 +109,7 @@ mod tests {
             prompt.key(redo);
             assert_eq!(prompt.text(), *want);
         }
-        // What is typed then is a step of its own, and there is nothing left to be done again.
+        // Text typed after an undo is a step of its own, and nothing can be redone.
         typed(&mut prompt, "x");
         prompt.key(redo);
         assert_eq!(prompt.text(), "git commit  -m \"häuser x");
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_movement_a_paste_and_another_kind_of_edit_begin_a_step() {
+    fn movement_paste_and_another_kind_of_edit_begin_a_step() {
         let mut prompt = Prompt::new(&Theme::plain());
         typed(&mut prompt, "aaa");
         prompt.key(key(KeyCode::Left));
@@ -144,7 +144,7 @@ mod tests {
                 "",
             ],
         );
-        // Deletions at the cursor are one, and what was selected is part of what took its place.
+        // Deletions at the cursor are one step, and a selection is part of its replacement's step.
         prompt.paste("abcdef");
         prompt.key(key(KeyCode::Home));
         prompt.key(key(KeyCode::Delete));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn another_line_has_no_steps_and_what_was_cut_is_kept() {
+    fn new_line_has_no_steps_and_the_yank_buffer_stays() {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste("one two");
         prompt.key(KeyEvent::new(KeyCode::Char('w'), KeyModifiers::CONTROL));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_took_the_place_of_another_is_one_step() {
+    fn replaced_line_is_one_step() {
         let mut prompt = Prompt::new(&Theme::plain());
         typed(&mut prompt, "git log");
         prompt.replace("git show", false);
@@ -178,12 +178,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_to_be_tried_is_so_again_when_it_comes_back() {
+    fn undo_restores_whether_the_line_is_a_trial() {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.history.add(entry(0, "rm z"));
         typed(&mut prompt, "rm x");
         prompt.is_trial = true;
-        // Each with whether it is to be tried.
+        // Each with whether it is a trial.
         let states = [
             ("rm x", true),
             ("rm y", false),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_through_the_history_is_one_step() {
+    fn walk_through_the_history_is_one_step() {
         let mut prompt = Prompt::new(&Theme::plain());
         for (at, line) in ["ab 1", "ab 2", "ab 3"].into_iter().enumerate() {
             prompt.history.add(entry(at as u64, line));
@@ -228,20 +228,20 @@ mod tests {
             prompt.text()
         };
         let (up, down) = (KeyCode::Up, KeyCode::Down);
-        // A movement within a line is no end of the walk.
-        let there = [up, up, KeyCode::Left, up, down];
-        assert_eq!(walk(&mut prompt, &there), "ab 2");
+        // A movement within a line does not end the walk.
+        let keys = [up, up, KeyCode::Left, up, down];
+        assert_eq!(walk(&mut prompt, &keys), "ab 2");
         assert!(!prompt.is_trial);
         undone(&mut prompt, &["ab"]);
         assert_eq!((&*prompt.before(), prompt.is_trial), ("", true));
         undone(&mut prompt, &["x ab"]);
         prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT));
         prompt.is_trial = true;
-        // Back to what was typed is no step, and that is as it was.
+        // A walk back to the typed text is not a step, and the text is as before.
         assert_eq!(walk(&mut prompt, &[up, up, down, down]), "ab");
         assert!(prompt.is_trial);
         undone(&mut prompt, &["x ab"]);
-        // What is made of a line of the history goes back to that first.
+        // Undoing an edit of a line of the history first restores that line.
         prompt.wipe();
         assert_eq!(walk(&mut prompt, &[up]), "ab 3");
         typed(&mut prompt, "!");

@@ -1,9 +1,9 @@
-//! Words as bash's `unix-word-rubout` takes them: what is between blanks.
+//! Words as bash's `unix-word-rubout` takes them: delimited by blanks.
 
 use crate::clusters;
 use ratatui_textarea::TextArea;
 
-/// Deletes what is before the cursor back to a blank; at the beginning of a line, the line break.
+/// Deletes back to a blank; at the beginning of a line, deletes the line break.
 pub(super) fn delete_to_blank(area: &mut TextArea<'_>) {
     let cursor = area.cursor();
     let line = area.lines().get(cursor.0).map_or("", String::as_str);
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_goes_back_to_a_blank_and_can_be_put_back() {
+    fn word_is_deleted_back_to_a_blank_and_can_be_yanked() {
         let mut area = TextArea::from(["git add", "cat \u{301}é/b.c  ü-x.py "]);
         area.move_cursor(ratatui_textarea::CursorMove::Bottom);
         area.move_cursor(ratatui_textarea::CursorMove::End);
@@ -46,7 +46,7 @@ mod tests {
                 assert_eq!(area.yank_text(), cut[want.len()..]);
             }
         }
-        // What is selected goes, and nothing else.
+        // Only the selection is deleted.
         let mut area = TextArea::from(["one two"]);
         area.start_selection();
         area.move_cursor(ratatui_textarea::CursorMove::Forward);

@@ -79,7 +79,7 @@ fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
         // `n` moves on to the next match, until none is left.
         tmux.press(&["/"])?;
         tmux.enters("Old|New")?;
-        tmux.shows("`Old|New` is not there")?;
+        tmux.shows("`Old|New` was not found")?;
         tmux.press(&["/"])?;
         tmux.enters("^(old|new)$")?;
         tmux.shows("▸+new")?;
@@ -106,7 +106,7 @@ fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
         tmux.shows("Δ +2 ~1 −1 undone")?;
         ensure!(files(world)? == before, "{:?}", files(world)?);
         tmux.press(&["r"])?;
-        answer(tmux, "Make changes 1 again?", "y")?;
+        answer(tmux, "Redo changes 1?", "y")?;
         tmux.shows("[Done again: 4 files as after call 1.]")?;
         ensure!(files(world)? == after, "{:?}", files(world)?);
         // A file that another process changes during the question is not touched; the other files
@@ -120,7 +120,7 @@ fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
         ensure!(screen.contains("[Done again: 4 files"), "{screen}");
         tmux.press(&["u"])?;
         tmux.shows("! a.txt")?;
-        answer(tmux, "Undo the rest of changes 1?", "y")?;
+        answer(tmux, "Undo the other files of changes 1?", "y")?;
         tmux.shows("[Undone: 3 files as before call 1.]")?;
         tmux.shows("as it was changed since: a.txt")?;
         let mut want = before.clone();
@@ -133,7 +133,7 @@ fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
         let screen = tmux.shows("[Not undone: a.txt was changed since.]")?;
         ensure!(screen.contains("[Undone: 3 files"), "{screen}");
         tmux.press(&["r"])?;
-        answer(tmux, "Make changes 1 again?", "y")?;
+        answer(tmux, "Redo changes 1?", "y")?;
         tmux.shows("[Done again: 3 files as after call 1.]")?;
         tmux.hides("in part")?;
         let mut want = after.clone();
@@ -211,7 +211,7 @@ fn unrecorded_call_has_no_counts_and_no_keys() -> Result<()> {
         let screen = tmux.shows("╰ exit 0")?;
         ensure!(!screen.contains('Δ'), "{screen}");
         tmux.press(&["C-Up", "u"])?;
-        let screen = tmux.shows("nothing to undo: no change of files is known")?;
+        let screen = tmux.shows("nothing to undo: no changes are recorded")?;
         ensure!(!screen.contains("Undo"), "{screen}");
         ensure!(!world.cwd().join("old.txt").exists(), "it was removed");
         Ok(())
@@ -230,7 +230,7 @@ fn trial_is_held_until_it_is_decided() -> Result<()> {
         tmux.press(&["C-Up", "Enter"])?;
         tmux.shows("│+x")?;
         tmux.press(&["d"])?;
-        answer(tmux, "Discard what trial 1 held back?", "y")?;
+        answer(tmux, "Discard the changes of trial 1?", "y")?;
         tmux.shows("Δ ~1 −1 discarded")?;
         ensure!(files(world)? == before, "it was discarded");
         // The same again, now confirmed; refused while a file has later changes by another process.
@@ -243,7 +243,7 @@ fn trial_is_held_until_it_is_decided() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("[Trial 3: nothing applied yet.")?;
         tmux.press(&["C-Up", "C-Up", "C-Down", "c"])?;
-        answer(tmux, "Commit what trial 3 held back?", "y")?;
+        answer(tmux, "Commit the changes of trial 3?", "y")?;
         tmux.shows("Δ ~1 −1 committed")?;
         let want = [("a.txt".to_owned(), "x\n".to_owned())];
         ensure!(files(world)? == want, "{:?}", files(world)?);
@@ -277,7 +277,7 @@ fn quitting_names_undecided_trials() -> Result<()> {
         tmux.press(&["F3"])?;
         tmux.shows("· 2 trials wait")?;
         tmux.press(&["F6", "d"])?;
-        answer(tmux, "Discard what trial 2 held back?", "y")?;
+        answer(tmux, "Discard the changes of trial 2?", "y")?;
         tmux.shows("· 1 trial waits")?;
         tmux.press(&["Escape"])?;
         tmux.shows(PROMPT)?;
@@ -339,7 +339,7 @@ fn trial_decided_elsewhere_is_updated() -> Result<()> {
         decide(&["commit", "2"])?;
         tmux.press(&["c"])?;
         let screen = tmux.shows("[Trial 2 was committed elsewhere.]")?;
-        ensure!(!screen.contains("Commit what trial"), "{screen}");
+        ensure!(!screen.contains("Commit the changes of trial"), "{screen}");
         tmux.hides("trial waits")?;
         tmux.press(&["Escape"])?;
         tmux.shows(PROMPT)?;
@@ -376,9 +376,9 @@ fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
         start()?;
         tmux.shows(&format!("{left}    {why}\n"))?;
         tmux.press(&["F6"])?;
-        tmux.shows("$ echo made > made.txt\n│ f6 selects it · enter diff · c commit · d discard\n╰ tried in an earlier run · Δ +1 held")?;
+        tmux.shows("$ echo made > made.txt\n│ f6 selects it · enter diff · c commit · d discard\n╰ a trial of an earlier run · Δ +1 held")?;
         tmux.press(&["c"])?;
-        answer(tmux, "Commit what trial 2 held back?", "y")?;
+        answer(tmux, "Commit the changes of trial 2?", "y")?;
         tmux.shows("[Trial 2 applied: 1 created.]")?;
         ensure!(world.cwd().join("made.txt").exists());
         tmux.press(&["F6", "Enter"])?;
@@ -396,7 +396,7 @@ fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
         tmux.shows("→ `Y` copies its command, `d` discards it")?;
         tmux.shows("d discard · Y copy command · esc back")?;
         tmux.press(&["d"])?;
-        answer(tmux, "Discard what trial 1 held back?", "y")?;
+        answer(tmux, "Discard the changes of trial 1?", "y")?;
         tmux.hides("trial waits")?;
         tmux.press(&["Escape"])?;
         tmux.shows(PROMPT)?;
@@ -450,7 +450,7 @@ fn call_leaves_the_sandbox_if_the_user_allows_it() -> Result<()> {
             let runs = "[outside of the sandbox, as you asked (F4)]";
             ensure!(screen.contains(runs) == allowed, "{screen}");
             let denied =
-                "Blocked: you did not let it leave the sandbox, so it was not run\n╰ blocked";
+                "Blocked: you did not let this call leave the sandbox, so it was not run\n╰ blocked";
             ensure!(allowed || screen.contains(denied), "{screen}");
             ensure!(written.exists() == allowed, "answered with {key}");
             ensure!(screen.contains("Δ 1 outside") == allowed, "{screen}");
@@ -465,7 +465,7 @@ fn the_keys_of_changes_are_in_the_help() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.press(&["?"])?;
         let screen = tmux.shows("─ Keys ")?;
-        for key in ["f3 ", "c d u r", "what it did to files"] {
+        for key in ["f3 ", "c d u r", "its changes to files"] {
             ensure!(screen.contains(key), "{key}: {screen}");
         }
         // Some do not fit.
@@ -499,7 +499,7 @@ fn git_state_is_read_again_after_an_undo() -> Result<()> {
             screen.contains("⎇ main ·") && !screen.contains("MERGING")
         })?;
         tmux.press(&["C-Up", "r"])?;
-        answer(tmux, "Make changes", "y")?;
+        answer(tmux, "Redo changes", "y")?;
         tmux.press(&["Escape"])?;
         tmux.shows("⎇ main MERGING").map(drop)
     })

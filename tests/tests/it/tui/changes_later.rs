@@ -19,10 +19,10 @@ fn background_changes_are_counted_shown_and_undone_with_their_command() -> Resul
         tmux.press(&["C-Up"])?;
         tmux.shows("enter diff · u undo")?;
         tmux.press(&["Enter"])?;
-        tmux.shows("later, by what went on (changes ")?;
+        tmux.shows("later, by the background process (changes ")?;
         tmux.shows("│+late")?;
         tmux.press(&["u"])?;
-        answer(tmux, "Undo what went on did later", "y")?;
+        answer(tmux, "Undo the later changes of the background process", "y")?;
         tmux.shows("Δ later +1 undone")?;
         ensure!(files(world)? == before);
         Ok(())
@@ -57,7 +57,7 @@ fn background_changes_are_one_entry_across_lines() -> Result<()> {
         ensure!(screen.matches("│+ steps.txt").count() == 1, "{screen}");
         ensure!(screen.matches("│+ one2.txt").count() == 1, "{screen}");
         tmux.press(&["u"])?;
-        let screen = tmux.shows("Undo what went on did later (changes ")?;
+        let screen = tmux.shows("Undo the later changes of the background process (changes ")?;
         let title = screen
             .split_once("did later (changes ")
             .map_or("", |it| it.1);
@@ -67,25 +67,25 @@ fn background_changes_are_one_entry_across_lines() -> Result<()> {
             screen.contains("4 deleted") && screen.matches("− steps.txt").count() == 1,
             "{screen}"
         );
-        answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("[Undone: 4 files as before what went on (changes ")?;
+        answer(tmux, "Undo the later changes of the background process", "y")?;
+        tmux.shows("[Undone: 4 files as before the background process (changes ")?;
         tmux.shows("Δ later +4 undone")?;
         ensure!(files(world)? == before, "{:?}", files(world)?);
         tmux.press(&["r"])?;
-        answer(tmux, "Make again what went on did later (changes ", "y")?;
-        tmux.shows("[Done again: 4 files as what went on left them (changes ")?;
+        answer(tmux, "Redo the later changes of the background process (changes ", "y")?;
+        tmux.shows("[Done again: 4 files as the background process left them (changes ")?;
         ensure!(files(world)? == after, "{:?}", files(world)?);
         // Files with later changes by another process are left alone.
         let steps = world.cwd().join("steps.txt");
         fs::write(&steps, "mine\n")?;
         tmux.press(&["u"])?;
-        let screen = tmux.shows("Undo the rest of what went on did later (changes ")?;
+        let screen = tmux.shows("Undo the other later changes of the background process (changes ")?;
         ensure!(
             screen.contains("! steps.txt") && screen.contains("3 deleted"),
             "{screen}"
         );
-        answer(tmux, "Undo the rest of what went on did later", "y")?;
-        tmux.shows("[Undone: 3 files as before what went on (changes ")?;
+        answer(tmux, "Undo the other later changes of the background process", "y")?;
+        tmux.shows("[Undone: 3 files as before the background process (changes ")?;
         tmux.shows("left as it is, as it was changed since: steps.txt")?;
         let mut want = before.clone();
         want.push(("steps.txt".to_owned(), "mine\n".to_owned()));
@@ -109,9 +109,9 @@ fn background_changes_are_undone_except_conflicts() -> Result<()> {
         tmux.shows("│ line-3\n")?;
         tmux.hides("1 job")?;
         tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "u"])?;
-        tmux.shows("Somebody else changed these in between")?;
-        answer(tmux, "Undo what went on did later", "y")?;
-        tmux.shows("[Undone: 1 file as before what went on (changes ")?;
+        tmux.shows("These files were changed in between")?;
+        answer(tmux, "Undo the later changes of the background process", "y")?;
+        tmux.shows("[Undone: 1 file as before the background process (changes ")?;
         tmux.shows("[Not undone: steps.txt was changed since.]")?;
         tmux.shows("so this is not undone: changes ")?;
         let steps = fs::read_to_string(world.cwd().join("steps.txt"))?;

@@ -130,7 +130,7 @@ fn typed_lines_are_in_the_history_of_the_next_run() -> Result<()> {
         ensure!(row.is_some_and(|row| row.contains("✗")), "{screen}");
         tmux.press(&["C-r"])?;
         tmux.shows("History  this directory")?;
-        tmux.shows("nothing that was typed matches")?;
+        tmux.shows("no command matches")?;
         tmux.press(&["C-r", "C-r", "Tab"])?;
         tmux.shows("❯ echo first; exit 3")?;
         tmux.press(&["C-c"])?;

@@ -50,9 +50,9 @@ fn jobs_are_listed_read_and_killed() -> Result<()> {
         tmux.press(&["q"])?;
         tmux.shows("Jobs  1 running")?;
         tmux.press(&["j", "k", "x"])?;
-        tmux.shows("end job 1? y ends it · n leaves it")?;
+        tmux.shows("end job 1? y ends it · n keeps it")?;
         tmux.press(&["n"])?;
-        tmux.shows("job 1 is left alone")?;
+        tmux.shows("job 1 continues")?;
         tmux.press(&["x"])?;
         tmux.shows("end job 1?")?;
         tmux.press(&["y"])?;
@@ -85,7 +85,7 @@ fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
         tmux.press(&["y"])?;
         tmux.shows("■ ended")?;
         tmux.press(&["Escape"])?;
-        let screen = tmux.shows("· went on as job 2 after the command, and has ended")?;
+        let screen = tmux.shows("· ran on as job 2 after the command, and has ended")?;
         ensure!(!screen.contains("job 1"), "{screen}");
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT)?;

@@ -255,7 +255,7 @@ fn unresponsive_directory_blocks_neither_typing_nor_commands() -> Result<()> {
         tmux.shows("❯ echo be\n")?;
         tmux.enters("side")?;
         tmux.shows("│ beside")?;
-        tmux.shows("completing takes too long: a directory does not answer")?;
+        tmux.shows("completing takes too long: a file system does not answer")?;
         tmux.types("cat no")?;
         tmux.press(&["Tab"])?;
         tmux.shows("still looking for the last completion")?;

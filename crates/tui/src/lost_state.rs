@@ -1,12 +1,13 @@
-//! What a line sets in the shell that runs it: lost with that shell, if it is not the one that stays.
+//! State that a line sets in its shell. It is lost with the shell if that is not the persistent
+//! one.
 
 use agent_bash_render::syntax::Parsed;
 use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 
-/// What is set by the words behind these, up to a `=`.
+/// Commands that set their operands, up to a `=`.
 const DECLARE: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
 
-/// They are named with their words, which say what they are about.
+/// Commands that are named together with their words, which say what they set.
 const WITH_WORDS: [&str; 13] = [
     ".",
     "alias",
@@ -23,8 +24,8 @@ const WITH_WORDS: [&str; 13] = [
     "unalias",
 ];
 
-/// What a line sets at its top, and not in a subshell, nor in branches and loops, whose own variables nobody misses: variables by
-/// their names, other things by the words that set them.
+/// The state that a line sets at its top level: variables by name, other state by the command that
+/// sets it. Subshells, branches and loops are ignored: their variables are rarely needed later.
 pub(crate) fn set_by(parsed: &Parsed<'_>) -> Vec<String> {
     let mut all = Vec::new();
     of_list(&parsed.list, parsed.text, &mut all);
@@ -40,7 +41,7 @@ pub(crate) fn set_by(parsed: &Parsed<'_>) -> Vec<String> {
 
 fn of_list(list: &List, text: &str, all: &mut Vec<String>) {
     for entry in list.entries.iter().filter(|entry| !entry.background) {
-        // Each of several runs in a subshell.
+        // Each stage of a pipeline runs in a subshell.
         let [command] = &entry.stages[..] else {
             continue;
         };
@@ -58,13 +59,13 @@ fn of_list(list: &List, text: &str, all: &mut Vec<String>) {
 fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
     let written = |word: &Word| text.get(word.span.start..word.span.end).unwrap_or_default();
     let mut words = simple.words.iter().map(written).peekable();
-    // These run what is behind them in this shell.
+    // These commands run their operands in the same shell.
     while words
         .next_if(|word| ["builtin", "command"].contains(word))
         .is_some()
     {}
     let Some(name) = words.next() else {
-        // Before a command they are for that one.
+        // An assignment before a command is for that command only.
         all.extend(simple.assigns.iter().map(|assign| assign.name.clone()));
         return;
     };
@@ -75,14 +76,14 @@ fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
         let up_to = |word: &&str| word.split(['=', '+']).next().unwrap_or_default().to_owned();
         all.extend(names.map(up_to).filter(|name| !name.is_empty()));
     } else if name == "read" && !simple.redirs.is_empty() {
-        // Of one that asks, that is said by itself.
+        // Reported separately for a command that asks for input.
         all.push(format!("read {}", words.join(" ")));
     } else if name == "printf" && words.first() == Some(&"-v") {
         all.extend(words.get(1).map(|name| (*name).to_owned()));
     } else if WITH_WORDS.contains(&name) {
         let sets = match name {
             "alias" => words.iter().any(|word| word.contains('=')),
-            // Without words, or with this one, they show how things are.
+            // Without words, or with this one, these commands print the state.
             _ => words.first().is_some_and(|word| *word != "-p"),
         };
         if sets {
@@ -96,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_line_sets_for_those_after_it_is_known() {
+    fn state_that_a_line_sets_for_later_lines_is_found() {
         for (line, want) in [
             ("export DB=prod; sqlite3 y.db", &["DB"][..]),
             ("x=$(cat) y+=1; echo ${#x}; x=2", &["x", "y"]),

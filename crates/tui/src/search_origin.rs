@@ -1,19 +1,20 @@
-//! Where a search goes on from, and how it goes on beyond the ends, in the pager and in a diff.
+//! Where a search continues, and how it wraps around, in the pager and in a diff.
 
 use agent_bash_render::{PagerMove, PagerPosition};
 
-/// The line from which the next match is sought: beside the last one while that is on the screen, and otherwise from what is,
-/// as whoever has moved means what they see.
+/// The line from which the next match is sought.
 ///
-/// Where a line was gone to, that is what is meant, and back from it what is before.
+/// Directly after a jump to a line, that line, or the one before it for a backward search.
+/// Otherwise the line next to the last match while that match is on the screen, or else the edge of
+/// the screen.
 pub(crate) fn origin(
     found: Option<u64>,
-    gone_to: Option<u64>,
+    jump_line: Option<u64>,
     position: &PagerPosition,
     rows: u16,
     forward: bool,
 ) -> u64 {
-    match (gone_to, forward) {
+    match (jump_line, forward) {
         (Some(line), true) => return line,
         (Some(line), false) => return line.saturating_sub(1),
         (None, _) => {}
@@ -28,21 +29,21 @@ pub(crate) fn origin(
     }
 }
 
-/// The line that a new pattern is sought from, for [`origin`]: one that was gone to, or the match of the last one while that is on the
-/// screen.
-pub(crate) fn anew(
-    gone_to: Option<u64>,
+/// The line from which a new pattern is sought, for [`origin`]: the line of a jump, or the last
+/// match while it is on the screen.
+pub(crate) fn pattern_origin(
+    jump_line: Option<u64>,
     found: Option<u64>,
     position: &PagerPosition,
     rows: u16,
 ) -> Option<u64> {
     let first = position.first_line;
     let shown = first..first + u64::from(rows.max(1));
-    gone_to.or(found.filter(|line| shown.contains(line)))
+    jump_line.or(found.filter(|line| shown.contains(line)))
 }
 
-/// The line that a movement goes to, for [`origin`].
-pub(crate) fn gone_to(to: PagerMove, total: u64) -> Option<u64> {
+/// The line that a movement jumps to, for [`origin`].
+pub(crate) fn jump_line(to: PagerMove, total: u64) -> Option<u64> {
     match to {
         PagerMove::First => Some(1),
         PagerMove::Line(line) => Some(line.min(total).max(1)),
@@ -50,8 +51,8 @@ pub(crate) fn gone_to(to: PagerMove, total: u64) -> Option<u64> {
     }
 }
 
-/// Which of some lines, in order, is the next from a line on, or the last up to it, and so many further; and whether it is beyond
-/// the end there, and was found from the other one.
+/// Finds the `times`-th of `lines`, which are sorted, from a line on, or backwards up to it.
+/// Returns its index, and true if the search wrapped around.
 pub(crate) fn next(lines: &[u64], from: u64, forward: bool, times: u64) -> Option<(usize, bool)> {
     let is_before = |line: &u64| *line < from || !forward && *line == from;
     let before = lines.partition_point(is_before) as u64;
@@ -59,25 +60,25 @@ pub(crate) fn next(lines: &[u64], from: u64, forward: bool, times: u64) -> Optio
     Some((usize::try_from(at).ok()?, is_around))
 }
 
-/// The same among so many, of which so many are before the line, or up to it.
+/// The same among `all` lines, if `before` of them precede the origin.
 pub(crate) fn further(before: u64, all: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
     let last = all.checked_sub(1)?;
     let steps = times.saturating_sub(1);
-    // From the end that the search goes away from.
+    // Counted from the end that the search moves away from.
     let first = if forward { before } else { all - before };
     let is_around = steps > last.saturating_sub(first) || first > last;
     let at = (first % all + steps % all) % all;
     Some((if forward { at } else { last - at }, is_around))
 }
 
-/// What is said of a match that was found from the other end.
+/// The message for a match that was found after wrapping around.
 pub(crate) fn wrapped_text(is_around: bool, forward: bool) -> Option<String> {
-    let said = if forward {
+    let text = if forward {
         "from the top"
     } else {
         "from the end"
     };
-    is_around.then(|| said.to_owned())
+    is_around.then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_goes_on_beside_the_match_unless_that_is_not_shown() {
+    fn search_continues_next_to_a_shown_match_and_else_at_the_edge() {
         let position = PagerPosition {
             first_line: 11,
             column: 0,
@@ -102,26 +103,26 @@ mod tests {
             let from = origin(found, None, &position, 10, forward);
             assert_eq!(from, wanted, "{found:?} {forward}");
         }
-        // A new pattern is sought from there as well.
-        for (gone_to, found, wanted) in [
+        // A new pattern is sought from the same line.
+        for (jump_line, found, wanted) in [
             (None, None, None),
             (None, Some(15), Some(15)),
             (None, Some(21), None),
             (Some(3), Some(15), Some(3)),
         ] {
-            assert_eq!(anew(gone_to, found, &position, 10), wanted);
+            assert_eq!(pattern_origin(jump_line, found, &position, 10), wanted);
         }
-        // Nothing is before the first line.
+        // No line precedes the first one.
         let first = PagerPosition::first();
         assert_eq!(origin(Some(1), None, &first, 0, false), 0);
-        // A line that was gone to may be further down.
+        // The line of a jump may be further down.
         for (forward, wanted) in [(true, 15), (false, 14)] {
             assert_eq!(origin(None, Some(15), &position, 10, forward), wanted);
         }
     }
 
     #[test]
-    fn what_is_not_there_is_sought_from_the_other_end() {
+    fn search_wraps_around_at_both_ends() {
         let lines = [3, 5];
         for (from, forward, times, wanted) in [
             (4, true, 1, (1, false)),

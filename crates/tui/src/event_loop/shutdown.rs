@@ -1,5 +1,5 @@
-//! Ending what runs when the person quits. The terminal is given back by then: if that takes longer than a moment, it is said what is
-//! waited for.
+//! Ending the running commands when the user quits. The terminal has been released by then. If the
+//! end takes longer than a moment, a line names what is being waited for.
 
 use super::EventLoop;
 use crate::JobsAtExit;
@@ -13,16 +13,16 @@ use std::time::Duration;
 pub(super) const JOB_GRACE: Duration = Duration::from_secs(2);
 
 /// How long running commands may take to end.
-const FAREWELL: Duration = Duration::from_secs(4);
+const SHUTDOWN: Duration = Duration::from_secs(4);
 
-/// How long that may take without a word.
+/// How long the end may take before a line is printed.
 const SILENCE: Duration = Duration::from_millis(300);
 
-/// Columns of a command that is named.
+/// Columns of a command that a line names.
 const LONGEST: usize = 60;
 
 impl EventLoop {
-    /// Ends running commands, and jobs if they are to be ended, and waits for their end.
+    /// Ends running commands, and jobs if `ending`, and waits for their end.
     pub(super) async fn end(mut self, ending: bool) -> JobsAtExit {
         self.call.cancel.cancel();
         self.bang.cancel.cancel();
@@ -37,8 +37,8 @@ impl EventLoop {
         let tasks = &mut self.tasks;
         let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
-            () = saying(&*self.clock, &what, all) => {}
-            () = self.clock.sleep(FAREWELL) => {}
+            () = announced(&*self.clock, &what, all) => {}
+            () = self.clock.sleep(SHUTDOWN) => {}
         }
         let Some(jobs) = self.session.jobs() else {
             return JobsAtExit::default();
@@ -48,8 +48,8 @@ impl EventLoop {
             for job in self::running(jobs) {
                 let what = format!("ending job {}, {}", job.id, named(&job.command));
                 let kill = jobs.kill(&job.id, JOB_GRACE);
-                // What cannot be ended is named as running.
-                let _ = saying(&*self.clock, &what, kill).await;
+                // Processes that cannot be ended are reported as running.
+                let _ = announced(&*self.clock, &what, kill).await;
                 ended.push(job);
             }
         }
@@ -63,20 +63,20 @@ fn named(command: &str) -> String {
     format!("`{}`", shortened(command, LONGEST))
 }
 
-/// Waits for that, and says what it is if it takes longer than a moment.
-async fn saying<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = T>) -> T {
+/// Waits for `done`, and prints `what` if that takes longer than a moment.
+async fn announced<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = T>) -> T {
     tokio::pin!(done);
     tokio::select! {
         biased;
         done = &mut done => return done,
         () = clock.sleep(SILENCE) => {}
     }
-    // If nobody reads that, so be it.
+    // A closed stderr is no reason to fail.
     let _ = writeln!(io::stderr(), "{what} …");
     done.await
 }
 
-/// The jobs that run.
+/// The running jobs.
 fn running(jobs: &Jobs) -> Vec<Job> {
     let mut listed = jobs.list().unwrap_or_default();
     listed.retain(|job| matches!(job.state, JobState::Running));

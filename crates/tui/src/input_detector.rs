@@ -1,9 +1,11 @@
-//! Notices, by what a command without a terminal prints, that it asks for one, or that it asks something.
+//! Notices from the output of a command without a terminal that it needs a terminal, or that it
+//! asks a question.
 
 use agent_bash_render::OutputText;
 
-/// What a program prints that draws, or that looked for a terminal and found none: the switch to the alternate screen, and
-/// the words of the system and of common programs for it, in small letters. Each is what at least one of them says.
+/// Output of programs that draw, or that found no terminal, in lower case: the switch to the
+/// alternate screen, and the messages of the system and of common programs. At least one program
+/// prints each of them.
 const SIGNS: [&[u8]; 21] = [
     b"\x1b[?1049h",
     b"\x1b[?1047h",
@@ -37,28 +39,29 @@ const SIGNS: [&[u8]; 21] = [
     b"terminal prompts disabled",
 ];
 
-/// How much of an open line is looked at.
+/// Bytes of an open line that are examined.
 const LONGEST_QUESTION: usize = 200;
 
-/// What an open line ends with that is a question: words that are answers, and what a prompt ends with.
+/// Endings of an open line that make it a question: words that are answers, and what a prompt ends
+/// with.
 const ANSWERS: [&str; 5] = ["[y/n]", "(y/n)", "[yes/no]", "(yes/no)", "[y/n/a]"];
 const PROMPTS: [&str; 3] = ["? ", ": ", "> "];
 
-/// What was printed last, as a sign may come in two pieces.
+/// The end of the output so far, because a sign may arrive in two pieces.
 #[derive(Debug, Default)]
-pub(crate) struct Asks {
+pub(crate) struct InputDetector {
     last: Vec<u8>,
     found: bool,
 }
 
-/// Whether a line that was left open reads as a question to which an answer is typed: `Overwrite? `, `Continue [y/N]`,
-/// `Name: `. Before the answer there is nothing but a line of words.
+/// Returns true if an unfinished line reads as a question to which an answer is typed: `Overwrite?
+/// `, `Continue [y/N]`, `Name: `. Only words precede the place of the answer.
 fn is_question(open: &str) -> bool {
     let has_words = open.chars().any(char::is_alphabetic);
     let small = open.trim_end().to_lowercase();
     let small = small.trim_end_matches([':', '?']).trim_end();
     let offers = ANSWERS.iter().any(|answers| small.ends_with(answers));
-    // Of a number or a part of a sentence, as in `1: ` or `10% => `, no answer is expected.
+    // A number or a part of a sentence, as in `1: ` or `10% => `, expects no answer.
     let is_prompt = PROMPTS.iter().any(|prompt| {
         let before = open
             .strip_suffix(prompt)
@@ -68,7 +71,7 @@ fn is_question(open: &str) -> bool {
     has_words && (offers || is_prompt || is_debuggers(open))
 }
 
-/// Whether a debugger asks what to do: `(gdb) `.
+/// Returns true for the prompt of a debugger: `(gdb) `.
 fn is_debuggers(open: &str) -> bool {
     let inner = open
         .strip_prefix('(')
@@ -76,8 +79,8 @@ fn is_debuggers(open: &str) -> bool {
     inner.is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()))
 }
 
-impl Asks {
-    /// Takes output; returns whether it has asked for a terminal so far.
+impl InputDetector {
+    /// Takes output. Returns true if the command has asked for a terminal so far.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         if self.found {
             return true;
@@ -91,8 +94,8 @@ impl Asks {
         self.found
     }
 
-    /// Whether what was printed last is a question, and nothing came behind it.
-    pub(crate) fn is_left_asking(output: &OutputText) -> bool {
+    /// Returns true if the output ends with a question.
+    pub(crate) fn ends_with_question(output: &OutputText) -> bool {
         let last = output.open_line();
         let length = last.chars().count();
         length <= LONGEST_QUESTION && is_question(&last)
@@ -105,7 +108,7 @@ mod tests {
     use agent_bash_render::OutputLimits;
 
     #[test]
-    fn an_open_question_is_told_from_other_output() {
+    fn open_question_is_distinguished_from_other_output() {
         for (output, wanted) in [
             ("rm: remove regular empty file 'a'? ", true),
             ("cp: overwrite 'b'? ", true),
@@ -120,7 +123,7 @@ mod tests {
             ("10%\rContinue? ", true),
             ("(Pdb) ", true),
             ("(see below) ", false),
-            // Answered, or no question.
+            // Answered, or not a question.
             ("Continue? [y/N] y\n", false),
             ("Continue? \n", false),
             ("Total: 3", false),
@@ -137,15 +140,19 @@ mod tests {
             ("", false),
         ] {
             let output_text = OutputText::of(OutputLimits::CARD, output);
-            assert_eq!(Asks::is_left_asking(&output_text), wanted, "{output:?}");
+            assert_eq!(
+                InputDetector::ends_with_question(&output_text),
+                wanted,
+                "{output:?}"
+            );
         }
         let long = format!("{}: ", "word ".repeat(100));
         let long = OutputText::of(OutputLimits::CARD, &long);
-        assert!(!Asks::is_left_asking(&long));
+        assert!(!InputDetector::ends_with_question(&long));
     }
 
     #[test]
-    fn a_sign_is_found_in_pieces_and_nothing_else_is() {
+    fn sign_is_found_in_pieces_and_other_output_is_ignored() {
         for (output, wanted) in [
             ("a\x1b[?1049hb", true),
             ("bash: /dev/tty: No such device or address\n", true),
@@ -153,7 +160,7 @@ mod tests {
                 "stty: 'standard input': Inappropriate ioctl for device",
                 true,
             ),
-            // As these programs say it where there is no terminal.
+            // The messages of these programs without a terminal.
             ("inappropriate ioctl for device", true),
             ("top: failed tty get", true),
             ("Must be connected to a terminal.\r\n", true),
@@ -189,15 +196,15 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(
-                Asks::default().push(output.as_bytes()),
+                InputDetector::default().push(output.as_bytes()),
                 wanted,
                 "{output:?}"
             );
-            let mut asks = Asks::default();
+            let mut detector = InputDetector::default();
             for byte in output.as_bytes() {
-                asks.push(&[*byte]);
+                detector.push(&[*byte]);
             }
-            assert_eq!(asks.push(b""), wanted, "{output:?} byte by byte");
+            assert_eq!(detector.push(b""), wanted, "{output:?} byte by byte");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Reads, looks at and changes what is kept of a call's changes. All of it blocks, so it runs apart from the event loop.
+//! Reads, plans and carries out actions on a call's change sets. All of it blocks, so it runs
+//! outside of the event loop.
 
 use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
 use crate::change_actions::{Proposed, decided_text};
@@ -10,55 +11,58 @@ use agent_bash::core::changes::{
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::DiffLine;
 
-/// What is wanted of a card's changes.
+/// Work on a card's changes.
 #[derive(Debug)]
-pub(crate) enum Wish {
-    /// The diff of these of a card's sets: its own, if that has any, and those by what the command left running.
+pub(crate) enum ChangeWork {
+    /// The diff of these change sets of a card: its own, if it has changes, and those of background
+    /// processes.
     Diff(Vec<ChangesId>),
-    /// To know what has become of them: whether somebody has changed a file meanwhile.
+    /// Reads the present state, with the files that were changed since.
     Show,
-    /// To know what this would do now.
+    /// Plans an action.
     Look(ChangesAct),
-    /// The same with all of these by what the command left running, in this order.
-    LookLater(ChangesAct, Vec<ChangesId>),
-    /// To have it done.
+    /// Plans an action on these change sets of background processes, in this order.
+    LookAtBackground(ChangesAct, Vec<ChangesId>),
+    /// Carries out an action.
     Act(Box<Proposed>),
 }
 
-/// What came of it.
+/// The result of the work.
 #[derive(Debug)]
-pub(crate) enum SetWorkDone {
+pub(crate) enum ChangeWorkDone {
     Diff(Result<Vec<DiffLine>, String>),
     Shown(Option<Box<Changes>>),
-    /// What would be done, or why it cannot be.
+    /// The plan, or why the action is not possible.
     Looked(Result<Box<Proposed>, Box<ActionOutcome>>),
     Done(Box<ActionOutcome>),
 }
 
-/// Reads, looks or does it. Blocks.
-pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, wish: &Wish) -> SetWorkDone {
-    match wish {
-        Wish::Diff(all) => {
-            // Of what is gone by now there is none.
+/// Does the work. Blocks.
+pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, work: &ChangeWork) -> ChangeWorkDone {
+    match work {
+        ChangeWork::Diff(all) => {
+            // A deleted change set has no state.
             let set = sets.show(id).ok();
             match set.filter(|set| set.state == ChangesState::Discarded && all[..] == [id]) {
-                Some(set) => SetWorkDone::Shown(Some(Box::new(set))),
-                None => SetWorkDone::Diff(
+                Some(set) => ChangeWorkDone::Shown(Some(Box::new(set))),
+                None => ChangeWorkDone::Diff(
                     diff_state::read_all(sets, id, all).map_err(|error| error.to_string()),
                 ),
             }
         }
-        Wish::Show => SetWorkDone::Shown(sets.show(id).ok().map(Box::new)),
-        Wish::Look(act) => SetWorkDone::Looked(look(sets, id, *act)),
-        Wish::LookLater(act, all) => SetWorkDone::Looked(background_changes::look(sets, *act, all)),
-        Wish::Act(proposed) if proposed.is_late => {
-            SetWorkDone::Done(Box::new(background_changes::done(sets, proposed)))
+        ChangeWork::Show => ChangeWorkDone::Shown(sets.show(id).ok().map(Box::new)),
+        ChangeWork::Look(act) => ChangeWorkDone::Looked(look(sets, id, *act)),
+        ChangeWork::LookAtBackground(act, all) => {
+            ChangeWorkDone::Looked(background_changes::look(sets, *act, all))
         }
-        Wish::Act(proposed) => SetWorkDone::Done(Box::new(done(sets, proposed))),
+        ChangeWork::Act(proposed) if proposed.is_background => {
+            ChangeWorkDone::Done(Box::new(background_changes::done(sets, proposed)))
+        }
+        ChangeWork::Act(proposed) => ChangeWorkDone::Done(Box::new(done(sets, proposed))),
     }
 }
 
-/// What an act would do now, or why it cannot be done.
+/// Plans an action. Returns why it is not possible.
 fn look(
     sets: &ChangeSets,
     id: ChangesId,
@@ -69,7 +73,7 @@ fn look(
             Ok(set) if set.state != ChangesState::Held => return Err(Box::new(decided(set))),
             set => set.map(|set| held(set, act)),
         },
-        ChangesAct::Undo | ChangesAct::Redo => turned(sets, id, act),
+        ChangesAct::Undo | ChangesAct::Redo => plan_inversion(sets, id, act),
     };
     let mut proposed = proposed.map_err(|error| Box::new(refused(sets, id, &error.to_string())))?;
     let Some((first, others)) = proposed.conflicts.split_first() else {
@@ -84,20 +88,20 @@ fn look(
             None => conflict_text(id, first),
         },
         ChangesAct::Redo => not_redone_text(first),
-        // What is free of them is offered by itself.
+        // The files without a conflict are offered separately.
         ChangesAct::Undo if !proposed.files.is_empty() => {
             proposed.partial = true;
             return Ok(proposed);
         }
         ChangesAct::Undo => not_undone_text(first, 0),
     };
-    let mut said = refused(sets, id, &line);
-    said.lines.extend(named(others, &by[1..]));
-    said.is_stale = act == ChangesAct::Commit;
-    Err(Box::new(said))
+    let mut outcome = refused(sets, id, &line);
+    outcome.lines.extend(named(others, &by[1..]));
+    outcome.is_stale = act == ChangesAct::Commit;
+    Err(Box::new(outcome))
 }
 
-/// Somebody else has decided about it meanwhile: there is nothing to be asked.
+/// The outcome for a trial that was decided elsewhere: there is nothing to ask.
 fn decided(set: Changes) -> ActionOutcome {
     ActionOutcome {
         lines: vec![decided_text(&set)],
@@ -112,7 +116,7 @@ fn held(set: Changes, act: ChangesAct) -> Box<Proposed> {
         id: set.id,
         then: Vec::new(),
         partial: false,
-        is_late: false,
+        is_background: false,
         between: Vec::new(),
         root: set.root,
         counts: set.counts,
@@ -122,7 +126,7 @@ fn held(set: Changes, act: ChangesAct) -> Box<Proposed> {
     })
 }
 
-fn turned(
+fn plan_inversion(
     sets: &ChangeSets,
     id: ChangesId,
     act: ChangesAct,
@@ -134,7 +138,7 @@ fn turned(
         id,
         then: Vec::new(),
         partial: false,
-        is_late: false,
+        is_background: false,
         between: Vec::new(),
         root,
         counts: ChangeCounts::of(&preview.free),
@@ -159,17 +163,17 @@ fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
             ..ActionOutcome::default()
         },
         Err(error) => {
-            let mut said = refused(sets, id, &refusal(&error));
-            said.is_stale =
+            let mut outcome = refused(sets, id, &refusal(&error));
+            outcome.is_stale =
                 matches!(error, ChangesRefused::Conflict(_)) && proposed.act == ChangesAct::Commit;
-            // Somebody has changed a file while the question was open.
+            // A file was changed while the question was open.
             if let ChangesRefused::Conflict(conflict) = &error
                 && (proposed.act, proposed.partial) == (ChangesAct::Undo, false)
                 && conflict.free > 0
             {
-                said.lines.push(ASK_AGAIN.to_owned());
+                outcome.lines.push(ASK_AGAIN.to_owned());
             }
-            said
+            outcome
         }
     }
 }

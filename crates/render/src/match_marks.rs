@@ -1,4 +1,4 @@
-//! The columns of a line that there is room for, with what is sought in it marked.
+//! The visible columns of a line, with the matches of a pattern marked.
 
 use crate::{Theme, visible_text};
 use ratatui::style::Style;
@@ -7,10 +7,10 @@ use regex::Regex;
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Stands at the end of a line that goes on.
+/// The mark at the end of a line that continues.
 const GOES_ON: char = '›';
 
-/// What is sought, if anything, and the style below those of a line.
+/// The pattern, if there is one, and the base style of lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Marked<'a> {
     pub(crate) pattern: Option<&'a Regex>,
@@ -18,8 +18,8 @@ pub(crate) struct Marked<'a> {
 }
 
 impl Marked<'_> {
-    /// The columns `from` to `from + room` of a line in its colours, with its matches marked. They are those of the whole
-    /// line.
+    /// The columns `from` to `from + room` of a coloured line, with the matches in the whole line
+    /// marked.
     pub(crate) fn columns(
         &self,
         row: &Line<'_>,
@@ -30,8 +30,8 @@ impl Marked<'_> {
         let whole = text(row);
         let shown = columns(&whole, from, room);
         let cut = offset(&whole, from);
-        // What stands in the place of what goes on is no part of a match.
-        let seen = if whole[cut..].starts_with(&shown) {
+        // The continuation mark is not part of a match.
+        let len = if whole[cut..].starts_with(&shown) {
             shown.len()
         } else {
             shown.len() - GOES_ON.len_utf8()
@@ -46,7 +46,7 @@ impl Marked<'_> {
         for span in &row.spans {
             let style = self.base.patch(span.style);
             for (part, is_found) in parts(at..at + span.content.len(), &found) {
-                let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + seen) - cut);
+                let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + len) - cut);
                 if to > from {
                     let style = if is_found {
                         style.patch(theme.found)
@@ -58,7 +58,7 @@ impl Marked<'_> {
             }
             at += span.content.len();
         }
-        spans.push(Span::styled(shown[seen..].to_owned(), self.base));
+        spans.push(Span::styled(shown[len..].to_owned(), self.base));
         spans
     }
 }
@@ -68,11 +68,11 @@ pub(crate) fn text(row: &Line<'_>) -> String {
     row.spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// A part of a line cut at the matches in it; which of these parts match.
+/// Cuts a part of a line at the matches in it. The flag says whether a piece matches.
 fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
     let (mut parts, mut at) = (Vec::new(), part.start);
     for found in found {
-        let [from, to] = [found.start, found.end].map(|place| place.clamp(at, part.end));
+        let [from, to] = [found.start, found.end].map(|at_byte| at_byte.clamp(at, part.end));
         parts.extend([(at..from, false), (from..to, true)]);
         at = to;
     }
@@ -80,7 +80,7 @@ fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)
     parts
 }
 
-/// At which byte of a clean text its column `from` is.
+/// The byte offset of column `from` of a clean text.
 fn offset(text: &str, from: usize) -> usize {
     let mut column = 0;
     let before = text.graphemes(true).take_while(|grapheme| {
