@@ -1,8 +1,8 @@
-//! What container engines refuse: system calls that fail there, as data. Without an engine, the program `refuse` makes them
-//! fail in the same way.
+//! What container engines refuse: system calls that fail there, as data. Without an engine, the
+//! program `refuse` makes them fail in the same way.
 //!
-//! Measured with their default profiles, as root without further capabilities: `dockerd` 20.10.24, moby's profile of June
-//! 2026, podman 4.3.1, `runsc` of December 2022.
+//! Measured with their default profiles, as root without further capabilities: `dockerd` 20.10.24,
+//! moby's profile of June 2026, podman 4.3.1, `runsc` of December 2022.
 
 use crate::product;
 use crate::world::World;
@@ -104,7 +104,8 @@ const PODMAN: [Refusal; 4] = [
 ];
 
 const GVISOR: [Refusal; 14] = [
-    // A filter with a listener: SECCOMP_FILTER_FLAG_NEW_LISTENER, alone and with WAIT_KILLABLE_RECV.
+    // A filter with a listener: SECCOMP_FILTER_FLAG_NEW_LISTENER, alone and with
+    // WAIT_KILLABLE_RECV.
     when(libc::SYS_seccomp, &[When::Is(1, 0x8)], EINVAL),
     when(libc::SYS_seccomp, &[When::Is(1, 0x28)], EINVAL),
     // PR_SET_CHILD_SUBREAPER with another number than 1.

@@ -15,8 +15,8 @@ pub fn naming(layout: TextLayout) -> Naming {
     }
 }
 
-/// The artifacts of the session `name`, with the contract's limits. `None` if no directory for them is known.
-/// Nothing is created before the first artifact.
+/// The artifacts of the session `name`, with the contract's limits. `None` if no directory for them
+/// is known. Nothing is created before the first artifact.
 ///
 /// # Errors
 /// The name is not a single path component.

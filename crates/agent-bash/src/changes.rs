@@ -39,12 +39,13 @@ pub struct ChangesSettings {
     pub max_set_mb: u64,
     /// Size of all sets, in MiB.
     pub max_total_mb: u64,
-    /// Size of a file that is copied for an undo, in MiB; a larger one is kept only if that takes no space.
+    /// Size of a file that is copied for an undo, in MiB; a larger one is kept only if that takes
+    /// no space.
     pub max_preimage_mb: u64,
     /// Whether a refusal by a rule tells of trials, where one would run.
     pub offer_trial: bool,
-    /// Whether a trial runs what a rule refuses, if all that is refused lies in the tree whose changes it holds back. Not
-    /// if the model commits by itself.
+    /// Whether a trial runs what a rule refuses, if all that is refused lies in the tree whose
+    /// changes it holds back. Not if the model commits by itself.
     pub trial_passes_rules: bool,
 }
 
@@ -140,7 +141,8 @@ pub(crate) struct ChangeStore {
     /// The state directory, and the name of the session in it.
     location: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
-    /// Which files of a workspace run or configure programs outside of the sandbox, besides the usual ones.
+    /// Which files of a workspace run or configure programs outside of the sandbox, besides the
+    /// usual ones.
     pub(crate) protected: Protected,
     /// Calls that cannot be traced.
     pub(crate) unwatched: Unwatched,
@@ -195,7 +197,8 @@ impl ChangeStore {
         self.location.as_ref().map_or("", |(_, name)| name)
     }
 
-    /// The store, which is opened when it is needed first: that puts in order what dead hosts have left. Blocks.
+    /// The store, which is opened when it is needed first: that puts in order what dead hosts have
+    /// left. Blocks.
     pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
         let Some((state, _)) = &self.location else {
             return Err(

@@ -29,16 +29,16 @@ const LEADS_ELSEWHERE: [&str; 5] = [
     "GIT_COMMON_DIR",
 ];
 
-/// Whether the model is told that it can try what calls in `cwd` do: it knows of that field, its session keeps what calls
-/// do to files, so that it can look at it, and trying works.
+/// Whether the model is told that it can try what calls in `cwd` do: it knows of that field, its
+/// session keeps what calls do to files, so that it can look at it, and trying works.
 pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
     // The fields of that tool are fixed.
     let is_fixed = tool.profile.layout == TextLayout::Modes;
     tool.has_own_fields && !is_fixed && tool.changes.is_on() && are_possible(tool, cwd).await
 }
 
-/// Decides on a call that a rule refuses: a trial of it passes, if the host lets trials pass and everything refused is
-/// held back in it; else the refusal stands, and may offer that trial.
+/// Decides on a call that a rule refuses: a trial of it passes, if the host lets trials pass and
+/// everything refused is held back in it; else the refusal stands, and may offer that trial.
 pub(crate) async fn decide(
     tool: &ToolContext,
     call: &Call,
@@ -96,7 +96,8 @@ async fn are_held_back(
     seen.unwrap_or(false)
 }
 
-/// Whether a path lies in a tree, whatever links lead to it, and no repository there has parts elsewhere.
+/// Whether a path lies in a tree, whatever links lead to it, and no repository there has parts
+/// elsewhere.
 fn is_within(root: &Path, path: &Path) -> bool {
     // A missing path is below an existing one.
     let Some(there) = path

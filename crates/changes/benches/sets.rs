@@ -1,5 +1,6 @@
-//! Costs of committing, undoing and listing, for each file: what an overlay would have written is put into the upper
-//! directory by hand. A plain program, as each measurement needs a tree of its own.
+//! Costs of committing, undoing and listing, for each file: what an overlay would have written is
+//! put into the upper directory by hand. A plain program, as each measurement needs a tree of its
+//! own.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]

@@ -10,8 +10,8 @@ use rustix::fs::{AtFlags, CWD, statat};
 use std::fs::read_dir;
 use std::path::Path;
 
-/// Returns true if the file of the preimage `link` has a name that it did not have `before` the call,
-/// and that `plan` does not remove.
+/// Returns true if the file of the preimage `link` has a name that it did not have `before` the
+/// call, and that `plan` does not remove.
 pub(crate) fn has_further_names(
     set: &ChangeSet,
     link: &FileStat,

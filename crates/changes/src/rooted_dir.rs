@@ -187,13 +187,15 @@ impl RootedDir {
 /// Opens what is really below a directory: over no link, and on its own mount.
 fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     match openat2(top, path, flags, Mode::empty(), BENEATH) {
-        // The system call is refused: gVisor, kernels before 5.6, filters of system calls that do not know it.
+        // The system call is refused: gVisor, kernels before 5.6, filters of system calls that do
+        // not know it.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, path, flags),
         opened => opened,
     }
 }
 
-/// The same, one name at a time. Fails as `openat2` does: `ELOOP` at a link, `EXDEV` at another mount or a `..`.
+/// The same, one name at a time. Fails as `openat2` does: `ELOOP` at a link, `EXDEV` at another
+/// mount or a `..`.
 fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mount = mount_id(top)?;
     let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

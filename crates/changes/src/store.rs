@@ -152,14 +152,16 @@ impl Store {
         self.begin(session, root, kind, level)
     }
 
-    /// Removes a set of which no command has run, or whose command was not recorded. Its number is given to another.
+    /// Removes a set of which no command has run, or whose command was not recorded. Its number is
+    /// given to another.
     ///
     /// # Errors
     /// The set could not be removed.
     pub fn remove(&self, set: ChangeSet) -> Result<(), ChangesError> {
         let directory = set.dir().to_owned();
         let paths = set.meta.slot_directory().into_iter().chain([directory]);
-        // Its lock is released first: a set that cannot be removed is put in order when the store is opened.
+        // Its lock is released first: a set that cannot be removed is put in order when the store
+        // is opened.
         drop(set);
         for path in paths {
             remove_tree(&path).map_err(ChangesError::io("removing", path))?;

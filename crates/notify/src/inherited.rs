@@ -3,8 +3,9 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Returns a descriptor of this process for the file that it inherited under this number. The new one has another number
-/// above 2 and is closed when a program is executed; the inherited one stays open.
+/// Returns a descriptor of this process for the file that it inherited under this number. The new
+/// one has another number above 2 and is closed when a program is executed; the inherited one stays
+/// open.
 ///
 /// # Errors
 /// `EBADF`: no file is open under this number.

@@ -1,9 +1,9 @@
-//! A handle to a process (a pidfd): a pid may be reused, but the handle keeps referring to the process it was
-//! opened for.
+//! A handle to a process (a pidfd): a pid may be reused, but the handle keeps referring to the
+//! process it was opened for.
 //!
-//! A system that refuses pidfds (gVisor, kernels before 5.3, a filter of system calls) gets a substitute: the pid
-//! with the start time of the process. It has no descriptor to wait for, and a process that ends and whose pid is
-//! reused between the comparison and the signal is not noticed.
+//! A system that refuses pidfds (gVisor, kernels before 5.3, a filter of system calls) gets a
+//! substitute: the pid with the start time of the process. It has no descriptor to wait for, and a
+//! process that ends and whose pid is reused between the comparison and the signal is not noticed.
 
 use crate::{ProcessInfo, pidfd};
 use rustix::io::Errno;
@@ -78,8 +78,8 @@ impl ProcessHandle {
         }
     }
 
-    /// A descriptor that becomes readable when the process has ended. `None` where the system refuses pidfds: the
-    /// caller asks [`Self::has_ended`] again and again.
+    /// A descriptor that becomes readable when the process has ended. `None` where the system
+    /// refuses pidfds: the caller asks [`Self::has_ended`] again and again.
     pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         match &self.by {
             By::Pidfd(pidfd) => Some(pidfd.as_fd()),

@@ -1,17 +1,17 @@
 //! Starts, contains, names and ends the processes of a call. The layer below `agent-bash-exec` and
 //! `agent-bash-pty`.
 //!
-//! - [`supervisor`]: a small process between a host and a shell. Every descendant of the shell is reparented to it,
-//!   so that all can be named and ended. It has a lifeline to the host, so that a killed host takes its commands
-//!   with it.
+//! - [`supervisor`]: a small process between a host and a shell. Every descendant of the shell is
+//!   reparented to it, so that all can be named and ended. It has a lifeline to the host, so that a
+//!   killed host takes its commands with it.
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
-//! - [`in_foreground`]: an editor of the person's on our own terminal.
+//! - [`in_foreground`]: the user's editor on this process's terminal.
 //! - [`Transport`]: a program that carries bytes to another place, such as `ssh`.
-//! - [`BoxWatch`]: what is seen of a shell's box from outside.
+//! - [`SandboxWatch`]: observes a shell's sandbox from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
-//! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`),
-//! processing of output (`agent-bash-sink`).
+//! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals
+//! (`agent-bash-pty`), processing of output (`agent-bash-sink`).
 
 mod clock;
 pub mod environment;

@@ -1,5 +1,5 @@
-//! System calls that exist on some systems only, with substitutes for the others. (Differences that matter in a
-//! single place are handled there, with `cfg`.)
+//! System calls that exist on some systems only, with substitutes for the others. (Differences that
+//! matter in a single place are handled there, with `cfg`.)
 
 use crate::refused::{UNNAMED_FILE, refused};
 use agent_bash_os::open_known;
@@ -20,18 +20,21 @@ pub fn make_fifo(path: &Path) -> io::Result<()> {
     Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
-/// Whether the kernel knows from its caches, without asking a file system, that this is a directory. If false, it
-/// has to be looked up, which may block for as long as the file system does.
+/// Whether the kernel knows from its caches, without asking a file system, that this is a
+/// directory. If false, it has to be looked up, which may block for as long as the file system
+/// does.
 pub fn is_known_directory(path: &Path) -> bool {
     open_known(path, OFlags::DIRECTORY).is_ok()
 }
 
-/// Where a path leads without links, as far as the kernel knows that from its caches: no file system is asked, and no
-/// automounter. Where the kernel cannot be asked so (before Linux 5.12, or a filter of system calls refuses it), the path
-/// is looked up, which may block for as long as a file system does; still no automounter is asked.
+/// Where a path leads without links, as far as the kernel knows that from its caches: no file
+/// system is asked, and no automounter. Where the kernel cannot be asked so (before Linux 5.12, or
+/// a filter of system calls refuses it), the path is looked up, which may block for as long as a
+/// file system does; still no automounter is asked.
 ///
 /// # Errors
-/// `NotFound` if nothing is there; another one if the kernel would have to look it up, or an automounter would.
+/// `NotFound` if nothing is there; another one if the kernel would have to look it up, or an
+/// automounter would.
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
     match open_known(path, OFlags::empty()) {
         Ok(opened) => std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())),
@@ -95,8 +98,8 @@ fn names(path: &Path) -> Vec<OsString> {
     names.rev().collect()
 }
 
-/// The target of a symbolic link, as far as the kernel knows the link from its caches: as [`known_path`], without what
-/// the link leads to.
+/// The target of a symbolic link, as far as the kernel knows the link from its caches: as
+/// [`known_path`], without what the link leads to.
 ///
 /// # Errors
 /// Nothing is there, it is no link, or the kernel would have to look it up.
@@ -198,8 +201,8 @@ pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
     system::unnamed_file(label).map_err(|error| refused(UNNAMED_FILE, error))
 }
 
-/// Shrinks a pipe so that a single byte fills it: when it is writable again, the byte was read. Linux only;
-/// elsewhere a no-op.
+/// Shrinks a pipe so that a single byte fills it: when it is writable again, the byte was read.
+/// Linux only; elsewhere a no-op.
 pub fn shrink_pipe(pipe: impl AsFd) {
     system::shrink_pipe(pipe);
 }

@@ -1,5 +1,5 @@
-//! Detects variables that hold secrets: by exact name, by the words in a name, by the form of a value. Each is a
-//! table, in `tables`, with a function to apply it.
+//! Detects variables that hold secrets: by exact name, by the words in a name, by the form of a
+//! value. Each is a table, in `tables`, with a function to apply it.
 
 mod masks;
 mod tables;
@@ -86,8 +86,8 @@ fn is_key_of_something(words: &[String]) -> bool {
     }
 }
 
-/// Whether the value shows that it is no secret although the name could be that of one: a switch, an amount
-/// (`MAX_TOKENS=4096`), a property of a secret (`COOKIE_DOMAIN=example.org`), a path.
+/// True if the value shows that it is not a secret although the name could be one's: a switch, an
+/// amount (`MAX_TOKENS=4096`), a property of a secret (`COOKIE_DOMAIN=example.org`), a path.
 fn is_something_else(name: &str, value: &[u8]) -> bool {
     let words = words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -105,8 +105,8 @@ fn is_something_else(name: &str, value: &[u8]) -> bool {
         || ends(OFTEN_PATHS) && values::is_path(value)
 }
 
-/// The words of a name in lower case: split at everything that is not alphanumeric, and where a capital follows a
-/// lower-case letter. Trailing digits are not part of a word.
+/// The words of a name in lower case: split at everything that is not alphanumeric, and where a
+/// capital follows a lower-case letter. Trailing digits are not part of a word.
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for part in name.split(|c: char| !c.is_alphanumeric()) {

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What every system has.
+/// The temporary directory of every system.
 const SHARED: &str = "/tmp";
 
 /// A bit of the mode: in this directory only its owner may replace a file (`S_ISVTX`).
@@ -32,8 +32,8 @@ fn named(wanted: &Path) -> String {
     format!("$TMPDIR ({})", wanted.display())
 }
 
-/// Returns what `make` makes in `wanted`, which is `$TMPDIR`; or else in `/tmp`, if other users cannot replace what is
-/// made there. Each is tried once.
+/// Returns what `make` makes in `wanted`, which is `$TMPDIR`; or else in `/tmp`, if other users
+/// cannot replace what is made there. Each is tried once.
 ///
 /// # Errors
 /// `make` fails in both: the error is that of `wanted`.

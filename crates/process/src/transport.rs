@@ -1,5 +1,5 @@
-//! A program that carries bytes to another place and back, such as `ssh`: started with three pipes, and ended with
-//! everything in its process group.
+//! A program that carries bytes to another place and back, such as `ssh`: started with three pipes,
+//! and ended with everything in its process group.
 
 use agent_bash_os::ProcessHandle;
 use rustix::io::Errno;
@@ -35,8 +35,8 @@ pub struct Carrier {
 }
 
 impl Transport {
-    /// Starts `words` (a program and its arguments) in `directory`, with `env` as its complete environment, in a process
-    /// group of its own: a Ctrl-C at our terminal is for us.
+    /// Starts `words` (a program and its arguments) in `directory`, with `env` as its complete
+    /// environment, in a process group of its own: a Ctrl-C at our terminal is for us.
     ///
     /// # Errors
     /// There is no such program, or it cannot be started.
@@ -91,13 +91,14 @@ impl Carrier {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Waits until it has ended, and reaps it. What it says of its end is not told: of a command at the other end it means
-    /// nothing. Cancel safe.
+    /// Waits until it has ended, and reaps it. What it says of its end is not told: of a command at
+    /// the other end it means nothing. Cancel safe.
     pub async fn ended(&mut self) {
         self.code().await;
     }
 
-    /// As [`Self::ended`], and its exit code, for a program of ours at this end: `None` if a signal ended it.
+    /// As [`Self::ended`], and its exit code, for a program of ours at this end: `None` if a signal
+    /// ended it.
     pub async fn code(&mut self) -> Option<i32> {
         let pid = self.pid()?;
         let pidfd = ProcessHandle::open(pid.cast_signed()).ok();
@@ -115,7 +116,7 @@ impl Carrier {
     /// Kills and reaps what is left of it.
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
-        // It is not reaped yet, so that the group is still its own.
+        // The child is not reaped yet, so the group is still its own.
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
         match child.try_wait() {
             Ok(None) => {
@@ -129,8 +130,9 @@ impl Carrier {
     }
 }
 
-/// Waits for the end of a child without reaping it, on a thread: where the system refuses pidfds nothing tells the
-/// event loop. If no thread can be started, this never returns, and the child is killed when it is dropped.
+/// Waits for the end of a child without reaping it, on a thread: where the system refuses pidfds
+/// nothing tells the event loop. If no thread can be started, this never returns, and the child is
+/// killed when it is dropped.
 async fn waited_for(pid: i32) {
     let (tell, ended) = oneshot::channel();
     let wait = move || {

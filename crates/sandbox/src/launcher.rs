@@ -32,8 +32,8 @@ pub fn init() {
     }
 }
 
-/// The words of a launcher's command line: descriptors of the order and of the report socket, the program, its `argv[0]`
-/// and arguments.
+/// The words of a launcher's command line: descriptors of the order and of the report socket, the
+/// program, its `argv[0]` and arguments.
 fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     let mut descriptor = || taken_over(&args.next()?);
     let (Some(order), Some(report)) = (descriptor(), descriptor()) else {

@@ -15,9 +15,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::thread::CapabilitySet;
 use std::io;
 use std::os::fd::OwnedFd;
-
-/// Open flags that may change a file.
-const CHANGES: i32 = libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
+use table::CHANGING_FLAGS;
 
 /// True for a system call of this architecture, whose arguments [`call`] knows.
 pub fn is_native(table: u32, number: i32) -> bool {
@@ -96,7 +94,7 @@ fn rule(call: &Call) -> Rule {
     let mut tests = Vec::new();
     for operand in call.operands {
         if let Effect::Opens(Flags::In(argument)) = operand.effect {
-            tests.push(any_of(argument, CHANGES as u32));
+            tests.push(any_of(argument, CHANGING_FLAGS as u32));
         }
     }
     let answer = FilterAction::Notify;

@@ -1,5 +1,5 @@
-//! Workspaces on mounts with flags that a user namespace may not take away, as hardened systems and containers have
-//! them.
+//! Workspaces on mounts with flags that a user namespace may not take away, as hardened systems and
+//! containers have them.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -18,8 +18,9 @@ const FLAGS: [&str; 7] = [
     "strictatime,nosuid",
 ];
 
-/// `$1`: flags, `$2`: where to mount, `$3`: the program that starts others in a sandbox, the rest: its command line.
-/// The sandbox is started without the capability to change mounts, as it is started outside of a container.
+/// `$1`: flags, `$2`: where to mount, `$3`: the program that starts others in a sandbox, the rest:
+/// its command line. The sandbox is started without the capability to change mounts, as it is
+/// started outside of a container.
 const SCRIPT: &str = r#"
 mount -t tmpfs -o "$1" tmpfs "$2" && cd "$2" || exit 77
 mkdir -p w/.git/hooks held/upper held/work && echo '[core]' >w/.git/config && cd w || exit 77

@@ -162,7 +162,8 @@ fn a_directory_of_the_programs_own_stays_one_in_the_workspace() {
     }
 }
 
-/// Each is refused by name, and the script has not run: it would have left a file where nothing is held back.
+/// Each is refused by name, and the script has not run: it would have left a file where nothing is
+/// held back.
 #[test]
 fn where_it_cannot_be_nothing_runs() {
     let place = TrialDirs::of(None);

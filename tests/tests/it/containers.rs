@@ -1,5 +1,5 @@
-//! Calls where system calls fail as they do in containers: calls end, what is missing is said, and nothing is promised
-//! that does not hold. The conformance kit runs under the same refusals.
+//! Calls where system calls fail as they do in containers: calls end, what is missing is said, and
+//! nothing is promised that does not hold. The conformance kit runs under the same refusals.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::refusals::{self, ENGINES, Refusal, When, always, when};

@@ -1,4 +1,5 @@
-//! The sets of a session, for every surface: listed, shown, committed, discarded, taken back; and what is said of that.
+//! The sets of a session, for every surface: listed, shown, committed, discarded, taken back; and
+//! what is said of that.
 
 use super::{ChangeStore, ChangesSettings, CommitBy};
 use crate::approval::{Approval, Approver};
@@ -18,8 +19,8 @@ use std::sync::Arc;
 /// Files named where something was not done, at most.
 const NAMED: usize = 20;
 
-/// The sets of changes of a session. Cheap to clone; everything here reads or changes files, and blocks: an async caller
-/// uses [`apart`](crate::apart()).
+/// The sets of changes of a session. Cheap to clone; everything here reads or changes files, and
+/// blocks: an async caller uses [`apart`](crate::apart()).
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
     store: Arc<ChangeStore>,
@@ -85,7 +86,8 @@ pub struct ChangesConflict {
 }
 
 impl ChangesConflict {
-    /// For the person who asked, whose own line may have been it. What a model is told is this error's own text.
+    /// For the person who asked, whose own line may have been it. What a model is told is this
+    /// error's own text.
     pub fn for_people(&self) -> String {
         let by = |at: usize| self.by.get(at).and_then(Option::as_deref);
         let none = FileName::new("");
@@ -209,7 +211,8 @@ impl ChangeSets {
         Ok(sets)
     }
 
-    /// Other sessions in the same state directory that have sets of where this one works, those with the newest first.
+    /// Other sessions in the same state directory that have sets of where this one works, those
+    /// with the newest first.
     ///
     /// # Errors
     /// As [`Self::list`].

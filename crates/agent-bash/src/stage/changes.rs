@@ -1,4 +1,5 @@
-//! What a call does to files: held back, watched, or compared; and what becomes of it when the call has ended.
+//! What a call does to files: held back, watched, or compared; and what becomes of it when the call
+//! has ended.
 
 mod compared;
 mod limit;
@@ -31,7 +32,8 @@ const NOT_HELD_BACK: &str =
 /// After how long it is asked whether it does.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often that is asked for a record: what hangs may be mounted below. Its set is listed once it is done.
+/// How often that is asked for a record: what hangs may be mounted below. Its set is listed once it
+/// is done.
 const AT_MOST: usize = 15;
 
 /// A call whose changes are kept.
@@ -46,7 +48,8 @@ pub(crate) struct Changing {
 enum How {
     /// They are held back.
     Trial(ChangeSet, TrialRequest),
-    /// They are recorded while they are made, in the shell of this session or one of the call's own.
+    /// They are recorded while they are made, in the shell of this session or one of the call's
+    /// own.
     Trace(ChangeSet, Option<SessionName>),
     /// The same of a job, which goes on.
     Job(ChangeSet),
@@ -54,8 +57,9 @@ enum How {
     Scan(Scan),
 }
 
-/// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an ordinary call, of which
-/// a notice says why. `unwatched`: why nobody can watch this one. `typed`: the command as it is known to people.
+/// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an
+/// ordinary call, of which a notice says why. `unwatched`: why nobody can watch this one. `typed`:
+/// the command as it is known to people.
 pub(crate) async fn begin(
     tool: &ToolContext,
     call: &mut Call,
@@ -113,8 +117,8 @@ pub(crate) async fn begin(
     }
 }
 
-/// Prepares comparing what a call changes, which was to be recorded and, for this reason, is not. Nothing of it has run.
-/// `typed`: as for [`begin`].
+/// Prepares comparing what a call changes, which was to be recorded and, for this reason, is not.
+/// Nothing of it has run. `typed`: as for [`begin`].
 async fn begin_unwatched(
     tool: &ToolContext,
     call: &mut Call,
@@ -147,7 +151,8 @@ pub(crate) fn unwatched(takes_privileges: Option<&str>) -> Option<String> {
     lent.map(|program| format!("it runs `{program}`, which cannot be watched"))
 }
 
-/// The call has ended, and so have all of its processes, or they are named; or nothing of it was run.
+/// The call has ended, and so have all of its processes, or they are named; or nothing of it was
+/// run.
 pub(crate) async fn ended(
     tool: &ToolContext,
     changing: Option<Changing>,
@@ -163,8 +168,8 @@ pub(crate) async fn ended(
     }
 }
 
-/// The call has started a job, and what that changes is recorded from now on by whoever keeps it, or `recorded` says why not.
-/// `None`: nothing was started.
+/// The call has started a job, and what that changes is recorded from now on by whoever keeps it,
+/// or `recorded` says why not. `None`: nothing was started.
 pub(crate) async fn goes_on(
     tool: &ToolContext,
     changing: Option<Changing>,
@@ -241,7 +246,8 @@ async fn started(
     begun.unwrap_or_else(|| Err(NO_ANSWER.to_owned()))
 }
 
-/// Waits for work on these directories' file systems as long as they answer, asking them so often at most.
+/// Waits for work on these directories' file systems as long as they answer, asking them so often
+/// at most.
 async fn while_answering<T>(
     tool: &ToolContext,
     places: &[PathBuf],
@@ -450,7 +456,8 @@ fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Optio
     (!paths.is_empty()).then(|| NoticeKind::ProtectedInTrial { paths }.into())
 }
 
-/// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names it.
+/// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names
+/// it.
 fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, String> {
     let mut held = store.hold_to_commit(set).map_err(error_text)?;
     match store.commit(session, held.id) {

@@ -248,7 +248,8 @@ pub(crate) fn observed(boxed: &CallSandbox, job: &Job) -> Option<ObservedSandbox
     Some(ObservedSandbox::new(Report { tier, missing }))
 }
 
-/// What is missing that a call at this level could tell: where nothing is writable, protected files stay.
+/// What is missing that a call at this level could tell: where nothing is writable, protected files
+/// stay.
 fn felt(said: &Sandboxed) -> Vec<Lack> {
     let is_felt = |lack: &Lack| said.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
     said.missing.iter().copied().filter(is_felt).collect()

@@ -386,7 +386,8 @@ fn without_care_something_is_lost() {
         );
     }
 
-    // The second look: what was saved between the check and the rename goes with the file that is swapped out.
+    // The second look: what was saved between the check and the rename goes with the file that is
+    // swapped out.
     for (care, kept) in [
         (Care::default(), true),
         (careless(|care| care.second_look = false), false),
@@ -418,8 +419,8 @@ fn without_care_something_is_lost() {
     }
 }
 
-/// A file that was changed in the very moment of the mark was changed before the trial, as the mark is a moment that is
-/// over when the trial begins.
+/// A file that was changed in the very moment of the mark was changed before the trial, as the mark
+/// is a moment that is over when the trial begins.
 #[test]
 fn the_moment_of_the_mark_counts_as_before() {
     let (mut conflicts, mut rounds) = (0, 0);

@@ -47,7 +47,8 @@ fn the_directory_that_a_trial_is_in_may_go() {
     assert_eq!(place.text("gone/file").as_deref(), Some("x\n"));
 }
 
-/// The disk that takes what a trial writes is full: that is the command's error, and nothing else of it is lost.
+/// The disk that takes what a trial writes is full: that is the command's error, and nothing else
+/// of it is lost.
 #[test]
 fn where_there_is_no_room_for_a_trial_its_command_fails() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_NO_ROOM") {

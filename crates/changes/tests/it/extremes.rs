@@ -1,4 +1,5 @@
-//! Many files, a disk that fills up while a set is applied, and files of groups that do not exist in a view.
+//! Many files, a disk that fills up while a set is applied, and files of groups that do not exist
+//! in a view.
 
 use crate::support::{SESSION, TestTree, difference};
 use std::fs;
@@ -23,7 +24,8 @@ fn twenty_thousand_new_files_are_made_and_taken_back() {
     assert_eq!(difference(&before, &place.files()), "");
 }
 
-/// In a namespace with a small file system for the tree. What a store elsewhere has kept is copied there, and does not fit.
+/// In a namespace with a small file system for the tree. What a store elsewhere has kept is copied
+/// there, and does not fit.
 #[test]
 fn a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_FILLS_UP") {

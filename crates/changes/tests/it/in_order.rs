@@ -41,7 +41,8 @@ fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> Change
     store.finish(set).unwrap().id
 }
 
-/// Everything but inodes, and the times of directories: those are left where they are not what a call left.
+/// Everything but inodes, and the times of directories: those are left where they are not what a
+/// call left.
 fn same(place: &TestTree, want: &Tree, when: &str) {
     let plain = |tree: &Tree| {
         let mut plain = without_inodes(tree);

@@ -1,5 +1,5 @@
-//! Files that are changed by another name than they had: moved with their directory, linked, or of several names. What is listed is what
-//! is different, and all of it is taken back and made again.
+//! Files that are changed by another name than they had: moved with their directory, linked, or of
+//! several names. What is listed is what is different, and all of it is taken back and made again.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
 use agent_bash_changes::{ChangesError, Recorder, Touch};
@@ -268,7 +268,8 @@ fn what_is_changed_by_another_name_is_taken_back_from_a_store_elsewhere() {
     there_and_back(TestTree::far);
 }
 
-/// Of a file that has moved and was written to, the former content is kept: alone it comes back as it was.
+/// Of a file that has moved and was written to, the former content is kept: alone it comes back as
+/// it was.
 #[test]
 fn a_moved_file_is_taken_back_alone_as_it_was() {
     let place = TestTree::new(TREE);
@@ -327,7 +328,8 @@ fn a_file_that_has_left_the_root_is_kept_as_it_was() {
     same(&before, &place, "undone");
 }
 
-/// What the same file looks like cannot be taken back by one of its names if another of them goes: that is said.
+/// What the same file looks like cannot be taken back by one of its names if another of them goes:
+/// that is said.
 #[test]
 fn a_look_that_cannot_be_given_back_is_named() {
     let place = TestTree::new(TREE);
@@ -348,8 +350,8 @@ fn a_look_that_cannot_be_given_back_is_named() {
     assert_eq!(place.text("a2"), None);
 }
 
-/// Of a file that one call has moved, and another has written to, the former content comes back with both of them; alone it is refused,
-/// as what was kept of it was a link.
+/// Of a file that one call has moved, and another has written to, the former content comes back
+/// with both of them; alone it is refused, as what was kept of it was a link.
 #[test]
 fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
@@ -373,7 +375,8 @@ fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     assert_eq!(place.text("a").as_deref(), Some("one\n"));
 }
 
-/// A time that is still to come is no sign that somebody has written to it since; a name that it has still may be.
+/// A time that is still to come is no sign that somebody has written to it since; a name that it
+/// has still may be.
 #[test]
 fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
     let place = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));
@@ -392,7 +395,8 @@ fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
     assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
 }
 
-/// A file that was moved out of the root stays there, and is another file than the one that is put back.
+/// A file that was moved out of the root stays there, and is another file than the one that is put
+/// back.
 #[test]
 fn undo_of_a_move_out_of_the_root_makes_two_files() {
     let inode = |place: &TestTree, name: &str| {

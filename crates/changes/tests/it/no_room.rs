@@ -1,5 +1,6 @@
-//! Where nothing can be written any more, not even over what is there: a quota that is used up, on a file system that
-//! copies on write. A limit on the size of files does the same to a process of its own.
+//! Where nothing can be written any more, not even over what is there: a quota that is used up, on
+//! a file system that copies on write. A limit on the size of files does the same to a process of
+//! its own.
 
 use crate::crash::kill;
 use crate::support::{SESSION, TestTree};
@@ -18,8 +19,8 @@ fn states(store: &Store) -> Vec<ChangesState> {
     sets.iter().map(|set| set.changes.state).collect()
 }
 
-/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal. By itself it does
-/// nothing.
+/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal.
+/// By itself it does nothing.
 #[test]
 fn without_room() {
     let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else {

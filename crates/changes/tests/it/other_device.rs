@@ -1,4 +1,5 @@
-//! Subvolumes of btrfs: directories on another device, without a mount. Needs root and the tools of btrfs.
+//! Subvolumes of btrfs: directories on another device, without a mount. Needs root and the tools of
+//! btrfs.
 
 use crate::names::traced;
 use crate::support::{SESSION, TestTree, difference};

@@ -1,4 +1,5 @@
-//! A held trial is a photograph: what is shown of it is what it did, whatever is changed afterwards.
+//! A held trial is a photograph: what is shown of it is what it did, whatever is changed
+//! afterwards.
 
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{FileDiff, Recorder, Text, Touch};
@@ -149,7 +150,8 @@ fn one_without_a_photo_is_compared_and_can_be_decided() {
     place.store().discard(SESSION, other.id).unwrap();
 }
 
-/// Nothing of the tree is touched: no links of its files are made, in which others could write as well.
+/// Nothing of the tree is touched: no links of its files are made, in which others could write as
+/// well.
 #[test]
 fn what_was_there_is_kept_as_a_copy() {
     use std::os::unix::fs::MetadataExt;
@@ -337,7 +339,8 @@ fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repo
     assert_eq!(by(), None);
 }
 
-/// Of an ordinary call it is kept if that has changed something; the next one that takes over its set does not get it.
+/// Of an ordinary call it is kept if that has changed something; the next one that takes over its
+/// set does not get it.
 #[test]
 fn a_set_has_its_command_and_not_that_of_another_call() {
     let place = TestTree::new("echo 1 >a");

@@ -66,8 +66,8 @@ fn a_directory_has_its_time_again() {
     }
 }
 
-/// A socket cannot be opened to be compared, and a path that is too long cannot be looked at: all else is listed, and the latter is
-/// named.
+/// A socket cannot be opened to be compared, and a path that is too long cannot be looked at: all
+/// else is listed, and the latter is named.
 #[test]
 fn what_cannot_be_compared_is_no_reason_to_list_nothing() {
     const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";

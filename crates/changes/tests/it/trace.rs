@@ -259,7 +259,8 @@ fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
     assert_eq!(place.text("d/1").as_deref(), Some("1\nmore\n"));
 }
 
-/// A file of several names that is written to by one of them has changed by all, and is one file again afterwards.
+/// A file of several names that is written to by one of them has changed by all, and is one file
+/// again afterwards.
 #[test]
 fn a_file_of_several_names_is_taken_back_by_each_of_them() {
     for (touched, script) in [
@@ -402,7 +403,8 @@ fn trace_of_a_dead_host_is_interrupted_and_can_be_undone() {
     place.sh("echo more >>a");
     let id = set.id();
     drop((recorder, set));
-    // A test beside this one may be starting a process, which has the lock as well until it executes its program.
+    // A test beside this one may be starting a process, which has the lock as well until it
+    // executes its program.
     let mut changes = place.store().show(SESSION, id).unwrap();
     for _ in 0..1000 {
         if changes.state == ChangesState::Interrupted {

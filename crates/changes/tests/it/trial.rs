@@ -1,5 +1,5 @@
-//! Each kind of change, in a trial: nothing is touched, the commit does what the command would have done, an undo makes
-//! it what it was, a redo does it again.
+//! Each kind of change, in a trial: nothing is touched, the commit does what the command would have
+//! done, an undo makes it what it was, a redo does it again.
 
 use crate::support::{TestTree, Tree, difference, tree, without_inodes};
 use agent_bash_core::changes::{Change, ChangesState};
@@ -115,7 +115,8 @@ const CASES: &[(&str, &str, [u64; 5])] = &[
     ),
 ];
 
-/// Without the times of directories that a command changes as it goes: those of the two runs differ.
+/// Without the times of directories that a command changes as it goes: those of the two runs
+/// differ.
 fn comparable(tree: &Tree) -> Tree {
     let mut tree = without_inodes(tree);
     for file in tree.values_mut() {
@@ -195,7 +196,8 @@ fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
     }
 }
 
-/// The view copies a file that is changed: its other names keep the old content. An undo makes them one again.
+/// The view copies a file that is changed: its other names keep the old content. An undo makes them
+/// one again.
 #[test]
 fn hard_links_part_and_are_one_again_after_an_undo() {
     let place = TestTree::new(TREE);

@@ -248,7 +248,8 @@ fn enforced(missing: &[Lack]) -> (Grade, String) {
     (Grade::Note, detail)
 }
 
-/// Whether what commands do to files can be undone, and tried. None is a problem if the settings ask for a record.
+/// Whether what commands do to files can be undone, and tried. None is a problem if the settings
+/// ask for a record.
 async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Finding; 2] {
     let changes::Tried { record, trial } = changes::tried(settings, start, SESSION).await;
     let wanted = theirs.changes.level.unwrap_or(ChangesLevel::Off);

@@ -23,7 +23,8 @@ pub(crate) async fn open(
     open_in(None, name, settings, start, options, add).await
 }
 
-/// As [`open`]. Calls work in `cwd`, by which the target's workspace is found; relative to the target's own directory.
+/// As [`open`]. Calls work in `cwd`, by which the target's workspace is found; relative to the
+/// target's own directory.
 pub(crate) async fn open_in(
     cwd: Option<&str>,
     name: &str,

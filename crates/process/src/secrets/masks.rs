@@ -1,9 +1,10 @@
-//! [`Masks`]: takes secrets out of texts that are kept or shown. What holds a secret is decided as for the environment:
-//! by the variables' own values, by names (`--token x`, `PASSWORD=x`), and by the form of a word.
+//! [`Masks`]: masks secrets in stored or shown texts. As for the environment, the values of
+//! variables, names (`--token x`, `PASSWORD=x`), and the form of a word decide.
 //!
-//! Nothing else may be hidden: a record must show every command that ran, whatever somebody writes to be recorded. So
-//! a mask covers one word, and never reaches beyond what separates commands, in quotes either: `eval`, `ssh` and others
-//! run what is quoted. Only what is certainly assigned to a variable is hidden with its blanks.
+//! Nothing else may be masked: a record must show every command that ran, whatever text a command
+//! contains. So a mask covers one word, and never reaches beyond a command separator, even in
+//! quotes: `eval`, `ssh` and others run quoted text. Only a value that is certainly assigned to a
+//! variable is masked with its blanks.
 
 mod announced;
 mod key_text;
@@ -22,7 +23,8 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use words::Words;
 
-/// Shorter values of variables are not looked for: they would be found in words that have nothing to do with them.
+/// Shorter values of variables are not looked for: they would be found in words that have nothing
+/// to do with them.
 const SHORTEST: usize = 6;
 
 /// Takes the host's secrets, and what looks like one, out of texts.
@@ -34,7 +36,7 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Those of a host's environment, as `filter` sees it.
+    /// Returns the masks of a host's environment, as `filter` sees it.
     pub fn new<'a>(
         environment: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
         filter: SecretFilter,
@@ -49,8 +51,8 @@ impl Masks {
         Self { filter, values }
     }
 
-    /// The text with `[hidden]` in place of each secret. Escape sequences within a secret (`grep --color`) stay, behind
-    /// it.
+    /// The text with `[hidden]` in place of each secret. Escape sequences within a secret (`grep
+    /// --color`) stay, behind it.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let plain = Plain::of(text);
         let found = united(self.found(&plain.text));

@@ -1,7 +1,7 @@
-//! What secrets are called, and what they look like. Tables only.
+//! Tables of names and forms of secrets.
 
-/// Kept: their names contain a listed word, but they hold a path, a terminal or a user's name. Or they are needed
-/// even if they contain a password: no download gets through a proxy without it.
+/// Kept: their names contain a listed word, but they hold a path, a terminal or a user's name. Or
+/// they are needed even if they contain a password: no download gets through a proxy without it.
 pub(super) const KEEP: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_ASKPASS",
@@ -65,7 +65,8 @@ pub(super) const DROP: &[&str] = &[
 /// Removed by exact name, unless the value is a path: what they name is not a secret itself.
 pub(super) const DROP_UNLESS_PATH: &[&str] = &["PGPASSFILE", "NETRC"];
 
-/// A name whose last word is one of these holds a path as often as a secret: it is kept if its value is a path.
+/// A name whose last word is one of these holds a path as often as a secret: it is kept if its
+/// value is a path.
 pub(super) const OFTEN_PATHS: &[&str] = &["credential", "credentials", "creds", "pwd"];
 
 /// A name that contains one of these as a whole word is that of a secret.
@@ -140,7 +141,8 @@ pub(super) const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
 /// A name whose last word is one of these says where something is, not what it is.
 pub(super) const PLACES: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
 
-/// A name whose last word is one of these says something about a secret: of what kind it is, where it is used.
+/// A name whose last word is one of these says something about a secret: of what kind it is, where
+/// it is used.
 pub(super) const PROPERTIES: &[&str] = &[
     "expiration",
     "expires",
@@ -324,15 +326,15 @@ pub(super) const SWITCHES: &[&[u8]] = &[
 pub(super) enum Letters {
     /// Letters and digits.
     Alphanumeric,
-    /// Those, and `_` and `-`.
+    /// The former, and `_` and `-`.
     Word,
     /// Upper-case letters and digits.
     Upper,
     /// Hexadecimal digits.
     Hex,
-    /// Those of a word, and `.=+/~:`, but no path.
+    /// The characters of a word, and `.=+/~:`, but not a path.
     Any,
-    /// Those, and the commas of a list.
+    /// The former, and the commas of a list.
     List,
 }
 
@@ -469,7 +471,8 @@ pub(super) const TOKENS: &[TokenFormat] = &[
 /// Within a token of HashiCorp: 14 characters stand before it, and 60 behind it.
 pub(super) const INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 
-/// Of a bot of Telegram's: the fewest digits of its number, what stands behind that, and how many characters follow.
+/// Of a bot of Telegram's: the fewest digits of its number, what stands behind that, and how many
+/// characters follow.
 pub(super) const BOT: (usize, &str, usize) = (6, ":AA", 30);
 
 /// Parts of addresses behind which the rest is a secret.
@@ -502,5 +505,6 @@ pub(super) const FIELDS: &[&[u8]] = &[
     b"apikey=",
 ];
 
-/// The signature of an address that anybody may use who has it (Azure's SAS), and the shortest there is.
+/// The parameter with the signature of an address (Azure's SAS), which gives access to its holder,
+/// and its shortest length.
 pub(super) const SIGNATURE: (&str, usize) = ("sig", 20);

@@ -1,4 +1,4 @@
-//! What a value looks like: a token, a key, an address with a password, an amount, a path.
+//! Forms of values: a token, a key, an address with a password, an amount, a path.
 
 use super::tables::{
     AMOUNTS, BOT, FIELDS, INFIX, Letters, SECRET_ADDRESSES, SECRET_HEADER, SIGNATURE, TOKENS,
@@ -13,7 +13,7 @@ const RANDOM_LENGTH: usize = 20;
 const LONG_PART: usize = 16;
 const MIXED_PART: usize = 10;
 
-/// What separates the parts of an address, of a list and of an assignment.
+/// Separators of addresses, lists and assignments.
 const SEPARATORS: &[u8] = b"/?&=:@#;,|\"'()[]{}<>";
 
 pub(super) fn is_secret(value: &[u8]) -> bool {
@@ -178,7 +178,7 @@ pub(super) fn signature(text: &str) -> Option<Range<usize>> {
     parts.next().filter(|_| is_address)
 }
 
-/// What stands behind an address that is a secret by the rest of it.
+/// Returns the range after an address that is the secret.
 pub(super) fn behind_address(text: &str) -> Option<Range<usize>> {
     SECRET_ADDRESSES.iter().find_map(|address| {
         let begin = text.find(address)? + address.len();

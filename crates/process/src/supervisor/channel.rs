@@ -1,5 +1,6 @@
-//! Messages with descriptors over a Unix stream socket: length and number of descriptors, then JSON. Reads never
-//! block on either side; when the socket is full, the supervisor's writes wait and the host's fail.
+//! Messages with descriptors over a Unix stream socket: length and number of descriptors, then
+//! JSON. Reads never block on either side; when the socket is full, the supervisor's writes wait
+//! and the host's fail.
 
 use crate::platform::{RECEIVE, SEND};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -18,8 +19,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// two pipes and two files.
 pub(super) const MAX_FDS: usize = 4;
 
-/// Longest message. The largest ones are lists of survivors, whose number and length are bounded; an order to start
-/// a shell carries changes to the environment.
+/// Longest message. The largest ones are lists of survivors, whose number and length are bounded;
+/// an order to start a shell carries changes to the environment.
 const MAX_MESSAGE: usize = 16 << 20;
 
 /// Length (4 bytes, little-endian) and number of descriptors (1 byte).
@@ -113,7 +114,8 @@ impl Inbox {
 pub(super) enum Wait {
     /// Wait until there is room, or the other side has closed.
     ForRoom,
-    /// Fail with `WouldBlock`. Orders are few and short, so a full socket means that the supervisor is stopped.
+    /// Fail with `WouldBlock`. Orders are few and short, so a full socket means that the supervisor
+    /// is stopped.
     No,
 }
 

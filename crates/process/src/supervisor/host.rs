@@ -1,8 +1,9 @@
 //! The host's side of a supervisor.
 //!
-//! Modules: `launch` (starting one), `client` (its events, and letting go of it), `hearing` (receiving messages), `link` (sending orders), `shell`
-//! (starting a shell that waits for its script), `terminal` (starting one on a terminal), `survivors` (listing and
-//! adopting what a call leaves), `detach` (turning a call into a job), `visit` (a later host asks about a job), `reap`
+//! Modules: `launch` (starting one), `client` (its events, and letting go of it), `hearing`
+//! (receiving messages), `link` (sending orders), `shell` (starting a shell that waits for its
+//! script), `terminal` (starting one on a terminal), `survivors` (listing and adopting what a call
+//! leaves), `detach` (turning a call into a job), `visit` (a later host asks about a job), `reap`
 //! (its end), `start_error`.
 
 mod client;

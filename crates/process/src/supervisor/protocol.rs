@@ -1,7 +1,9 @@
-//! The messages between host and supervisor. Every order is answered: immediately with the event named there, or,
-//! if it says "later", by the events that result from it. An order that cannot be parsed closes the connection.
+//! The messages between host and supervisor. Every order is answered: immediately with the event
+//! named there, or, if it says "later", by the events that result from it. An order that cannot be
+//! parsed closes the connection.
 //!
-//! JSON, as the messages are few and small. Their transport, including descriptors, is in `channel`.
+//! JSON, as the messages are few and small. Their transport, including descriptors, is in
+//! `channel`.
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
@@ -33,21 +35,22 @@ pub const ORDERS: &[&str] = &[
 /// Messages from the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`, the way into the network if `network`.
-    /// Answer: `Started`, `StartFailed`, `BoxFailed` or `NoTrial`.
+    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`, the way into the network
+    /// if `network`. Answer: `Started`, `StartFailed`, `BoxFailed` or `NoTrial`.
     Start(ShellStart),
     /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
-    /// Start a shell on a terminal. Descriptors: the file with its script, the way into the network if `network`.
-    /// Answer: `Started` without descriptors, or as for `Start` what says that there is none. The script runs at once.
+    /// Start a shell on a terminal. Descriptors: the file with its script, the way into the network
+    /// if `network`. Answer: `Started` without descriptors, or as for `Start` what says that there
+    /// is none. The script runs at once.
     StartOnTerminal(TerminalStart),
-    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later: `Ended` (if the
-    /// shell was still alive), and `Empty` or `Stuck`.
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later:
+    /// `Ended` (if the shell was still alive), and `Empty` or `Stuck`.
     Terminate {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
-        /// Stop the shell first and keep it stopped until the end, so that it does not run its next command when
-        /// the current one is ended. For shells that serve several calls.
+        /// Stop the shell first and keep it stopped until the end, so that it does not run its next
+        /// command when the current one is ended. For shells that serve several calls.
         stop_shell: bool,
     },
     /// List the processes besides the shell that were not adopted. Answer: `Survivors`.
@@ -59,17 +62,17 @@ pub(super) enum Order {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
     },
-    /// Read the survivors' output from now on; with `detach`, keep running without the lifeline for their sake.
-    /// Descriptors: the read ends of the pipes, followed by as many files to append to if `files` is set. Answer:
-    /// `Adopted`, or `AdoptFailed`.
+    /// Read the survivors' output from now on; with `detach`, keep running without the lifeline for
+    /// their sake. Descriptors: the read ends of the pipes, followed by as many files to append to
+    /// if `files` is set. Answer: `Adopted`, or `AdoptFailed`.
     Adopt(Adopt),
-    /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order: the read end of
-    /// its output, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`,
-    /// or `DetachFailed`; later `JobEnded`.
+    /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order:
+    /// the read end of its output, the control pipe's write end, and the write end of its stdin if
+    /// it has one. Answer: `Detached`, or `DetachFailed`; later `JobEnded`.
     Detach(Detach),
-    /// Record what the shell and everything that it has started changes in the set with this directory. The shell was
-    /// started to be watched. Before its first change it waits until this comes; between two records it does not. Answer,
-    /// if `tell`: `Recording`.
+    /// Record what the shell and everything that it has started changes in the set with this
+    /// directory. The shell was started to be watched. Before its first change it waits until this
+    /// comes; between two records it does not. Answer, if `tell`: `Recording`.
     Record {
         /// The set's directory.
         set: OsString,
@@ -78,8 +81,8 @@ pub(super) enum Order {
     },
     /// Record nothing any more. Answer: `Recorded`.
     StopRecording,
-    /// Hold back there what the waiting shell will change, which was started apart from the host's mounts. Answer: `HeldBack`
-    /// or `NoTrial`.
+    /// Hold back there what the waiting shell will change, which was started apart from the host's
+    /// mounts. Answer: `HeldBack` or `NoTrial`.
     HoldBack {
         /// The view that it gets.
         overlay: Overlay,
@@ -95,17 +98,19 @@ pub(super) struct Adopt {
     pub(super) detach: bool,
     /// How many more bytes may be written to all the files together.
     pub(super) quota: u64,
-    /// The directory of the job that they become; `None` for no job. Without `detach` the shell continues, and
-    /// they are not listed again; unless they are a job, they are ended along with it.
+    /// The directory of the job that they become; `None` for no job. Without `detach` the shell
+    /// continues, and they are not listed again; unless they are a job, they are ended along with
+    /// it.
     pub(super) job: Option<OsString>,
 }
 
 /// How a call becomes a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detach {
-    /// The job's private directory, with the files that its host has created; absolute. See `job_directory`.
+    /// The job's private directory, with the files that its host has created; absolute. See
+    /// `job_directory`.
     pub directory: OsString,
-    /// What to write to the control pipe: it commits the script.
+    /// The text for the control pipe that commits the script.
     pub commit: String,
     /// Time limit in milliseconds.
     pub limit_ms: u64,
@@ -120,7 +125,7 @@ pub struct Detach {
 /// Messages from the supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// It is ready. Sent once.
+    /// The supervisor is ready. Sent once.
     Hello {
         /// Protocol version.
         version: u32,
@@ -139,7 +144,7 @@ pub enum Event {
         script_fd: i32,
         /// Descriptor number of the script's stdin in the shell, if it has one.
         stdin_fd: Option<i32>,
-        /// What is enforced by its box, if it is in one.
+        /// The report of its sandbox.
         sandbox: Option<Report>,
         /// Whether what it changes is held back.
         held_back: bool,
@@ -153,12 +158,12 @@ pub enum Event {
     },
     /// No shell was started, since its box cannot be without something.
     BoxLacks {
-        /// What the system lacks.
+        /// The missing means.
         what: String,
     },
     /// No shell was started, since there is no box for it.
     BoxFailed {
-        /// What could not be enforced, and why.
+        /// The failed step, and why.
         reason: String,
     },
     /// No shell was started, since what it would change cannot be held back.
@@ -172,14 +177,14 @@ pub enum Event {
         end: ShellEnd,
         /// No descendants are left; `Empty` does not follow.
         empty: bool,
-        /// What was written to the report pipe; empty if nothing was.
+        /// The contents of the report pipe.
         report: String,
     },
     /// No descendants are left. Follows an `Ended` that said otherwise.
     Empty,
     /// Some descendants withstood SIGKILL (they are in uninterruptible sleep).
     Stuck {
-        /// Those processes.
+        /// The remaining processes.
         survivors: Vec<Survivor>,
     },
     /// The answer to `Survivors`.
@@ -189,10 +194,11 @@ pub enum Event {
     },
     /// The watched processes have ended.
     SurvivorsEnded {
-        /// Those that withstood SIGKILL.
+        /// The processes that survived SIGKILL.
         withstand: Vec<Survivor>,
     },
-    /// The survivors belong to the supervisor now; the host may exit. They are a job if its entry exists.
+    /// The survivors belong to the supervisor now; the host may exit. They are a job if its entry
+    /// exists.
     Adopted,
     /// Nothing was adopted.
     AdoptFailed {
@@ -206,7 +212,7 @@ pub enum Event {
         /// The system's error.
         reason: String,
     },
-    /// What the waiting shell changes is held back from here on, until all of its processes have ended.
+    /// The overlay of the warm shell is mounted, until all of its processes have ended.
     HeldBack,
     /// The answer to `Record`: from here on it is recorded.
     Recording {
@@ -228,8 +234,8 @@ pub enum Event {
 /// Requests from a later host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum VisitRequest {
-    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No immediate answer; later `Ended` or `Stuck`, and EOF when
-    /// all processes have ended.
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No immediate answer; later `Ended` or
+    /// `Stuck`, and EOF when all processes have ended.
     End {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
@@ -257,14 +263,14 @@ pub(super) enum VisitAnswer {
     },
     /// Some processes withstand SIGKILL.
     Stuck {
-        /// Those processes.
+        /// The remaining processes.
         survivors: Vec<Survivor>,
     },
     /// Carries the write end of the job's stdin.
     Stdin,
     /// The job has no stdin, or it was closed.
     NoStdin,
-    /// It is closed now.
+    /// Stdin is closed.
     StdinClosed,
 }
 
@@ -275,37 +281,39 @@ pub struct ShellStart {
     pub program: PathBuf,
     /// Its `argv[0]`.
     pub arg0: OsString,
-    /// Its arguments. In each, `{script_fd}` is replaced by the descriptor number of the script file, and
-    /// `{report}` by the path of a pipe that the supervisor reads when the shell has ended.
+    /// Its arguments. In each, `{script_fd}` is replaced by the descriptor number of the script
+    /// file, and `{report}` by the path of a pipe that the supervisor reads when the shell has
+    /// ended.
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// Whether a descriptor for the script's stdin comes with the order.
     pub inherits_stdin: bool,
-    /// The streams to capture, each with a pipe; the others are discarded. A shell may print as soon as it is
-    /// started (a warning, for example), so each pipe must have a reader until the shell has ended.
+    /// The streams to capture, each with a pipe; the others are discarded. A shell may print as
+    /// soon as it is started (a warning, for example), so each pipe must have a reader until the
+    /// shell has ended.
     pub output: Vec<StreamId>,
     /// True if the shell gets two sockets to its host, for its status and its exports. In each
     /// argument, `{status_fd}` and `{exports_fd}` are replaced by their descriptor numbers.
     pub reports: bool,
     /// Resource limits for it and everything that it starts.
     pub limits: Limits,
-    /// What it is kept in; `None` for nothing.
+    /// The sandbox; `None` for none.
     pub sandbox: Option<ShellSandbox>,
-    /// What it does about a network that its box shares with others. Set by whoever sends the order, which comes with
-    /// the descriptor for it.
+    /// Its role in a shared network. The sender of the order sets it, and attaches the descriptor.
     pub network: Option<NetworkRole>,
 }
 
-/// What a shell is kept in: a box, a trial, both, or nothing but somebody's sight.
+/// The environment of a shell: a sandbox, a trial, both, or only a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellSandbox {
-    /// What the box allows; `None` for no box.
+    /// The policy of the sandbox; `None` for none.
     pub plan: Option<Plan>,
     /// Where what it changes is held back; `None` makes the changes.
     pub trial: Option<Overlay>,
-    /// Whether it waits apart from the host's mounts, so that a view can be mounted for it when a call takes it. Its supervisor
-    /// leaves them, and starts no other shells from then on. Not with a box.
+    /// Whether it waits apart from the host's mounts, so that a view can be mounted for it when a
+    /// call takes it. Its supervisor leaves them, and starts no other shells from then on. Not with
+    /// a box.
     pub private_mounts: bool,
     /// Whether what it changes may be recorded. Where it cannot be, it is started all the same.
     pub trace: bool,
@@ -316,7 +324,7 @@ pub struct ShellSandbox {
 }
 
 impl ShellStart {
-    /// The same for a shell that nobody watches.
+    /// Returns the environment without a trace.
     pub(super) fn unwatched(&self) -> Self {
         let kept = self.sandbox.clone().map(|kept| ShellSandbox {
             trace: false,
@@ -328,7 +336,7 @@ impl ShellStart {
         }
     }
 
-    /// Whether somebody is to watch it.
+    /// True if the shell is to be traced.
     pub(super) fn is_watched(&self) -> bool {
         self.sandbox.as_ref().is_some_and(|kept| kept.trace)
     }
@@ -360,12 +368,12 @@ impl ShellStart {
 /// How to start a shell on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalStart {
-    /// The shell, whose streams are the terminal. In its arguments `{control_fd}` is replaced by the descriptor number of the pipe that tells it to
-    /// begin.
+    /// The shell, whose streams are the terminal. In its arguments `{control_fd}` is replaced by
+    /// the descriptor number of the pipe that tells it to begin.
     pub start: ShellStart,
     /// Path of the terminal, such as `/dev/pts/3`.
     pub terminal: PathBuf,
-    /// What to write to the control pipe once the shell is the terminal's foreground process group.
+    /// The text for the control pipe once the shell is the terminal's foreground process group.
     pub commit: String,
 }
 

@@ -1,8 +1,9 @@
-//! The private directory of one shell that is kept in something: its temporary directory, and the pipe it reports in.
+//! The private directory of one sandboxed or traced shell: its temporary directory, and the pipe
+//! for its report.
 //!
-//! It is locked for as long as somebody may use it. A lock ends with the process that holds it, however that ends, so a
-//! directory without one was left by a supervisor that was killed: [`sweep`] removes it. (A pid in its name would say
-//! less: `/tmp` can be shared by containers, each with its own pids.)
+//! It is locked while a process may use it. A lock ends with its holder, so a directory without one
+//! belongs to a killed supervisor: [`sweep`] removes it. (A pid in its name would say less: `/tmp`
+//! can be shared by containers with separate pids.)
 
 use crate::platform::make_fifo;
 use crate::temporary::{NoTemporaryDirectory, make_temporary, temporary_parents};
@@ -25,12 +26,14 @@ const NAMES: u32 = 1000;
 #[derive(Debug)]
 pub(super) struct ShellDirectory {
     path: PathBuf,
-    /// Held until the directory is removed; `None` on a file system that has no locks, where none is swept either.
+    /// Held until the directory is removed; `None` on a file system that has no locks, where none
+    /// is swept either.
     _lock: Option<OwnedFd>,
 }
 
 impl ShellDirectory {
-    /// Makes one in `wanted`, which is `$TMPDIR`, or else in `/tmp`, for a shell in the sandbox of this plan.
+    /// Makes one in `wanted`, which is `$TMPDIR`, or else in `/tmp`, for a shell in the sandbox of
+    /// this plan.
     pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
         make_temporary(wanted, |parent| Self::make_in(parent, plan))
     }
@@ -87,7 +90,7 @@ impl ShellDirectory {
 
 impl Drop for ShellDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is private.
+        // A remaining directory is private.
         let _ = remove_tree(&self.path);
     }
 }
@@ -104,7 +107,7 @@ fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | WouldBlock)
 }
 
-/// The lock of a directory that nobody else has locked.
+/// Takes the lock of an unlocked directory.
 fn locked(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory = open(path, flags, Mode::empty())?;
@@ -112,7 +115,8 @@ fn locked(path: &Path) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-/// Removes the directories of this user that were left by supervisors that were killed, where `wanted` is `$TMPDIR`.
+/// Removes the directories of this user that were left by supervisors that were killed, where
+/// `wanted` is `$TMPDIR`.
 pub(super) fn sweep_temporary(wanted: &Path) {
     temporary_parents(wanted).for_each(sweep);
 }
@@ -128,7 +132,7 @@ pub(super) fn sweep(parent: &Path) {
             continue;
         }
         let path = entry.path();
-        // Locked until it is removed: nobody is to begin using it meanwhile.
+        // Locked until it is removed, so that no process begins to use it meanwhile.
         if let Ok(lock) = locked(&path)
             && fstat(&lock).is_ok_and(|stat| stat.st_uid == user)
         {
@@ -143,7 +147,7 @@ mod tests {
     use agent_bash_core::sandbox::{Level, Network, Tier};
 
     #[test]
-    fn what_nobody_holds_is_removed_and_what_somebody_does_stays() {
+    fn unlocked_directory_is_removed_and_locked_one_stays() {
         let parent = tempfile::tempdir().unwrap();
         let held = ShellDirectory::make_in(parent.path(), None).unwrap();
         let left = parent.path().join(format!("{PREFIX}1-0"));

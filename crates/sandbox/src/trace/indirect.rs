@@ -1,9 +1,10 @@
 //! System calls that change files without a path argument: requests to file systems, mounts, files
 //! by handle, descriptors of other processes, and sockets.
 
-use super::{CHANGES, any_of};
+use super::table::CHANGING_FLAGS;
 use crate::base::seccomp::program::FilterAction::Notify;
 use crate::base::seccomp::program::{Case, Half, Rule, Test};
+use crate::base::seccomp::rules::any_of;
 
 /// The effect of such a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +93,7 @@ pub(super) fn files() -> Vec<Rule> {
     vec![
         rule(
             libc::SYS_open_by_handle_at,
-            [vec![any_of(2, CHANGES as u32)]],
+            [vec![any_of(2, CHANGING_FLAGS as u32)]],
         ),
         rule(libc::SYS_ioctl, requests),
         rule(libc::SYS_mount, [Vec::new()]),

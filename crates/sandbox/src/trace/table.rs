@@ -1,5 +1,9 @@
 //! The system calls that change files, their file arguments, and their effects.
 
+/// Open flags that may change a file.
+pub(super) const CHANGING_FLAGS: i32 =
+    libc::O_WRONLY | libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC;
+
 /// A system call.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {

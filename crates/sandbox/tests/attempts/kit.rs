@@ -1,5 +1,5 @@
-//! The programs of a stage, in one directory that every user can read: the attacker, compiled for the test, and the
-//! program that starts a box.
+//! The programs of a stage, in one directory that every user can read: the attacker, compiled for
+//! the test, and the program that starts a box.
 
 use anyhow::{Context, Result, ensure};
 use std::fs::{self, Permissions};

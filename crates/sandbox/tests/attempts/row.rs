@@ -48,8 +48,8 @@ pub(crate) struct Row {
     /// True for a test that the sandbox is refused: nothing must run.
     #[serde(default)]
     pub(crate) refused: bool,
-    /// The part of the promise that it is about. It gets through where the box says that this part is missing; what
-    /// has to work fails there.
+    /// The part of the promise that it is about. It gets through where the box says that this part
+    /// is missing; what has to work fails there.
     pub(crate) part: Option<String>,
     /// Why it gets through at either tier.
     pub(crate) hole: Option<String>,

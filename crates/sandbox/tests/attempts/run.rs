@@ -9,7 +9,8 @@ use std::process::{Command, Stdio};
 /// The word that makes this program the first process of a stage.
 pub(crate) const STAGE: &str = "--stage";
 
-/// The namespaces of a stage. The first process in them is pid 1: `kill -1` spares it, and with it everything ends.
+/// The namespaces of a stage. The first process in them is pid 1: `kill -1` spares it, and with it
+/// everything ends.
 const NAMESPACES: [&str; 7] = [
     "--mount",
     "--pid",

@@ -8,7 +8,8 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Of a hundred trials, how many must be made where all of them are asked for. The others need what a machine may lack.
+/// Of a hundred trials, how many must be made where all of them are asked for. The others need what
+/// a machine may lack.
 const AT_LEAST: u64 = 85;
 
 pub(crate) fn all(kit: &Arc<Kit>, rows: Vec<Row>) -> Vec<Trial> {

@@ -13,7 +13,8 @@
 //!                                          write the workspace and has a loopback where there can be one
 //!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH     likewise, see `Wanted`
 //!
-//! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if there is no box.
+//! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if
+//! there is no box.
 
 use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{

@@ -1,6 +1,6 @@
-//! `refuse NUMBER[:ARGUMENT=VALUE…]=ERROR … -- PROGRAM WORDS…`: runs the program under a filter by which these system calls
-//! fail so, for it and everything it starts: as in a container, without one. Argument numbers begin with 0; `!` in place of
-//! the first `=` is for every other value.
+//! `refuse NUMBER[:ARGUMENT=VALUE…]=ERROR … -- PROGRAM WORDS…`: runs the program under a filter by
+//! which these system calls fail so, for it and everything it starts: as in a container, without
+//! one. Argument numbers begin with 0; `!` in place of the first `=` is for every other value.
 
 use anyhow::{Context, Result, bail};
 use seccompiler::{

@@ -1,5 +1,5 @@
-//! Running a call whose changes are kept. If its shell turns out not to be watched, nothing of it has run yet: it is
-//! compared before and after instead.
+//! Running a call whose changes are kept. If its shell turns out not to be watched, nothing of it
+//! has run yet: it is compared before and after instead.
 
 use super::{Changing, begin_unwatched, limit::run_within};
 use crate::call::{Call, Decisions};
@@ -8,7 +8,8 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, NotStarted, Outcome, OutputConsumer, Request, RunSpec};
 use agent_bash_sink::CallOutput;
 
-/// Runs the script to its end. The request and the command as the user knows it are for the set of changes.
+/// Runs the script to its end. The request and the command as the user knows it are for the set of
+/// changes.
 pub(crate) async fn run(
     tool: &ToolContext,
     call: &mut Call,

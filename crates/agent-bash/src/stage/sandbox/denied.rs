@@ -1,5 +1,6 @@
-//! Which files an output says were denied, as far as the box is why: an error message names the file, the box forbids
-//! it, and the host itself could do it. Inferred, and marked so: the kernel does not say whom it has refused what.
+//! Which files an output says were denied, as far as the box is why: an error message names the
+//! file, the box forbids it, and the host itself could do it. Inferred, and marked so: the kernel
+//! does not say whom it has refused what.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
 use agent_bash_process::{is_automounter, known_link, known_path};
@@ -12,8 +13,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What the C library and common runtimes say for EACCES, EPERM, EROFS, and EBUSY: that is what replacing a file is that
-/// something is mounted over.
+/// What the C library and common runtimes say for EACCES, EPERM, EROFS, and EBUSY: that is what
+/// replacing a file is that something is mounted over.
 const PHRASES: [&str; 5] = [
     "ermission denied",
     "peration not permitted",
@@ -22,7 +23,8 @@ const PHRASES: [&str; 5] = [
     "evice or resource busy",
 ];
 
-/// What is said of a file in a directory with an empty one over it: to root, such a secret is not there.
+/// What is said of a file in a directory with an empty one over it: to root, such a secret is not
+/// there.
 const ABSENT: &str = "o such file or directory";
 
 /// How many names of a path and of the links on it are followed.
@@ -96,8 +98,8 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<Denied
     denied.take(NAMED).collect()
 }
 
-/// What an error message may be about: what stands in front of the error or behind it, and every absolute path. The last
-/// one first: of what is copied or moved, that is where to.
+/// What an error message may be about: what stands in front of the error or behind it, and every
+/// absolute path. The last one first: of what is copied or moved, that is where to.
 fn in_message(line: &str) -> Option<Message> {
     let denied = PHRASES.iter().filter_map(|phrase| line.find(phrase)).min();
     let at = denied.or_else(|| line.find(ABSENT))?;
@@ -125,12 +127,12 @@ fn behind(text: &str) -> Option<&str> {
     Some(last).filter(|last| !last.contains(' '))
 }
 
-/// Of `cat: a.txt: P` the file. A single word may also say that this is an error; of a sentence without quotes a last word
-/// with a slash is taken for a file.
+/// Of `cat: a.txt: P` the file. A single word may also say that this is an error; of a sentence
+/// without quotes a last word with a slash is taken for a file.
 fn in_front(text: &str) -> Option<&str> {
     let (before, between) = text.rsplit_once(": ")?;
-    // The error follows at once but for its first letter and, in Python, its number; else another word is the subject,
-    // as in `kill: (1) - Operation not permitted`.
+    // The error follows at once but for its first letter and, in Python, its number; else another
+    // word is the subject, as in `kill: (1) - Operation not permitted`.
     let is_next = between.chars().count() <= 1 || between.starts_with("[Errno ");
     let before = Some(before).filter(|_| is_next)?;
     let (_, last) = before.rsplit_once(": ").unwrap_or(("", before));
@@ -149,8 +151,9 @@ fn quoted(text: &str) -> Option<&str> {
     Some(inner)
 }
 
-/// The path without links, as far as the kernel knows it: it has just been asked for it. An output must not make this
-/// process look anything up, by an automounter for example, which reaches the network that the call has not.
+/// The path without links, as far as the kernel knows it: it has just been asked for it. An output
+/// must not make this process look anything up, by an automounter for example, which reaches the
+/// network that the call has not.
 fn whole(path: &Path) -> Option<PathBuf> {
     let directory = known_path(path.parent()?).ok()?;
     let within = directory.join(path.file_name()?);
@@ -223,13 +226,15 @@ fn host_could(wanted: Access, path: &Path) -> bool {
     }
 }
 
-/// System calls that the sandbox refuses with `EACCES`, as programs name them where they name no file (`perror`).
+/// System calls that the sandbox refuses with `EACCES`, as programs name them where they name no
+/// file (`perror`).
 const CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
 
 /// `f_type` of `/proc`, as in linux/magic.h.
 const PROC: i64 = 0x9FA0;
 
-/// Whether what was refused can have been writing this file, rather than reading it or something that is no file.
+/// Whether what was refused can have been writing this file, rather than reading it or something
+/// that is no file.
 fn was_a_write(error: Refusal, path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
         // It was to be created, which the sandbox refuses with no other error.

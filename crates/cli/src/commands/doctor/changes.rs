@@ -1,5 +1,5 @@
-//! Whether what commands do to files can be recorded and undone here, and held back by a trial: both are done once, in a
-//! directory of their own.
+//! Whether what commands do to files can be recorded and undone here, and held back by a trial:
+//! both are done once, in a directory of their own.
 
 use crate::commands::session;
 use crate::start::Start;

@@ -1,4 +1,5 @@
-//! Words that say that a secret comes next: `--password`, `Bearer`, `X-Api-Key:`, and options in [`options`].
+//! Words that say that a secret comes next: `--password`, `Bearer`, `X-Api-Key:`, and options in
+//! [`options`].
 
 use super::names::{MASK, bare, is_name};
 use super::options::{self, Takes};
@@ -10,7 +11,7 @@ use std::ops::Range;
 /// The word after one of these is a credential (RFC 6750, RFC 7617).
 const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
-/// Headers that hold a credential, beside those whose names say so.
+/// Headers with a credential, besides those with a telling name.
 const HEADERS: [&str; 4] = [
     "authorization",
     "proxy-authorization",
@@ -18,7 +19,7 @@ const HEADERS: [&str; 4] = [
     "set-cookie",
 ];
 
-/// What comes next.
+/// The announced value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Announced {
     /// A secret.
@@ -35,7 +36,7 @@ pub(super) enum Announced {
     Assigned,
 }
 
-/// What was read before a word.
+/// The words before a word.
 #[derive(Debug, Default)]
 pub(super) struct Before {
     announced: Option<Announced>,
@@ -43,7 +44,7 @@ pub(super) struct Before {
     programs: Vec<&'static str>,
     /// The first words of this command.
     words: Vec<String>,
-    /// What `echo` hands to the next command: its only argument.
+    /// The only argument of `echo`, which is the next command's input.
     handed: Option<Range<usize>>,
     /// The last words, without regard to where commands end.
     last: VecDeque<String>,
@@ -77,7 +78,7 @@ impl Before {
         self.words.clear();
     }
 
-    /// What was handed to this command as its input, if that is a credential by the words so far. Once.
+    /// Returns the input of this command once, if the words so far make it a credential.
     pub(super) fn handed(&mut self, text: &str) -> Option<Range<usize>> {
         let takes = self
             .handed
@@ -95,7 +96,7 @@ impl Before {
         &self.programs
     }
 
-    /// What was announced, if `word` is what follows.
+    /// Returns the announced value, if `word` follows the announcement.
     pub(super) fn takes(&mut self, text: &str, word: &Word) -> Option<Announced> {
         let announced = self.announced.take()?;
         let is_next_cookie = announced == Announced::Cookie
@@ -229,7 +230,7 @@ impl Announced {
             Self::Cookie | Self::Assigned => options::assigned(text, range),
             Self::Field { name, is_header } => {
                 let is_scheme = SCHEMES.iter().any(|one| value.eq_ignore_ascii_case(one));
-                // `token: String` in a program is none.
+                // `token: String` in a program is not a header.
                 let looks = *is_header
                     || follows_quote(text, range.start)
                     || value.bytes().any(|b| b.is_ascii_digit());
@@ -273,8 +274,8 @@ fn follows_quote(text: &str, at: usize) -> bool {
     text[..at].ends_with(['"', '\''])
 }
 
-/// Whether a line or a quoted text begins there; a line of a diff, or of a list in YAML, with its mark. Looks at no more
-/// than that: a line may be long.
+/// Whether a line or a quoted text begins there; a line of a diff, or of a list in YAML, with its
+/// mark. Looks at no more than that: a line may be long.
 fn begins(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t', '+', '-']);
     before.is_empty() || before.ends_with('\n') || follows_quote(text, at)

@@ -1,4 +1,4 @@
-//! What is hidden, and what is not.
+//! Masked and unmasked texts.
 
 use super::*;
 
@@ -373,7 +373,7 @@ fn what_only_looks_like_an_option_for_one_stays() {
     }
 }
 
-/// Whatever stands before it, a command that ran is in the record.
+/// A command that ran is in the record, whatever precedes it.
 #[test]
 fn no_command_is_ever_hidden() {
     for before in [

@@ -1,4 +1,5 @@
-//! Options of programs that take a credential, where the option's name does not say so. Tables, and how they are read.
+//! Options of programs that take a credential, where the option's name does not say so. Tables, and
+//! how they are read.
 
 use std::ops::Range;
 
@@ -146,7 +147,8 @@ const TAKEN: &[CredentialOption] = &[
     },
 ];
 
-/// Commands that read a credential as their input, by their words from the first on; between them may be others.
+/// Commands that read a credential as their input, by their words from the first on; between them
+/// may be others.
 const READ_FROM_INPUT: &[&[&str]] = &[
     &["docker", "login", "--password-stdin"],
     &["podman", "login", "--password-stdin"],
@@ -204,8 +206,8 @@ fn file_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// What a command reads as its input, by its words so far; `None` if that is no credential. The program is the first: what
-/// another one is told is for that to run.
+/// Returns the kind of credential that a command reads as its input, by its words so far; `None`
+/// for other input. The first word is the program; arguments of a wrapped program are not examined.
 pub(super) fn reads(words: &[String]) -> Option<Takes> {
     let is = |table: &[&[&str]]| table.iter().any(|pattern| are_words_of(pattern, words));
     if is(READ_PASSWORDS) {
@@ -214,7 +216,8 @@ pub(super) fn reads(words: &[String]) -> Option<Takes> {
     is(READ_FROM_INPUT).then_some(Takes::Secret)
 }
 
-/// Whether these words so far are the beginning of a command that sets something: a name comes next.
+/// Whether these words so far are the beginning of a command that sets something: a name comes
+/// next.
 pub(super) fn sets(words: &[String]) -> bool {
     SETTINGS.iter().any(|pattern| are_words_of(pattern, words))
 }
@@ -255,7 +258,8 @@ fn options_of<'a>(
     })
 }
 
-/// Whether the next word is a credential. `-sSu` is `-s -S -u`. What `is_glued` is a quoted text without a blank before it.
+/// Whether the next word is a credential. `-sSu` is `-s -S -u`. What `is_glued` is a quoted text
+/// without a blank before it.
 pub(super) fn next_word(programs: &[&'static str], word: &str, is_glued: bool) -> Option<Takes> {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let is_cluster = letters.len() <= 6 && letters.bytes().all(|b| b.is_ascii_alphabetic());

@@ -25,11 +25,12 @@ use std::time::Duration;
 /// How long a supervisor may take to send its hello.
 const HELLO: Duration = Duration::from_secs(1);
 
-/// How long it may take to answer an order. It does nothing slow, so this is meant for overloaded machines; a
-/// stopped supervisor is given up.
+/// How long it may take to answer an order. It does nothing slow, so this is meant for overloaded
+/// machines; a stopped supervisor is given up.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
-/// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told to keep.
+/// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told
+/// to keep.
 #[derive(Debug)]
 pub struct Supervised {
     /// `None` if it is a thread.
@@ -37,26 +38,26 @@ pub struct Supervised {
     /// Why it is a thread.
     fallback: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
-    /// Those that boxes share.
+    /// The shared networks of sandboxes.
     networks: Arc<Networks>,
     link: Link,
     inbox: Inbox,
     /// Its hello was received, with a matching version.
     is_greeted: bool,
-    /// Changes that turn the supervisor's environment into that of its shells, if it was started before that was
-    /// known.
+    /// Changes that turn the supervisor's environment into that of its shells, if it was started
+    /// before that was known.
     changes: Vec<(OsString, Option<OsString>)>,
     /// Where it made directories for shells.
     directories: Option<PathBuf>,
     /// How its last shell was started.
     pub(super) last: Option<ShellStart>,
-    /// What is enforced by that shell's box, if it is in one.
+    /// The report of that shell's sandbox.
     pub(super) enforced: Option<Report>,
     /// The host's mounts when it left them, if it has.
     pub(super) host_mounts: Option<Mounts>,
-    /// It was told to keep its processes when its host ends.
+    /// True if the supervisor keeps its processes when its host ends.
     keeps: bool,
-    /// It must be reaped before this program exits.
+    /// The guard that reaps it before this program exits.
     unreaped: Option<Unreaped>,
 }
 
@@ -106,12 +107,14 @@ impl Supervised {
         self.changes = removed.chain(set).collect();
     }
 
-    /// `start` with the environment that its shells get, and the way into the network that its box shares.
+    /// `start` with the environment that its shells get, and the way into the network that its box
+    /// shares.
     pub(super) fn completed(
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
-        // A box has a temporary directory of its own, which the host's does not replace, but a call's own variable may.
+        // A box has a temporary directory of its own, which the host's does not replace, but a
+        // call's own variable may.
         let is_boxed = start
             .sandbox
             .as_ref()
@@ -135,7 +138,7 @@ impl Supervised {
         Ok((start, socket))
     }
 
-    /// What is enforced by the box of its last shell; `None` for a shell in no box.
+    /// Returns the report of its last shell's sandbox; `None` without a sandbox.
     pub fn enforced(&self) -> Option<&Report> {
         self.enforced.as_ref()
     }
@@ -170,7 +173,8 @@ impl Supervised {
         greeted.map(|()| self)
     }
 
-    /// How its process has ended, if it has. A process closes its descriptors a moment before it can be reaped.
+    /// How its process has ended, if it has. A process closes its descriptors a moment before it
+    /// can be reaped.
     async fn exit_status(&mut self) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
         for _ in 0..5 {
@@ -192,7 +196,8 @@ impl Supervised {
         }
     }
 
-    /// Why there is a thread instead of a supervisor: see [`Supervisor::fallback`](super::Supervisor::fallback).
+    /// Why there is a thread instead of a supervisor: see
+    /// [`Supervisor::fallback`](super::Supervisor::fallback).
     pub fn fallback(&self) -> Option<&str> {
         self.fallback.as_deref()
     }
@@ -212,8 +217,8 @@ impl Supervised {
         self.link.clone()
     }
 
-    /// Sends an order and waits for its answer: the first event for which `read` returns a value. Earlier ones are
-    /// dropped.
+    /// Sends an order and waits for its answer: the first event for which `read` returns a value.
+    /// Earlier ones are dropped.
     ///
     /// # Errors
     /// It has ended, or has not answered within [`ANSWER`].
@@ -262,8 +267,8 @@ impl Supervised {
         receive::next(self.link.socket(), &mut self.inbox).await
     }
 
-    /// Whether it has sent an event, or has ended, since it was last read from. Does not wait. For a warm shell, of
-    /// which nothing is expected while it waits.
+    /// True if an event, or the end of the connection, is unread. Does not wait. For a warm shell,
+    /// which should send nothing while it waits.
     pub fn has_spoken(&mut self) -> bool {
         !matches!(self.try_event(), Ok(None))
     }
@@ -273,8 +278,8 @@ impl Supervised {
         receive::try_next(self.link.socket(), &mut self.inbox)
     }
 
-    /// Ends it with all its processes, and waits until it is reaped. For hosts that are about to exit; a supervisor
-    /// that is merely dropped is reaped in the background.
+    /// Ends it with all its processes, and waits until it is reaped. For hosts that are about to
+    /// exit; a supervisor that is merely dropped is reaped in the background.
     pub async fn close(mut self) {
         let ending = self.let_go();
         reap(ending, Arc::clone(self.link.socket())).await;
@@ -283,12 +288,13 @@ impl Supervised {
     /// Sends SIGCONT, in case its script has stopped it: it would not obey otherwise.
     pub fn wake(&self) {
         if let Some(child) = &self.child {
-            // It has not been reaped, so the pid is still its own.
+            // The child has not been reaped, so the pid is still its own.
             let _ = rustix::process::kill_process(Pid::from_child(child), Signal::CONT);
         }
     }
 
-    /// Shuts down the writing end, which is its lifeline. Links held by tasks must not keep it alive.
+    /// Shuts down the writing end, which is its lifeline. Links held by tasks must not keep it
+    /// alive.
     fn let_go(&mut self) -> Option<Ending> {
         self.wake();
         let _ = rustix::net::shutdown(&**self.link.socket(), Shutdown::Write);
@@ -301,10 +307,10 @@ impl Supervised {
         ))
     }
 
-    /// If it has ended without reporting how its shell ended: kills the remaining processes of its session, and
-    /// processes that can still write to the call's output, given by its read ends. (Its pid cannot be reused until
-    /// it is reaped, so the session is still its own.) A process that has left both is not found. The thread of the
-    /// fallback has already done so itself.
+    /// If it has ended without reporting how its shell ended: kills the remaining processes of its
+    /// session, and processes that can still write to the call's output, given by its read ends.
+    /// (Its pid cannot be reused until it is reaped, so the session is still its own.) A process
+    /// that has left both is not found. The thread of the fallback has already done so itself.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         self.child
             .as_ref()
@@ -320,7 +326,8 @@ impl Drop for Supervised {
         if ending.try_reap() {
             return;
         }
-        // It ends by itself; it is reaped in the background, so that it does not remain a zombie.
+        // The supervisor ends by itself; it is reaped in the background, so that it does not remain
+        // a zombie.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(reap(Some(ending), Arc::clone(self.link.socket())));
         }

@@ -101,16 +101,16 @@ impl Supervisor {
         })
     }
 
-    /// Without a supervisor process: a thread of this program does the work, and identifies the
-    /// processes of a call by their session, an environment variable (`AGENT_BASH_CALL`), their
-    /// parents and their output. For hosts that cannot call [`crate::supervisor::init`] and have no
-    /// other program to start.
+    /// Returns a supervisor without a process: a thread of this program does the work, and
+    /// identifies the processes of a call by their process session, an environment variable
+    /// (`AGENT_BASH_CALL`), their parents and their output. For hosts that cannot call
+    /// [`crate::supervisor::init`] and have no other program to start.
     ///
-    /// It lacks whatever needs a separate process. If this program is killed, its commands keep
-    /// running. Background jobs and terminals are refused, and survivors lose the reader of their
-    /// output when this program ends. A process that changes session, environment, parent and
-    /// output is neither named nor ended. If this program reaps children that are not its own
-    /// (`waitpid(-1)`, SIGCHLD ignored), the exit status of commands is lost.
+    /// The thread lacks the guarantees of a separate process. If this program is killed, its
+    /// commands keep running. Background jobs and terminals are refused, and survivors lose the
+    /// reader of their output when this program ends. A process that changes process session,
+    /// environment, parent and output is neither named nor ended. If this program reaps children
+    /// that are not its own (`waitpid(-1)`, SIGCHLD ignored), the exit status of commands is lost.
     pub fn fallback() -> Self {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }

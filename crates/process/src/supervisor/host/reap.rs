@@ -15,8 +15,8 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::oneshot;
 
-/// Kills the remaining processes of the session led by `leader`, which must not have been reaped yet, and processes
-/// that can still write to these pipes. Returns how many there were.
+/// Kills the remaining processes of the session led by `leader`, which must not have been reaped
+/// yet, and processes that can still write to these pipes. Returns how many there were.
 pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     /// Maximum number of rounds: each one hits what was forked during the previous one.
     const ROUNDS: usize = 100;
@@ -51,7 +51,8 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     ended
 }
 
-/// The number of supervisors to be reaped, with notification for each that was. Clones share the count.
+/// The number of supervisors to be reaped, with notification for each that was. Clones share the
+/// count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Count(Arc<(Mutex<usize>, Condvar)>);
 
@@ -87,13 +88,13 @@ impl Drop for Unreaped {
     }
 }
 
-/// A supervisor to be reaped, which is guaranteed to happen: if the task that waits for it is dropped along with
-/// its runtime, a thread takes over.
+/// A supervisor to be reaped, which is guaranteed to happen: if the task that waits for it is
+/// dropped along with its runtime, a thread takes over.
 #[derive(Debug)]
 pub(super) struct Ending {
     /// `None` once it is reaped.
     child: Option<Child>,
-    /// It keeps its processes when its host ends, and so may run on itself.
+    /// True if the supervisor keeps its processes when its host ends, and so may continue to run.
     keeps: bool,
     unreaped: Option<Unreaped>,
     /// Where it made directories for shells.
@@ -115,8 +116,9 @@ impl Ending {
         }
     }
 
-    /// Reaps it if it has ended. If it ended by itself, nothing is left of it. If it was killed, the processes it
-    /// left are killed, as the task that would notice through the socket may be gone.
+    /// Reaps it if it has ended. If it ended by itself, nothing is left of it. If it was killed,
+    /// the processes it left are killed, as the task that would notice through the socket may be
+    /// gone.
     pub(super) fn try_reap(&mut self) -> bool {
         let Some(child) = &mut self.child else {
             return true;
@@ -143,7 +145,8 @@ impl Ending {
         reaped
     }
 
-    /// Waits until it has ended. False if the system offers no way to wait without blocking a thread.
+    /// Waits until it has ended. False if the system offers no way to wait without blocking a
+    /// thread.
     async fn has_ended(&self) -> bool {
         let Some(child) = &self.child else {
             return true;
@@ -183,8 +186,8 @@ impl Drop for Ending {
     }
 }
 
-/// Waits for a supervisor's end and reaps it. One that has adopted survivors may live for hours; its end of the
-/// socket closes when it ends.
+/// Waits for a supervisor's end and reaps it. One that has adopted survivors may live for hours;
+/// its end of the socket closes when it ends.
 pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
     let mut left = [0u8; 256];
     loop {
@@ -210,7 +213,7 @@ pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
         // The receiver may be gone.
         let _ = tell.send(());
     };
-    // If no thread can be started, nobody waits.
+    // If no thread can be started, the child is not awaited.
     let _ = std::thread::Builder::new().spawn(wait);
     let _ = told.await;
 }

@@ -30,7 +30,7 @@ pub struct ShellFds {
     pub reports: Option<ReportFds>,
     /// Read ends of the requested streams, in the requested order.
     pub output: Vec<(StreamId, OwnedFd)>,
-    /// What is enforced by its box, if it is in one.
+    /// The report of its sandbox.
     pub sandbox: Option<Report>,
     /// Whether what it changes is held back.
     pub held_back: bool,
@@ -61,8 +61,9 @@ impl Supervised {
         self.started().await
     }
 
-    /// Orders a shell without waiting for it, for which see [`Self::started`]. The supervisor may not be running
-    /// yet. Only one at a time: the previous shell must have ended, with its whole tree.
+    /// Orders a shell without waiting for it, for which see [`Self::started`]. The supervisor may
+    /// not be running yet. Only one at a time: the previous shell must have ended, with its whole
+    /// tree.
     ///
     /// # Errors
     /// [`StartError::Gone`].
@@ -116,11 +117,12 @@ impl Supervised {
         Ok(None)
     }
 
-    /// Has what the waiting shell will change held back there. It was started apart from the host's mounts.
+    /// Has what the waiting shell will change held back there. It was started apart from the host's
+    /// mounts.
     ///
     /// # Errors
-    /// [`StartError::NoTrial`] says why not: the host has other mounts by now, for example, which the shell would not see. It
-    /// must not be used then.
+    /// [`StartError::NoTrial`] says why not: the host has other mounts by now, for example, which
+    /// the shell would not see. It must not be used then.
     pub async fn hold_back(&mut self, overlay: &Overlay) -> Result<(), StartError> {
         let no = |error: SandboxError| StartError::NoTrial(error.to_string());
         let now = Mounts::now().map_err(no)?;
@@ -142,8 +144,8 @@ impl Supervised {
         answered.await?
     }
 
-    /// Has what the shell changes recorded in the set with this directory, from its first change on. It was started to be
-    /// watched.
+    /// Has what the shell changes recorded in the set with this directory, from its first change
+    /// on. It was started to be watched.
     ///
     /// # Errors
     /// It has ended, or does not read.
@@ -152,7 +154,8 @@ impl Supervised {
         self.order(&Order::Record { set, tell: false }, &[])
     }
 
-    /// The same for a shell that was recorded before, and so does not wait for it: returns once it has begun.
+    /// The same for a shell that was recorded before, and so does not wait for it: returns once it
+    /// has begun.
     ///
     /// # Errors
     /// The set cannot be opened; or the supervisor has ended, or does not answer.
@@ -166,7 +169,7 @@ impl Supervised {
         match begun.await {
             Ok(None) => Ok(()),
             Ok(Some(why)) => Err(io::Error::other(why)),
-            Err(_) => Err(io::Error::other("whoever is to record it does not answer")),
+            Err(_) => Err(io::Error::other("the recorder does not answer")),
         }
     }
 
@@ -176,7 +179,7 @@ impl Supervised {
             Event::Recorded { traced } => Some(traced),
             _ => None,
         });
-        let gone = |_| Traced::incomplete("whoever watched the call has died");
+        let gone = |_| Traced::incomplete("the tracer has died");
         recorded.await.unwrap_or_else(gone)
     }
 

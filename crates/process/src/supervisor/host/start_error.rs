@@ -10,7 +10,7 @@ pub enum StartError {
     /// The system could not start it.
     #[error("the supervisor could not be started: {0}")]
     Spawn(#[source] io::Error),
-    /// It did not answer.
+    /// The supervisor did not answer.
     #[error(
         "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
     )]
@@ -21,10 +21,10 @@ pub enum StartError {
     /// The system refuses what it needs.
     #[error("the supervisor cannot work here: {0}")]
     CannotServe(String),
-    /// It has another version of this crate.
+    /// The supervisor has another version of this crate.
     #[error("the supervisor is of another version; restart this program")]
     OtherVersion,
-    /// It ended before it had started a shell.
+    /// The supervisor ended before it had started a shell.
     #[error("the supervisor ended before the shell was started")]
     Disconnected,
     /// The shell could not be started.
@@ -36,7 +36,7 @@ pub enum StartError {
     /// Its box could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
-    /// What it changes cannot be held back, so nothing was started.
+    /// A trial is not possible, so nothing was started.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
 }

@@ -1,5 +1,5 @@
-//! Becoming a supervisor: recognised by its name at the top of `main`, before any threads; undoes inherited
-//! mistakes; starts a session; becomes a subreaper.
+//! Becoming a supervisor: recognised by its name at the top of `main`, before any threads; undoes
+//! inherited mistakes; starts a session; becomes a subreaper.
 
 use super::launch::Starter;
 use super::serve::Server;
@@ -20,13 +20,15 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Proof that this program calls [`init`] at the top of its `main`, so that it may be re-executed as a supervisor.
+/// Proof that this program calls [`init`] at the top of its `main`, so that it may be re-executed
+/// as a supervisor.
 #[derive(Debug, Clone)]
 pub struct Token(());
 
-/// Signals that must not kill a supervisor: those that users or scripts send to whole groups, and those of resource
-/// limits inherited from the host (a write beyond a limit then fails as on a full disk). They get handlers that do
-/// nothing: unlike ignored signals, handlers are not inherited by the shells it starts.
+/// Signals that must not kill a supervisor: those that users or scripts send to whole groups, and
+/// those of resource limits inherited from the host (a write beyond a limit then fails as on a full
+/// disk). They get handlers that do nothing: unlike ignored signals, handlers are not inherited by
+/// the shells it starts.
 const WITHSTOOD: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
     SIGXCPU, SIGXFSZ,
@@ -34,8 +36,8 @@ const WITHSTOOD: [i32; 12] = [
 
 /// Must be called first in `main`, before any thread is started.
 ///
-/// In a process that was started as a supervisor it does not return: it serves, then exits. In any other it does
-/// nothing and returns the proof that it was called.
+/// In a process that was started as a supervisor it does not return: it serves, then exits. In any
+/// other it does nothing and returns the proof that it was called.
 pub fn init() -> Token {
     // The same program is also the launcher of boxes.
     agent_bash_sandbox::init();
@@ -52,8 +54,9 @@ pub fn init() -> Token {
 
 fn supervise(here: bool) -> io::Result<()> {
     if !here {
-        // It must not keep the host's directory busy. The host does not use `Command::current_dir`: in a static
-        // program `Command` would then fork, which copies the host's page tables.
+        // The supervisor must not keep the host's directory busy. The host does not use
+        // `Command::current_dir`: in a static program `Command` would then fork, which copies the
+        // host's page tables.
         rustix::process::chdir("/")?;
     }
     shed_inherited_faults();
@@ -115,14 +118,15 @@ fn watch_children() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// Undoes what the host passed on by mistake and shells would inherit: descriptors without close-on-exec, ignored
-/// signals, a signal mask. No other threads exist yet, and we have opened nothing beyond stderr.
+/// Undoes what the host passed on by mistake and shells would inherit: descriptors without
+/// close-on-exec, ignored signals, a signal mask. No other threads exist yet, and we have opened
+/// nothing beyond stderr.
 fn shed_inherited_faults() {
     for fd in proc_scan::own_descriptors() {
         let _ = nix::unistd::close(fd);
     }
-    // A signal with a handler is reset to its default in programs started from here; an ignored one would stay
-    // ignored.
+    // A signal with a handler is reset to its default in programs started from here; an ignored one
+    // would stay ignored.
     for signal in ignored_signals() {
         if !signal_hook::consts::FORBIDDEN.contains(&signal) {
             let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
@@ -131,8 +135,9 @@ fn shed_inherited_faults() {
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
 }
 
-/// Ignored signals that are not the host's doing: Rust's runtime ignores SIGPIPE, and `Command` resets it. 32 and
-/// 33 are reserved by glibc, whose `posix_spawn` leaves them ignored in every child; nobody can set them.
+/// Ignored signals that the host did not set: Rust's runtime ignores SIGPIPE, and `Command` resets
+/// it. 32 and 33 are reserved by glibc, whose `posix_spawn` leaves them ignored in every child;
+/// programs cannot set them.
 const NO_FAULT: [i32; 3] = [SIGPIPE, 32, 33];
 
 /// Signals that this process ignores because its host did.

@@ -1,9 +1,11 @@
-//! The substitute for a supervisor in a host that cannot be re-executed as one: the same event loop with the same
-//! protocol, in a thread of the host. The processes of a call are identified by marks (see `marked`).
+//! The substitute for a supervisor in a host that cannot be re-executed as one: the same event loop
+//! with the same protocol, in a thread of the host. The processes of a call are identified by marks
+//! (see `marked`).
 //!
-//! Its limits: it dies with the host, so a killed host leaves its commands running, and nothing can outlive the
-//! host on purpose (background jobs are refused; survivors lose their reader). A process that removes every mark is
-//! not found. There are no terminals. This is tested in `crates/exec/tests/it/fallback.rs`.
+//! Its limits: it dies with the host, so a killed host leaves its commands running, and nothing can
+//! outlive the host on purpose (background jobs are refused; survivors lose their reader). A
+//! process that removes every mark is not found. There are no terminals. This is tested in
+//! `crates/exec/tests/it/fallback.rs`.
 
 use super::launch::Starter;
 use super::marked_processes::{Marked, VARIABLE};
@@ -14,8 +16,8 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Starts the thread; `socket` is its end of the connection. It ends when the other end is closed and no processes
-/// are left.
+/// Starts the thread; `socket` is its end of the connection. It ends when the other end is closed
+/// and no processes are left.
 pub(in crate::supervisor) fn start(
     env: &BTreeMap<OsString, OsString>,
     socket: OwnedFd,

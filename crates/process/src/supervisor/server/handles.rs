@@ -1,5 +1,5 @@
-//! Processes that are tracked by pid, start time and a handle that reports their end, so that a reused pid is never
-//! mistaken for one of them.
+//! Processes that are tracked by pid, start time and a handle that reports their end, so that a
+//! reused pid is never mistaken for one of them.
 
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
@@ -55,10 +55,10 @@ impl Handles {
         true
     }
 
-    /// Removes members that have ended. Only the handles count: a process listing may miss a process whose parent
-    /// ends while it is read.
+    /// Removes members that have ended. Only the pidfds count: a process listing may miss a process
+    /// if its parent ends during the read.
     pub(super) fn forget_ended(&mut self) {
-        if self.somebody_has_ended() {
+        if self.any_has_ended() {
             self.all.retain(|_, member| !member.handle.has_ended());
         }
     }
@@ -92,7 +92,7 @@ impl Handles {
     }
 
     /// Whether a member has ended that was not removed yet.
-    pub(super) fn somebody_has_ended(&self) -> bool {
+    pub(super) fn any_has_ended(&self) -> bool {
         let mut fds: Vec<PollFd<'_>> = self
             .fds()
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))

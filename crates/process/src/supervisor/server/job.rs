@@ -1,8 +1,9 @@
-//! A job: a call that outlives its host. Its supervisor has given up the lifeline, owns the job's files, accepts
-//! connections from later hosts, enforces the time limit, and records how the job ended.
+//! A job: a call that outlives its host. Its supervisor has given up the lifeline, owns the job's
+//! files, accepts connections from later hosts, enforces the time limit, and records the end of the
+//! job.
 //!
-//! What is *not* here: reading the job's output (`relay`), ending it (`ladder`), the client side of connections
-//! (`visit`).
+//! Not here: reading the job's output (`relay`), ending it (`ladder`), the client side of
+//! connections (`job_client`).
 
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::job_directory::{ENTRY, JobDirectory, JobEnd, NEW_END, NEW_ENTRY, OUTPUT};
@@ -20,8 +21,8 @@ use std::time::{Duration, Instant, SystemTime};
 /// Limit of concurrent connections. Further ones wait.
 const MAX_VISITORS: usize = 32;
 
-/// After all processes have ended: how long an outside process that holds the output may take to release it.
-/// Likewise for the remaining processes if the shell was killed.
+/// After all processes have ended: how long an outside process that holds the output may take to
+/// release it. Likewise for the remaining processes if the shell was killed.
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// A supervisor's job.
@@ -75,7 +76,7 @@ pub(super) struct JobProcesses {
     pub(super) shell: Option<ShellEnd>,
     /// All processes have ended.
     pub(super) empty: bool,
-    /// They are being ended, and none has withstood SIGKILL so far.
+    /// True while the processes are being ended, and none has survived SIGKILL so far.
     pub(super) is_being_ended: bool,
     /// Some withstand SIGKILL.
     pub(super) is_withstood: bool,
@@ -168,7 +169,8 @@ impl Job {
         until.into_iter().chain(self.drained).min()
     }
 
-    /// If the time limit has just been reached, the grace period with which to end the job. Returned once.
+    /// If the time limit has just been reached, the grace period with which to end the job.
+    /// Returned once.
     pub(super) fn due(&mut self, now: Instant) -> Option<Duration> {
         let limit = self.limit.filter(|limit| now >= limit.until)?;
         (!std::mem::replace(&mut self.timed_out, true)).then_some(limit.grace)
@@ -190,9 +192,9 @@ impl Job {
         self.end.is_some() && seen.empty && self.is_drained(seen, now)
     }
 
-    /// Records the job's end once it has ended: its shell is gone and nobody holds its output, or no processes are
-    /// left at all (for survivors, only the latter). A job whose shell was killed has ended even if its output is
-    /// still held. Returns true at the moment it ends.
+    /// Records the job's end once its shell has ended and no process holds its output, or no
+    /// processes remain at all (for survivors, only the latter). A job with a killed shell has
+    /// ended even if its output is still held. Returns true at the moment of its end.
     pub(super) fn conclude(&mut self, seen: JobProcesses, now: Instant) -> bool {
         if self.end.is_some() {
             return false;
@@ -324,7 +326,8 @@ impl Visitor {
             }
             match received {
                 Received::Some => {}
-                // Requests sent before disconnecting still count: a visitor may end the job and leave.
+                // Requests sent before disconnecting still count: a visitor may end the job and
+                // leave.
                 Received::Closed if requests.is_empty() => return None,
                 Received::Nothing | Received::Closed => return Some(requests),
             }

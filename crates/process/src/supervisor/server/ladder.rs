@@ -1,21 +1,22 @@
-//! Ends a tree of processes: SIGTERM (on a terminal SIGHUP first), grace period, then SIGKILL until all have ended.
-//! Ends as soon as the tree is empty, so a long grace period never causes a delay.
+//! Ends a tree of processes: SIGTERM (on a terminal SIGHUP first), grace period, then SIGKILL until
+//! all have ended. Ends as soon as the tree is empty, so a long grace period never causes a delay.
 
 use super::tree::Tree;
 use std::time::{Duration, Instant};
 
-/// Interval between rounds of SIGKILL. A round reads `/proc` for every direct child, so it is not run for every
-/// SIGCHLD.
+/// Interval between rounds of SIGKILL. A round reads `/proc` for every direct child, so it is not
+/// run for every SIGCHLD.
 const ROUND: Duration = Duration::from_millis(2);
 
-/// A process that is alive this long after the first SIGKILL is in uninterruptible sleep, and is reported as a
-/// survivor.
+/// A process that is alive this long after the first SIGKILL is in uninterruptible sleep, and is
+/// reported as a survivor.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Interval between rounds after that.
 const SLOW_ROUND: Duration = Duration::from_millis(200);
 
-/// Polling interval for a stopped shell. It does not reap its children, so nothing signals when they have ended.
+/// Polling interval for a stopped shell. It does not reap its children, so nothing signals when
+/// they have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Rounds of SIGKILL until all processes have ended.
@@ -137,8 +138,9 @@ impl Ladder {
         }
     }
 
-    /// As [`Ladder::begin`], for a tree on a terminal: first hangs up, as a disappearing terminal would. Programs
-    /// that ignore SIGHUP still have at least three quarters of the grace period after SIGTERM.
+    /// As [`Ladder::begin`], for a tree on a terminal: first hangs up, as a disappearing terminal
+    /// would. Programs that ignore SIGHUP still have at least three quarters of the grace period
+    /// after SIGTERM.
     pub(super) fn hang_up(
         tree: &mut Tree,
         now: Instant,
@@ -157,11 +159,11 @@ impl Ladder {
         }
     }
 
-    /// Continues a ladder that was begun before: its deadlines stay in force. Of two grace periods the shorter one
-    /// wins.
+    /// Continues a ladder that was begun before: its deadlines stay in force. Of two grace periods
+    /// the shorter one wins.
     pub(super) fn after(mut self, before: Self) -> Self {
         let latest = match before {
-            // It continues from its current state.
+            // The ladder continues from its current state.
             Self::Killing(_) => return before,
             Self::HungUp { until, .. } | Self::Grace { until, .. } => until,
         };
@@ -194,7 +196,8 @@ impl Ladder {
         }
     }
 
-    /// Does what is due; `shell` is that of the call while it is alive. True, once, if processes withstand SIGKILL.
+    /// Does what is due; `shell` is that of the call while it is alive. True, once, if processes
+    /// withstand SIGKILL.
     pub(super) fn step(&mut self, tree: &mut Tree, shell: Option<i32>, now: Instant) -> bool {
         if let Self::HungUp { next, until } = *self {
             if now < next {

@@ -1,11 +1,11 @@
-//! Starts a shell: its pipes, the file for its script; or below the supervisor's terminal.
+//! Starts a shell: its pipes and its script file, or below the supervisor's terminal.
 //!
-//! On a terminal, the supervisor already leads the session, so it opens the terminal, which thereby becomes the session's
-//! controlling terminal, and puts the shell's process group in the foreground. The shell does not lead the session
-//! itself: when a session leader ends, the kernel hangs up the terminal, and background processes would die with
-//! the shell, unlike without a terminal.
+//! On a terminal, the supervisor already leads the process session, so it opens the terminal, which
+//! thereby becomes the controlling terminal, and puts the shell's process group in the foreground.
+//! The shell does not lead the session itself: when a session leader ends, the kernel hangs up the
+//! terminal, and background processes would die with the shell, unlike without a terminal.
 //!
-//! What is *not* here: creating and reading terminals (`agent-bash-pty`).
+//! Not here: creating and reading terminals (`agent-bash-pty`).
 
 use super::report::Report;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
@@ -31,9 +31,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// How to start a shell.
 #[derive(Debug)]
 pub(super) enum Starter {
-    /// As a child in its own process group, with the environment of this process, which is a supervisor.
+    /// As a child in its own process group, with the environment of this process, which is a
+    /// supervisor.
     Child,
-    /// As the leader of its own session, from a host that has threads, descriptors and signals of its own.
+    /// As the leader of its own session, from a host that has threads, descriptors and signals of
+    /// its own.
     Leader {
         /// The complete environment.
         env: BTreeMap<OsString, OsString>,
@@ -49,8 +51,8 @@ pub(super) struct Launched {
     pub(super) host_ends: Vec<OwnedFd>,
 }
 
-/// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe. `network` is the way into the
-/// one that its box shares.
+/// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe.
+/// `network` is the way into the one that its box shares.
 pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
@@ -70,7 +72,7 @@ pub(super) fn launch(
 }
 
 impl Launched {
-    /// The same, which nobody watches for this reason.
+    /// Marks the shell as untraced, with the reason.
     fn unwatched(mut self, reason: String) -> Self {
         if let Event::Started { unwatched, .. } = &mut self.event {
             *unwatched = Some(reason);
@@ -123,7 +125,7 @@ fn launch_one(
     let standard = [control_read, stdout, stderr];
     let (pid, tracer) = match starter {
         Starter::Child => {
-            // What is confined is watched by its launcher.
+            // A sandboxed shell is traced by its launcher.
             let scope = scope(start).filter(|_| confined.is_none());
             let watched = before.zip(scope);
             spawn(&command, standard, &inherited, watched)?
@@ -179,8 +181,8 @@ fn launch_one(
     })
 }
 
-/// The traced system calls of a shell without a launcher. In a shell that waits for a trial these are
-/// the ones for sockets.
+/// The traced system calls of a shell without a launcher. In a shell that waits for a trial these
+/// are the ones for sockets.
 fn scope(start: &ShellStart) -> Option<WatchScope> {
     if start.is_watched() {
         return Some(WatchScope::Changes);
@@ -262,7 +264,8 @@ fn on_terminal(
     script: &OwnedFd,
     network: Option<&OwnedFd>,
 ) -> Result<Launched, NotLaunched> {
-    // Opened first to keep its number low: a shell other than bash may only know descriptors of one digit.
+    // Opened first to keep its number low: a shell other than bash may only know descriptors of one
+    // digit.
     let (control_read, control) = pipe()?;
     // The first terminal opened by a session leader without one becomes the controlling terminal.
     let terminal = rustix::fs::open(
@@ -296,8 +299,8 @@ fn on_terminal(
     let (in_box, unwatched) = split(closed.watched);
     let tracer = tracer.or(in_box);
     limits::apply(pid, &shell.limits)?;
-    // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
-    // before this.
+    // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot
+    // get SIGTTIN before this.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
     // If the shell has already ended it is reaped like any other.

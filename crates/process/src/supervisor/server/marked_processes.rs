@@ -1,8 +1,9 @@
-//! Finds the processes in a shell's tree without being their subreaper: by session, by an environment variable, by
-//! parent, by the output they can write to, and by having been found before. Works by scanning `/proc`.
+//! Finds the processes in a shell's tree without being their subreaper: by session, by an
+//! environment variable, by parent, by the output they can write to, and by having been found
+//! before. Works by scanning `/proc`.
 //!
-//! A process that removes all of these (a double fork into a new session with an empty environment and its output
-//! closed) is not found.
+//! A process that removes all of these (a double fork into a new session with an empty environment
+//! and its output closed) is not found.
 
 use super::handles::{Handles, LOOK};
 use super::reaped::{Reaped, shell_end};
@@ -62,7 +63,7 @@ impl Marked {
         self.known.clear();
         self.shell = Some(Leader {
             pid,
-            // It has not been reaped, so the pid is still its own.
+            // The child has not been reaped, so the pid is still its own.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
             handle: ProcessHandle::open(pid).ok(),
             reaped: false,
@@ -106,7 +107,7 @@ impl Marked {
             }
             self.stale = true;
         }
-        if self.stale || self.known.somebody_has_ended() {
+        if self.stale || self.known.any_has_ended() {
             self.stale = false;
             self.look();
         }
@@ -140,7 +141,7 @@ impl Marked {
             .filter(|process| is_marked(process))
             .map(|process| process.pid)
             .collect();
-        // They may have removed the mark.
+        // Descendants may have removed the mark.
         proc_scan::add_descendants(&mut found, &all);
         let members: Vec<ProcessInfo> = all
             .into_iter()
@@ -154,8 +155,8 @@ impl Marked {
     }
 }
 
-/// Whether it is a child of ours that still runs our program: between fork and exec it has all our descriptors, the
-/// outputs of others' shells among them.
+/// Whether it is a child of ours that still runs our program: between fork and exec it has all our
+/// descriptors, the outputs of others' shells among them.
 fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
     let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
     process.parent == own && program(process.pid).is_some_and(|it| Some(it) == program(own))
@@ -174,7 +175,8 @@ mod tests {
     use std::os::fd::OwnedFd;
     use std::process::{Command, Stdio};
 
-    /// What the test below runs as a child with this very program. As a test of its own it has no input, and ends.
+    /// The child of the test below, in this very program. As a test of its own it has no input, and
+    /// ends.
     #[test]
     fn waits_for_the_end_of_its_input() {
         std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();

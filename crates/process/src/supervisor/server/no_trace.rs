@@ -25,7 +25,7 @@ pub(super) struct Living {
     pub(super) processes: Vec<ProcessInfo>,
 }
 
-/// What went before a shell.
+/// The state before a shell.
 #[derive(Debug)]
 pub(super) enum Before {
     /// Nothing, or something else.

@@ -1,4 +1,5 @@
-//! Starting a shell in a box, in a trial, or both: this program, started again as the launcher of a box, becomes the shell.
+//! Starting a shell in a box, in a trial, or both: this program, started again as the launcher of a
+//! box, becomes the shell.
 
 use super::shell_command::ShellCommand;
 use super::this_program::this_program;
@@ -16,7 +17,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a launcher may take for each thing it says. It waits for nothing but the kernel.
+/// The time limit of each message of a launcher, which waits only for the kernel.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a shell was not started.
@@ -39,7 +40,7 @@ impl From<rustix::io::Errno> for NotLaunched {
     }
 }
 
-/// What a shell is about to be started in.
+/// The start of a sandboxed shell.
 #[derive(Debug)]
 pub(super) struct SandboxedStart {
     held_back: bool,
@@ -49,14 +50,14 @@ pub(super) struct SandboxedStart {
     directory: ShellDirectory,
     /// Further directories of this one shell.
     writable: Vec<PathBuf>,
-    /// What its box hides from it.
+    /// The hidden paths of its sandbox.
     hidden: Vec<PathBuf>,
 }
 
 /// A box that is closed, a trial that has begun, or nothing.
 #[derive(Debug, Default)]
 pub(super) struct Closed {
-    /// What is enforced by the box, if there is one.
+    /// The report of the sandbox.
     pub(super) sandbox: Option<sandbox::Report>,
     /// Whether what the shell changes is held back.
     pub(super) held_back: bool,
@@ -69,9 +70,9 @@ pub(super) struct Closed {
 }
 
 impl SandboxedStart {
-    /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`: the shell's descriptors
-    /// besides the standard three; `network`: the way into the one that it shares. `None` for a shell that is kept in nothing: to be
-    /// watched it takes no launcher.
+    /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`:
+    /// the shell's descriptors besides the standard three; `network`: the way into the one that it
+    /// shares. `None` for a shell that is kept in nothing: to be watched it takes no launcher.
     pub(super) fn prepare(
         start: &ShellStart,
         inherited: &[&OwnedFd],
@@ -117,14 +118,14 @@ impl SandboxedStart {
         }))
     }
 
-    /// The pipe that the shell reports in: a FIFO, as nothing of the supervisor's can be opened from a box, nor from
-    /// another namespace of users.
+    /// The pipe that the shell reports in: a FIFO, as nothing of the supervisor's can be opened
+    /// from a box, nor from another namespace of users.
     pub(super) fn report(&self) -> PathBuf {
         self.directory.report()
     }
 
-    /// The command by which a launcher becomes this shell. It has nothing of the call's environment: that must not
-    /// load anything into a process that is not confined yet.
+    /// The command by which a launcher becomes this shell. It has nothing of the call's
+    /// environment: that must not load anything into a process that is not confined yet.
     pub(super) fn command(&self, shell: ShellCommand<'_>) -> ShellCommand<'_> {
         let words = self.start.words(shell.program.as_os_str(), shell.arg0);
         ShellCommand {
@@ -159,21 +160,22 @@ impl SandboxedStart {
             })
         });
         if let (Err(_), Some(pid)) = (&closed, Pid::from_raw(launcher)) {
-            // It has not been reaped, so the pid is still its own.
+            // The child has not been reaped, so the pid is still its own.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
         closed
     }
 }
 
-/// Keeps the shell's mounts for as long as this is open. To take them down makes whoever does it wait for all processors,
-/// and a shell that ends would do so before anybody hears of its end.
+/// Keeps the shell's mounts while this is open. Unmounting waits for all processors, and an ending
+/// shell would delay the report of its end.
 fn mounts_of(shell: i32) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     rustix::fs::open(format!("/proc/{shell}/ns/mnt"), flags, Mode::empty()).ok()
 }
 
-/// Begins to watch. Where the shell cannot be watched although its calls wait, it must not run: they would fail.
+/// Begins to watch. Where the shell cannot be watched although its calls wait, it must not run:
+/// they would fail.
 fn watching(
     watched: Result<OwnedFd, String>,
     scope: WatchScope,

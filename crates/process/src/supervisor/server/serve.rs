@@ -1,7 +1,8 @@
-//! The supervisor's event loop: a single poll for everything (the host's orders, the end of children, the
-//! survivors' output, the next step of a ladder), then handles what happened.
+//! The supervisor's event loop: a single poll for everything (the host's orders, the end of
+//! children, the survivors' output, the next step of a ladder), then handles what happened.
 //!
-//! Modules: `orders` (executes and answers orders), `survivors` (processes that a call leaves, and their owners).
+//! Modules: `orders` (executes and answers orders), `survivors` (processes that a call leaves, and
+//! their owners).
 
 mod orders;
 mod survivors;
@@ -25,7 +26,8 @@ use rustix::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Between SIGTERM and SIGKILL for a call of which no more can be kept. What would change files waits.
+/// Time between SIGTERM and SIGKILL for a call with a full change set. Its file changes wait
+/// meanwhile.
 const FULL_GRACE: Duration = Duration::from_secs(1);
 
 /// Delay after a failed `poll`.
@@ -54,20 +56,20 @@ pub(super) struct Server {
     job: Option<Job>,
     /// Survivors of a session's calls, besides its shell.
     session_processes: Vec<SessionProcesses>,
-    /// It has removed what killed supervisors left, as each does once.
+    /// True once it has removed the leftovers of killed supervisors.
     swept: bool,
-    /// It has left the host's mounts.
+    /// True if it has left the host's mount namespace.
     is_apart: bool,
 }
 
 /// The host's relation to our processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Host {
-    /// It owns all of them, and they end with it.
+    /// The host owns all processes, which end with it.
     Owner,
     /// Survivors or a job were left to us: the host's end does not end them.
     Released,
-    /// It has closed its end, or is dead.
+    /// The host closed its end, or died.
     Disconnected,
 }
 
@@ -201,7 +203,7 @@ impl Server {
                             let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
                             self.tell(&event, &fds);
                         }
-                        // It cannot be reached, so further orders are ignored.
+                        // The host cannot be reached, so further orders are ignored.
                         if self.host == Host::Disconnected {
                             return;
                         }
@@ -282,7 +284,7 @@ impl Server {
             && empty
             && let Some(tracer) = self.tracer()
         {
-            // Before its host hears of it, who asks what it changed.
+            // Before the host is notified and requests the changes.
             tracer.leave();
         }
         if job.reads_no_more(seen, now()) {
@@ -295,8 +297,8 @@ impl Server {
         }
     }
 
-    /// Continues once more whoever was stopped on the terminal after its group had been continued. Not those who are being
-    /// ended: the ladder does that.
+    /// Continues processes that stopped on the terminal after their group was continued. The ladder
+    /// handles processes that are being ended.
     fn look_after_stopped(&mut self) {
         let is_due = |continued: &Continued| continued.next() <= now();
         let Some(continued) = self.continued.take_if(|continued| is_due(continued)) else {

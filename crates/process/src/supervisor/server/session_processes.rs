@@ -1,9 +1,10 @@
-//! Survivors of a session's call: processes besides the session's shell, below the same supervisor. They are the
-//! processes alive when the call ended, and all children of theirs seen since. A process that was started later and
-//! whose parents ended before the next look counts as the session's again.
+//! Survivors of a session's call: processes besides the session's shell, below the same supervisor.
+//! They are the processes alive when the call ended, and their children observed since. A process
+//! that was started later, and with parents that ended before the next look, counts as the
+//! session's again.
 //!
-//! What is *not* here: the job's files and visitors (`job`), ending the shell and its processes (`ladder`, `tree`),
-//! deciding which process belongs to which call (`serve`).
+//! Not here: the job's files and clients (`job`), ending the shell and its processes (`ladder`,
+//! `tree`), attributing processes to calls (`serve`).
 
 use super::handles::Handles;
 use super::job::{Job, JobProcesses, Wanted};
@@ -25,7 +26,7 @@ pub(super) struct SessionProcesses {
     ending: Option<Rounds>,
 }
 
-/// Who they were left to.
+/// The owner of the survivors.
 #[derive(Debug)]
 enum Keeper {
     /// A job: they outlive the session.
@@ -43,7 +44,7 @@ pub(super) enum SessionFinding {
     Nothing,
     /// To be reported to the host: they have ended, or these withstand SIGKILL.
     Tell(Vec<Survivor>),
-    /// They have ended; nobody waits for that.
+    /// The processes have ended, and no request waits for it.
     Ended,
 }
 
@@ -113,7 +114,7 @@ impl SessionProcesses {
     /// Whether [`Self::look`] is due: a process has ended, or signals are to be sent now.
     pub(super) fn is_stale(&self, now: Instant) -> bool {
         let is_due = |rounds: &Rounds| now >= rounds.next();
-        self.members.somebody_has_ended() || self.ending.as_ref().is_some_and(is_due)
+        self.members.any_has_ended() || self.ending.as_ref().is_some_and(is_due)
     }
 
     /// Adds children of its processes from `living`, then removes those that have ended.
@@ -150,7 +151,8 @@ impl SessionProcesses {
         });
     }
 
-    /// Sends signals that are due, and tells who has ended. `boot` is the argument by which our shells are recognised.
+    /// Sends due signals, and reports ended processes. `boot` is the argument by which shells of
+    /// this program are recognised.
     pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> SessionFinding {
         let mut withstand = None;
         if let Some(rounds) = &mut self.ending
@@ -195,8 +197,9 @@ impl SessionProcesses {
         }
     }
 
-    /// Relays output and serves visitors. If one wants their end: the grace period. They are to be looked for before
-    /// [`Self::end`], as a child that nobody has seen is nobody's once its parent has been ended.
+    /// Relays output and serves clients. Returns the grace period if a client requests the end.
+    /// Look for survivors before [`Self::end`], because an unobserved child cannot be attributed
+    /// once its parent has ended.
     pub(super) fn receive(&mut self, boot: &[u8]) -> Option<Duration> {
         let members = &self.members;
         let Keeper::Job { job, relay } = &mut self.keeper else {
@@ -234,9 +237,9 @@ mod tests {
     #[test]
     #[expect(
         clippy::disallowed_methods,
-        reason = "a process that is nobody's child but the test's"
+        reason = "the test reaps this child itself"
     )]
-    fn who_is_missing_in_a_list_is_not_forgotten() {
+    fn process_missing_in_a_listing_is_not_forgotten() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let process = ProcessInfo::read(child.id().cast_signed()).unwrap();
         let mut processes = SessionProcesses::of_session(std::slice::from_ref(&process));

@@ -1,5 +1,5 @@
-//! What is executed for a shell: its program, arguments and environment, made in this one place from what the host
-//! ordered, however the shell is started.
+//! Builds the command of a shell from the host's order: its program, arguments and environment, for
+//! every way of starting it.
 
 use crate::refused::explained;
 use crate::supervisor::protocol::ShellStart;
@@ -18,7 +18,8 @@ pub(super) const SCRIPT_FD: &str = "{script_fd}";
 /// Placeholder in an argument for the path of the report pipe.
 pub(super) const REPORT: &str = "{report}";
 
-/// Placeholder in an argument for the number of the control pipe's descriptor, where that is not stdin.
+/// Placeholder in an argument for the number of the control pipe's descriptor, where that is not
+/// stdin.
 pub(super) const CONTROL_FD: &str = "{control_fd}";
 
 /// Placeholder in an argument for the number of the socket for the shell's status.
@@ -33,12 +34,13 @@ pub(super) struct ShellCommand<'a> {
     pub(super) program: &'a Path,
     pub(super) arg0: &'a OsStr,
     pub(super) args: Vec<OsString>,
-    /// Changes to the environment of whoever starts it.
+    /// Changes to the environment of the starting process.
     pub(super) env_changes: &'a [(OsString, Option<OsString>)],
 }
 
 impl<'a> ShellCommand<'a> {
-    /// The command for an order; `places` are the placeholders in its arguments, with what stands for them.
+    /// The command for an order; `places` are the placeholders in its arguments, with what stands
+    /// for them.
     pub(super) fn of(start: &'a ShellStart, places: &[(&str, String)]) -> Self {
         let args = start.args.iter();
         Self {
@@ -55,8 +57,8 @@ impl<'a> ShellCommand<'a> {
         last.map_or_else(Vec::new, |argument| argument.as_bytes().to_vec())
     }
 
-    /// Starts it as a child in its own process group, with these standard descriptors and `inherited` ones, which keep
-    /// their numbers. Returns its pid.
+    /// Starts it as a child in its own process group, with these standard descriptors and
+    /// `inherited` ones, which keep their numbers. Returns its pid.
     pub(super) fn spawn(&self, standard: [OwnedFd; 3], inherited: &[&OwnedFd]) -> io::Result<i32> {
         self.prepared(standard, inherited)?.spawn()
     }

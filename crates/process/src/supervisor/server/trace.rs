@@ -1,7 +1,8 @@
 //! Watching what a call does to files, and keeping what was there before.
 //!
-//! In a thread of its own: keeping a large file takes its time, and a file system that does not answer must not keep a call
-//! from being ended. Beside it, and the thread that starts what is watched, a supervisor has none.
+//! In a thread of its own: keeping a large file takes its time, and a file system that does not
+//! answer must not keep a call from being ended. Beside it, and the thread that starts what is
+//! watched, a supervisor has none.
 
 mod attribution;
 mod filtered;
@@ -40,16 +41,17 @@ use std::time::Duration;
 /// How long the thread may take for what it has at hand when the call has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The same for comparing what it recorded, where nobody waits for that.
+/// The time limit for closing a change set that no call waits for.
 const PATIENCE_AT_END: Duration = Duration::from_secs(30);
 
 /// The thread that records hangs, or is gone.
-const SILENT: &str = "whoever records them does not answer";
+const SILENT: &str = "the recorder does not answer";
 
 /// Whether this process may have programs watched, as far as that shows without starting one.
 ///
 /// # Errors
-/// The kernel is too old, somebody watches this process already, or a filter of system calls forbids what it takes.
+/// The kernel is too old, somebody watches this process already, or a filter of system calls
+/// forbids what it takes.
 pub(crate) fn is_possible() -> io::Result<()> {
     agent_bash_sandbox::trace::is_possible()?;
     memory::is_readable(std::process::id().cast_signed())
@@ -63,17 +65,18 @@ pub(super) struct Tracer {
     /// A byte once no more can be kept.
     full: PipeReader,
     thread: JoinHandle<()>,
-    /// Who starts what is watched, if others are to follow.
+    /// The thread that starts traced shells, if others follow.
     filtered: Option<filtered::Filtered>,
     /// Whether the thread has nothing at hand, and nothing of what it records is open.
     is_idle: Cell<bool>,
-    some_go_on: Arc<AtomicBool>,
+    has_continuing: Arc<AtomicBool>,
 }
 
 impl Tracer {
-    /// Watches by this listener. What is within one of `apart` concerns nobody, and nothing is read of what is `hidden`. Until
-    /// it is told where to, nothing is recorded, and whoever is about to change a file waits; what only opens devices and the
-    /// like, as every shell does that starts, goes on.
+    /// Starts a trace with this listener. Changes below `excluded` are ignored, and files below
+    /// `hidden` are never read. Until there is a change set, nothing is recorded, and a process
+    /// that is about to change a file waits; opening devices, as every starting shell does,
+    /// continues.
     pub(super) fn start(
         listener: OwnedFd,
         scope: WatchScope,
@@ -82,7 +85,7 @@ impl Tracer {
     ) -> io::Result<Self> {
         let (orders, given, woken) = orders::orders()?;
         let (full, tell_full) = io::pipe()?;
-        let some_go_on = Arc::new(AtomicBool::new(false));
+        let has_continuing = Arc::new(AtomicBool::new(false));
         let watch = Watch {
             listener: Some(Listener::new(listener)?),
             orders: given,
@@ -93,7 +96,7 @@ impl Tracer {
             scope,
             state: RecordState::of(scope),
             attribution: Attribution::default(),
-            some_go_on: Arc::clone(&some_go_on),
+            has_continuing: Arc::clone(&has_continuing),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -102,11 +105,11 @@ impl Tracer {
             thread: thread.spawn(move || watch.run())?,
             filtered: None,
             is_idle: Cell::new(true),
-            some_go_on,
+            has_continuing,
         })
     }
 
-    /// Whether it can watch another shell, as soon as nobody is left of the former.
+    /// True if it can trace another shell, once no process of the former remains.
     fn is_idle(&self) -> bool {
         self.is_idle.get() && !self.thread.is_finished()
     }
@@ -116,8 +119,9 @@ impl Tracer {
         self.orders.give_for_the_next(Order::Another);
     }
 
-    /// From here on, what changes is recorded in the set in this directory; if there are some who go on, with what they have open,
-    /// from when this has returned. Whether it can be is known then; else the end of the record says it.
+    /// Records changes into the change set in this directory. If processes of earlier calls
+    /// continue, their open files are included once this has returned. Returns an immediate
+    /// failure; later ones are in the result of the record.
     pub(super) fn record(&self, set: PathBuf, go_on: Option<LiveProcesses>) -> Traced {
         let was_idle = self.is_idle.replace(false);
         let Some(go_on) = go_on else {
@@ -148,23 +152,23 @@ impl Tracer {
         heard && matches!((&self.full).read(&mut [0]), Ok(1))
     }
 
-    /// The call has ended: nothing more of it is recorded, and nobody waits. How complete the record is. Where somebody
-    /// goes on, these and others that are not known yet, what they change is recorded in a set of their own.
+    /// Ends the record of a call and returns how complete it is. Changes of continuing processes,
+    /// these and unknown ones, go to separate change sets.
     pub(super) fn stop(&self, go_on: Option<LiveProcesses>) -> Traced {
         self.stop_within(PATIENCE, go_on)
     }
 
-    /// Nobody is left: sets that nobody waits for are concluded.
+    /// Closes the background change sets, because no process remains.
     pub(super) fn leave(&self) {
         self.stop_within(PATIENCE_AT_END, None);
     }
 
-    /// Whether a call has left somebody, as far as was known when it ended, or when others did.
-    pub(super) fn some_go_on(&self) -> bool {
-        self.some_go_on.load(Ordering::Relaxed)
+    /// True if a call had survivors at its end, or at the end of other processes.
+    pub(super) fn has_continuing(&self) -> bool {
+        self.has_continuing.load(Ordering::Relaxed)
     }
 
-    /// The same for what calls have left of which nobody is among these any more.
+    /// Closes the change sets of calls that have no process left in `living`.
     pub(super) fn conclude(&self, living: LiveProcesses) {
         self.orders.give(Order::Conclude(living));
     }
@@ -184,9 +188,9 @@ impl Tracer {
     }
 }
 
-/// What the thread has.
+/// The state of the tracing thread.
 struct Watch {
-    /// `None` once nobody is left to be watched.
+    /// `None` once no traced process remains.
     listener: Option<Listener>,
     orders: OrderQueue,
     woken: PipeReader,
@@ -196,20 +200,22 @@ struct Watch {
     scope: WatchScope,
     state: RecordState,
     attribution: Attribution,
-    /// [`Tracer::some_go_on`].
-    some_go_on: Arc<AtomicBool>,
+    /// [`Tracer::has_continuing`].
+    has_continuing: Arc<AtomicBool>,
 }
 
 enum RecordState {
-    /// Nobody has said yet where to record. This call is about to change a file.
+    /// No change set is known yet. This system call is about to change a file.
     Waiting(Option<Waiting>),
     /// A trial: its changes are held back, and only its sockets are traced.
     Trial(Traced),
     /// Into this set, if it could be opened.
     Recording(Option<Box<Recorder>>, Traced),
-    /// Nothing any more, and whoever would change a file waits for the end of the call.
+    /// The change set is full. A process that is about to change a file waits for the end of the
+    /// call.
     Full(Traced),
-    /// What the shell itself does between two calls, and what outlives the only one, each time into a set of its own.
+    /// Changes of the shell between two calls, and of processes that outlive its only call, each
+    /// time into a new change set.
     Background(Box<BackgroundChanges>),
     /// Nothing any more.
     Stopped,
@@ -230,7 +236,7 @@ impl Watch {
         while self.step().is_some() {}
     }
 
-    /// Waits for what is next, and does it. `None` if nobody wants to know any more.
+    /// Waits for the next event and handles it. `None` at the end of the orders.
     fn step(&mut self) -> Option<()> {
         let looks = !matches!(
             self.state,
@@ -254,10 +260,10 @@ impl Watch {
         }
         let heard = happened.get(1).copied().unwrap_or(PollFlags::empty());
         if heard.contains(PollFlags::IN) {
-            // What was ordered before a shell was started holds for what it does.
+            // Orders from before the start of a shell apply to it.
             while self.obey_next() {}
             self.look();
-            // It may hold a call for which nobody would wake it.
+            // The thread may hold a system call that no order would release.
             while self.obey_next() {}
         } else if !heard.is_empty() {
             self.listener = None;
@@ -299,13 +305,13 @@ impl Watch {
                     RecordState::Background(mut late) => concluded(late.conclude()),
                     _ => {}
                 }
-                // Whoever waits for it may have given up.
+                // The receiver may have given up.
                 let _ = tell.map(|tell| tell.send(traced));
             }
             Order::Conclude(living) => {
                 let running = self.running();
                 self.attribution.look(&living, running.as_ref());
-                self.tell_who_go_on();
+                self.report_continuing();
                 if let (true, RecordState::Background(late)) =
                     (self.attribution.is_empty(), &mut self.state)
                 {
@@ -335,26 +341,26 @@ impl Watch {
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(held) => {
-                        // It may have been killed meanwhile.
+                        // The process may have been killed meanwhile.
                         let listener = self.listener.as_ref().zip(held);
                         let _ = listener.map(|(listener, call)| listener.let_go(&call));
                         Traced::incomplete("nothing was to be recorded")
                     }
                     RecordState::Stopped => Traced::incomplete("nothing was to be recorded"),
                 };
-                self.tell_who_go_on();
+                self.report_continuing();
                 // The receiver may have given up.
                 let _ = tell.send(traced);
             }
         }
     }
 
-    fn tell_who_go_on(&self) {
+    fn report_continuing(&self) {
         let some = !self.attribution.is_empty();
-        self.some_go_on.store(some, Ordering::Relaxed);
+        self.has_continuing.store(some, Ordering::Relaxed);
     }
 
-    /// What the call that runs would leave, if one is recorded.
+    /// Returns the background change set of the running call, if it is recorded.
     fn running(&self) -> Option<BackgroundChanges> {
         match &self.state {
             RecordState::Recording(Some(recorder), _) => Some(recorder.background()),
@@ -373,7 +379,8 @@ impl Watch {
         traced
     }
 
-    /// Looks at a call that waits, and lets it go on, unless it is about to change a file and nobody has said where to record that.
+    /// Inspects a waiting system call and lets it continue, unless it is about to change a file and
+    /// no change set is known.
     fn look(&mut self) {
         let Some(listener) = self.listener.take() else {
             return;
@@ -395,14 +402,14 @@ impl Watch {
     /// Records what a call is about to change, if that is to be, and lets it go on.
     fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
         if self.is_of_an_earlier(listener, call) {
-            // It may have been killed meanwhile.
+            // The process may have been killed meanwhile.
             let _ = listener.let_go(call);
             return;
         }
         if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
             match self.surroundings.record(listener, call, &mut **recorder) {
                 Ok(()) => {}
-                // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
+                // The reason has no receiver, so the process is not ended: it continues unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
                     concluded(recorder.lacks());
                 }
@@ -411,7 +418,7 @@ impl Watch {
                     full: false,
                 }) => {
                     if traced.lacking.is_none() {
-                        // That there is a reason is known to whoever asks now.
+                        // The reason is known to a request from now on.
                         let _ = recorder.lacks();
                     }
                     traced.lacks(reason);
@@ -440,7 +447,7 @@ impl Watch {
         {
             traced.lacks(reason);
         }
-        // It may have been killed meanwhile.
+        // The process may have been killed meanwhile.
         let _ = listener.let_go(call);
     }
 
@@ -461,7 +468,7 @@ impl Watch {
             return false;
         };
         if self.surroundings.record(listener, call, late).is_err() {
-            // Nobody hears why, so that it is not ended for this: it goes on unrecorded.
+            // The reason has no receiver, so the process is not ended: it continues unrecorded.
             concluded(late.lacks());
         }
         true

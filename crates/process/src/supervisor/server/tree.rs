@@ -1,8 +1,9 @@
 //! The processes in a shell's tree, and signalling them without hitting others.
 //!
-//! A direct child that has not been reaped keeps its pid and process group id, so it and its group can be signalled
-//! by number. All others are signalled through a pidfd, opened before checking that the pid still belongs to the
-//! tree: if the pid was reused in between, the pidfd refers to the process that has ended, and nothing is hit.
+//! A direct child that has not been reaped keeps its pid and process group id, so it and its group
+//! can be signalled by number. All others are signalled through a pidfd, opened before checking
+//! that the pid still belongs to the tree: if the pid was reused in between, the pidfd refers to
+//! the process that has ended, and nothing is hit.
 
 use super::marked_processes::Marked;
 use super::reaped::{Reaped, shell_end};
@@ -28,7 +29,7 @@ fn own_pid() -> i32 {
 /// How the processes of a call are found.
 #[derive(Debug)]
 pub(super) enum Tree {
-    /// They are descendants of this process, which is their subreaper.
+    /// The processes are descendants of this process, their subreaper.
     Below {
         /// Receives a byte for every SIGCHLD.
         children: UnixStream,
@@ -102,8 +103,8 @@ impl Tree {
         self.send_to_all(shell, Signal::HUP);
     }
 
-    /// Sends a signal, then SIGCONT (a stopped process does not handle the signal without it), to the shell's
-    /// process group and to all processes outside of it, once each.
+    /// Sends a signal, then SIGCONT (a stopped process does not handle the signal without it), to
+    /// the shell's process group and to all processes outside of it, once each.
     fn send_to_all(&mut self, shell: Option<i32>, signal: Signal) {
         let signals = [signal, Signal::CONT];
         let shell = shell.filter(|group| self.is_its_own(*group));
@@ -140,7 +141,8 @@ impl Tree {
         self.members().iter().all(|process| process.pid == shell)
     }
 
-    /// Sends SIGKILL to all that can be found; processes forked meanwhile are hit in the next round.
+    /// Sends SIGKILL to all that can be found; processes forked meanwhile are hit in the next
+    /// round.
     pub(super) fn kill_round(&mut self, shell: Option<i32>) {
         match self {
             Self::Below { spared, .. } => kill_children(spared),
@@ -149,7 +151,7 @@ impl Tree {
     }
 
     /// All living processes, including the shell and those of jobs.
-    pub(super) fn everybody(&mut self) -> Vec<ProcessInfo> {
+    pub(super) fn all_processes(&mut self) -> Vec<ProcessInfo> {
         match self {
             Self::Below { .. } => {
                 let mut all = proc_scan::descendants(own_pid());
@@ -162,7 +164,7 @@ impl Tree {
 
     /// All living processes, including the shell, except those of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
-        let mut members = self.everybody();
+        let mut members = self.all_processes();
         members.retain(|process| !self.is_spared(process.pid));
         members
     }
@@ -187,8 +189,9 @@ impl Tree {
     }
 }
 
-/// Processes as reported to others. `pipes` are the inodes of the call's output; `boot` is the argument by which a
-/// fork of our shell is recognised that is a subshell, or has not called `exec` yet.
+/// Processes as reported to others. `pipes` are the inodes of the call's output; `boot` is the
+/// argument by which a fork of our shell is recognised that is a subshell, or has not called `exec`
+/// yet.
 pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
     let named = processes.iter().map(|process| {
         let holds_output = proc_scan::holds_pipe(process.pid, pipes);
@@ -201,7 +204,8 @@ pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Ve
     named.collect()
 }
 
-/// Its arguments; if it has none, as in the middle of `exec`, the kernel's name for it. Never empty.
+/// Its arguments; if it has none, as in the middle of `exec`, the kernel's name for it. Never
+/// empty.
 fn name_of(pid: i32, boot: &[u8]) -> String {
     let line = command_line(&proc_scan::arguments(pid), boot);
     if !line.is_empty() {
@@ -255,8 +259,9 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped 
     }
 }
 
-/// Sends SIGKILL to every direct child and its process group. Their children are then reparented to us and hit in
-/// the next round, as are processes forked during this one. Excluded processes are not hit.
+/// Sends SIGKILL to every direct child and its process group. Their children are then reparented to
+/// us and hit in the next round, as are processes forked during this one. Excluded processes are
+/// not hit.
 fn kill_children(spared: &BTreeSet<i32>) {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
@@ -278,7 +283,8 @@ fn kill_children(spared: &BTreeSet<i32>) {
     }
 }
 
-/// The reported name of a forked shell, whose arguments are our wrapper rather than the user's command.
+/// The reported name of a forked shell, whose arguments are our wrapper rather than the user's
+/// command.
 pub(super) const SUBSHELL: &str = "bash (subshell)";
 
 pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
@@ -308,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everybody_has_a_name() {
+    fn every_process_has_a_name() {
         assert_eq!(name_of(-1, b""), UNKNOWN);
         assert!(!name_of(own_pid(), b"").is_empty());
     }

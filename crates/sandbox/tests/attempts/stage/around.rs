@@ -1,4 +1,5 @@
-//! The processes of the stage that no box holds: a victim, and the shells that prepare, disturb and judge.
+//! The processes of the stage that no box holds: a victim, and the shells that prepare, disturb and
+//! judge.
 
 use super::listeners::{ABSTRACT, Ports};
 use super::scenery::{HOME, KIT, OUTSIDE, OWN, RUN, RUST, SEEN, WORKSPACE};

@@ -17,7 +17,8 @@ const SCRIPT: &str = "/mnt/attempt.sh";
 /// The background script of an earlier call.
 const EARLIER: &str = "/mnt/earlier.sh";
 
-/// How long an effect is looked for: where it must be there, and where it must not but would come late.
+/// How long an effect is looked for: where it must be there, and where it must not but would come
+/// late.
 const EXPECTED: Duration = Duration::from_secs(5);
 const UNEXPECTED: Duration = Duration::from_millis(250);
 

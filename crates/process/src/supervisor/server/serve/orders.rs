@@ -103,7 +103,7 @@ impl Server {
         self.shell.as_ref().and_then(|shell| shell.tracer.as_ref())
     }
 
-    /// What went before a shell that is started as the last one was.
+    /// Returns the state before a shell that is started as the last one was.
     fn before(&mut self) -> Before {
         let is_left = !self.session_processes.is_empty() || self.job.is_some();
         let over = self.shell.as_mut().filter(|shell| shell.is_over());
@@ -121,8 +121,8 @@ impl Server {
         let Some((own, network)) = with_network(start, own, fds) else {
             return not_started(INCOMPLETE);
         };
-        // An earlier order to end the tree may have arrived after the tree had ended by itself; it does not concern
-        // this shell.
+        // An earlier order to end the tree may have arrived after the tree had ended by itself; it
+        // does not concern this shell.
         self.ladder = None;
         let launched = self
             .part(start)
@@ -134,7 +134,8 @@ impl Server {
         self.begin(start, launched)
     }
 
-    /// Leaves the host's mounts, if that was not done for an earlier shell, and this one is to wait apart from them.
+    /// Leaves the host's mounts, if that was not done for an earlier shell, and this one is to wait
+    /// apart from them.
     fn part(&mut self, start: &ShellStart) -> Result<(), SandboxError> {
         let is_to_be = start.private_mounts_at().is_some();
         if is_to_be && !self.is_apart {
@@ -225,7 +226,8 @@ impl Server {
     }
 }
 
-/// The descriptors of an order to start a shell: `own` ones, and the way into the network that its box shares, if it does.
+/// The descriptors of an order to start a shell: `own` ones, and the way into the network that its
+/// box shares, if it does.
 fn with_network<'a>(
     start: &ShellStart,
     own: usize,
@@ -239,7 +241,7 @@ fn with_network<'a>(
 }
 
 fn unwatched() -> Traced {
-    Traced::incomplete("nobody watches this shell")
+    Traced::incomplete("this shell is not traced")
 }
 
 fn not_started(reason: &str) -> OrderReply {

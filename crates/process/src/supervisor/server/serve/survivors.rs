@@ -114,7 +114,7 @@ impl Server {
     /// readings, a process started in between would be attributed to no call. Excludes processes of
     /// jobs from everything else. Returns all processes.
     pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
-        let living = self.tree.everybody();
+        let living = self.tree.all_processes();
         for processes in &mut self.session_processes {
             processes.look(&living);
         }
@@ -199,7 +199,7 @@ impl Server {
                 }
             });
         let gone: Vec<SessionProcesses> = session_processes.collect();
-        let may_be_last = |tracer: &Tracer| !gone.is_empty() || orphan && tracer.some_go_on();
+        let may_be_last = |tracer: &Tracer| !gone.is_empty() || orphan && tracer.has_continuing();
         if self.tracer().is_some_and(may_be_last) {
             let living = self.live_processes();
             self.tracer().inspect(|tracer| tracer.conclude(living));

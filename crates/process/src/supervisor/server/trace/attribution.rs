@@ -1,9 +1,9 @@
-//! What earlier calls of a shell have left running, and which of them a process belongs to: what it changes is that call's,
-//! whatever the shell runs by then.
+//! Attributes processes to the calls of a shell, so that a survivor's changes belong to its own
+//! call, whatever the shell runs meanwhile.
 //!
-//! It is told by parents: who is below the shell belongs to the call that runs, who is below a process that a call has left
-//! belongs to that call. A process whose parent has ended before it was seen is nobody's child any more. Where that leaves more than
-//! one call, it is said that it is not known which.
+//! Parents decide: a process below the shell belongs to the running call, a process below a
+//! survivor belongs to the survivor's call. A process that lost its parent before it was observed
+//! cannot be attributed. If several calls are possible, the record says so.
 
 use super::held;
 use super::paths::leader;
@@ -21,21 +21,21 @@ pub(in crate::supervisor::server) struct LiveProcesses {
     pub(in crate::supervisor::server) processes: Vec<ProcessInfo>,
 }
 
-/// Whose a process is.
+/// The call that a process belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     /// The call's that runs.
     Running,
     /// Of the calls before, this one's.
     Earlier(usize),
-    /// It is not known.
+    /// The call is unknown.
     Unknown,
 }
 
 /// Pids, or threads, with when they were started.
 type Processes = HashMap<i32, u64>;
 
-/// What one call has left.
+/// The survivors of one call.
 #[derive(Debug)]
 struct Call {
     processes: Processes,
@@ -44,7 +44,7 @@ struct Call {
     is_unsure: bool,
 }
 
-/// What all of them have.
+/// The survivors of all calls.
 #[derive(Debug, Default)]
 pub(super) struct Attribution {
     shell: Option<i32>,
@@ -59,16 +59,16 @@ impl Attribution {
         self.calls.is_empty()
     }
 
-    /// Whose this thread's process is. It is remembered: its parents may end.
+    /// Returns the owner of a thread's process. It is cached, because the parents may end.
     pub(super) fn owner(&mut self, thread: i32) -> Owner {
         if Some(thread) == self.shell {
             return Owner::Running;
         }
         let seen = ProcessInfo::read(thread);
-        seen.map_or(Owner::Unknown, |seen| self.whose_is(seen))
+        seen.map_or(Owner::Unknown, |seen| self.owner_of(seen))
     }
 
-    fn whose_is(&mut self, thread: ProcessInfo) -> Owner {
+    fn owner_of(&mut self, thread: ProcessInfo) -> Owner {
         let mut seen = Vec::new();
         let mut at = thread;
         let whose = loop {
@@ -87,7 +87,7 @@ impl Attribution {
                 Some(leader) if leader != at.pid => leader,
                 _ => at.parent,
             };
-            // Above us nobody belongs to a call.
+            // Processes above the supervisor belong to no call.
             let is_within = above > 1 && above != std::process::id().cast_signed();
             match ProcessInfo::read(above).filter(|_| is_within) {
                 Some(above) => at = above,
@@ -102,8 +102,9 @@ impl Attribution {
         whose
     }
 
-    /// What a process is about to change is recorded there. One that is nobody's child is the call's that has left
-    /// something, if there is only one and no other runs; `running` would be that one's.
+    /// Returns the background change set for a process that is about to change a file. An
+    /// unattributed process belongs to the only call with survivors, if no other runs; `running`
+    /// would be the set of the running call.
     pub(super) fn background_set(
         &mut self,
         whose: Owner,
@@ -113,7 +114,7 @@ impl Attribution {
         let call = match whose {
             Owner::Running => return None,
             Owner::Earlier(call) => call,
-            Owner::Unknown => self.nobodys(running)?,
+            Owner::Unknown => self.unattributed(running)?,
         };
         if whose == Owner::Unknown
             && let Some(process) = ProcessInfo::read(thread)
@@ -124,7 +125,7 @@ impl Attribution {
         Some(&mut self.calls[call].background)
     }
 
-    fn nobodys(&mut self, running: Option<&BackgroundChanges>) -> Option<usize> {
+    fn unattributed(&mut self, running: Option<&BackgroundChanges>) -> Option<usize> {
         if running.is_none() && self.calls.len() == 1 {
             return Some(0);
         }
@@ -141,8 +142,8 @@ impl Attribution {
         Some(self.calls.len() - 1)
     }
 
-    /// A call begins: what others change from here on is in further sets, and what they have open they may write to. Returns
-    /// those who may be the call's.
+    /// Begins a call: changes by others from now on go to further change sets, including their open
+    /// files. Returns the processes that may belong to the call.
     pub(super) fn begun(
         &mut self,
         living: &LiveProcesses,
@@ -182,20 +183,20 @@ impl Attribution {
         self.calls.push(call);
     }
 
-    /// Remembers whose all of them are, and concludes what calls have left of which nobody is there any more. `running`
-    /// would be the set of the call that runs. Returns those that are that one's, and the shell.
+    /// Attributes all processes, and closes the change sets of calls without processes. `running`
+    /// would be the set of the running call. Returns the processes of that call, and the shell.
     pub(super) fn look<'a>(
         &mut self,
         living: &'a LiveProcesses,
         running: Option<&BackgroundChanges>,
     ) -> Vec<&'a ProcessInfo> {
         let mut all: Vec<&ProcessInfo> = living.processes.iter().collect();
-        // With nobody left they can only be its own.
+        // Without survivors the processes can only be the call's own.
         if self.is_empty() {
             return all;
         }
         let there: Processes = all.iter().map(|it| (it.pid, it.start_time)).collect();
-        all.retain(|process| match self.whose_is((*process).clone()) {
+        all.retain(|process| match self.owner_of((*process).clone()) {
             Owner::Running => true,
             Owner::Earlier(_) => false,
             Owner::Unknown => {
@@ -204,7 +205,7 @@ impl Attribution {
             }
         });
         for call in &mut self.calls {
-            // A process whose parent ended while the list was made is not in it.
+            // A process that lost its parent during the listing is missing.
             let is_listed = |pid, start| there.get(&pid) == Some(&start);
             call.processes
                 .retain(|pid, start| is_listed(*pid, *start) || is_there(*pid, *start));
@@ -215,7 +216,7 @@ impl Attribution {
         all
     }
 
-    /// Nobody is left.
+    /// Closes everything, because no process remains.
     pub(super) fn end(&mut self) {
         for mut call in self.calls.drain(..) {
             concluded(call.background.conclude());
@@ -224,7 +225,7 @@ impl Attribution {
     }
 }
 
-/// What these have open they may write to from now on.
+/// Preserves the open files of these processes.
 fn keep_open(late: &mut BackgroundChanges, processes: &Processes, surroundings: &mut Surroundings) {
     let pids: Vec<i32> = processes.keys().copied().collect();
     if held::record(&pids, surroundings, late).is_err() {
@@ -237,5 +238,5 @@ fn is_there(pid: i32, start: u64) -> bool {
     process.is_some_and(|process| process.start_time == start && !process.zombie)
 }
 
-/// Nobody waits for it, so that nobody can be told: the set says itself that it was interrupted.
+/// Ignores the result, because it has no receiver: the change set itself is marked as interrupted.
 pub(super) fn concluded(_: Result<(), ChangesError>) {}

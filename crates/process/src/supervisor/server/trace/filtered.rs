@@ -27,10 +27,11 @@ impl Filtered {
         let run = move || {
             let mut listener = match trace::begin(scope) {
                 Ok(listener) => Some(listener),
-                // Whoever waits for it has not gone.
+                // The receiver still waits.
                 Err(error) => return drop(tell.send(Err(error))),
             };
-            // Until the first shell runs, nothing may be done that waits: nobody listens yet.
+            // Until the first shell runs, no traced system call may happen, because the listener is
+            // not served yet.
             for command in ordered {
                 let pid = command.spawn();
                 let started = pid.map(|pid| (pid, listener.take()));
@@ -46,7 +47,7 @@ impl Filtered {
 
     /// Starts it; an error of the first kind says that it cannot be watched.
     pub(super) fn start(&self, command: Prepared) -> io::Result<io::Result<Started>> {
-        // If nobody takes it, nobody answers.
+        // Without a receiver there is no answer.
         let _ = self.orders.send(command);
         let failed = |_| io::Error::other("starting it failed");
         self.started.recv().map_err(failed)?

@@ -30,7 +30,7 @@ fn by(pid: i32) -> Vec<NamedFile> {
 }
 
 fn open_for_writing(pid: i32) -> Vec<NamedFile> {
-    // It may have ended meanwhile.
+    // The process may have ended meanwhile.
     let Ok(entries) = read_dir(format!("/proc/{pid}/fd")) else {
         return Vec::new();
     };

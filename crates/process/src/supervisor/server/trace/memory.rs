@@ -1,7 +1,4 @@
-//! What arguments of a waiting call point to.
-//!
-//! Read by `process_vm_readv`. Where a filter of system calls refuses that (Docker 20.10 and older containerd without
-//! `CAP_SYS_PTRACE`), `/proc/PID/mem` is read, which takes three calls instead of one.
+//! Reads the memory that arguments of a waiting system call point to.
 
 use nix::errno::Errno;
 use nix::sys::uio::{RemoteIoVec, process_vm_readv};

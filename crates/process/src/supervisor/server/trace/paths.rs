@@ -1,8 +1,8 @@
 //! Resolves a path as the kernel does for the calling process: with its root, working directory,
 //! descriptors, mounts and `/proc/self`.
 //!
-//! Most paths contain neither links nor `..`, and are opened at once. Others are walked by component,
-//! since an absolute link starts at the root of *that* process.
+//! Most paths contain neither links nor `..`, and are opened at once. Others are walked by
+//! component, since an absolute link starts at the root of *that* process.
 
 use super::named_file::{NamedFile, path_of};
 use rustix::fs::{

@@ -125,8 +125,8 @@ impl KnownSockets {
         }
     }
 
-    /// Returns why this connection may cause changes; `None` if its peer is a traced process, another
-    /// machine, a service that only answers, or does not exist.
+    /// Returns why this connection may cause changes; `None` if its peer is a traced process,
+    /// another machine, a service that only answers, or does not exist.
     pub(super) fn connects(
         &self,
         waiting: &Waiting,

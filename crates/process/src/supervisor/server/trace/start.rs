@@ -1,9 +1,9 @@
-//! Starting a shell that is watched from its first instruction on.
+//! Starts a shell that is traced from its first instruction.
 //!
-//! A filter of system calls belongs to a thread, and to what that starts: one that lives for nothing else takes the filter
-//! upon itself and starts the shell. It takes no launcher for that, which would be executed before the shell is. Where
-//! shells are started one after another, each when nobody of the former is left, that thread starts all of them, and
-//! who watches goes on with the next.
+//! A seccomp filter belongs to a thread and its children: a dedicated thread installs the filter
+//! and starts the shell. This needs no launcher, which would be executed before the shell. If
+//! shells follow one another, each once the former has no processes left, that thread starts all of
+//! them, and the tracer continues with the next.
 
 use super::filtered::Filtered;
 use super::{Tracer, memory};
@@ -14,12 +14,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
 use std::os::fd::OwnedFd;
 
-/// What went before a shell.
+/// The state before a shell.
 #[derive(Debug)]
 pub(in crate::supervisor::server) enum Before {
     /// Nothing, or something else.
     Other,
-    /// A shell that was started just so, of which nobody is left, so that others may follow; by what it was watched.
+    /// An equal shell without remaining processes, so that others may follow; with its tracer.
     Same(Option<Tracer>),
 }
 
@@ -48,7 +48,7 @@ pub(in crate::supervisor::server) fn start(
     let (filtered, thread) = Filtered::new(scope).map_err(|error| unwatched(&error))?;
     let (pid, listener) = begun(&filtered, command)?;
     let tracer = watchable(pid).and_then(|()| {
-        let listener = listener.ok_or_else(|| unwatched(&"nobody listens"))?;
+        let listener = listener.ok_or_else(|| unwatched(&"no listener"))?;
         let (apart, hidden) = (Vec::new(), Vec::new());
         Tracer::start(listener, scope, apart, hidden).map_err(|error| unwatched(&error))
     });
@@ -127,7 +127,8 @@ mod tests {
         opens && stat.contains(") S ") || stat.contains(") Z ")
     }
 
-    /// The first shell, whose thread ends; then two of one thread, of which each waits until it is said where to record.
+    /// The first shell, and its thread ends; then two of one thread, and each waits for its change
+    /// set.
     #[test]
     #[expect(
         clippy::disallowed_methods,
@@ -167,7 +168,7 @@ mod tests {
         assert_ne!(threads[0], threads[1]);
         assert_eq!(threads[1], threads[2]);
         assert_eq!(threads[2], threads[3]);
-        // One whose record nobody has ended watches nobody else.
+        // A tracer with an unfinished record traces no other shell.
         let Before::Same(Some(tracer)) = before else {
             return;
         };

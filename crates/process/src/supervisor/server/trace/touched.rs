@@ -1,4 +1,4 @@
-//! What a system call is about to change, if it succeeds.
+//! Determines the files that a system call is about to change, if it succeeds.
 
 use super::memory;
 use super::named_file::NamedFile;
@@ -256,7 +256,7 @@ fn of_open(flags: OFlags, kind: Option<FileType>) -> Option<Touch> {
     let creates = flags.contains(OFlags::CREATE);
     match kind {
         None => creates.then_some(Touch::Name),
-        // It is there, so that it cannot be created.
+        // The file exists, so that it cannot be created.
         Some(_) if creates && flags.contains(OFlags::EXCL) => None,
         kind => (writes(flags) && of_file(kind)).then_some(Touch::Content),
     }

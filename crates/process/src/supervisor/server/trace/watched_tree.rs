@@ -1,5 +1,5 @@
-//! The root of a change set, and whether a file is below it: by its path, or by another mount of the
-//! same files.
+//! The root of a change set, and whether a file is below it: by its path, or by another mount of
+//! the same files.
 
 use super::named_file::{FileIdentity, NamedFile, path_of};
 use super::paths::PathArgument;
@@ -40,7 +40,7 @@ pub(super) enum Location {
         /// True if the file is on the root's file system, and may have a name below the root.
         is_near: bool,
     },
-    /// It may be below the root at an unknown path.
+    /// The file may be below the root at an unknown path.
     Unknown,
 }
 
@@ -176,8 +176,8 @@ fn beyond(path: PathBuf, names: u64, is_near: bool) -> Location {
     }
 }
 
-/// The path of a directory from the top of its file system, by the mount table of the thread; `None`
-/// if its mount is not in the table.
+/// The path of a directory from the top of its file system, by the mount table of the thread;
+/// `None` if its mount is not in the table.
 fn within_file_system(directory: &OwnedFd, thread: i32) -> Result<Option<PathBuf>, Errno> {
     let here = FileIdentity::of_open(directory)?;
     let Some(mount) = here.mount else {
