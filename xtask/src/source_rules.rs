@@ -115,7 +115,15 @@ const RULES: &[Rule] = &[
                 "crates/notify/src/install.rs",
                 "installs a filter of system calls with a listener",
             ),
+            (
+                "crates/notify/src/inherited.rs",
+                "takes over an inherited descriptor by its number",
+            ),
             ("crates/notify/src/listener.rs", "serves such a listener"),
+            (
+                "xtask/src/word_rules/names.rs",
+                "names the keyword of an item",
+            ),
         ],
     },
     Rule {

@@ -10,16 +10,16 @@ use std::os::fd::{FromRawFd, OwnedFd};
 /// # Errors
 /// `EBADF`: no file is open under this number.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
-    /// The lowest number that is no standard stream.
+    /// The lowest number above the standard streams.
     const LOWEST: libc::c_int = 3;
-    #[expect(unsafe_code, reason = "there is no safe interface that takes a number")]
+    #[expect(unsafe_code, reason = "no safe interface takes a number")]
     // SAFETY: the call touches no memory, and a number that is not open is an error.
     let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, LOWEST) };
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }
-    #[expect(unsafe_code, reason = "the descriptor comes as a number")]
-    // SAFETY: the kernel has just opened it for this call, so nobody else owns it.
+    #[expect(unsafe_code, reason = "the kernel returns the descriptor as a number")]
+    // SAFETY: the kernel has just opened it for this call, so no other code owns it.
     let owned = unsafe { OwnedFd::from_raw_fd(copy) };
     Ok(owned)
 }

@@ -1,5 +1,4 @@
-//! The box of calls: what the executor is handed, what a request may change, and what is said of
-//! it. What a box holds is tested with the kernel, in `agent-bash-sandbox`.
+//! The sandbox in the pipeline: the executor's input, requests, and texts.
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::sandbox::{
@@ -20,12 +19,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// Says that it can confine commands, and that it has done so.
+/// Reports that it can sandbox commands, and that it did.
 struct Confining {
     script: Arc<Scripted>,
     report: Result<Report, NotStarted>,
     network_refused: Option<u64>,
-    /// Created by the run.
     creates: Option<PathBuf>,
 }
 
@@ -587,7 +585,7 @@ async fn every_profile_says_what_the_box_did() {
 }
 
 #[tokio::test]
-async fn what_the_user_types_is_never_confined() {
+async fn users_command_is_never_sandboxed() {
     let mut case = Case::of(SandboxLevel::ReadOnly);
     let tool = case.tool(|builder| builder);
     let session = Conversation::new(tool, SessionParts::default());
@@ -596,7 +594,6 @@ async fn what_the_user_types_is_never_confined() {
         .await;
     assert!(message.is_ok(), "{message:?}");
     assert_eq!(case.script.last().sandbox, None);
-    // Control: the model's call is.
     session.tool().execute(json!("true"), &Cancel::new()).await;
     assert!(case.script.last().sandbox.is_some());
 }
