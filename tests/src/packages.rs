@@ -33,7 +33,8 @@ pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Re
 /// Runs an installed tool with the environment of the test program, which may name proxies and
 /// package indexes.
 ///
-/// # Errors The tool cannot be started, or fails.
+/// # Errors
+/// The tool cannot be started, or fails.
 #[expect(
     clippy::disallowed_methods,
     reason = "what tests need is made by the machine's own tools"

@@ -38,7 +38,8 @@ pub fn pause(time: Duration) {
 
 /// Returns once a file with that path exists.
 ///
-/// # Errors The file did not appear within `patience`.
+/// # Errors
+/// The file did not appear within `patience`.
 pub fn exists(path: &Path, patience: Duration) -> Result<()> {
     let there = until(patience, || path.exists().then_some(()));
     there.with_context(|| format!("{} was not made", path.display()))

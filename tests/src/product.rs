@@ -12,7 +12,8 @@ const BINARY: &str = "AGENT_BASH_TEST_BINARY";
 /// The `agent-bash` binary: the one that the environment names, or this checkout's, built once per
 /// test program.
 ///
-/// # Errors The build failed, or the binary is missing.
+/// # Errors
+/// The build failed, or the binary is missing.
 pub fn agent_bash() -> Result<&'static Path> {
     static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match FOUND.get_or_init(|| find().map_err(|error| format!("{error:#}"))) {
@@ -82,14 +83,16 @@ impl From<Output> for CommandResult {
 
 /// Runs `command` to its end with `input` as its standard input.
 ///
-/// # Errors The command could not be started or waited for.
+/// # Errors
+/// The command could not be started or waited for.
 pub fn run(command: Command, input: Option<&str>) -> Result<CommandResult> {
     Ok(start(command, input)?.wait_with_output()?.into())
 }
 
 /// Starts `command` with piped streams; it gets `input` on stdin.
 ///
-/// # Errors The command could not be started.
+/// # Errors
+/// The command could not be started.
 pub fn start(mut command: Command, input: Option<&str>) -> Result<std::process::Child> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let Some(input) = input else {

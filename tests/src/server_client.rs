@@ -40,7 +40,8 @@ pub struct Ended {
 impl ServerClient {
     /// Starts the program.
     ///
-    /// # Errors The program cannot be started.
+    /// # Errors
+    /// The program cannot be started.
     pub fn start(mut command: Command) -> Result<Self> {
         let mut child = command
             .stdin(Stdio::piped())
@@ -100,14 +101,16 @@ impl ServerClient {
 
     /// Sends a line.
     ///
-    /// # Errors The program has closed its input.
+    /// # Errors
+    /// The program has closed its input.
     pub fn send(&mut self, message: &Value) -> Result<()> {
         self.send_bytes(format!("{message}\n").as_bytes())
     }
 
     /// Sends raw bytes.
     ///
-    /// # Errors The program has closed its input.
+    /// # Errors
+    /// The program has closed its input.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let input = self.input.as_mut().context("the input was ended")?;
         Ok(input.write_all(bytes)?)
@@ -147,7 +150,8 @@ impl ServerClient {
 
     /// Closes the program's input and waits for it to exit.
     ///
-    /// # Errors The program does not exit (and is killed), or sent a line that is not JSON.
+    /// # Errors
+    /// The program does not exit (and is killed), or sent a line that is not JSON.
     pub fn end(mut self) -> Result<Ended> {
         self.input = None;
         let status = self.wait()?;

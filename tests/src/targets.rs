@@ -40,7 +40,8 @@ pub fn not_run(what: &str, why: &str) -> String {
 
 /// The test that reports a skipped engine.
 ///
-/// # Errors The engine must run.
+/// # Errors
+/// The engine must run.
 #[expect(
     clippy::disallowed_methods,
     reason = "a test program is a user of its own environment"
@@ -56,7 +57,8 @@ pub fn may_be_left_out(engine: &str) -> Result<()> {
 
 /// `agent-bash` with these words, and `--on` the world's target.
 ///
-/// # Errors The binary under test is missing.
+/// # Errors
+/// The binary under test is missing.
 pub fn command(world: &World, words: &[&str]) -> Result<Command> {
     let mut command = world.command(product::agent_bash()?);
     let (first, rest) = words.split_at(1);
@@ -66,7 +68,8 @@ pub fn command(world: &World, words: &[&str]) -> Result<Command> {
 
 /// Runs [`command`] to its end.
 ///
-/// # Errors The command cannot be started.
+/// # Errors
+/// The command cannot be started.
 pub fn on(world: &World, words: &[&str]) -> Result<CommandResult> {
     product::run(command(world, words)?, None)
 }

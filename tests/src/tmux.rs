@@ -128,7 +128,8 @@ impl<'a> Tmux<'a> {
 
     /// The content of the clipboard.
     ///
-    /// # Errors The clipboard is empty.
+    /// # Errors
+    /// The clipboard is empty.
     pub fn clipboard(&self) -> Result<String> {
         self.call(&["show-buffer"])
     }

@@ -28,7 +28,8 @@ pub struct World {
 impl World {
     /// Creates an empty world below the system's temporary directory.
     ///
-    /// # Errors The directories could not be created.
+    /// # Errors
+    /// The directories could not be created.
     pub fn new() -> Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("agent-bash-test-")
@@ -63,7 +64,8 @@ impl World {
 
     /// Puts a script with this name on the PATH, replacing an existing one.
     ///
-    /// # Errors The file could not be written.
+    /// # Errors
+    /// The file could not be written.
     pub fn script(&self, name: &str, text: &str) -> Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.programs().join(name);
@@ -184,7 +186,8 @@ impl World {
 
     /// Ends the world.
     ///
-    /// # Panics If something is left after `patience`.
+    /// # Panics
+    /// Panics if a process, file or descriptor is left after `patience`.
     pub fn assert_nothing_left(self, patience: Duration) {
         let left = self.end(patience);
         assert!(left.is_empty(), "left behind:\n{left}");

@@ -221,7 +221,7 @@ impl Rules {
     /// The offences of one file, before exceptions.
     fn offences_in(&self, path: &str, text: &str) -> Vec<Offence> {
         let mut offences = Vec::new();
-        if path.ends_with(".rs") {
+        if Path::new(path).extension().is_some_and(|end| end == "rs") {
             offences.extend(
                 names::file_name(path)
                     .map(|name| offence_of_name(path, 1, "file", &name))

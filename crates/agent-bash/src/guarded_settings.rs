@@ -100,6 +100,10 @@ impl GuardedSettings {
 
     /// Returns the text that counts instead of this file, if the file is the version that a call
     /// left. The inner `None` means that the file does not count.
+    #[expect(
+        clippy::option_option,
+        reason = "not guarded, guarded without a file, guarded text"
+    )]
     pub(crate) fn instead_of(&self, path: &Path) -> Option<Option<&str>> {
         if self.files.is_empty() {
             return None;

@@ -119,6 +119,10 @@ async fn stages(
 }
 
 /// The stages of a call that may run, on this machine.
+#[expect(
+    clippy::too_many_lines,
+    reason = "all stages, readable from top to bottom"
+)]
 async fn run_locally(
     tool: &ToolContext,
     call: &mut Call,

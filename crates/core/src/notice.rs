@@ -248,6 +248,7 @@ impl NoticeKind {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "a table: one sentence for each kind")]
     fn sentence(&self) -> String {
         match self {
             Self::Survivors { survivors } => survivors_sentence(survivors),

@@ -96,7 +96,8 @@ impl ProcessHandle {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[expect(clippy::disallowed_methods, reason = "a test starts what it signals")]
 mod tests {
     use super::*;

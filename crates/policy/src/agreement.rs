@@ -165,7 +165,7 @@ fn ours(list: &List) -> Vec<CommandWord> {
             while let Some(part) = parts.pop() {
                 match part {
                     WordPart::Command { list, .. } | WordPart::Process { list, .. } => {
-                        lists.push(list)
+                        lists.push(list);
                     }
                     WordPart::Param { param, .. } => {
                         parts.extend(&param.operand);
@@ -173,7 +173,7 @@ fn ours(list: &List) -> Vec<CommandWord> {
                     }
                     WordPart::Arithmetic(inner) => parts.extend(inner),
                     WordPart::Array(inner) => {
-                        parts.extend(inner.iter().flat_map(|word| &word.parts))
+                        parts.extend(inner.iter().flat_map(|word| &word.parts));
                     }
                     WordPart::Bare(_) | WordPart::Quoted(_) => {}
                 }

@@ -119,7 +119,7 @@ pub fn known_link(path: &Path) -> io::Result<PathBuf> {
 pub fn is_automounter(directory: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let opened = rustix::fs::open(directory, flags, Mode::empty());
-    opened.is_ok_and(|opened| system::is_automounter(opened))
+    opened.is_ok_and(system::is_automounter)
 }
 
 #[cfg(target_os = "linux")]

@@ -145,7 +145,7 @@ async fn waited_for(pid: i32) {
     };
     let thread = std::thread::Builder::new().name("agent-bash-wait".to_owned());
     if thread.spawn(wait).is_err() || ended.await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 

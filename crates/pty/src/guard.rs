@@ -133,7 +133,7 @@ impl Guard {
             // Control characters inside a sequence are executed.
             (ParserState::Ground | ParserState::Text, _)
             | (ParserState::Escape { .. } | ParserState::Sequence, 0..0x20) => {
-                self.bytes.push(byte)
+                self.bytes.push(byte);
             }
             (ParserState::Escape { sent }, _) => self.after_escape(byte, sent, piece),
             (ParserState::Intermediate, _) => {

@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Runs `case` through `surface` in a fresh world, in which `misbehave` (given as a path) can be
 /// called.
 ///
-/// # Errors All differences from the expectation, and the path of the world, which is not removed.
+/// # Errors
+/// All differences from the expectation, and the path of the world, which is not removed.
 pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> {
     let mut world = World::new()?.with_program(misbehave)?;
     set_up(case, &world)?;

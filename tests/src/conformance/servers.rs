@@ -175,7 +175,8 @@ pub fn shake_hands(server: &mut ServerClient) -> Result<Value> {
 
 /// As [`shake_hands`], with `client` as the client's name.
 ///
-/// # Errors As for [`shake_hands`].
+/// # Errors
+/// As for [`shake_hands`].
 pub fn shake_hands_as(server: &mut ServerClient, client: &str) -> Result<Value> {
     server.send(&json!({
         "jsonrpc": "2.0", "id": "hello", "method": "initialize",

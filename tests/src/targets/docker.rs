@@ -48,7 +48,8 @@ pub fn cannot_run() -> Option<&'static str> {
 impl Docker {
     /// Starts the daemon.
     ///
-    /// # Errors The daemon does not answer.
+    /// # Errors
+    /// The daemon does not answer.
     pub fn start() -> Result<Self> {
         let world = World::new()?;
         let directory = world.home().join("docker");
@@ -94,7 +95,8 @@ impl Docker {
 
     /// Runs the docker client.
     ///
-    /// # Errors The client cannot be started.
+    /// # Errors
+    /// The client cannot be started.
     pub fn docker(&self, words: &[&str]) -> Result<CommandResult> {
         let mut command = self.world.command("docker");
         command.arg("--host").arg(self.host()).args(words);
@@ -123,7 +125,8 @@ impl Docker {
     /// A container with this machine's programs. Its first process sleeps and reaps nothing. The
     /// shared directories have the same paths as on the machine.
     ///
-    /// # Errors The container cannot be started.
+    /// # Errors
+    /// The container cannot be started.
     pub fn with_our_programs(self: &Arc<Self>, shared: &[&Path]) -> Result<Container> {
         let root = self.directory.join("image");
         for name in ["usr", "etc", "root", "tmp", "proc", "dev"] {
@@ -164,7 +167,8 @@ impl Docker {
 
     /// A container with bash, busybox, and the shell that the bootstrap script needs.
     ///
-    /// # Errors The container cannot be started.
+    /// # Errors
+    /// The container cannot be started.
     pub fn with_bash_only(self: &Arc<Self>) -> Result<Container> {
         let root = self.directory.join("small");
         image::with_bash_only(&self.world, &root)?;
@@ -235,7 +239,8 @@ impl Container {
 
     /// Runs a command in the container without the product. Returns its output.
     ///
-    /// # Errors The command fails.
+    /// # Errors
+    /// The command fails.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         let all = [&["exec", &self.id], words].concat();
         self.docker.must(&all)

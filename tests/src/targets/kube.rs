@@ -18,7 +18,8 @@ pub const POD: &str = "pod";
 
 /// kubectl, installed once below `target`, which is the caller's `CARGO_TARGET_TMPDIR`.
 ///
-/// # Errors The package cannot be installed.
+/// # Errors
+/// The package cannot be installed.
 pub fn kubectl(target: &Path) -> Result<PathBuf> {
     let directory = packages::cached_packages(target, "python", KUBECTL);
     packages::made_once(&directory, |directory| packages::python(directory, KUBECTL))?;

@@ -44,7 +44,8 @@ pub fn cannot_run() -> Option<&'static str> {
 impl Podman {
     /// Starts the container.
     ///
-    /// # Errors The container cannot be started.
+    /// # Errors
+    /// The container cannot be started.
     pub fn start() -> Result<Self> {
         let world = World::new()?;
         let directory = world.home().join("podman");
@@ -112,7 +113,8 @@ impl Podman {
 
     /// Runs podman with these arguments.
     ///
-    /// # Errors Podman cannot be started.
+    /// # Errors
+    /// Podman cannot be started.
     pub fn podman(&self, words: &[&str]) -> Result<CommandResult> {
         product::run(self.command(words), None)
     }
@@ -133,7 +135,8 @@ impl Podman {
 
     /// Runs a command in the container without the product. Returns its output.
     ///
-    /// # Errors The command fails.
+    /// # Errors
+    /// The command fails.
     pub fn run(&self, words: &[&str]) -> Result<String> {
         let all = [&["exec", &self.id], words].concat();
         self.must(&all)

@@ -41,7 +41,8 @@ pub fn has_ended(pid: u32, patience: Duration) -> bool {
 /// Starts a long call on the target with this lease, in the world's directory. Returns the local
 /// program, and the pid of the remote shell.
 ///
-/// # Errors The call does not start.
+/// # Errors
+/// The call does not start.
 pub fn running(world: &World, lease: &str) -> Result<(Child, u32)> {
     set_lease(world, lease)?;
     let mut command = command(world, &["run", "--json", STAYS])?;
@@ -57,7 +58,8 @@ pub fn running(world: &World, lease: &str) -> Result<(Child, u32)> {
 
 /// Writes the target's lease into the settings.
 ///
-/// # Errors The settings cannot be written.
+/// # Errors
+/// The settings cannot be written.
 pub fn set_lease(world: &World, lease: &str) -> Result<()> {
     let config = world.home().join(".config/agent-bash/config.toml");
     let text = fs::read_to_string(&config)?;
@@ -70,7 +72,8 @@ pub fn set_lease(world: &World, lease: &str) -> Result<()> {
 
 /// The pid of an engine's client that a process has started.
 ///
-/// # Errors The process has no such child.
+/// # Errors
+/// The process has no such child.
 pub fn client_of(host: u32, engine: &str) -> Result<u32> {
     let is_it =
         |process: &procfs::Process| process.parent == host && process.command.contains(engine);

@@ -35,14 +35,16 @@ pub struct Sshd {
 impl Sshd {
     /// Starts a server for this world; `ssh box` and the target [`super::NAME`] lead to it.
     ///
-    /// # Errors The server is not installed, or does not listen.
+    /// # Errors
+    /// The server is not installed, or does not listen.
     pub fn start(world: &World, directory: Option<&Path>) -> Result<Self> {
         Self::with_environment(world, directory, &BTreeMap::new())
     }
 
     /// As [`Self::start`], with additional environment variables for logins.
     ///
-    /// # Errors As for [`Self::start`].
+    /// # Errors
+    /// As for [`Self::start`].
     pub fn with_environment(
         world: &World,
         directory: Option<&Path>,
@@ -86,14 +88,16 @@ impl Sshd {
 
     /// The server's log.
     ///
-    /// # Errors The log cannot be read.
+    /// # Errors
+    /// The log cannot be read.
     pub fn log(&self) -> Result<String> {
         Ok(fs::read_to_string(self.directory.join("log"))?)
     }
 
     /// Runs a command on the server by ssh itself, without the product.
     ///
-    /// # Errors The client cannot be started.
+    /// # Errors
+    /// The client cannot be started.
     pub fn run(&self, world: &World, command: &str) -> Result<CommandResult> {
         let mut ssh = world.command("ssh");
         ssh.args(["box", command]);

@@ -94,12 +94,12 @@ fn of_rust(text: &str) -> Vec<Piece> {
                 last = Some((sign, token.line));
                 for (index, line) in token.text.lines().enumerate() {
                     let body = line.trim().trim_start_matches(['/', '!', '*']).trim();
-                    let is_fence = body.starts_with("```");
+                    let opens_block = body.starts_with("```");
                     let starts_anew = !goes_on && index == 0;
-                    if starts_anew || body.is_empty() || is_fence || body.starts_with("- ") {
+                    if starts_anew || body.is_empty() || opens_block || body.starts_with("- ") {
                         pieces.push(Piece::new(true));
                     }
-                    if is_fence {
+                    if opens_block {
                         in_fence = !in_fence;
                     } else if !in_fence && let Some(piece) = pieces.last_mut() {
                         piece.push(token.line + index, body.trim_start_matches("- "));

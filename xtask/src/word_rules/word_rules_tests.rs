@@ -10,6 +10,7 @@ fn broken(path: &str, text: &str) -> Vec<(&'static str, usize)> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn planted_offences_are_found_by_file_and_line() {
     let long = format!("\n// {}", "word ".repeat(25));
     let cases: &[(&str, &str, &str, usize)] = &[

@@ -468,7 +468,7 @@ pub(super) const TOKENS: &[TokenFormat] = &[
     token("eyJhbGciOi", Letters::Any, 10),
 ];
 
-/// Within a token of HashiCorp: 14 characters stand before it, and 60 behind it.
+/// Within a token of `HashiCorp`: 14 characters stand before it, and 60 behind it.
 pub(super) const INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 
 /// Of a bot of Telegram's: the fewest digits of its number, what stands behind that, and how many

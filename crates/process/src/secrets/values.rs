@@ -107,7 +107,7 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
     }
     // With its separators, as some have them.
     let assigned = word.find(['=', ':']).map(|at| at + 1);
-    if let Some(from) = assigned.filter(|from| is_token(word[*from..].as_bytes())) {
+    if let Some(from) = assigned.filter(|from| is_token(&word.as_bytes()[*from..])) {
         return Some(from..word.len());
     }
     if let Some(token) = bot_token(word) {
@@ -186,7 +186,7 @@ pub(super) fn behind_address(text: &str) -> Option<Range<usize>> {
             .bytes()
             .take_while(|byte| Letters::Any.have(*byte))
             .count();
-        (rest > 0 && has_digit(text[begin..begin + rest].as_bytes())).then(|| begin..begin + rest)
+        (rest > 0 && has_digit(&text.as_bytes()[begin..begin + rest])).then(|| begin..begin + rest)
     })
 }
 

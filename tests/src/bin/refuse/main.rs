@@ -18,9 +18,10 @@ fn condition(text: &str) -> Result<SeccompCondition> {
     let (index, value) = text
         .split_once(['=', '!'])
         .context("an argument has a value")?;
-    let is = match text.contains('!') {
-        true => SeccompCmpOp::Ne,
-        false => SeccompCmpOp::Eq,
+    let is = if text.contains('!') {
+        SeccompCmpOp::Ne
+    } else {
+        SeccompCmpOp::Eq
     };
     let width = SeccompCmpArgLen::Dword;
     Ok(SeccompCondition::new(

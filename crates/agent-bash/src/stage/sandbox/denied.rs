@@ -397,7 +397,7 @@ mod tests {
             "to_directory/keys",
             "to_directory/nothing",
         ] {
-            assert_eq!(named(path), [entry.clone()], "{path}");
+            assert_eq!(named(path), std::slice::from_ref(&entry), "{path}");
         }
         for path in ["../home/.netrc", "/dev/shm/x", "/dev/shm", "here"] {
             assert!(named(path).is_empty(), "{path}");

@@ -193,6 +193,7 @@ fn what_programs_take_as_a_credential_is_hidden() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn credentials_in_further_command_lines_are_hidden() {
     for (text, want) in [
         (
