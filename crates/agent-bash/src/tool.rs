@@ -166,11 +166,12 @@ impl BashTool {
     /// takes a few milliseconds.
     pub async fn offered_schema(&self) -> ToolSchema {
         let wiring = &self.wiring;
-        let is_boxed = wiring.sandbox.settings.level != SandboxLevel::Off;
-        let enforced = match is_boxed {
-            // That there is no sandbox at all is said by each call, which is refused.
-            true => wiring.executor.confines().await.ok(),
-            false => None,
+        let is_sandboxed = wiring.sandbox.settings.level != SandboxLevel::Off;
+        let enforced = if is_sandboxed {
+            // A missing sandbox is reported by each call, which is refused.
+            wiring.executor.confines().await.ok()
+        } else {
+            None
         };
         let schema = self.schema_within(enforced.as_ref());
         if trials::are_offered(wiring, &wiring.host.cwd).await {

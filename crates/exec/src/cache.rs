@@ -25,12 +25,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// When a call has taken the last warm shell, the next one is started in the background only after this long: most
-/// calls have ended by then, and their own supervisor can start it.
+/// When a call has taken the last warm shell, the next one is started in the background only after
+/// this long: most calls have ended by then, and their own supervisor can start it.
 const REFILL_AFTER: Duration = Duration::from_millis(50);
 
-/// Runs scripts, each in a shell of its own. Owned by the host; dropping it, or the future of a call, leaves no
-/// shell and no foreground command behind.
+/// Runs scripts, each in a shell of its own. Owned by the host; dropping it, or the future of a
+/// call, leaves no shell and no foreground command behind.
 #[derive(Debug)]
 pub struct ShellCache {
     inner: Arc<Inner>,
@@ -44,7 +44,8 @@ struct Inner {
     snapshots: Snapshots,
     /// Whether a task watches for idle shells.
     evicting: AtomicBool,
-    /// The kind of a boxed shell that was started in advance, until somebody has asked what its box enforces.
+    /// The kind of a boxed shell that was started in advance, until somebody has asked what its box
+    /// enforces.
     expected: Mutex<Option<ShellKind>>,
 }
 
@@ -70,9 +71,11 @@ impl ShellCache {
         self.inner.pool.waiting()
     }
 
-    /// Starts a shell in advance for one call, without waiting for it. It serves a call with the same shell, base
-    /// environment, streams, limits and box, `traced` or not, without a session, a trial and input; if no such call comes, it ends with
-    /// the cache. What a boxed one says of its box is the answer to the next [`Executor::confines`]. Useful for programs that make a single call: the shell starts while the call is being judged.
+    /// Starts a shell in advance for one call, without waiting for it. It serves a call with the
+    /// same shell, base environment, streams, limits and box, `traced` or not, without a session, a
+    /// trial and input; if no such call comes, it ends with the cache. What a boxed one says of its
+    /// box is the answer to the next [`Executor::confines`]. Useful for programs that make a single
+    /// call: the shell starts while the call is being judged.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -100,8 +103,8 @@ impl ShellCache {
         }
     }
 
-    /// What the box of a shell that was started in advance says of itself: nobody need try another one then. Waits for
-    /// that shell.
+    /// What the box of a shell that was started in advance says of itself: nobody need try another
+    /// one then. Waits for that shell.
     async fn said_by_expected(&self) -> Option<Report> {
         let kind = self.inner.lock_expected().take()?;
         let (coming, _) = self.inner.pool.take(&kind)?;
@@ -118,8 +121,8 @@ impl ShellCache {
         }
     }
 
-    /// What calls in this shell and environment have from the user's configuration, which is read for that if it was not
-    /// yet; nothing if they load none of it.
+    /// What calls in this shell and environment have from the user's configuration, which is read
+    /// for that if it was not yet; nothing if they load none of it.
     ///
     /// # Errors
     /// It could not be read; no call says so any more.
@@ -143,21 +146,23 @@ impl ShellCache {
         self.inner.sessions.list()
     }
 
-    /// What the persistent shell of that name exports, as `export -p` prints it; `None` before its first call has ended, and while one
-    /// runs.
+    /// What the persistent shell of that name exports, as `export -p` prints it; `None` before its
+    /// first call has ended, and while one runs.
     pub async fn exports_of(&self, name: &SessionName) -> Option<Vec<u8>> {
         let clock = &*self.inner.options.clock;
         self.inner.sessions.exports(name, clock).await
     }
 
-    /// The functions, aliases and options that the persistent shell of that name has by now; `None` before its first call has ended,
-    /// while one runs, and if they are longer than a MiB. The shell is asked, which takes it as long as a short command.
+    /// The functions, aliases and options that the persistent shell of that name has by now; `None`
+    /// before its first call has ended, while one runs, and if they are longer than a MiB. The
+    /// shell is asked, which takes it as long as a short command.
     pub async fn definitions_of(&self, name: &SessionName) -> Option<Definitions> {
         let options = &self.inner.options;
         self.inner.sessions.definitions(name, options).await
     }
 
-    /// Those that calls in this shell and environment have from the user's configuration, if they load it.
+    /// Those that calls in this shell and environment have from the user's configuration, if they
+    /// load it.
     pub async fn configured_definitions(
         &self,
         shell: &Shell,
@@ -170,17 +175,17 @@ impl ShellCache {
         given.await.snapshot?.definitions().ok()
     }
 
-    /// Discards the persistent shell with that name and all its state: the next call that names it gets a new one.
-    /// A call running in it continues to its end. Returns whether there was one.
+    /// Discards the persistent shell with that name and all its state: the next call that names it
+    /// gets a new one. A call running in it continues to its end. Returns whether there was one.
     pub fn reset_named_shell(&self, name: &SessionName) -> bool {
         self.inner.sessions.reset(name)
     }
 
-    /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be set at
-    /// a shell's start, otherwise a new one.
+    /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing
+    /// that must be set at a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<Handover, StartError> {
-        // What a shell sees of its trial is what was there when it first looked, so none waits in one; in a box, that is closed
-        // with the trial.
+        // What a shell sees of its trial is what was there when it first looked, so none waits in
+        // one; in a box, that is closed with the trial.
         if spec.pool.is_some()
             && (spec.trial.is_none() || spec.sandbox.is_none())
             && spec.shell.is_bash
@@ -224,8 +229,9 @@ impl ShellCache {
         }
     }
 
-    /// After a call: its supervisor, if it has nobody left, starts the next warm shell. Others are started, until there are as many
-    /// as wanted, when no other call runs: those that do bring their own. `own` is 1 where the one that asks is counted as running.
+    /// After a call: its supervisor, if it has nobody left, starts the next warm shell. Others are
+    /// started, until there are as many as wanted, when no other call runs: those that do bring
+    /// their own. `own` is 1 where the one that asks is counted as running.
     fn refill(&self, kind: &ShellKind, recycled: Option<Supervised>, own: usize) {
         if !kind.shell.is_bash {
             return;
@@ -317,8 +323,8 @@ struct Handover {
     warm: bool,
 }
 
-/// Starts a reserved warm shell with a new supervisor. Holds only a weak reference: a dropped cache needs no more
-/// shells.
+/// Starts a reserved warm shell with a new supervisor. Holds only a weak reference: a dropped cache
+/// needs no more shells.
 fn spawn_refill(cache: Weak<Inner>, kind: ShellKind) {
     tokio::spawn(async move {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {

@@ -1,11 +1,15 @@
-//! Persistent shells: named, long-lived, one call after another; variables, functions, directory and options persist.
+//! Persistent shells: named, long-lived, one call after another; variables, functions, directory
+//! and options persist.
 //!
-//! A call's script goes in as one record, for which a byte on a control pipe stands; its output comes out of FIFOs of its
-//! own, which the record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its
-//! own call; status and directory leave on a status FIFO, exports on another. Nothing is ever parsed out of the output.
+//! A call's script goes in as one record, for which a byte on a control pipe stands; its output
+//! comes out of FIFOs of its own, which the record opens by path, so that an `exec >/dev/null` is
+//! undone with the call and late output stays with its own call; status and directory leave on a
+//! status FIFO, exports on another. Nothing is ever parsed out of the output.
 //!
-//! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says), `place` (where one stands),
-//! `remembered` (what the next shell gets), `record` (the text of records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it leaves).
+//! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says),
+//! `place` (where one stands), `remembered` (what the next shell gets), `record` (the text of
+//! records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it
+//! leaves).
 
 mod ask;
 mod call;
@@ -88,8 +92,9 @@ struct ShellSession {
 }
 
 impl Sessions {
-    /// Runs one script in the session that `spec` names. Calls of a session run one after another; waiting does not
-    /// count towards the time limit, and a waiter that is cancelled leaves at once.
+    /// Runs one script in the session that `spec` names. Calls of a session run one after another;
+    /// waiting does not count towards the time limit, and a waiter that is cancelled leaves at
+    /// once.
     pub(crate) async fn run(
         &self,
         name: &SessionName,
@@ -148,8 +153,8 @@ impl Sessions {
         Some((named.kind.clone(), Arc::clone(&named.session)))
     }
 
-    /// Discards all sessions with that name: the next call starts a new one. A running call continues to its end.
-    /// Returns whether there was one.
+    /// Discards all sessions with that name: the next call starts a new one. A running call
+    /// continues to its end. Returns whether there was one.
     pub(crate) fn reset(&self, name: &SessionName) -> bool {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.len();
@@ -181,11 +186,13 @@ impl Sessions {
     }
 }
 
-/// How often a script is retried with a new shell because the old one ended, or did not respond, before taking it.
+/// How often a script is retried with a new shell because the old one ended, or did not respond,
+/// before taking it.
 const ATTEMPTS: usize = 2;
 
 impl ShellSession {
-    /// Takes note of what the shell exports since its last call. A shell that does not say is no longer there.
+    /// Takes note of what the shell exports since its last call. A shell that does not say is no
+    /// longer there.
     async fn hear_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
         let Some(remembered) = &mut self.remembered else {
             return Ok(());
@@ -215,7 +222,8 @@ impl ShellSession {
             if let Err(gone) = self.hear_exports(&*options.clock).await {
                 notices.push(reset(&gone));
             }
-            // Taken out: if this future is dropped, the shell is in an unknown state and is dropped with it.
+            // Taken out: if this future is dropped, the shell is in an unknown state and is dropped
+            // with it.
             let mut shell = self.shell.take();
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
                 notices.push(reset(

@@ -20,8 +20,8 @@ pub(crate) struct OfCall<'a> {
     pub(crate) trial: Option<&'a Overlay>,
 }
 
-/// Starts a shell below a supervisor that has none, or whose last one has ended with all its descendants. In
-/// `directory` one that is kept in something gets a directory of its own.
+/// Starts a shell below a supervisor that has none, or whose last one has ended with all its
+/// descendants. In `directory` one that is kept in something gets a directory of its own.
 pub(crate) async fn shell(
     supervised: Supervised,
     kind: &ShellKind,

@@ -51,5 +51,6 @@ const NAME: &str = "agent-bash-supervisor";
 /// Argument of a supervisor that stays in its host's working directory.
 const HERE: &str = "here";
 
-/// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was running.
+/// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was
+/// running.
 const VERSION: u32 = 10;

@@ -89,8 +89,8 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
     })
 }
 
-/// The pipe's inode, used to find leftover processes that still write to it. `None` for a terminal: our side of
-/// every terminal has the same inode.
+/// The pipe's inode, used to find leftover processes that still write to it. `None` for a terminal:
+/// our side of every terminal has the same inode.
 fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
     let stat = fstat(pipe).ok()?;
     FileType::from_raw_mode(stat.st_mode)

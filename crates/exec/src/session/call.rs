@@ -63,8 +63,8 @@ pub(super) enum After {
         error: NotStarted,
         shell: Option<LiveShell>,
     },
-    /// The script was not run: the session's shell has ended, and a new one cannot enter the directory where it
-    /// was.
+    /// The script was not run: the session's shell has ended, and a new one cannot enter the
+    /// directory where it was.
     Displaced(ShellCwd),
     /// The script was not taken: another shell can run it.
     RefusedHandoff(String),
@@ -238,7 +238,8 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell continues. Processes left in the background are named, and their output is read on.
+    /// The shell continues. Processes left in the background are named, and their output is read
+    /// on.
     async fn alive(
         mut self,
         report: Report,

@@ -31,8 +31,8 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Creates one in `wanted`, which is `$TMPDIR`, or else in `/tmp`. Private, as other users who can write there could
-    /// replace a FIFO and read all exported variables.
+    /// Creates one in `wanted`, which is `$TMPDIR`, or else in `/tmp`. Private, as other users who
+    /// can write there could replace a FIFO and read all exported variables.
     pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
         make_temporary(wanted, |parent| {
             if plan.is_some_and(|plan| fs::canonicalize(parent).is_ok_and(|it| plan.covers(&it))) {
@@ -115,7 +115,8 @@ pub(super) fn open_fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
     Ok(open(path, flags, Mode::empty())?)
 }
 
-/// Removes the directories of shells whose host was killed, in `directory`. Returns how many there were.
+/// Removes the directories of shells whose host was killed, in `directory`. Returns how many there
+/// were.
 pub fn sweep_sessions(directory: &Path) -> usize {
     let Ok(entries) = fs::read_dir(directory) else {
         return 0;

@@ -155,8 +155,8 @@ impl LiveShell {
         }
     }
 
-    /// Whether there are no other processes beside or below it, as far as a quick look can tell. Orphans become the
-    /// supervisor's children.
+    /// Whether there are no other processes beside or below it, as far as a quick look can tell.
+    /// Orphans become the supervisor's children.
     pub(super) fn is_alone(&self) -> bool {
         let [beside, below] = &self.children;
         let own = i32::try_from(self.pid).unwrap_or_default();
@@ -168,7 +168,8 @@ impl LiveShell {
         self.owes_exports = true;
     }
 
-    /// Its exports after the last call, unless they are known already or do not come within a second.
+    /// Its exports after the last call, unless they are known already or do not come within a
+    /// second.
     ///
     /// # Errors
     /// It has ended meanwhile.
@@ -209,7 +210,8 @@ impl LiveShell {
 /// Why there is no record of later calls.
 const UNWATCHED: &str = "its shell was started by a command that could not be watched";
 
-/// Whether a shell that is started by this call is to be watched, for this call and for those after it.
+/// Whether a shell that is started by this call is to be watched, for this call and for those after
+/// it.
 fn is_watched(spec: &RunSpec) -> bool {
     spec.trace.is_some() && !spec.unwatched
 }

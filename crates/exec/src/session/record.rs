@@ -15,8 +15,9 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The descriptor of the control pipe inside the shell: high, so that no script has a use for it; closed for each script. The
-/// file with the record is the shell's stdin, which is another one for each script anyway.
+/// The descriptor of the control pipe inside the shell: high, so that no script has a use for it;
+/// closed for each script. The file with the record is the shell's stdin, which is another one for
+/// each script anyway.
 const CONTROL: i32 = 99;
 
 /// The socket for reports, likewise.
@@ -39,13 +40,15 @@ const KEEP_BUILTIN: &str = concat!(
 /// resets `PIPESTATUS`. Its `set -x` output is discarded.
 const SAY_STAGES: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
-/// What is done with each call. A script may look at all that is there, so nothing has a name of ours while it runs (but
-/// `__ab`, where the call has variables of its own, for how they were), and nothing is between it and its output: bash traces
-/// this `eval`, and runs a trap before it, where the loop prints. It stands here and not in the record, for each `eval` around a
-/// script is one more `+` in its trace.
+/// What is done with each call. A script may look at all that is there, so nothing has a name of
+/// ours while it runs (but `__ab`, where the call has variables of its own, for how they were), and
+/// nothing is between it and its output: bash traces this `eval`, and runs a trap before it, where
+/// the loop prints. It stands here and not in the record, for each `eval` around a script is one
+/// more `+` in its trace.
 ///
-/// The record ends by a status, that of the script before; its last word is `bash`, which is what `$_` then is, as `bash -c` has
-/// it. The script is kept where `bash -c` has it. No word of it is one of the language, for which an alias could stand in.
+/// The record ends by a status, that of the script before; its last word is `bash`, which is what
+/// `$_` then is, as `bash -c` has it. The script is kept where `bash -c` has it. No word of it is
+/// one of the language, for which an alias could stand in.
 ///
 /// Bash appends the index and the quoted line from the control pipe, see [`commit`]. The quote that
 /// is open at the end closes before that line, so the line is part of the program. While the script
@@ -86,8 +89,9 @@ const REPORT_TOO_OLD: &str =
 /// itself, from which bash reads byte by byte. What the loop prints (a trace, a trap between two
 /// calls) is discarded.
 ///
-/// The loop needs an array to read into. The stack of directories is one that is always there, and takes nothing that is far
-/// beyond its end. Where a script has taken it away the shell ends behind it: bash would write where there is nothing.
+/// The loop needs an array to read into. The stack of directories is one that is always there, and
+/// takes nothing that is far beyond its end. Where a script has taken it away the shell ends behind
+/// it: bash would write where there is nothing.
 pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let begin = exec(&format!(
         "{CONTROL}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS}>&{{status_fd}} {{status_fd}}>&- \
@@ -176,7 +180,8 @@ pub(super) fn commit(nonce: &Nonce) -> Vec<u8> {
     format!("{};\\builtin eval \"$__ab_t\" #\0", nonce.0).into_bytes()
 }
 
-/// What the shell reads when it is done with its record, and what changes nothing: its loop waits for the NUL all the same.
+/// What the shell reads when it is done with its record, and what changes nothing: its loop waits
+/// for the NUL all the same.
 pub(super) const QUESTION: &[u8] = b".";
 
 /// The start of a record, which stays in `__ab` if bash cannot parse the record. The record's nonce
@@ -199,7 +204,8 @@ pub(super) struct SessionRecord<'a> {
     pub(super) is_new: bool,
     /// `OLDPWD` of the environment.
     pub(super) oldpwd: Option<&'a OsStr>,
-    /// What the shell has loaded, in a shell that is new: options and search path are set with its first script.
+    /// What the shell has loaded, in a shell that is new: options and search path are set with its
+    /// first script.
     pub(super) snapshot: Option<&'a Snapshot>,
     /// `$?` when the script begins: that of the script before.
     pub(super) last: i32,
@@ -231,7 +237,8 @@ impl SessionRecord<'_> {
         let place = place.map(ShellCwd::enter);
         let refuse = format!("__ab='{NO_DIRECTORY}{}'; else ", self.nonce.0);
         let refuse = refuse.as_bytes();
-        // Where the call names a directory of its own it does not matter whether the other is there.
+        // Where the call names a directory of its own it does not matter whether the other is
+        // there.
         let must_be_there = self.cwd.is_none() && place.is_some();
         if let Some(place) = place {
             if must_be_there {
@@ -304,8 +311,8 @@ impl SessionRecord<'_> {
         self.tail().is_some()
     }
 
-    /// Sets the call's variables, and keeps how they were. Assignments in front of `eval` would do without, but bash 5.2 does
-    /// not export them to children if the variable was there before.
+    /// Sets the call's variables, and keeps how they were. Assignments in front of `eval` would do
+    /// without, but bash 5.2 does not export them to children if the variable was there before.
     fn variables_set(&self) -> Vec<u8> {
         if self.variables.is_empty() {
             return Vec::new();

@@ -1,4 +1,5 @@
-//! What a session's shell is told and says, apart from what its scripts print: records go in, reports come out.
+//! What a session's shell is told and says, apart from what its scripts print: records go in,
+//! reports come out.
 
 use super::record::{Expected, QUESTION, Report, commit};
 use agent_bash_process::{peek_report, receive_report};
@@ -105,8 +106,8 @@ impl ShellChannel {
         rustix::fs::tell(&self.record) != Ok(0)
     }
 
-    /// Withdraws the record unless it was read. Returns whether it was withdrawn: the shell will then find an empty
-    /// one.
+    /// Withdraws the record unless it was read. Returns whether it was withdrawn: the shell will
+    /// then find an empty one.
     pub(super) fn take_back(&self) -> io::Result<bool> {
         if self.has_taken() {
             return Ok(false);
@@ -116,7 +117,8 @@ impl ShellChannel {
         Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
-    /// Asks whether it is done with its record. It answers by reading the question from the control pipe.
+    /// Asks whether it is done with its record. It answers by reading the question from the control
+    /// pipe.
     pub(super) fn ask(&mut self) -> io::Result<PendingQuestion> {
         self.control.write_all(QUESTION)?;
         let control = self.control.try_clone()?;
@@ -146,8 +148,8 @@ pub(super) struct PendingQuestion {
 }
 
 impl PendingQuestion {
-    /// Waits for the answer: it is done with its record and reads what comes next. For ever if the system cannot
-    /// tell. Cancel safe.
+    /// Waits for the answer: it is done with its record and reads what comes next. For ever if the
+    /// system cannot tell. Cancel safe.
     pub(super) async fn answered(&self) {
         let _ = self.control.writable().await;
         if rustix::io::ioctl_fionread(&self.control) != Ok(0) {

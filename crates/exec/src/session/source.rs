@@ -10,8 +10,8 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a waiting shell may take to take a record. A shell that has taken it and reports nothing for so long is
-/// asked whether it has finished.
+/// How long a waiting shell may take to take a record. A shell that has taken it and reports
+/// nothing for so long is asked whether it has finished.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Additional time for a shell that has just been started.

@@ -1,5 +1,5 @@
-//! What is written after a call: by what outlives it, and by jobs. Each is in a set of its own, which is not taken back while
-//! somebody still writes.
+//! What is written after a call: by what outlives it, and by jobs. Each is in a set of its own,
+//! which is not taken back while somebody still writes.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -61,7 +61,8 @@ fn names(listed: &Listed) -> Vec<&str> {
     names
 }
 
-/// In the background of a shell of the call's own, as a daemon that nobody knows of, and beside a session's shell.
+/// In the background of a shell of the call's own, as a daemon that nobody knows of, and beside a
+/// session's shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_outlives_a_call_has_a_set_of_its_own() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
@@ -112,7 +113,8 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
     }
 }
 
-/// Writing to what is open already is no call that can be watched: it is kept what is in it when the call ends.
+/// Writing to what is open already is no call that can be watched: it is kept what is in it when
+/// the call ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_descriptor_that_is_still_open_is_known() {
     let (place, cache) = (TestWorkspace::with(FILES), cache());
@@ -147,8 +149,8 @@ fn until(name: &str) -> String {
     format!("until [[ -e ../{name} ]]; do sleep 0.02; done")
 }
 
-/// Whatever its shell runs by then, and however many calls have left something: while a call runs, between two, and where a
-/// child of it writes. Nothing of that is the running call's.
+/// Whatever its shell runs by then, and however many calls have left something: while a call runs,
+/// between two, and where a child of it writes. Nothing of that is the running call's.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
     let (place, cache) = (TestWorkspace::with(FILES), cache());
@@ -199,7 +201,8 @@ async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
     assert_eq!(place.text("own"), "own\n");
 }
 
-/// A process whose parent has ended before it was seen may be the running call's, or that of one which has left something.
+/// A process whose parent has ended before it was seen may be the running call's, or that of one
+/// which has left something.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_it_is_not_known_whose_a_process_is_no_call_is_named() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);

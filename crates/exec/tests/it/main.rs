@@ -1,6 +1,7 @@
 //! What a shell does for a host, tested with real shells and a real supervisor.
 //!
-//! One program for all of it: what is beside `it/` looks at its whole process, and so has one of its own.
+//! One program for all of it: what is beside `it/` looks at its whole process, and so has one of
+//! its own.
 
 mod bash_equality;
 mod bash_suite;

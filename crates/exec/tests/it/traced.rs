@@ -1,5 +1,6 @@
-//! Calls that are watched: what they change is recorded before it changes, whoever changes it; what they only read is
-//! not; and all else of a call is as it is otherwise. What a record is good for is tested where it is kept.
+//! Calls that are watched: what they change is recorded before it changes, whoever changes it; what
+//! they only read is not; and all else of a call is as it is otherwise. What a record is good for
+//! is tested where it is kept.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -171,8 +172,8 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
     }
 }
 
-/// The start of a shell that waits is no part of its call: it opens devices to write to them, and nobody has said yet where
-/// to record; it reads its control pipe nevertheless.
+/// The start of a shell that waits is no part of its call: it opens devices to write to them, and
+/// nobody has said yet where to record; it reads its control pipe nevertheless.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
     let place = TestWorkspace::with(FILES);
@@ -262,7 +263,8 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
 }
 
-/// Whether contents were kept as files of their own, which nothing but a clone makes where nothing is deleted.
+/// Whether contents were kept as files of their own, which nothing but a clone makes where nothing
+/// is deleted.
 fn has_clones(set: &Path) -> bool {
     fs::read_dir(set.join("links")).unwrap().next().is_some()
 }
@@ -298,8 +300,8 @@ async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
     }
 }
 
-/// What is mounted below the workspace is another tree: the call is recorded all the same, writes there are counted, and an
-/// undo leaves them alone.
+/// What is mounted below the workspace is another tree: the call is recorded all the same, writes
+/// there are counted, and an undo leaves them alone.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
     const THIS: &str = "traced::a_mount_below_the_workspace_is_counted_and_not_taken_back";

@@ -1,5 +1,5 @@
-//! Files that are reached by another way than a path below the workspace: what such a call changes is listed and taken back, or
-//! the record says that it is not exact, and why.
+//! Files that are reached by another way than a path below the workspace: what such a call changes
+//! is listed and taken back, or the record says that it is not exact, and why.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 

@@ -1,5 +1,5 @@
-//! Trials: what a call changes is held back, whatever it starts and however it ends; and all else of a call is as it is
-//! without one. How the view is made is tested where that is done.
+//! Trials: what a call changes is held back, whatever it starts and however it ends; and all else
+//! of a call is as it is without one. How the view is made is tested where that is done.
 
 #![expect(
     clippy::unwrap_used,
@@ -202,8 +202,8 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
     assert_eq!(said[0], said[1]);
 }
 
-/// An overlay would not show what is mounted below: neither a new shell nor one that waits runs anything. Where it is
-/// mounted no more, both do.
+/// An overlay would not show what is mounted below: neither a new shell nor one that waits runs
+/// anything. Where it is mounted no more, both do.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
     const THIS: &str = "trial::a_mount_below_the_workspace_is_named_and_nothing_runs";

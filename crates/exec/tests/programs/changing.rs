@@ -1,5 +1,5 @@
-//! Changes files of the current directory in every way that there is, from two threads; or, with an argument, in the one way
-//! that it names. For tests: what is watched has to see all of it.
+//! Changes files of the current directory in every way that there is, from two threads; or, with an
+//! argument, in the one way that it names. For tests: what is watched has to see all of it.
 
 use rustix::fs::{
     AtFlags, CWD, FileType, IFlags, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps,

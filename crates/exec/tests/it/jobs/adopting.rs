@@ -124,7 +124,8 @@ async fn they_are_ended_like_any_job() {
             panic!("{script}");
         };
         assert_eq!(end.ending, *ending, "{script}");
-        // Nobody sees how they end, but that somebody wanted it is kept, and they are listed however soon that was.
+        // Nobody sees how they end, but that somebody wanted it is kept, and they are listed
+        // however soon that was.
         let job = world.jobs.show(&id).unwrap();
         assert!(job.is_asked_to_end && !job.was_over_at_once(), "{script}");
         assert_eq!(world.census.all(), [], "{script}");
