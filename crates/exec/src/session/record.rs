@@ -388,7 +388,7 @@ impl Expected {
         // Bash puts the index before the nonce, and the bytes of earlier questions.
         let is_nonce = |part: &&[u8]| part.ends_with(self.call.as_bytes());
         parts.pop().filter(is_nonce)?;
-        let begin = parts.iter().position(|part| is_nonce(part))?;
+        let begin = parts.iter().position(is_nonce)?;
         let mut parts = parts.split_off(begin + 1);
         let (code, cwd, flag) = (parts.pop()?, parts.pop()?, parts.pop()?);
         let status = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<i32>().ok();

@@ -19,10 +19,7 @@ pub(crate) const GROUPS: &[Group] = &[
     Group {
         title: "The line",
         keys: &[
-            (
-                "enter",
-                "run as a tool call, or queue it",
-            ),
+            ("enter", "run as a tool call, or queue it"),
             (
                 "!command !!command",
                 "your own shell; of !! the model sees nothing",

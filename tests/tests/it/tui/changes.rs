@@ -449,8 +449,7 @@ fn call_leaves_the_sandbox_if_the_user_allows_it() -> Result<()> {
             let screen = tmux.shows(if allowed { "╰ exit 0" } else { "╰ blocked" })?;
             let runs = "[outside of the sandbox, as you asked (F4)]";
             ensure!(screen.contains(runs) == allowed, "{screen}");
-            let denied =
-                "Blocked: you did not let this call leave the sandbox, so it was not run\n╰ blocked";
+            let denied = "Blocked: you did not let this call leave the sandbox, so it was not run\n╰ blocked";
             ensure!(allowed || screen.contains(denied), "{screen}");
             ensure!(written.exists() == allowed, "answered with {key}");
             ensure!(screen.contains("Δ 1 outside") == allowed, "{screen}");

@@ -22,7 +22,11 @@ fn background_changes_are_counted_shown_and_undone_with_their_command() -> Resul
         tmux.shows("later, by the background process (changes ")?;
         tmux.shows("│+late")?;
         tmux.press(&["u"])?;
-        answer(tmux, "Undo the later changes of the background process", "y")?;
+        answer(
+            tmux,
+            "Undo the later changes of the background process",
+            "y",
+        )?;
         tmux.shows("Δ later +1 undone")?;
         ensure!(files(world)? == before);
         Ok(())
@@ -67,24 +71,37 @@ fn background_changes_are_one_entry_across_lines() -> Result<()> {
             screen.contains("4 deleted") && screen.matches("− steps.txt").count() == 1,
             "{screen}"
         );
-        answer(tmux, "Undo the later changes of the background process", "y")?;
+        answer(
+            tmux,
+            "Undo the later changes of the background process",
+            "y",
+        )?;
         tmux.shows("[Undone: 4 files as before the background process (changes ")?;
         tmux.shows("Δ later +4 undone")?;
         ensure!(files(world)? == before, "{:?}", files(world)?);
         tmux.press(&["r"])?;
-        answer(tmux, "Redo the later changes of the background process (changes ", "y")?;
+        answer(
+            tmux,
+            "Redo the later changes of the background process (changes ",
+            "y",
+        )?;
         tmux.shows("[Done again: 4 files as the background process left them (changes ")?;
         ensure!(files(world)? == after, "{:?}", files(world)?);
         // Files with later changes by another process are left alone.
         let steps = world.cwd().join("steps.txt");
         fs::write(&steps, "mine\n")?;
         tmux.press(&["u"])?;
-        let screen = tmux.shows("Undo the other later changes of the background process (changes ")?;
+        let screen =
+            tmux.shows("Undo the other later changes of the background process (changes ")?;
         ensure!(
             screen.contains("! steps.txt") && screen.contains("3 deleted"),
             "{screen}"
         );
-        answer(tmux, "Undo the other later changes of the background process", "y")?;
+        answer(
+            tmux,
+            "Undo the other later changes of the background process",
+            "y",
+        )?;
         tmux.shows("[Undone: 3 files as before the background process (changes ")?;
         tmux.shows("left as it is, as it was changed since: steps.txt")?;
         let mut want = before.clone();
@@ -110,7 +127,11 @@ fn background_changes_are_undone_except_conflicts() -> Result<()> {
         tmux.hides("1 job")?;
         tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "u"])?;
         tmux.shows("These files were changed in between")?;
-        answer(tmux, "Undo the later changes of the background process", "y")?;
+        answer(
+            tmux,
+            "Undo the later changes of the background process",
+            "y",
+        )?;
         tmux.shows("[Undone: 1 file as before the background process (changes ")?;
         tmux.shows("[Not undone: steps.txt was changed since.]")?;
         tmux.shows("so this is not undone: changes ")?;
