@@ -26,6 +26,7 @@ mod call;
 mod coloured;
 mod cut;
 mod escape;
+mod expiry;
 mod host_secret;
 mod line_index;
 mod lines;

@@ -8,8 +8,8 @@
 use crate::allocate::{COUNTER, Counter};
 use crate::artifact_list::{Removed, ids};
 use crate::artifact_options::ArtifactDirOptions;
+use crate::expiry::is_settled;
 use crate::sidecar::Sidecar;
-use crate::sweep;
 use agent_bash_core::{ArtifactError, ArtifactId};
 use agent_bash_os::PrivateDir;
 
@@ -53,7 +53,7 @@ pub(crate) fn make_room(
                 break;
             }
             if let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id)
-                && sweep::is_settled(&sidecar, dead, dir, now)
+                && is_settled(&sidecar, dead, dir, now)
             {
                 let before = removed.bytes;
                 removed.take(&sidecar, dir);

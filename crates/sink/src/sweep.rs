@@ -3,6 +3,7 @@
 use crate::allocate::{COUNTER, forget};
 use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
 use crate::artifact_options::DIRECTORY;
+use crate::expiry::{DAY, is_older, is_past};
 use crate::quota;
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::{ArtifactId, Timestamp};
@@ -11,9 +12,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
-
-/// A day, in milliseconds.
-const DAY: u64 = 24 * 60 * 60 * 1000;
 
 /// How long a session's counter is kept after its last artifact: longer than any conversation.
 const REMEMBERED: u64 = 365 * DAY;
@@ -186,30 +184,4 @@ fn sweep_dir(
     } else {
         quota::recount(dir);
     }
-}
-
-/// Whether an artifact has expired. `dead`: its owner has ended.
-fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
-    match (&sidecar.done, sidecar.lifetime) {
-        // The artifact was never finished, and its process has ended.
-        (None, _) => dead,
-        (Some(done), Lifetime::Session) if !done.shared => dead,
-        (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
-        (Some(_), Lifetime::Timed) => false,
-    }
-}
-
-/// Whether an artifact has no writer any more, and may be evicted.
-pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
-    match &sidecar.done {
-        None => dead,
-        Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY),
-    }
-}
-
-/// Whether a file was last written at least `age` milliseconds ago.
-fn is_older(dir: &PrivateDir, name: &str, now: Timestamp, age: u64) -> bool {
-    dir.metadata(name)
-        .and_then(|metadata| metadata.modified())
-        .is_ok_and(|modified| now.0.saturating_sub(Timestamp::from(modified).0) >= age)
 }

@@ -1,0 +1,34 @@
+//! When artifacts expire, and which ones may be evicted.
+
+use crate::sidecar::{Lifetime, Sidecar};
+use agent_bash_core::Timestamp;
+use agent_bash_os::PrivateDir;
+
+/// A day, in milliseconds.
+pub(crate) const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// True if an artifact has expired. `dead`: its owner has ended.
+pub(crate) fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
+    match (&sidecar.done, sidecar.lifetime) {
+        // The artifact was never finished, and its process has ended.
+        (None, _) => dead,
+        (Some(done), Lifetime::Session) if !done.shared => dead,
+        (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
+        (Some(_), Lifetime::Timed) => false,
+    }
+}
+
+/// True if an artifact has no writer any more, and may be evicted.
+pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
+    match &sidecar.done {
+        None => dead,
+        Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY),
+    }
+}
+
+/// True if a file was last written at least `age` milliseconds ago.
+pub(crate) fn is_older(dir: &PrivateDir, name: &str, now: Timestamp, age: u64) -> bool {
+    dir.metadata(name)
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|modified| now.0.saturating_sub(Timestamp::from(modified).0) >= age)
+}
