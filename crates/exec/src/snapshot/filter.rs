@@ -84,7 +84,7 @@ fn assigns_secret(word: &str, filter: &SecretFilter) -> bool {
     literal
         && !name.is_empty()
         && name.chars().all(is_name)
-        && filter.is_secret(OsStr::new(name), OsStr::new(""))
+        && filter.is_secret(OsStr::new(name), OsStr::new(value))
 }
 
 #[cfg(test)]
