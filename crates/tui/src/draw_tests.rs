@@ -88,7 +88,7 @@ fn with_changes() -> (App, App, App) {
     let msg = |app: &App, done| Msg::Changes {
         entry: app.chosen_changes().unwrap().0,
         id: ChangesId(7),
-        done: done,
+        done,
         now: Duration::ZERO,
     };
     let file = FileChange::new(FileName::new("a.rs"), Change::Created);

@@ -66,7 +66,7 @@ impl JobWatch {
             }
             Ok(_) => {}
             Err(error) => {
-                tracing::debug!(%error, job = %id, "no client can be notified of its end")
+                tracing::debug!(%error, job = %id, "no client can be notified of its end");
             }
         }
     }
