@@ -471,7 +471,7 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
 }
 
 fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Changes, String> {
-    const UNWATCHED: &str = "it ran where no process can watch it";
+    const UNWATCHED: &str = "it ran where it cannot be traced";
     let lacking = match traced {
         Some(traced) if traced.unwatched => {
             let reason = traced.lacking.as_deref().unwrap_or(UNWATCHED).to_owned();

@@ -504,12 +504,13 @@ async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
         case.project.path("other/new"),
         case.project.path("home/.ssh/id"),
     );
-    for (path, access) in [(&other, "write"), (&secret, "read")] {
+    let hidden = case.project.path("home/.ssh");
+    for (path, named, access) in [(&other, &other, "write"), (&secret, &hidden, "read")] {
         let result = said_of(&mut case, path).await;
         let denied = serde_json::to_value(result.sandbox.unwrap().denied).unwrap();
         assert_eq!(
             denied,
-            json!([{"path": path, "access": access, "basis": "inferred"}])
+            json!([{"path": named, "access": access, "basis": "inferred"}])
         );
         assert!(
             matches!(&result.notices[..], [n] if matches!(n.kind, NoticeKind::SandboxDenied { .. }))

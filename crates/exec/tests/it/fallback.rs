@@ -148,7 +148,7 @@ async fn a_program_that_is_no_supervisor_is_not_waited_for_longer_than_a_second(
         ran.out
     );
     let said = reason(&ran.outcome).unwrap();
-    assert!(said.contains("did not answer"), "{said}");
+    assert!(said.contains("ended before it answered"), "{said}");
     let missing = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::at("/nope/supervisor"),
         ..options()

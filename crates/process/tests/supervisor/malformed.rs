@@ -81,7 +81,8 @@ fn shell(inherits_stdin: bool) -> Value {
     let limits = json!(agent_bash_core::Limits::default());
     json!({
         "program": "/nonexistent/shell", "arg0": {"Unix": []}, "args": [], "env_changes": [],
-        "inherits_stdin": inherits_stdin, "output": ["merged"], "limits": limits,
+        "inherits_stdin": inherits_stdin, "output": ["merged"], "reports": false,
+        "limits": limits,
     })
 }
 
