@@ -99,6 +99,7 @@ fn cases() -> Vec<Case> {
     let nowhere = json!({"Unix": nowhere});
     let detach = json!({"Detach": {
         "directory": nowhere, "commit": "", "limit_ms": 0, "grace_ms": 0, "quota": 0,
+        "completion_status": false,
     }});
     let on_terminal = json!({"StartOnTerminal": {
         "start": shell(false), "terminal": "/nonexistent/terminal", "commit": "",
