@@ -39,7 +39,7 @@ pub(crate) const GROUPS: &[Group] = &[
             ("esc", "leave the card; else cancel the running command"),
             (
                 "ctrl+c",
-                "clear the line (ctrl+_ undoes); else cancel as esc does",
+                "clear the line (ctrl+_ undoes); else cancel as esc",
             ),
         ],
     },
