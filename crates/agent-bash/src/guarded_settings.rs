@@ -3,11 +3,12 @@
 //! which no such call can write.
 
 use crate::HostContext;
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{PrivateDir, read_regular};
+use agent_bash_sandbox::by_its_name;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,6 @@ use std::path::{Path, PathBuf};
 pub(crate) const PROJECT_FILE: &str = ".agent-bash.toml";
 
 const FILE: &str = "guarded-settings.json";
-const NEW_FILE: &str = "guarded-settings.json.new";
 const LOCK: &str = "guarded-settings.lock";
 
 /// How many files are kept, and how much of one is read.
@@ -77,15 +77,9 @@ pub(crate) fn paths(host: &HostContext, more: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the text of a regular file of at most 1 MB.
+/// Returns the first megabyte of a regular file, if it is UTF-8.
 pub(crate) fn text(path: &Path) -> Option<String> {
-    use rustix::fs::{Mode, OFlags};
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
-    let is_file = file.metadata().ok()?.is_file();
-    let mut text = String::new();
-    let read = is_file.then(|| file.take(BYTES).read_to_string(&mut text));
-    read?.ok().map(|_| text)
+    String::from_utf8(read_regular(path, BYTES)?).ok()
 }
 
 impl GuardedSettings {
@@ -108,7 +102,7 @@ impl GuardedSettings {
         if self.files.is_empty() {
             return None;
         }
-        let guarded = self.files.get(&by_its_name(path)?)?;
+        let guarded = self.files.get(&by_its_name(path))?;
         (guarded.version == Version::at(path)).then_some(guarded.text.as_deref())
     }
 
@@ -134,9 +128,7 @@ impl GuardedSettings {
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
         let mut all = Self::read(state);
         for (path, text) in changed {
-            let Some(path) = by_its_name(&path) else {
-                continue;
-            };
+            let path = by_its_name(&path);
             let version = Version::at(&path);
             if version.is_none() && text.is_none() {
                 all.files.remove(&path);
@@ -149,21 +141,8 @@ impl GuardedSettings {
             let is_so = |path: &PathBuf, it: &mut Guarded| it.version == Version::at(path);
             all.files.retain(is_so);
         }
-        let mut file = directory.open_or_create(NEW_FILE)?;
-        file.set_len(0)?;
-        file.write_all(&serde_json::to_vec(&all)?)?;
-        directory.rename(NEW_FILE, FILE)
+        directory.replace(FILE, &serde_json::to_vec(&all)?)
     }
-}
-
-/// Returns the path with its directory resolved, as far as that exists. A link as the last name
-/// stays a link.
-pub(crate) fn by_its_name(path: &Path) -> Option<PathBuf> {
-    let mut above = path.ancestors().skip(1);
-    above.find_map(|directory| {
-        let rest = path.strip_prefix(directory).ok()?;
-        Some(fs::canonicalize(directory).ok()?.join(rest))
-    })
 }
 
 #[cfg(test)]

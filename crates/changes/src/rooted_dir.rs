@@ -3,9 +3,10 @@
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
+use agent_bash_os::is_btrfs;
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, FsWord, Mode, OFlags, ResolveFlags, StatxFlags, fstat, fstatfs,
-    open, openat, openat2, statat, statx,
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, StatxFlags, fstat, open, openat,
+    openat2, statat, statx,
 };
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -25,9 +26,6 @@ const BENEATH: ResolveFlags = ResolveFlags::BENEATH
 /// The largest number of files in the search for another device.
 const MANY: usize = 100_000;
 
-/// `BTRFS_SUPER_MAGIC`
-const BTRFS: FsWord = 0x9123_683E;
-
 /// An open directory tree.
 #[derive(Debug)]
 pub(crate) struct RootedDir {
@@ -43,9 +41,7 @@ impl RootedDir {
     /// Opens a tree. Its path may lead over links; what is below may not.
     pub(crate) fn open(path: &Path) -> Result<Self, ChangesError> {
         let fd = open(path, HANDLE, Mode::empty()).map_err(ChangesError::errno("opening", path))?;
-        let kind = fstatfs(&fd).map(|found| found.f_type);
-        let has_subvolumes = kind.is_ok_and(|kind| kind == BTRFS);
-        let device = has_subvolumes.then(|| fstat(&fd).map(|found| found.st_dev));
+        let device = is_btrfs(&fd).then(|| fstat(&fd).map(|found| found.st_dev));
         Ok(Self {
             fd,
             path: path.to_owned(),

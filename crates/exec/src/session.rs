@@ -1,15 +1,10 @@
 //! Persistent shells: named, long-lived, one call after another; variables, functions, directory
 //! and options persist.
 //!
-//! A call's script goes in as one record, for which a byte on a control pipe stands; its output
-//! comes out of FIFOs of its own, which the record opens by path, so that an `exec >/dev/null` is
-//! undone with the call and late output stays with its own call; status and directory leave on a
-//! status FIFO, exports on another. Nothing is ever parsed out of the output.
-//!
-//! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says),
-//! `place` (where one stands), `remembered` (what the next shell gets), `record` (the text of
-//! records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it
-//! leaves).
+//! A call's script is written as one record to a file, and a byte on a control pipe makes the shell
+//! read it. The record opens FIFOs of its own for the output by path, so that an `exec >/dev/null`
+//! is undone with the call and late output stays with its own call. Status and directory come out of
+//! a socket, exports out of another. Nothing is parsed out of the output.
 
 mod ask;
 mod call;

@@ -33,7 +33,7 @@ pub use networks::{Entrance, NetworkRole, Networks};
 pub use plan::{Order, WatchScope};
 pub use resolve::{
     ChangedPath, Facts, Identity, KnownWorkspace, NameScan, ResolveError, Resolved, Stamp,
-    Surroundings, Uncached, Wanted, is_named, protected_among, resolve, workspace,
+    Surroundings, Uncached, Wanted, by_its_name, is_named, protected_among, resolve, workspace,
 };
 pub use start::{Start, StartedProgram};
 

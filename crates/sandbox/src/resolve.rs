@@ -210,8 +210,10 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
     })
 }
 
-/// Returns the path with its directory resolved. A link as the last name stays a link.
-fn by_its_name(path: &Path) -> PathBuf {
+/// Returns the path with its directory resolved, as far as that exists. A link as the last name
+/// stays a link.
+#[must_use]
+pub fn by_its_name(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(directory), Some(name)) => canonical(directory).join(name),
         _ => canonical(path),

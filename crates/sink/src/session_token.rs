@@ -22,8 +22,8 @@ pub enum SessionToken {
     Foreign,
 }
 
-/// Compares `token` with the stored one below `root`, and stores it if there is none. `session` is
-/// one path component.
+/// Compares `token` with the stored token of the session below `root`. If none is stored, this
+/// function stores `token`. `session` must be one path component.
 ///
 /// # Errors
 /// The directory cannot be created or read, or belongs to another user.

@@ -26,10 +26,10 @@ fn engine(name: &str) -> Result<&'static [Refusal]> {
 }
 
 fn run(world: &World, refusals: &[Refusal], words: &[&str]) -> Result<CommandResult> {
-    given(world, refusals, words, None)
+    run_with_input(world, refusals, words, None)
 }
 
-fn given(
+fn run_with_input(
     world: &World,
     refusals: &[Refusal],
     words: &[&str],

@@ -92,7 +92,7 @@ fn host(variables: &[(&str, &str)]) -> HostContext {
     }
 }
 
-fn said(agent: &Agent, call: &Value, host: &HostContext) -> HookAnswer {
+fn answer_to_call(agent: &Agent, call: &Value, host: &HostContext) -> HookAnswer {
     answer(agent, call.to_string().as_bytes(), host)
 }
 
@@ -118,7 +118,8 @@ fn what_the_programs_wrote_passes_without_a_word() {
 fn a_command_is_read_as_the_users_shell_reads_it() {
     let (agent, _, captured) = CAPTURED[0];
     let call = call(captured, "git push origin $branch:release");
-    let refuses = |shell| said(agent, &call, &host(&[("SHELL", shell)])) != HookAnswer::silent();
+    let refuses =
+        |shell| answer_to_call(agent, &call, &host(&[("SHELL", shell)])) != HookAnswer::silent();
     assert!(refuses("/bin/zsh"));
     assert!(!refuses("/bin/bash"));
 }
@@ -135,7 +136,7 @@ fn a_harmless_command_is_never_allowed_in_the_users_place() {
     ];
     for (agent, _, captured) in CAPTURED {
         for script in scripts {
-            let said = said(agent, &call(captured, script), &host(&[]));
+            let said = answer_to_call(agent, &call(captured, script), &host(&[]));
             assert_eq!(said, HookAnswer::silent(), "{} {script}", agent.name);
         }
     }
@@ -149,7 +150,7 @@ fn a_refusal_says_why_and_what_to_do_instead() {
             ("cd src && git add -A", "no_blind_git_add", "name the files"),
             ("rm -rf \"$DIR\"/*", "no_dangerous_rm", "rm -rf ./build"),
         ] {
-            let said = said(agent, &call(captured, script), &host(&[]));
+            let said = answer_to_call(agent, &call(captured, script), &host(&[]));
             let Effect::Blocked(reason) = effect(agent, &said) else {
                 panic!("{} let through {script}: {said:?}", agent.name);
             };
@@ -271,7 +272,7 @@ fn tools_that_run_no_command_pass() {
             let mut call = call(captured, "git push --force");
             call["tool_name"] = tool.into();
             assert_eq!(
-                said(agent, &call, &host(&[])),
+                answer_to_call(agent, &call, &host(&[])),
                 HookAnswer::silent(),
                 "{tool}"
             );
@@ -279,10 +280,13 @@ fn tools_that_run_no_command_pass() {
     }
     let mut watch = call(CAPTURED[0].2, "git push --force");
     watch["tool_name"] = "Monitor".into();
-    let refused = said(&CLAUDE_CODE, &watch, &host(&[]));
+    let refused = answer_to_call(&CLAUDE_CODE, &watch, &host(&[]));
     assert!(matches!(effect(&CLAUDE_CODE, &refused), Effect::Blocked(_)));
     watch["tool_input"] = json!({"description": "d", "ws": {"url": "ws://localhost"}});
-    assert_eq!(said(&CLAUDE_CODE, &watch, &host(&[])), HookAnswer::silent());
+    assert_eq!(
+        answer_to_call(&CLAUDE_CODE, &watch, &host(&[])),
+        HookAnswer::silent()
+    );
 }
 
 #[test]
@@ -290,14 +294,17 @@ fn the_directory_that_the_command_runs_in_counts() {
     for (index, agent, field) in [(2, &GEMINI_CLI, "dir_path"), (3, &OPENCODE, "workdir")] {
         let mut call = call(CAPTURED[index].2, "rm -rf u");
         call["tool_input"][field] = "build".into();
-        assert_eq!(said(agent, &call, &host(&[])), HookAnswer::silent());
+        assert_eq!(
+            answer_to_call(agent, &call, &host(&[])),
+            HookAnswer::silent()
+        );
         for above in ["../..", "/home"] {
             call["tool_input"][field] = above.into();
-            let above = said(agent, &call, &host(&[]));
+            let above = answer_to_call(agent, &call, &host(&[]));
             assert!(matches!(effect(agent, &above), Effect::Blocked(_)));
         }
         call["tool_input"][field] = json!(1);
-        let wrong = said(agent, &call, &host(&[]));
+        let wrong = answer_to_call(agent, &call, &host(&[]));
         assert!(wrong.stderr.contains(field), "{wrong:?}");
     }
 }
@@ -306,7 +313,7 @@ fn the_directory_that_the_command_runs_in_counts() {
 fn the_users_settings_decide() {
     for (agent, _, captured) in CAPTURED {
         let blocked = |script: &str, variables: &[(&str, &str)]| {
-            let said = said(agent, &call(captured, script), &host(variables));
+            let said = answer_to_call(agent, &call(captured, script), &host(variables));
             matches!(effect(agent, &said), Effect::Blocked(_))
         };
         let loss = [("AGENT_BASH_SAFETY_GROUPS", "core,data_loss")];
@@ -324,7 +331,7 @@ fn the_users_settings_decide() {
         assert!(blocked("cat notes.txt", &[tools, block]));
         // Invalid settings block everything, and are named.
         let wrong = [("AGENT_BASH_SAFETY_GROUPS", "cores")];
-        let said = said(agent, &call(captured, "ls"), &host(&wrong));
+        let said = answer_to_call(agent, &call(captured, "ls"), &host(&wrong));
         let Effect::Blocked(reason) = effect(agent, &said) else {
             panic!("{said:?}");
         };
@@ -337,7 +344,7 @@ fn safe_mode_is_refused_as_a_hook_cannot_confine_the_agents_shell() {
     for (agent, _, captured) in CAPTURED {
         for (level, blocks) in [("read_only", true), ("listed", false)] {
             let host = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", level)]);
-            let said = said(agent, &call(captured, "git diff HEAD"), &host);
+            let said = answer_to_call(agent, &call(captured, "git diff HEAD"), &host);
             match effect(agent, &said) {
                 Effect::Blocked(reason) if blocks => assert!(reason.contains("listed"), "{reason}"),
                 other => assert_eq!((other, blocks), (Effect::Nothing, false)),
@@ -366,18 +373,21 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
     ];
     for ((agent, _, captured), wanted) in CAPTURED.into_iter().zip(wanted) {
         let call = call(captured, "cat notes.txt");
-        let told = said(agent, &call, &host(&[tools, advise]));
+        let told = answer_to_call(agent, &call, &host(&[tools, advise]));
         let read = (!told.stdout.is_empty()).then(|| serde_json::from_str(&told.stdout).unwrap());
         assert_eq!(read, wanted, "{}", agent.name);
         // The agent continues as without a hook: neither granted nor blocked.
         assert_eq!(effect(agent, &told), Effect::Nothing, "{}", agent.name);
         // Control: without the mode, without the tool, for another command.
         for silent in [&[tools][..], &[advise]] {
-            assert_eq!(said(agent, &call, &host(silent)), HookAnswer::silent());
+            assert_eq!(
+                answer_to_call(agent, &call, &host(silent)),
+                HookAnswer::silent()
+            );
         }
         let other = self::call(captured, "ls");
         assert_eq!(
-            said(agent, &other, &host(&[tools, advise])),
+            answer_to_call(agent, &other, &host(&[tools, advise])),
             HookAnswer::silent()
         );
     }
@@ -387,7 +397,7 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
 fn control_characters_of_a_command_are_marked() {
     let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
     let script = "find . -delete\u{1b}]0;title\u{7}";
-    let said = said(&CLAUDE_CODE, &call(CAPTURED[0].2, script), &safe);
+    let said = answer_to_call(&CLAUDE_CODE, &call(CAPTURED[0].2, script), &safe);
     let Effect::Blocked(reason) = effect(&CLAUDE_CODE, &said) else {
         panic!("{said:?}");
     };

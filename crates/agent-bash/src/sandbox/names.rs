@@ -2,10 +2,10 @@
 //! sandbox. Settings files among them count as they were before the call.
 
 use super::workspaces::Workspaces;
-use crate::guarded_settings::{GuardedSettings, PROJECT_FILE, by_its_name};
+use crate::guarded_settings::{GuardedSettings, PROJECT_FILE};
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Timestamp};
-use agent_bash_sandbox::NameScan;
+use agent_bash_sandbox::{NameScan, by_its_name};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ impl Names {
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
         let scan = NameScan::of(plan, earlier, &is_over(clock, LIMIT));
-        let files = files.iter().filter_map(|path| by_its_name(path));
+        let files = files.iter().map(|path| by_its_name(path));
         let mut files: Vec<PathBuf> = files.filter(|path| plan.protected.contains(path)).collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
         files.sort();

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// One JSON line for each workspace. The last line of a start directory counts.
 const FILE: &str = "workspaces.jsonl";
-const NEW_FILE: &str = "workspaces.jsonl.new";
 
 /// The number of workspaces that a rewrite keeps, and the number of lines that triggers one.
 const KEPT: usize = 200;
@@ -167,10 +166,7 @@ impl Workspaces {
             text.push_str(&serde_json::to_string(line)?);
             text.push('\n');
         }
-        let mut file = directory.open_or_create(NEW_FILE)?;
-        file.set_len(0)?;
-        file.write_all(text.as_bytes())?;
-        directory.rename(NEW_FILE, FILE)?;
+        directory.replace(FILE, text.as_bytes())?;
         self.count = text.lines().count();
         Ok(())
     }

@@ -57,9 +57,9 @@ enum How {
     Scan(Scan),
 }
 
-/// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an
-/// ordinary call, of which a notice says why. `unwatched`: why nobody can watch this one. `typed`:
-/// the command as it is known to people.
+/// Prepares the record of a call's changes. Returns `None` if no record is wanted, or if an ordinary
+/// call cannot be recorded; a notice then gives the reason. `unwatched` is the reason why this call
+/// cannot be traced. `typed` is the command as the user wrote it.
 pub(crate) async fn begin(
     tool: &ToolContext,
     call: &mut Call,
@@ -168,8 +168,8 @@ pub(crate) async fn ended(
     }
 }
 
-/// The call has started a job, and what that changes is recorded from now on by whoever keeps it,
-/// or `recorded` says why not. `None`: nothing was started.
+/// The call has started a job. From now on the job's supervisor records the job's changes; an error
+/// in `recorded` is the reason why it does not. `None` means that no job was started.
 pub(crate) async fn goes_on(
     tool: &ToolContext,
     changing: Option<Changing>,

@@ -375,8 +375,8 @@ fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     assert_eq!(place.text("a").as_deref(), Some("one\n"));
 }
 
-/// A time that is still to come is no sign that somebody has written to it since; a name that it
-/// has still may be.
+/// A file time in the future does not show a later write. A remaining name of the file may have
+/// been used for one.
 #[test]
 fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
     let place = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));

@@ -29,7 +29,7 @@ fn call(store: &Store, place: &TestTree, touched: &[(&str, Touch)], script: &str
 }
 
 /// The numbers of the sets that there are, and the inodes of their directories.
-fn there(place: &TestTree) -> Vec<(u64, u64)> {
+fn sets_and_inodes(place: &TestTree) -> Vec<(u64, u64)> {
     let session = place.state.join("changes").join(SESSION);
     let entries = fs::read_dir(session).unwrap().map(|entry| entry.unwrap());
     let mut all: Vec<_> = entries
@@ -59,7 +59,7 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
     assert_eq!((first.id, first.counts.total()), (ChangesId(1), 0));
     assert_eq!((first.state, first.exact), (ChangesState::Done, true));
     assert_eq!(store.show(SESSION, first.id).unwrap(), first);
-    let [(1, inode)] = there(&place)[..] else {
+    let [(1, inode)] = sets_and_inodes(&place)[..] else {
         unreachable!("one set");
     };
     // Its records of unchanged files are removed with it.
@@ -74,13 +74,13 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
     let second = call(&store, &place, &touched, &format!("echo x >{file}"));
     assert_eq!(second.id, ChangesId(2));
     assert_eq!(second.outside.values().sum::<u64>(), 1, "{second:?}");
-    assert_eq!(there(&place), [(2, inode)]);
+    assert_eq!(sets_and_inodes(&place), [(2, inode)]);
     let links = |path: &str| fs::metadata(place.root.join(path)).unwrap().nlink();
     assert_eq!(links("b"), 2, "it is kept by a link");
     let third = call(&store, &place, &[("b", Touch::Content)], "echo more >>b");
     assert_eq!((third.id, third.counts.changed), (ChangesId(3), 1));
     assert!(third.outside.is_empty() && third.exact);
-    assert_eq!((links("b"), there(&place)), (1, vec![(3, inode)]));
+    assert_eq!((links("b"), sets_and_inodes(&place)), (1, vec![(3, inode)]));
     // One that did change something stays, whatever comes after it.
     let fourth = call(&store, &place, &[], "true");
     assert_eq!(fourth.id, ChangesId(4));
@@ -105,7 +105,7 @@ fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
             store.finish(set).unwrap();
         }
         // The latest stays, so that its number is not given to another.
-        let left = there(&place);
+        let left = sets_and_inodes(&place);
         assert_eq!((left.len(), left[KEPT - 1].0), (KEPT, former + AT_A_TIME));
     }
     assert_eq!(files(&place.state.join("changes").join(SESSION)), KEPT * 2);

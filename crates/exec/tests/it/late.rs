@@ -1,5 +1,5 @@
-//! What is written after a call: by what outlives it, and by jobs. Each is in a set of its own,
-//! which is not taken back while somebody still writes.
+//! Changes that surviving processes and jobs make after a call. They are in a change set of their
+//! own, which cannot be undone while one of these processes runs.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -61,8 +61,8 @@ fn names(listed: &Listed) -> Vec<&str> {
     names
 }
 
-/// In the background of a shell of the call's own, as a daemon that nobody knows of, and beside a
-/// session's shell.
+/// The surviving process is in the background of the call's shell, is a daemon, or runs beside the
+/// shell of a session.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_outlives_a_call_has_a_set_of_its_own() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));

@@ -37,7 +37,7 @@ fn skipped(ran: &FinishedRun) -> Option<&str> {
 }
 
 /// A call's output and how it ended.
-fn seen(ran: &FinishedRun) -> (String, String, String) {
+fn output_and_ending(ran: &FinishedRun) -> (String, String, String) {
     let ending = format!("{:?}", ran.outcome.ending);
     (ran.out.clone(), ran.err.clone(), ending)
 }
@@ -83,7 +83,7 @@ async fn check(case: &Case) -> Vec<String> {
         run(&cache, &hi).await
     };
     if !first.out.starts_with("hi\n") {
-        fault("the first call", &seen(&first), &"hi");
+        fault("the first call", &output_and_ending(&first), &"hi");
     }
     match (skipped(&first), case.skipped) {
         (None, None) => {}
@@ -115,7 +115,7 @@ async fn check(case: &Case) -> Vec<String> {
         for (script, out) in case.scripts {
             let ran = run(cache, &home.spec(script)).await;
             if ran.out != *out {
-                fault(&format!("{way}: {script}"), &seen(&ran), out);
+                fault(&format!("{way}: {script}"), &output_and_ending(&ran), out);
             }
         }
         // The record is the same; with options, traces of the loading are visible in both.
@@ -124,8 +124,8 @@ async fn check(case: &Case) -> Vec<String> {
         }
         let bare = Home::bare_cache();
         for script in LIKE_BARE {
-            let with = seen(&run(cache, &home.spec(script)).await);
-            let without = seen(&run(&bare, &home.spec(script)).await);
+            let with = output_and_ending(&run(cache, &home.spec(script)).await);
+            let without = output_and_ending(&run(&bare, &home.spec(script)).await);
             if with != without {
                 fault(&format!("{way}: {script}"), &with, &without);
             }

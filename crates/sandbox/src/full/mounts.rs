@@ -2,12 +2,11 @@
 //! rules for those.
 
 use crate::error::SandboxError;
+use agent_bash_os::mountinfo_path;
 use rustix::fs::{AtFlags, CWD, StatVfs, StatxFlags, fstatvfs, statvfs, statx};
 use rustix::mount::{MountFlags, mount_remount};
-use std::ffi::OsString;
 use std::fs;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Flags that a remount must repeat, as bits of `statfs` (linux/statfs.h).
@@ -132,25 +131,10 @@ fn parsed(line: &[u8]) -> Option<Mounted> {
         .fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag);
     Some(Mounted {
         id,
-        at: unescaped(at),
+        at: mountinfo_path(at),
         flags,
         kind: String::from_utf8_lossy(kind).into_owned(),
     })
-}
-
-/// Decodes a field: spaces, tabs, newlines and backslashes are written as `\040` and so on.
-fn unescaped(field: &[u8]) -> PathBuf {
-    let mut path = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((first, after)) = rest.split_first() {
-        let octal = (*first == b'\\').then(|| after.get(..3)).flatten();
-        let value = octal
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
-        path.push(value.unwrap_or(*first));
-        rest = if value.is_some() { &after[3..] } else { after };
-    }
-    PathBuf::from(OsString::from_vec(path))
 }
 
 #[cfg(test)]

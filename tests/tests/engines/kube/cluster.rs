@@ -132,7 +132,7 @@ impl Cluster {
 
     /// The pid of the last program that was started.
     pub(crate) fn started(&self) -> Option<u32> {
-        self.pod.seen().started
+        self.pod.events().started
     }
 
     /// The events so far, once they are `is_all` or after `patience`.
@@ -141,7 +141,7 @@ impl Cluster {
         patience: Duration,
         is_all: impl Fn(&[ConnectionEvent]) -> bool,
     ) -> Vec<ConnectionEvent> {
-        let heard = || self.pod.seen().heard.clone();
+        let heard = || self.pod.events().heard.clone();
         let all = poll::until(patience, || Some(heard()).filter(|heard| is_all(heard)));
         all.unwrap_or_else(heard)
     }
@@ -149,14 +149,14 @@ impl Cluster {
 
 impl Pod {
     pub(super) fn begun(&self, pid: u32) {
-        self.seen().started = Some(pid);
+        self.events().started = Some(pid);
     }
 
     pub(super) fn heard(&self, what: ConnectionEvent) {
-        self.seen().heard.push(what);
+        self.events().heard.push(what);
     }
 
-    fn seen(&self) -> MutexGuard<'_, PodEvents> {
+    fn events(&self) -> MutexGuard<'_, PodEvents> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::version::Version;
 use agent_bash_core::sandbox::Plan;
+use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ const TODO: &str = "rebase-merge/git-rebase-todo";
 /// read of a file.
 const MOST: usize = 200;
 const DEPTH: usize = 6;
-const BYTES: usize = 1 << 20;
+const BYTES: u64 = 1 << 20;
 
 /// The repositories of a scan.
 #[derive(Debug)]
@@ -205,15 +206,7 @@ fn has_commands(todo: &Path) -> bool {
 
 /// Returns the text of a regular file, up to a size.
 fn text(path: &Path) -> Option<String> {
-    use rustix::fs::{Mode, OFlags};
-    use std::io::Read;
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    file.take(BYTES as u64).read_to_end(&mut bytes).ok()?;
+    let bytes = read_regular(path, BYTES)?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

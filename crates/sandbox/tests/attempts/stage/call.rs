@@ -29,14 +29,14 @@ pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Observations> {
     let stage = Stage::new(run, ports)?;
     for (command, lacking) in &run.row.needs {
         if !stage.outside(command)?.success() {
-            return stage.seen(Outcome::NotTried(lacking.clone()));
+            return stage.observations(Outcome::NotTried(lacking.clone()));
         }
     }
     stage.outside(&run.row.before)?;
     let ended = stage.call()?;
     let outcome = stage.outcome(ended);
     stage.outside(&run.row.after)?;
-    stage.seen(outcome?)
+    stage.observations(outcome?)
 }
 
 impl Stage<'_> {
@@ -139,7 +139,7 @@ impl Stage<'_> {
         }
     }
 
-    fn seen(&self, outcome: Outcome) -> Result<Observations> {
+    fn observations(&self, outcome: Outcome) -> Result<Observations> {
         let read = |name: &str| fs::read(format!("{SEEN}/{name}")).unwrap_or_default();
         let report = read("report");
         let missing = match self.run.tier {

@@ -314,7 +314,7 @@ impl Surroundings {
                 })
             }
             Indirect::TakesDescriptor => {
-                if let Some(file) = taken(waiting) {
+                if let Some(file) = copied_file(waiting) {
                     self.touches(&file, Touch::Content, thread, false, record)?;
                 }
                 None
@@ -364,7 +364,7 @@ fn effects(listener: &Listener, waiting: &Waiting) -> Result<Vec<CallEffect>, La
 }
 
 /// The file whose descriptor a call copies from another process.
-fn taken(waiting: &Waiting) -> Option<NamedFile> {
+fn copied_file(waiting: &Waiting) -> Option<NamedFile> {
     let arguments = Arguments { waiting };
     let process = format!("/proc/{}/fdinfo/{}", waiting.thread, arguments.number(0));
     let process = read_to_string(process).ok()?;

@@ -38,13 +38,13 @@ pub(super) fn by(waiting: &Waiting, call: &Call) -> Result<Vec<CallEffect>, Errn
                     && let Some(directory) = file.directory()
                 {
                     let directory = rustix::io::fcntl_dupfd_cloexec(directory, 0);
-                    let directory = directory.and_then(NamedFile::of).map_err(own)?;
+                    let directory = directory.and_then(NamedFile::of).map_err(nix_errno)?;
                     effects.push(CallEffect::Touches(directory, Touch::Attributes));
                 }
                 if arguments.makes_fifo()
                     && let CallEffect::Touches(file, Touch::Name) = &effect
                 {
-                    effects.push(CallEffect::MakesFifo(file.again().map_err(own)?));
+                    effects.push(CallEffect::MakesFifo(file.again().map_err(nix_errno)?));
                 }
                 effects.push(effect);
             }
@@ -162,7 +162,7 @@ impl Arguments<'_> {
             follow,
             in_root,
         };
-        argument.resolve().map_err(own)
+        argument.resolve().map_err(nix_errno)
     }
 
     /// The file at a path, relative to the working directory.
@@ -174,7 +174,7 @@ impl Arguments<'_> {
             follow: true,
             in_root: false,
         };
-        argument.resolve().map_err(own)
+        argument.resolve().map_err(nix_errno)
     }
 
     pub(super) fn path(&self, place: u8) -> Result<Vec<u8>, Errno> {
@@ -238,7 +238,7 @@ struct Opens {
     in_root: bool,
 }
 
-fn own(error: rustix::io::Errno) -> Errno {
+fn nix_errno(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 

@@ -4,17 +4,14 @@
 use super::named_file::{FileIdentity, NamedFile, path_of};
 use super::paths::PathArgument;
 use agent_bash_changes::Touch;
-use rustix::fs::{CWD, FileType, FsWord, Mode, OFlags, fstatfs, openat};
+use agent_bash_os::mountinfo_path;
+use rustix::fs::{CWD, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::cell::OnceCell;
-use std::ffi::OsString;
 use std::fs;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-
-/// `BTRFS_SUPER_MAGIC`
-const BTRFS: FsWord = 0x9123_683E;
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -61,7 +58,7 @@ impl WatchedTree {
     }
 
     pub(super) fn is_btrfs(&self) -> bool {
-        fstatfs(&self.top).is_ok_and(|found| found.f_type == BTRFS)
+        agent_bash_os::is_btrfs(&self.top)
     }
 
     /// Locates a file that a thread names by this path.
@@ -158,11 +155,11 @@ impl WatchedTree {
             return Ok(Some(beyond(file.path()?, 1, true)));
         };
         let path = self.root.join(below);
-        let (at, is) = match file.name() {
-            Some(_) => (path.parent().unwrap_or(&self.root), directory),
-            None => (&*path, directory),
+        let at = match file.name() {
+            Some(_) => path.parent().unwrap_or(&self.root),
+            None => &*path,
         };
-        let is = FileIdentity::of_open(is)?;
+        let is = FileIdentity::of_open(directory)?;
         let is_there = FileIdentity::at(at).is_ok_and(|it| it.is_same(&is));
         Ok(is_there.then_some(Location::Within(path)))
     }
@@ -209,28 +206,8 @@ fn shown_by(table: &[u8], mount: u64) -> Option<PathBuf> {
         let is_it = fields.next() == Some(number.as_bytes());
         is_it.then_some(fields)
     })?;
-    let shown = unescaped(line.nth(2)?);
-    shown
-        .starts_with(b"/")
-        .then(|| OsString::from_vec(shown).into())
-}
-
-/// Decodes the octal escapes of `mountinfo`.
-fn unescaped(field: &[u8]) -> Vec<u8> {
-    let mut text = Vec::with_capacity(field.len());
-    let mut rest = field;
-    while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..3).filter(|_| *first == b'\\');
-        let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
-        if let Some(byte) = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            text.push(byte);
-            rest = &after[3..];
-        } else {
-            text.push(*first);
-            rest = after;
-        }
-    }
-    text
+    let shown = mountinfo_path(line.nth(2)?);
+    shown.is_absolute().then_some(shown)
 }
 
 #[cfg(test)]

@@ -1,0 +1,32 @@
+//! Mounts and their file systems.
+
+use rustix::fs::{FsWord, fstatfs};
+use std::ffi::OsString;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+/// `BTRFS_SUPER_MAGIC` (linux/magic.h)
+const BTRFS: FsWord = 0x9123_683E;
+
+/// True if the open file is on btrfs, where a subvolume is another device without a mount.
+pub fn is_btrfs(file: impl AsFd) -> bool {
+    fstatfs(file).is_ok_and(|found| found.f_type == BTRFS)
+}
+
+/// Decodes a path in `/proc/PID/mountinfo`, where spaces, tabs, newlines and backslashes are written
+/// as `\040` and so on.
+#[must_use]
+pub fn mountinfo_path(field: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let octal = (*first == b'\\').then(|| after.get(..3)).flatten();
+        let value = octal
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        path.push(value.unwrap_or(*first));
+        rest = if value.is_some() { &after[3..] } else { after };
+    }
+    PathBuf::from(OsString::from_vec(path))
+}
