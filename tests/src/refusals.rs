@@ -8,6 +8,7 @@ use crate::product;
 use crate::world::World;
 use anyhow::{Context, Result};
 use libc::{EINVAL, ENOSYS, EPERM};
+use serde::Deserialize;
 use std::path::Path;
 use std::process::Command;
 
@@ -52,6 +53,22 @@ pub struct Engine {
     pub name: &'static str,
     /// What it refuses.
     pub refusals: &'static [Refusal],
+    /// What does not work there. Tests of the doctor's report compare it.
+    pub lacks: &'static [Facility],
+}
+
+/// A part of the product that an engine may make impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Facility {
+    /// Records of changes by tracing.
+    Records,
+    /// Trials.
+    Trials,
+    /// The sandbox, in full or in part.
+    Sandbox,
+    /// All promises of the sandbox.
+    FullSandbox,
 }
 
 /// `fchmodat2`, which `libc` does not number everywhere.
@@ -132,18 +149,27 @@ pub const ENGINES: [Engine; 4] = [
     Engine {
         name: "docker-20",
         refusals: &DOCKER_20,
+        lacks: &[Facility::Trials, Facility::FullSandbox],
     },
     Engine {
         name: "docker-2026",
         refusals: &DOCKER_2026,
+        lacks: &[Facility::Trials, Facility::FullSandbox],
     },
     Engine {
         name: "podman",
         refusals: &PODMAN,
+        lacks: &[],
     },
     Engine {
         name: "gvisor",
         refusals: &GVISOR,
+        lacks: &[
+            Facility::Records,
+            Facility::Trials,
+            Facility::Sandbox,
+            Facility::FullSandbox,
+        ],
     },
 ];
 

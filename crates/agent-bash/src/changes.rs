@@ -25,7 +25,7 @@ pub(crate) const NO_ANSWER: &str = "its file system does not answer";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesSettings {
     /// How much is kept of ordinary calls; without one, what the host keeps unasked
-    /// ([`SessionOptions::changes`](crate::session::SessionOptions::changes)).
+    /// ([`ConversationOptions::changes`](crate::session::ConversationOptions::changes)).
     pub level: Option<ChangesLevel>,
     /// The directory that is looked at: absolute; without one, the workspace of the call.
     pub root: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! The format of cases, and how the files are read.
 
 use super::adapter::{Adapter, Source};
+use crate::refusals::Facility;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +44,9 @@ pub struct Case {
     /// The profile its calls run under.
     #[serde(default = "standard")]
     pub profile: String,
+    /// What it needs. It does not run in engines that lack it.
+    #[serde(default)]
+    pub needs: Vec<Facility>,
     /// The initial state of the world.
     #[serde(default)]
     pub setup: Setup,

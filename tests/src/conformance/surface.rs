@@ -109,6 +109,11 @@ impl Surface for InEngine {
         self.engine.name
     }
 
+    fn takes(&self, case: &Case) -> bool {
+        let is_lacking = |needed| self.engine.lacks.contains(needed);
+        case.adapter.is_none() && !case.needs.iter().any(is_lacking)
+    }
+
     fn call(&self, call: &Call<'_>, _: &mut Option<ServerClient>) -> Result<Reply> {
         let refusals = self.engine.refusals;
         by_json(

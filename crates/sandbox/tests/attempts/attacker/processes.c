@@ -142,8 +142,8 @@ static int by_types(char **word)
 	return must("TIOCSTI", ioctl(0, TIOCSTI, &end));
 }
 
-/* owner FILE: creates FILE, owned by the user of this process. */
-static int by_owner(char **word)
+/* create FILE: creates FILE, owned by the user of this process. */
+static int by_create(char **word)
 {
 	return must("open", open(word[0], O_WRONLY | O_CREAT | O_EXCL, 0644)) < 0;
 }
@@ -152,7 +152,7 @@ static int by_owner(char **word)
 static int by_as_user(char **word)
 {
 	must("setuid", setresuid(-1, atoi(word[0]), -1));
-	return by_owner(word + 1);
+	return by_create(word + 1);
 }
 
 /* new-user clone3|clone|unshare: as the root of a user namespace of its own. */
@@ -219,7 +219,7 @@ const struct way processes[] = {
 	{ "queue", 2, by_queue },
 	{ "mailbox", 2, by_mailbox },
 	{ "types", 1, by_types },
-	{ "owner", 1, by_owner },
+	{ "create", 1, by_create },
 	{ "as-user", 2, by_as_user },
 	{ "new-user", 1, by_new_user },
 	{ "host-name", 1, by_host_name },
