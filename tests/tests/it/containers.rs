@@ -161,7 +161,7 @@ fn trial_that_is_refused_leaves_no_set() -> Result<()> {
     let refused = result(&world, engine("docker-2026")?, &["--trial", "rm file"])?;
     ensure!(refused["status"]["kind"] == "not_started", "{refused}");
     let committed = run(&world, &[], &["changes", "commit", "1"])?;
-    let is_unknown = committed.stderr.contains("there is no set of changes 1");
+    let is_unknown = committed.stderr.contains("changes 1 do not exist");
     ensure!(is_unknown && committed.code == 1, "{committed:?}");
     ensure!(content(&world) == "before\n", "the trial was real");
     world.assert_nothing_left(SOON);

@@ -250,7 +250,7 @@ fn what_git_would_run_is_named_wherever_a_call_puts_it() -> Result<()> {
         ("", "git init -q --bare lib", "lib/config"),
         (
             "",
-            "git init -q --separate-git-dir lib/store lib",
+            "mkdir lib; git init -q --separate-git-dir lib/store lib",
             "lib/.git",
         ),
         (
@@ -270,7 +270,7 @@ fn what_git_would_run_is_named_wherever_a_call_puts_it() -> Result<()> {
         ),
         (
             "git init -q lib",
-            "rm -r lib/.git; echo 'gitdir: ../x' > lib/.git",
+            "mv lib/.git x; echo 'gitdir: ../x' > lib/.git",
             "lib/.git",
         ),
         (

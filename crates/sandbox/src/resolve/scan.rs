@@ -111,17 +111,22 @@ impl NameScan {
             self.files.get(*path) != Some(version) && counts(path, changed())
         });
         let gone = self.files.iter().filter(|(path, before)| {
+            // A `HEAD` counts as removed where its directory is no repository any more.
+            let repository = path.parent().filter(|_| path.ends_with("HEAD"));
             // The second scan may not have reached the file; then it still has the same version.
-            let is_other = path.ends_with("HEAD") || !before.is_at(path);
+            let is_other = match repository {
+                Some(directory) => !is_git_directory(directory),
+                None => !before.is_at(path),
+            };
+            let own = Version::at(path).map(|it| it.changed);
+            let changed = match repository {
+                Some(directory) => own.max(Version::at(directory).map(|it| it.changed)),
+                None => own.or_else(|| around(path).map(|it| it.changed)),
+            };
             !now.files.contains_key(*path)
                 && is_other
                 && (!is_absent(path) || is_removal_named(path, plan))
-                && counts(
-                    path,
-                    Version::at(path)
-                        .or_else(|| around(path))
-                        .map(|it| it.changed),
-                )
+                && counts(path, changed)
         });
         let removed = gone.map(|(path, _)| path);
         let mut changed: BTreeSet<PathBuf> = written

@@ -53,7 +53,7 @@ fn greeted(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
 fn worker_requires_a_handshake_of_its_own_version() -> Result<()> {
     let world = world()?;
     for (first, error) in [
-        (json!({"type": "ping"}), "begin with `hello`"),
+        (json!({"type": "ping"}), "must be `hello`"),
         (json!({"type": "hello"}), "`protocol` is missing"),
         (
             json!({"type": "hello", "protocol": 7}),
