@@ -20,7 +20,7 @@ use std::sync::Arc;
 const NAMED: usize = 20;
 
 /// The sets of changes of a session. Cheap to clone; everything here reads or changes files, and
-/// blocks: an async caller uses [`apart`](crate::apart()).
+/// blocks: an async caller uses [`run_blocking`](crate::run_blocking).
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
     store: Arc<ChangeStore>,

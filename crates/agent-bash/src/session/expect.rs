@@ -51,7 +51,7 @@ impl Conversation {
     /// that make a single call, since others have warm shells anyway. Does nothing for a call that
     /// cannot use such a shell: one that was not parsed ([`Input::parsed`]), in the background, in
     /// a named shell, on a terminal, with input, of a trial; and for one in a box, for which see
-    /// [`Self::expect_boxed`].
+    /// [`Self::expect_sandboxed`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.

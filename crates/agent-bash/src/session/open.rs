@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 
-/// Options for opening a [`Session`], besides settings and host.
+/// Options for opening a [`Conversation`], besides settings and host.
 #[derive(Debug, Clone)]
 pub struct ConversationOptions {
     /// Its name below the state directory: one path component. Its jobs and artifacts are stored
