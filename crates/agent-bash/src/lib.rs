@@ -6,7 +6,7 @@
 //! since a refusal, a missing directory or a timeout are results too.
 //!
 //! A host that also runs what its user types, or keeps shells, jobs and outputs over many calls,
-//! has a [`Conversation`](session::Conversation) of it.
+//! has a [`Conversation`] of it.
 //!
 //! This crate is wiring and holds no mechanism. What reads a script is `agent-bash-policy`, what
 //! runs it `agent-bash-exec`, what bounds and keeps its output `agent-bash-sink`, what builds its

@@ -172,7 +172,7 @@ pub struct Assign {
     pub index: Option<Vec<WordPart>>,
     /// `+=`.
     pub append: bool,
-    /// The value; an array is a word with the single part [`Part::Array`].
+    /// The value; an array is a word with the single part [`WordPart::Array`].
     pub value: Word,
 }
 

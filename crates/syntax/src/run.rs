@@ -2,7 +2,7 @@
 //!
 //! Nothing is executed: all branches are taken, loops are walked once per known value, and command
 //! output is only known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of
-//! [`Ran`]: words resolved, wrappers looked through, nested scripts included.
+//! [`ResolvedCommand`]: words resolved, wrappers looked through, nested scripts included.
 //!
 //! The walk is bounded in steps and depth. If a bound is reached, the list is `incomplete`
 //! (`Machine::incomplete`), and callers fall back to scanning the raw text.

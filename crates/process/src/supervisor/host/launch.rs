@@ -171,7 +171,7 @@ impl Supervisor {
         self.start(env, clock)?.handshake().await
     }
 
-    /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::greeted`].
+    /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::handshake`].
     /// Orders may be sent before that.
     ///
     /// # Errors

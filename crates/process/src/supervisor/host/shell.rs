@@ -51,7 +51,7 @@ impl Supervised {
     /// Starts a shell. One at a time: the previous one must have ended, with all its descendants.
     ///
     /// # Errors
-    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
     pub async fn start(
         &mut self,
         start: ShellStart,
@@ -66,7 +66,7 @@ impl Supervised {
     /// tree.
     ///
     /// # Errors
-    /// [`StartError::Gone`].
+    /// [`StartError::Disconnected`].
     pub fn order_shell(
         &mut self,
         start: ShellStart,
@@ -92,7 +92,7 @@ impl Supervised {
     /// Waits for the shell that was ordered. Cancel safe.
     ///
     /// # Errors
-    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
     pub async fn started(&mut self) -> Result<ShellFds, StartError> {
         let clock = Arc::clone(&self.clock);
         let mut late = clock.sleep(ANSWER);

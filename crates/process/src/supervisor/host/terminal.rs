@@ -20,7 +20,7 @@ impl Supervised {
     /// have another.
     ///
     /// # Errors
-    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
     pub async fn start_on_terminal(
         &mut self,
         start: TerminalStart,
