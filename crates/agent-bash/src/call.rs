@@ -10,7 +10,7 @@ use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
-    Definitions, Executor, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams,
+    Definitions, Executor, Invocation, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams,
     ToolResult, Window,
 };
 use agent_bash_exec::Job;
@@ -57,6 +57,9 @@ pub struct CallOptions<'a> {
     /// How much text the reader passes on, if that may be less than the profile shows. The whole
     /// text fits, including everything around the output.
     pub window: Option<Window>,
+    /// Runs this command line, which the request's command describes. Its captured output goes to
+    /// `live` alone, and the result has none of it.
+    pub invocation: Option<Arc<Invocation>>,
 }
 
 /// A flag that may be set while a call runs: a watcher did not show all of the output, so all of it
@@ -90,6 +93,7 @@ impl fmt::Debug for CallOptions<'_> {
             .field("tools", &self.tools)
             .field("stands_in", &self.stands_in)
             .field("window", &self.window)
+            .field("invocation", &self.invocation)
             .finish()
     }
 }
@@ -116,6 +120,8 @@ pub(crate) struct Call {
     pub(crate) details: RequestDetails,
     /// The recorded output.
     pub(crate) printed: Option<PrintedTail>,
+    /// The command line that runs in place of the command.
+    pub(crate) invocation: Option<Arc<Invocation>>,
 }
 
 /// How a started call ended.

@@ -38,18 +38,18 @@ impl Default for JournalSettings {
 }
 
 impl JournalSettings {
-    /// The journal of a session in the state directory, if it has one. Of a session of many calls,
-    /// old ones are removed first. `environment` is the host's: its secrets are taken out.
+    /// The journal of a session in the state directory, if it has one. `is_recorded`: the session
+    /// has one unless the settings say otherwise; old ones are removed first. `environment` is the host's: its secrets are taken out.
     pub(crate) fn open(
         &self,
         state: PathBuf,
         session: &str,
-        many_calls: bool,
+        is_recorded: bool,
         environment: &BTreeMap<OsString, OsString>,
         secrets: SecretFilter,
         now: Timestamp,
     ) -> Option<Arc<Journal>> {
-        let level = self.level.unwrap_or(if many_calls {
+        let level = self.level.unwrap_or(if is_recorded {
             JournalLevel::Metadata
         } else {
             JournalLevel::Off
@@ -57,7 +57,7 @@ impl JournalSettings {
         if level == JournalLevel::Off {
             return None;
         }
-        if many_calls {
+        if is_recorded {
             sweep(&state, self.retention(), now);
         }
         let hide = hide(environment, secrets);

@@ -14,6 +14,7 @@
 //! model reads ([`layout`], [`schema`]) and the values that shape a call ([`profiles`]).
 
 pub mod adapters;
+pub mod agent_shell;
 mod approval;
 pub mod artifacts;
 mod blocking;

@@ -42,7 +42,7 @@ fn read_by(
 ) -> Result<Read, Refusal> {
     let context = safety::context(tool, call);
     let command = std::mem::take(&mut request.command);
-    let text = normalise::text(tool, request, &command);
+    let text = normalise::text(tool, call, request, &command);
     let given = parse(text);
     let lifted = normalise::take_limits(tool, call, request, &given);
     let is_lifted = lifted.is_some();
@@ -127,6 +127,7 @@ mod tests {
             window: None,
             details: RequestDetails::default(),
             printed: None,
+            invocation: None,
         };
         let texts = RefCell::new(Vec::new());
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());

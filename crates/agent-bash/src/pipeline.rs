@@ -37,6 +37,7 @@ pub(crate) async fn call(
         window: options.window,
         details: RequestDetails::default(),
         printed: journal::printed(tool),
+        invocation: options.invocation.clone(),
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
@@ -142,7 +143,7 @@ async fn run_locally(
         working_directory::check(tool, &call.cwd, limit, cancel).await?;
     }
 
-    let streams = artifact::streams(tool, &request);
+    let streams = artifact::streams(tool, call, &request);
     let own = terminal::of_call(tool, options.terminal)?;
     let terminal = match &own {
         Some(terminal) => Some(terminal),

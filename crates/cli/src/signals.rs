@@ -82,7 +82,7 @@ impl CalledOff {
 }
 
 /// The signals that this process ignores, bit n - 1 for signal n; 0 if the system does not say.
-fn ignored_signals() -> u64 {
+pub(crate) fn ignored_signals() -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .ok()
         .and_then(|status| mask_in(&status))

@@ -10,6 +10,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -164,6 +165,25 @@ pub struct RunSpec {
     pub completion_status: bool,
     /// The script without secrets, for a job's files and lists; `None` for the script itself.
     pub recorded_script: Option<String>,
+    /// The command line of a shell that runs in place of the script, which then only describes it;
+    /// `None` runs the script. Such a shell has the directory, the environment, the process group
+    /// and all descriptors of this process, except for the captured streams.
+    pub invocation: Option<Arc<Invocation>>,
+}
+
+/// The command line of a shell, and how it is connected to this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invocation {
+    /// The absolute path of the program.
+    pub program: PathBuf,
+    /// Its `argv[0]`.
+    pub arg0: OsString,
+    /// Its other arguments.
+    pub args: Vec<OsString>,
+    /// The streams that are captured. The shell inherits the others from this process.
+    pub captured: Vec<StreamId>,
+    /// The process group of this process, which the shell joins.
+    pub group: i32,
 }
 
 impl RunSpec {
@@ -195,6 +215,7 @@ impl RunSpec {
             pool: Some(0),
             completion_status: false,
             recorded_script: None,
+            invocation: None,
         }
     }
 }
@@ -240,6 +261,7 @@ setters! {
     pool: Option<u64>,
     completion_status: bool,
     recorded_script: Option<String>,
+    invocation: Option<Arc<Invocation>>,
 }
 
 /// A shell found on the system.

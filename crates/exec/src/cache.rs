@@ -3,6 +3,7 @@
 mod start_job;
 
 use crate::call::{Call, Finished};
+use crate::direct;
 use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
@@ -385,6 +386,9 @@ impl Executor for ShellCache {
         let options = &self.inner.options;
         if cancel.is_cancelled() {
             return Ok(cancelled_before(&*options.clock));
+        }
+        if let Some(invocation) = &spec.invocation {
+            return direct::run(spec, invocation, options, out, cancel).await;
         }
         let snapshots = &self.inner.snapshots;
         let SnapshotForCall { snapshot, notice } = tokio::select! {

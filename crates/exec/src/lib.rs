@@ -16,6 +16,7 @@
 
 mod cache;
 mod call;
+mod direct;
 mod exports;
 mod jobs;
 mod options;

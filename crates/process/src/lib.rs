@@ -37,7 +37,7 @@ mod unattended;
 mod unresolvable_cwd;
 
 pub use agent_bash_core as core;
-pub use agent_bash_os::{ProcessIdentity, ProcessInfo};
+pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
 pub use inherited::Inherited;

@@ -28,19 +28,21 @@
 
 mod channel;
 mod host;
+mod nested;
 pub mod job_directory;
 mod protocol;
 mod server;
 mod shell_directory;
 
 pub use host::{
-    Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ReportFds, ShellFds, StartError,
+    DirectShell, Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ReportFds, ShellFds, StartError,
     StartedOnTerminal, Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
+pub use nested::is_below_supervisor;
 #[doc(hidden)]
 pub use protocol::ORDERS;
-pub use protocol::{Detach, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart};
+pub use protocol::{Detach, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init};
 
@@ -51,6 +53,10 @@ const NAME: &str = "agent-bash-supervisor";
 /// Argument of a supervisor that stays in its host's working directory.
 const HERE: &str = "here";
 
+/// Argument of a supervisor that stays in its host's process session, and passes inherited
+/// descriptors and ignored signals on to its shell.
+const IN_SESSION: &str = "in-session";
+
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was
 /// running.
-const VERSION: u32 = 10;
+const VERSION: u32 = 11;

@@ -32,9 +32,18 @@ pub struct ConversationOptions {
     /// The session makes many calls: shells are kept warm, load the user's configuration, and can
     /// be named.
     pub many_calls: bool,
+    /// Calls are recorded in the journal if the settings do not say.
+    pub is_recorded: bool,
     /// How much is kept of what calls do to files if the settings do not say.
     pub changes: ChangesLevel,
 }
+
+/// How much of file changes is recorded by default: elsewhere nothing traces them.
+const RECORDED: ChangesLevel = if cfg!(target_os = "linux") {
+    ChangesLevel::Undo
+} else {
+    ChangesLevel::Off
+};
 
 impl ConversationOptions {
     /// For a program that makes one call and exits: artifacts are kept for a day, no shells are
@@ -46,7 +55,18 @@ impl ConversationOptions {
             clock: Arc::new(SystemClock::new()),
             lifetime: Lifetime::Day,
             many_calls: false,
+            is_recorded: false,
             changes: ChangesLevel::Off,
+        }
+    }
+
+    /// For a program that makes one call of a conversation that another program leads: as
+    /// [`Self::one_shot`], but the call is recorded, and what it does to files can be undone.
+    pub fn call_of(conversation: impl Into<String>, supervisor: Supervisor) -> Self {
+        Self {
+            is_recorded: true,
+            changes: RECORDED,
+            ..Self::one_shot(conversation, supervisor)
         }
     }
 
@@ -57,12 +77,8 @@ impl ConversationOptions {
         Self {
             lifetime: Lifetime::Session,
             many_calls: true,
-            // Elsewhere nothing watches.
-            changes: if cfg!(target_os = "linux") {
-                ChangesLevel::Undo
-            } else {
-                ChangesLevel::Off
-            },
+            is_recorded: true,
+            changes: RECORDED,
             ..Self::one_shot(name, supervisor)
         }
     }
@@ -111,6 +127,7 @@ impl Conversation {
             clock,
             lifetime,
             many_calls,
+            is_recorded,
             changes,
         } = options;
         let profile = settings.profile();
@@ -147,7 +164,7 @@ impl Conversation {
             let (environment, now) = (&host.env, clock.wall());
             settings
                 .journal
-                .open(state.clone(), &name, many_calls, environment, secrets, now)
+                .open(state.clone(), &name, is_recorded, environment, secrets, now)
         });
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
         let builder = BashTool::builder(profile, host, executor, clock);

@@ -6,12 +6,18 @@ use crate::call::Call;
 use crate::journal::hidden;
 use crate::tool_context::Terminal;
 use crate::tool_context::ToolContext;
-use agent_bash_core::{ArtifactMeta, Request, Streams};
+use agent_bash_core::{ArtifactMeta, Request, StreamId, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
 /// Merged or separate streams: `head` and `tail` apply to stdout only, so they need it separately.
-pub(crate) fn streams(tool: &ToolContext, request: &Request) -> Streams {
-    if request.head.is_some() || request.tail.is_some() {
+pub(crate) fn streams(tool: &ToolContext, call: &Call, request: &Request) -> Streams {
+    if let Some(invocation) = &call.invocation {
+        if invocation.captured.contains(&StreamId::Merged) {
+            Streams::Merged
+        } else {
+            Streams::Split
+        }
+    } else if request.head.is_some() || request.tail.is_some() {
         Streams::Split
     } else {
         tool.profile.streams

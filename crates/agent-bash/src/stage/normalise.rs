@@ -7,14 +7,20 @@ use agent_bash_core::{Mode, NoticeKind, Request};
 use agent_bash_policy::{Parsed, lift, trimmed};
 
 /// Whether the profile wants this for the call. A background job's output goes into its file as the
-/// command writes it.
-fn is_wanted(tool: &ToolContext, request: &Request) -> bool {
-    tool.profile.normalise && request.mode != Some(Mode::Background)
+/// command writes it; an invocation runs as it is.
+fn is_wanted(tool: &ToolContext, call: &Call, request: &Request) -> bool {
+    let is_job = request.mode == Some(Mode::Background);
+    tool.profile.normalise && call.invocation.is_none() && !is_job
 }
 
 /// The part of the command that is parsed, without surrounding white space, which has no meaning.
-pub(crate) fn text<'c>(tool: &ToolContext, request: &Request, command: &'c str) -> &'c str {
-    if is_wanted(tool, request) {
+pub(crate) fn text<'c>(
+    tool: &ToolContext,
+    call: &Call,
+    request: &Request,
+    command: &'c str,
+) -> &'c str {
+    if is_wanted(tool, call, request) {
         trimmed(command)
     } else {
         command
@@ -29,7 +35,7 @@ pub(crate) fn take_limits<'c>(
     request: &mut Request,
     read: &Parsed<'c>,
 ) -> Option<&'c str> {
-    if request.head.is_some() || request.tail.is_some() || !is_wanted(tool, request) {
+    if request.head.is_some() || request.tail.is_some() || !is_wanted(tool, call, request) {
         return None;
     }
     let lifted = lift(read)?;

@@ -58,6 +58,7 @@ pub(crate) fn spec(
         .trace(decisions.trace.clone())
         .needs_trace(decisions.needs_trace)
         .unwatched(decisions.unwatched)
+        .invocation(call.invocation.clone())
         // No shell that waits has them.
         .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))
 }
@@ -81,7 +82,11 @@ pub(crate) async fn run(
     watched: Watched<'_, '_>,
     cancel: Cancel,
 ) -> Result<Outcome, NotStarted> {
-    let mut tee = Tee { output, watched };
+    let mut tee = Tee {
+        output,
+        watched,
+        passes_through: spec.invocation.is_some(),
+    };
     let executor = executor(tool, decisions.terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
     match caught_in(executor.run(spec, &mut tee, &cancel)).await {
@@ -116,12 +121,18 @@ impl<'l, 'p> Watched<'l, 'p> {
 struct Tee<'a, 'l, 'p> {
     output: &'a mut CallOutput,
     watched: Watched<'l, 'p>,
+    /// True if the output is for the watcher alone, which may also end it.
+    passes_through: bool,
 }
 
 impl OutputConsumer for Tee<'_, '_, '_> {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
         if let Some(printed) = &mut self.watched.printed {
             printed.push(bytes);
+        }
+        if self.passes_through {
+            let live = self.watched.live.as_mut();
+            return live.map_or(Flow::Continue, |live| live.chunk(stream, bytes));
         }
         if let Some(live) = &mut self.watched.live
             && live.chunk(stream, bytes) == Flow::Stop

@@ -8,6 +8,7 @@
 
 mod client;
 mod detach;
+mod direct;
 mod job_client;
 mod launch;
 mod link;
@@ -25,6 +26,7 @@ pub use job_client::{JobKilled, JobVisit};
 pub use launch::Supervisor;
 pub use link::Link;
 pub use receive::Disconnected;
+pub use direct::DirectShell;
 pub use shell::{ReportFds, ShellFds};
 pub use start_error::StartError;
 pub use terminal::StartedOnTerminal;

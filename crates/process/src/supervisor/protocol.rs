@@ -21,6 +21,7 @@ pub const ORDERS: &[&str] = &[
     "Start",
     "StartAnother",
     "StartOnTerminal",
+    "StartDirectly",
     "Terminate",
     "Survivors",
     "WatchSurvivors",
@@ -44,6 +45,10 @@ pub(super) enum Order {
     /// if `network`. Answer: `Started` without descriptors, or as for `Start` what says that there
     /// is none. The script runs at once.
     StartOnTerminal(TerminalStart),
+    /// Start a shell that runs its own command line at once. Descriptors: the standard ones that it
+    /// inherits, the way into the network if `network`. Answer: `Running`, `NoTrace`, or as for
+    /// `Start` what says that there is none.
+    StartDirectly(DirectStart),
     /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later:
     /// `Ended` (if the shell was still alive), and `Empty` or `Stuck`.
     Terminate {
@@ -150,6 +155,20 @@ pub enum Event {
         held_back: bool,
         /// Why what it changes cannot be recorded, if it was to be.
         unwatched: Option<String>,
+    },
+    /// A shell runs its own command line. Descriptors: read ends of its streams.
+    Running {
+        /// Pid of the shell.
+        pid: u32,
+        /// The report of its sandbox.
+        sandbox: Option<Report>,
+        /// Why what it changes cannot be recorded, if it was to be.
+        unwatched: Option<String>,
+    },
+    /// No shell was started, since what it would change cannot be recorded.
+    NoTrace {
+        /// Why.
+        reason: String,
     },
     /// No shell was started.
     StartFailed {
@@ -375,6 +394,21 @@ pub struct TerminalStart {
     pub terminal: PathBuf,
     /// The text for the control pipe once the shell is the terminal's foreground process group.
     pub commit: String,
+}
+
+/// How to start a shell that runs its own command line, for a supervisor that stays in the process
+/// session of its host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DirectStart {
+    /// The shell. It has all descriptors that the supervisor has inherited, except for the standard
+    /// ones: each of those is captured, or in `inherited`, or `/dev/null`.
+    pub start: ShellStart,
+    /// The standard descriptors (0, 1, 2) that come with the order.
+    pub inherited: Vec<u8>,
+    /// The process group that it joins.
+    pub group: i32,
+    /// True if a shell that cannot be recorded is not started.
+    pub needs_trace: bool,
 }
 
 /// How a shell ended.

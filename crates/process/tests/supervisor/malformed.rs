@@ -104,6 +104,9 @@ fn cases() -> Vec<Case> {
     let on_terminal = json!({"StartOnTerminal": {
         "start": shell(false), "terminal": "/nonexistent/terminal", "commit": "",
     }});
+    let directly = json!({"StartDirectly": {
+        "start": shell(false), "inherited": [0], "group": 0, "needs_trace": false,
+    }});
     let adopt = json!({"Adopt": {"files": true, "detach": false, "quota": 0, "job": nowhere}});
     let no_pipes = json!({"Adopt": {"files": false, "detach": false, "quota": 0, "job": null}});
     let another = || json!("StartAnother");

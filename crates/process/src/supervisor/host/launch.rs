@@ -7,7 +7,7 @@ use super::reap::Count;
 use super::start_error::StartError;
 use crate::refused::explained;
 use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
-use crate::supervisor::{HERE, NAME, Token};
+use crate::supervisor::{HERE, IN_SESSION, NAME, Token};
 use crate::unresolvable_cwd::is_cut_off;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
@@ -76,6 +76,8 @@ enum How {
         /// Stay in this program's working directory instead of `/`, because the shells could not
         /// enter it by path.
         keep_cwd: bool,
+        /// Stay in this program's process session.
+        in_session: bool,
     },
     /// Without a process, for this reason.
     Fallback(String),
@@ -98,7 +100,25 @@ impl Supervisor {
         Self::by(How::Program {
             path,
             keep_cwd: here,
+            in_session: false,
         })
+    }
+
+    /// Returns a way to start supervisors that stay in this program's process session and working
+    /// directory, and pass on what this program has inherited: descriptors, and ignored signals.
+    /// Each is for a single shell, which [`Supervised::start_directly`] starts. If such a supervisor
+    /// is killed, its processes are not found. A fallback stays as it is.
+    #[must_use]
+    pub fn in_session(mut self) -> Self {
+        if let How::Program {
+            keep_cwd,
+            in_session,
+            ..
+        } = &mut self.how
+        {
+            (*keep_cwd, *in_session) = (true, true);
+        }
+        self
     }
 
     /// Returns a supervisor without a process: a thread of this program does the work, and
@@ -238,9 +258,12 @@ impl Supervisor {
         let what = match &self.how {
             How::Program {
                 path,
-                keep_cwd: here,
+                keep_cwd,
+                in_session,
             } => {
-                let child = spawn(path, *here, env, theirs.into()).map_err(spawn_error)?;
+                let here = keep_cwd.then_some(HERE);
+                let words = here.into_iter().chain(in_session.then_some(IN_SESSION));
+                let child = spawn(path, words, env, theirs.into()).map_err(spawn_error)?;
                 Ok((child, self.unreaped.one()))
             }
             How::Fallback(reason) => {
@@ -260,7 +283,7 @@ impl Supervisor {
 
 fn spawn(
     program: &Path,
-    here: bool,
+    words: impl Iterator<Item = &'static str>,
     env: &BTreeMap<OsString, OsString>,
     socket: OwnedFd,
 ) -> io::Result<Child> {
@@ -271,7 +294,7 @@ fn spawn(
     let mut command = Command::new(program);
     command
         .arg0(NAME)
-        .args(here.then_some(HERE))
+        .args(words)
         .env_clear()
         .envs(env)
         .stdin(Stdio::from(socket))

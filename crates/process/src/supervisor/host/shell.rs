@@ -225,13 +225,8 @@ impl Supervised {
                     unwatched,
                 }))
             }
-            Event::BoxLacks { what } => Err(StartError::SandboxLacks(what)),
-            Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),
-            Event::NoTrial { reason } => Err(StartError::NoTrial(reason)),
-            Event::StartFailed { reason } => Err(StartError::Shell(reason)),
-            Event::CannotServe { reason } => Err(StartError::CannotServe(reason)),
             Event::Hello { version } => self.greet(version).map(|()| None),
-            _ => Ok(None),
+            other => StartError::in_event(other).map_or(Ok(None), Err),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Why a supervisor, or a shell below it, did not start.
 
 use super::receive::Disconnected;
+use crate::supervisor::protocol::Event;
 use agent_bash_core::NotStarted;
 use std::io;
 
@@ -36,9 +37,27 @@ pub enum StartError {
     /// Its box could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
+    /// Its changes cannot be recorded, so nothing was started.
+    #[error("its changes cannot be recorded: {0}")]
+    NoTrace(String),
     /// A trial is not possible, so nothing was started.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
+}
+
+impl StartError {
+    /// Returns why no shell was started, if the event says that.
+    pub(super) fn in_event(event: Event) -> Option<Self> {
+        Some(match event {
+            Event::BoxLacks { what } => Self::SandboxLacks(what),
+            Event::BoxFailed { reason } => Self::Sandbox(reason),
+            Event::NoTrial { reason } => Self::NoTrial(reason),
+            Event::NoTrace { reason } => Self::NoTrace(reason),
+            Event::StartFailed { reason } => Self::Shell(reason),
+            Event::CannotServe { reason } => Self::CannotServe(reason),
+            _ => return None,
+        })
+    }
 }
 
 impl From<StartError> for NotStarted {
@@ -47,6 +66,7 @@ impl From<StartError> for NotStarted {
             StartError::SandboxLacks(what) => Self::SandboxLacks { what },
             StartError::Sandbox(reason) => Self::Sandbox { reason },
             StartError::NoTrial(reason) => Self::Trial { reason },
+            StartError::NoTrace(reason) => Self::Unwatched { reason },
             other => Self::new(other.to_string()),
         }
     }

@@ -43,11 +43,7 @@ impl Supervised {
                 unwatched,
                 ..
             } => Some(Ok((StartedOnTerminal { pid, unwatched }, sandbox))),
-            Event::BoxLacks { what } => Some(Err(StartError::SandboxLacks(what))),
-            Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
-            Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
-            Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
-            _ => None,
+            other => StartError::in_event(other).map(Err),
         });
         let (started, enforced) = started.await??;
         self.enforced = enforced;

@@ -8,11 +8,12 @@ use crate::proc_scan;
 use crate::refused::refused;
 use crate::supervisor::channel::{self, Wait};
 use crate::supervisor::protocol::Event;
-use crate::supervisor::{HERE, NAME};
+use crate::supervisor::{HERE, IN_SESSION, NAME};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::AsFd;
@@ -43,7 +44,9 @@ pub fn init() -> Token {
     agent_bash_sandbox::init();
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == NAME) {
-        let code = match supervise(args.next().is_some_and(|word| word == HERE)) {
+        let words: Vec<OsString> = args.collect();
+        let has = |word: &str| words.iter().any(|it| it == word);
+        let code = match supervise(has(HERE), has(IN_SESSION)) {
             Ok(()) => 0,
             Err(error) => error.raw_os_error().unwrap_or(1),
         };
@@ -52,24 +55,36 @@ pub fn init() -> Token {
     Token(())
 }
 
-fn supervise(here: bool) -> io::Result<()> {
+fn supervise(here: bool, in_session: bool) -> io::Result<()> {
     if !here {
         // The supervisor must not keep the host's directory busy. The host does not use
         // `Command::current_dir`: in a static program `Command` would then fork, which copies the
         // host's page tables.
         rustix::process::chdir("/")?;
     }
-    shed_inherited_faults();
+    let inherited = if in_session {
+        proc_scan::own_descriptors()
+    } else {
+        shed_inherited_faults();
+        Vec::new()
+    };
     let stdin = io::stdin();
     let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)?;
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::io::ioctl_fionbio(&socket, true)?;
-    // Only fails if it is a session leader already.
-    let _ = rustix::process::setsid();
-    match prepare() {
+    if in_session {
+        // A signal to the group of its host does not reach it.
+        rustix::process::setpgid(None, None)?;
+    } else {
+        // Only fails if it is a session leader already.
+        let _ = rustix::process::setsid();
+    }
+    match prepare(in_session) {
         Ok(tree) => {
-            Server::new(socket, tree, Starter::Child).run();
+            Server::new(socket, tree, Starter::Child)
+                .passing_on(inherited)
+                .run();
             Ok(())
         }
         Err(error) => {
@@ -82,17 +97,28 @@ fn supervise(here: bool) -> io::Result<()> {
 }
 
 /// What a supervisor needs of the system.
-fn prepare() -> io::Result<Tree> {
+///
+/// `in_session`: ignored signals stay ignored, here and in the shell.
+fn prepare(in_session: bool) -> io::Result<Tree> {
     become_subreaper()
         .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
     let children = watch_children().map_err(|error| refused("handling SIGCHLD", error))?;
+    let ignored = if in_session {
+        ignored_signals()
+    } else {
+        Vec::new()
+    };
     for signal in WITHSTOOD {
+        if ignored.contains(&signal) {
+            continue;
+        }
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
             .map_err(|error| refused("handling signals", error))?;
     }
     Ok(Tree::Below {
         children,
         spared: BTreeSet::new(),
+        foreign_group: None,
     })
 }
 

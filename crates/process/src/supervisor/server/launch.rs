@@ -106,7 +106,8 @@ fn launch_one(
     let inherited: Vec<&OwnedFd> = inherited
         .chain(reported.iter().map(|(_, socket)| socket))
         .collect();
-    let confined = SandboxedStart::prepare(start, &inherited, network)?;
+    let numbers: Vec<i32> = inherited.iter().map(|fd| fd.as_raw_fd()).collect();
+    let confined = SandboxedStart::prepare(start, &numbers, network)?;
     let apart = start
         .private_mounts_at()
         .map(|wanted| ShellDirectory::make(wanted, None))
@@ -192,7 +193,7 @@ fn scope(start: &ShellStart) -> Option<WatchScope> {
 }
 
 /// Starts it as a child, watched or not. Its pid, and by what it is watched.
-fn spawn(
+pub(super) fn spawn(
     command: &ShellCommand<'_>,
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
@@ -207,7 +208,7 @@ fn spawn(
     }
 }
 
-fn split(watched: Option<Result<Tracer, String>>) -> (Option<Tracer>, Option<String>) {
+pub(super) fn split(watched: Option<Result<Tracer, String>>) -> (Option<Tracer>, Option<String>) {
     match watched.transpose() {
         Ok(tracer) => (tracer, None),
         Err(reason) => (None, Some(reason)),
@@ -240,7 +241,7 @@ fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
     Ok((output, [or_nowhere(stdout)?, or_nowhere(stderr)?]))
 }
 
-fn inode_of(pipe: &OwnedFd) -> Option<u64> {
+pub(super) fn inode_of(pipe: &OwnedFd) -> Option<u64> {
     rustix::fs::fstat(pipe).ok().map(|stat| stat.st_ino)
 }
 
@@ -273,9 +274,9 @@ fn on_terminal(
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let confined = SandboxedStart::prepare(shell, &[script, &control_read], network)?;
-    let report = Report::of(confined.as_ref().map(SandboxedStart::report))?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
+    let confined = SandboxedStart::prepare(shell, &[script_fd, control_fd], network)?;
+    let report = Report::of(confined.as_ref().map(SandboxedStart::report))?;
     let command = ShellCommand::of(
         shell,
         &[

@@ -75,7 +75,7 @@ impl SandboxedStart {
     /// shares. `None` for a shell that is kept in nothing: to be watched it takes no launcher.
     pub(super) fn prepare(
         start: &ShellStart,
-        inherited: &[&OwnedFd],
+        inherited: &[i32],
         network: Option<&OwnedFd>,
     ) -> Result<Option<Self>, NotLaunched> {
         let kept = |it: &&ShellSandbox| it.plan.is_some() || it.trial.is_some();
@@ -97,7 +97,7 @@ impl SandboxedStart {
                 .chain(own)
                 .collect(),
             env: temporary.into_iter().chain(changes).collect(),
-            inherited: inherited.iter().map(|fd| fd.as_raw_fd()).collect(),
+            inherited: inherited.to_vec(),
             network: start.network.zip(network.map(AsRawFd::as_raw_fd)),
         };
         if let Some(network) = network {
@@ -133,6 +133,7 @@ impl SandboxedStart {
             arg0: Start::name(),
             args: words.into_iter().chain(shell.args).collect(),
             env_changes: &[],
+            group: shell.group,
         }
     }
 

@@ -60,6 +60,8 @@ pub(super) struct Server {
     swept: bool,
     /// True if it has left the host's mount namespace.
     is_apart: bool,
+    /// Inherited descriptors that its shell gets.
+    passed_on: Vec<i32>,
 }
 
 /// The host's relation to our processes.
@@ -90,7 +92,13 @@ impl Server {
             session_processes: Vec::new(),
             swept: false,
             is_apart: false,
+            passed_on: Vec::new(),
         }
+    }
+
+    /// With inherited descriptors that its shell gets under their numbers.
+    pub(super) fn passing_on(self, passed_on: Vec<i32>) -> Self {
+        Self { passed_on, ..self }
     }
 
     /// Runs until the host is gone and no processes are left.

@@ -36,6 +36,8 @@ pub(super) struct ShellCommand<'a> {
     pub(super) args: Vec<OsString>,
     /// Changes to the environment of the starting process.
     pub(super) env_changes: &'a [(OsString, Option<OsString>)],
+    /// The process group that it joins; 0 for one of its own.
+    pub(super) group: i32,
 }
 
 impl<'a> ShellCommand<'a> {
@@ -48,6 +50,7 @@ impl<'a> ShellCommand<'a> {
             arg0: &start.arg0,
             args: args.map(|argument| filled_in(argument, places)).collect(),
             env_changes: &start.env_changes,
+            group: 0,
         }
     }
 
@@ -57,7 +60,7 @@ impl<'a> ShellCommand<'a> {
         last.map_or_else(Vec::new, |argument| argument.as_bytes().to_vec())
     }
 
-    /// Starts it as a child in its own process group, with these standard descriptors and
+    /// Starts it as a child in its process group, with these standard descriptors and
     /// `inherited` ones, which keep their numbers. Returns its pid.
     pub(super) fn spawn(&self, standard: [OwnedFd; 3], inherited: &[&OwnedFd]) -> io::Result<i32> {
         self.prepared(standard, inherited)?.spawn()
@@ -84,7 +87,7 @@ impl<'a> ShellCommand<'a> {
             .stdin(Stdio::from(stdin))
             .stdout(Stdio::from(stdout))
             .stderr(Stdio::from(stderr))
-            .process_group(0);
+            .process_group(self.group);
         for (name, value) in self.env_changes {
             match value {
                 Some(value) => command.env(name, value),

@@ -35,6 +35,8 @@ pub(super) enum Tree {
         children: UnixStream,
         /// Processes of jobs: not members.
         spared: BTreeSet<i32>,
+        /// A process group that also contains processes of others.
+        foreign_group: Option<i32>,
     },
     /// By marks: this is a thread of the host.
     Marked(Marked),
@@ -77,6 +79,13 @@ impl Tree {
         }
     }
 
+    /// From now on, does not signal this process group as a whole: others are members, too.
+    pub(super) fn shares_group(&mut self, group: i32) {
+        if let Self::Below { foreign_group, .. } = self {
+            *foreign_group = Some(group);
+        }
+    }
+
     /// Whether it belongs to a job.
     pub(super) fn is_spared(&self, pid: i32) -> bool {
         match self {
@@ -88,7 +97,11 @@ impl Tree {
     /// Whether a process group may be signalled as a whole.
     fn is_its_own(&self, group: i32) -> bool {
         match self {
-            Self::Below { spared, .. } => is_free(group, spared),
+            Self::Below {
+                spared,
+                foreign_group,
+                ..
+            } => *foreign_group != Some(group) && is_free(group, spared),
             Self::Marked(_) => true,
         }
     }
@@ -145,7 +158,11 @@ impl Tree {
     /// round.
     pub(super) fn kill_round(&mut self, shell: Option<i32>) {
         match self {
-            Self::Below { spared, .. } => kill_children(spared),
+            Self::Below {
+                spared,
+                foreign_group,
+                ..
+            } => kill_children(spared, *foreign_group),
             Self::Marked(_) => self.send_to_all(shell, Signal::KILL),
         }
     }
@@ -261,8 +278,8 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped 
 
 /// Sends SIGKILL to every direct child and its process group. Their children are then reparented to
 /// us and hit in the next round, as are processes forked during this one. Excluded processes are
-/// not hit.
-fn kill_children(spared: &BTreeSet<i32>) {
+/// not hit, nor are other members of `foreign_group`.
+fn kill_children(spared: &BTreeSet<i32>, foreign_group: Option<i32>) {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
     let children = proc_scan::children(own_pid());
@@ -271,6 +288,7 @@ fn kill_children(spared: &BTreeSet<i32>) {
             continue;
         };
         if process.group != own_group
+            && Some(process.group) != foreign_group
             && groups.insert(process.group)
             && is_free(process.group, spared)
             && let Some(group) = Pid::from_raw(process.group)

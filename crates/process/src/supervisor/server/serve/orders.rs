@@ -1,8 +1,9 @@
 //! Executes orders and answers them.
 
 use super::{Host, Server, now};
-use crate::supervisor::protocol::{Detach, Event, Order, ShellStart, TerminalStart};
+use crate::supervisor::protocol::{Detach, DirectStart, Event, Order, ShellStart, TerminalStart};
 use crate::supervisor::server::job::Job;
+use crate::supervisor::server::direct::launch_directly;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell::{Phase, Shell};
@@ -41,6 +42,7 @@ impl Server {
                 return Some(answer);
             }
             Order::StartOnTerminal(start) => return Some(self.start_on_terminal(&start, &fds)),
+            Order::StartDirectly(start) => return Some(self.start_directly(&start, fds)),
             Order::Terminate {
                 grace_ms,
                 stop_shell,
@@ -178,6 +180,25 @@ impl Server {
         }
     }
 
+    fn start_directly(&mut self, start: &DirectStart, fds: Vec<OwnedFd>) -> OrderReply {
+        // Only once: the inherited descriptors are the shell's.
+        if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
+            return not_started("the command line is for a supervisor of its own");
+        }
+        let Some((own, network)) = with_network(&start.start, start.inherited.len(), &fds) else {
+            return not_started(INCOMPLETE);
+        };
+        self.tree.shares_group(start.group);
+        let launched = launch_directly(start, own, network, &self.passed_on);
+        let reply = self.begin(&start.start, launched);
+        for descriptor in self.passed_on.drain(..) {
+            let _ = nix::unistd::close(descriptor);
+        }
+        // Its directory may be unmounted or removed while survivors are looked after.
+        let _ = rustix::process::chdir("/");
+        reply
+    }
+
     fn begin(&mut self, start: &ShellStart, launched: Result<Launched, NotLaunched>) -> OrderReply {
         match launched {
             Ok(launched) => {
@@ -194,6 +215,9 @@ impl Server {
             Err(NotLaunched::Box(SandboxError::Lacks { what })) => {
                 let what = what.into_owned();
                 (Event::BoxLacks { what }, Vec::new())
+            }
+            Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => {
+                (Event::NoTrace { reason }, Vec::new())
             }
             Err(NotLaunched::Box(error)) => {
                 let reason = error.to_string();

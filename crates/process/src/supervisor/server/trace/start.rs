@@ -103,6 +103,7 @@ mod tests {
             arg0: OsStr::new("sh"),
             args: vec!["-c".into(), script.into()],
             env_changes: &[],
+            group: 0,
         };
         let null = || OwnedFd::from(File::open("/dev/null").unwrap());
         let started = start(

@@ -1,0 +1,143 @@
+//! bash's own command line: what of it names the commands to run.
+//!
+//! Not here: judging the commands, and starting the shell.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// What a command line of bash asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Commands {
+    /// The text after `-c`.
+    Text(OsString),
+    /// A script file, and its arguments.
+    File(Vec<OsString>),
+    /// The commands come from stdin; with the positional parameters.
+    Stdin(Vec<OsString>),
+    /// Nothing that an agent's call consists of: an interactive shell, `--version`, `--rcfile`, or
+    /// a mistake that bash itself reports.
+    Other,
+}
+
+/// Long options without a value, with which bash still runs commands. bash takes them with one dash,
+/// too.
+const LONG: [&str; 8] = [
+    "login",
+    "noediting",
+    "noprofile",
+    "norc",
+    "posix",
+    "protected",
+    "restricted",
+    "verbose",
+];
+
+/// Letters of options that bash and `set` know.
+const LETTERS: &[u8] = b"abefhiklmnprstuvxBCEHPTlc";
+
+impl Commands {
+    /// Reads the arguments, without `argv[0]`, as bash 5.2 does.
+    pub fn of(arguments: &[OsString]) -> Self {
+        let mut words = arguments.iter();
+        let mut is_command = false;
+        let mut is_stdin = false;
+        let mut is_interactive = false;
+        let mut first = None;
+        while let Some(word) = words.next() {
+            let bytes = word.as_bytes();
+            let long = bytes.strip_prefix(b"--").or(bytes.strip_prefix(b"-"));
+            if long.is_some_and(|name| LONG.iter().any(|it| it.as_bytes() == name)) {
+                continue;
+            }
+            match bytes {
+                b"--" | b"-" => {
+                    first = words.next();
+                    break;
+                }
+                [b'-', b'-', ..] => return Self::Other,
+                [sign @ (b'-' | b'+'), letters @ ..] if !letters.is_empty() => {
+                    for letter in letters {
+                        match letter {
+                            // Each takes an argument of its own, after this one.
+                            b'o' | b'O' if words.next().is_none() => return Self::Other,
+                            b'o' | b'O' => {}
+                            b'c' if *sign == b'-' => is_command = true,
+                            b's' if *sign == b'-' => is_stdin = true,
+                            b'i' if *sign == b'-' => is_interactive = true,
+                            other if LETTERS.contains(other) => {}
+                            _ => return Self::Other,
+                        }
+                    }
+                }
+                _ => {
+                    first = Some(word);
+                    break;
+                }
+            }
+        }
+        let rest = || first.into_iter().chain(words).cloned().collect();
+        if is_command {
+            return first.map_or(Self::Other, |text| Self::Text(text.clone()));
+        }
+        if is_interactive {
+            return Self::Other;
+        }
+        if is_stdin || first.is_none() {
+            return Self::Stdin(rest());
+        }
+        Self::File(rest())
+    }
+}
+
+/// Quotes words for a shell.
+pub fn quoted(words: &[OsString]) -> String {
+    let words = words.iter().map(|word| OsStr::to_string_lossy(word));
+    let words: Vec<_> = words.collect();
+    let words = words.iter().map(AsRef::as_ref);
+    shlex::try_join(words).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn commands_are_found_as_bash_finds_them() {
+        let text = |text: &str| Commands::Text(text.into());
+        for (line, want) in [
+            ("-c ls", text("ls")),
+            ("-lc ls", text("ls")),
+            ("-c -l ls", text("ls")),
+            ("--login -i -c ls name a", text("ls")),
+            ("-login -c ls", text("ls")),
+            ("--norc --noprofile -ec ls", text("ls")),
+            ("-o pipefail -c ls", text("ls")),
+            ("-euo pipefail -c ls", text("ls")),
+            ("-co pipefail ls", text("ls")),
+            ("+O extglob -c ls", text("ls")),
+            ("+x -c ls", text("ls")),
+            ("-c -- ls", text("ls")),
+            ("-c - ls", text("ls")),
+            ("-c", Commands::Other),
+            ("-c -o pipefail", Commands::Other),
+            ("--version", Commands::Other),
+            ("--rcfile x -c ls", Commands::Other),
+            ("-i", Commands::Other),
+            ("-Z", Commands::Other),
+            ("--dump-strings x", Commands::Other),
+            ("x.sh a b", Commands::File(words("x.sh a b"))),
+            ("-x x.sh -c", Commands::File(words("x.sh -c"))),
+            ("-- -x", Commands::File(words("-x"))),
+            ("", Commands::Stdin(Vec::new())),
+            ("-s a b", Commands::Stdin(words("a b"))),
+            ("-s -- a", Commands::Stdin(words("a"))),
+            ("-e", Commands::Stdin(Vec::new())),
+        ] {
+            assert_eq!(Commands::of(&words(line)), want, "{line}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Finds the shell for which this program stands in: never this program itself, nor a script.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where shells are, before `$PATH` is searched.
+const DIRECTORIES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
+
+/// Why no shell was found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoRealShell {
+    /// The configured one cannot be used.
+    #[error("shell.path is {}, which {reason}; name a program such as /bin/bash", path.display())]
+    Configured {
+        /// The setting.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// There is none.
+    #[error("there is no `{0}` in /bin, /usr/bin, /usr/local/bin or PATH besides agent-bash's own links; install it, or set shell.path")]
+    Missing(String),
+}
+
+/// Returns the path of the shell `name` (`bash` or `sh`): `configured` if it has that name, else the
+/// first one in the usual directories and in `$PATH`. `own` is the path of this program.
+///
+/// # Errors
+/// [`NoRealShell`].
+pub fn real_shell(
+    name: &str,
+    configured: Option<&Path>,
+    env: &BTreeMap<OsString, OsString>,
+    own: &Path,
+) -> Result<PathBuf, NoRealShell> {
+    let own = fs::metadata(own).map(|own| (own.dev(), own.ino())).ok();
+    let configured = configured.filter(|path| path.file_name() == Some(OsStr::new(name)));
+    if let Some(path) = configured {
+        return match unusable(path, own) {
+            None => Ok(path.to_owned()),
+            Some(reason) => Err(NoRealShell::Configured {
+                path: path.to_owned(),
+                reason,
+            }),
+        };
+    }
+    let searched = env.get(OsStr::new("PATH")).map(std::env::split_paths);
+    let searched = searched.into_iter().flatten().filter(|it| it.is_absolute());
+    let directories = DIRECTORIES.iter().map(PathBuf::from).chain(searched);
+    let found = directories
+        .map(|directory| directory.join(name))
+        .find(|path| unusable(path, own).is_none());
+    found.ok_or_else(|| NoRealShell::Missing(name.to_owned()))
+}
+
+/// Returns why this is no shell that can be run; `None` if it is one.
+fn unusable(path: &Path, own: Option<(u64, u64)>) -> Option<&'static str> {
+    let Ok(metadata) = fs::metadata(path) else {
+        return Some("does not exist");
+    };
+    if !metadata.is_file() || metadata.mode() & 0o111 == 0 {
+        return Some("is not an executable file");
+    }
+    if Some((metadata.dev(), metadata.ino())) == own {
+        return Some("is agent-bash itself");
+    }
+    let mut start = [0; 2];
+    match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
+        // A script may lead back to this program.
+        Ok(()) if start == *b"#!" => Some("is a script"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn neither_this_program_nor_a_script_is_the_real_shell() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |name: &str| temp.path().join(name);
+        let program = |path: &Path, text: &str| {
+            fs::write(path, text).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        program(&at("own"), "\x7fELF");
+        for directory in ["link", "script", "good"] {
+            fs::create_dir(at(directory)).unwrap();
+        }
+        symlink(at("own"), at("link/fancysh")).unwrap();
+        program(&at("script/fancysh"), "#!/bin/sh\nexec agent-bash shell \"$@\"");
+        program(&at("good/fancysh"), "\x7fELF and more");
+        let path = ["link", "script", "good"].map(at);
+        let path = std::env::join_paths(path).unwrap();
+        let env = BTreeMap::from([("PATH".into(), path)]);
+        let find = |configured: Option<&Path>| real_shell("fancysh", configured, &env, &at("own"));
+        assert_eq!(find(None), Ok(at("good/fancysh")));
+        for (configured, reason) in [
+            ("link/fancysh", "is agent-bash itself"),
+            ("script/fancysh", "is a script"),
+            ("none/fancysh", "does not exist"),
+        ] {
+            let error = find(Some(&at(configured))).unwrap_err();
+            assert!(error.to_string().contains(reason), "{error}");
+        }
+        // A configured shell of another name stays with the calls that use it.
+        assert_eq!(find(Some(Path::new("/bin/zsh"))), Ok(at("good/fancysh")));
+        let none = real_shell("fancysh", None, &BTreeMap::new(), &at("own"));
+        assert_eq!(none, Err(NoRealShell::Missing("fancysh".into())));
+    }
+}

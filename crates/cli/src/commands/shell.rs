@@ -1,0 +1,311 @@
+//! `agent-bash shell`: stands in for the shell that an agent starts.
+//!
+//! The commands run in the real shell, with the agent's arguments, environment, descriptors and
+//! process group. Captured are only output pipes and sockets, so that a survivor does not hold them
+//! open; see docs/design/shell.md.
+
+mod passing;
+mod signals;
+
+use crate::output;
+use crate::runtime::{self, OneCall};
+use crate::start::{Chosen, Start};
+use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
+use agent_bash::core::{
+    Clock, Invocation, NoticeKind, Request, Status, StreamId, SurvivorPolicy, ToolResult,
+};
+use agent_bash::process::SystemClock;
+use agent_bash::process::supervisor::{Supervisor, is_below_supervisor};
+use agent_bash::session::{Conversation, ConversationOptions};
+use agent_bash::{CallOptions, HostContext};
+use anyhow::{Context, bail};
+use passing::Passing;
+use signals::Signals;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The name of a link that takes a whole script as its only argument, as Claude Code passes it to
+/// its shell prefix.
+pub(crate) const PREFIX_NAME: &str = "agent-bash-shell";
+
+/// The exit code of a refused command: as of a command that cannot be executed.
+const REFUSED: u8 = 126;
+
+/// How often this program may become the real shell without another process in between.
+const DEEPEST: u32 = 8;
+
+/// Counts that.
+const DEPTH: &str = "AGENT_BASH_SHELL_DEPTH";
+
+/// The maximum size of a script on stdin that is judged.
+const LONGEST: u64 = 1 << 20;
+
+/// Time between SIGTERM and SIGKILL for what an ended call leaves.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// A command line of the shell for which this program stands in.
+#[derive(Debug)]
+pub(crate) struct CommandLine {
+    /// `bash` or `sh`.
+    name: &'static str,
+    /// Its `argv[0]`.
+    arg0: OsString,
+    /// Its other arguments.
+    args: Vec<OsString>,
+    /// True if the only argument is a text that need not be a command of the model.
+    is_prefix: bool,
+}
+
+impl CommandLine {
+    /// The command line of this process, if it was started by a link with the name of a shell.
+    pub(crate) fn of_link(words: &[OsString]) -> Option<Self> {
+        let (arg0, args) = words.split_first()?;
+        // A login shell has a dash in front.
+        let name = Path::new(arg0).file_name()?.to_str()?;
+        let name = match name.strip_prefix('-').unwrap_or(name) {
+            "bash" => "bash",
+            "sh" => "sh",
+            PREFIX_NAME => return Some(Self::of_prefix(args)),
+            _ => return None,
+        };
+        Some(Self {
+            name,
+            arg0: arg0.clone(),
+            args: args.to_vec(),
+            is_prefix: false,
+        })
+    }
+
+    /// The arguments of `agent-bash shell`.
+    pub(crate) fn of_arguments(args: &[OsString]) -> Self {
+        Self {
+            name: "bash",
+            arg0: "bash".into(),
+            args: args.to_vec(),
+            is_prefix: false,
+        }
+    }
+
+    fn of_prefix(args: &[OsString]) -> Self {
+        let is_text = |text: &OsString| text.to_string_lossy().contains(char::is_whitespace);
+        let (args, is_prefix) = match args {
+            [text] if is_text(text) => (vec!["-c".into(), text.clone()], true),
+            _ => (args.to_vec(), false),
+        };
+        Self {
+            is_prefix,
+            args,
+            ..Self::of_arguments(&[])
+        }
+    }
+
+    /// What the record shows, and the rules judge; `None` if it is no call of an agent.
+    fn command(&self) -> Option<String> {
+        let command = match Commands::of(&self.args) {
+            Commands::Text(text) => {
+                let text = text.to_string_lossy().into_owned();
+                match agent_shell::model_command(&text) {
+                    Some(model) => model.command.into_owned(),
+                    // A hook, or the line that starts a server.
+                    None if self.is_prefix => return None,
+                    None => text,
+                }
+            }
+            Commands::File(words) => format!("{} {}", self.name, quoted(&words)),
+            Commands::Stdin(_) if io::IsTerminal::is_terminal(&io::stdin()) => return None,
+            Commands::Stdin(words) => {
+                let line = format!("{} -s {}", self.name, quoted(&words));
+                script_on_stdin().unwrap_or_else(|| line.trim_end().to_owned())
+            }
+            Commands::Other => return None,
+        };
+        (!command.trim().is_empty() && !command.contains('\0')).then_some(command)
+    }
+
+    /// Becomes the real shell.
+    fn exec(&self, program: &Path, host: &HostContext) -> anyhow::Error {
+        let depth = host.env.get(OsStr::new(DEPTH));
+        let depth = depth.and_then(|depth| depth.to_str()?.parse().ok());
+        let depth = depth.unwrap_or(0) + 1;
+        if depth > DEEPEST {
+            return anyhow::anyhow!(
+                "{} leads back to agent-bash; set shell.path to the program of a shell",
+                program.display()
+            );
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this process becomes the shell; it starts none"
+        )]
+        let mut command = Command::new(program);
+        command.arg0(&self.arg0).args(&self.args);
+        command.env(DEPTH, depth.to_string());
+        let error = command.exec();
+        anyhow::Error::new(error).context(format!("cannot execute {}", program.display()))
+    }
+}
+
+/// Runs it and returns its exit code. A shell that a signal has ended ends this process in the same
+/// way.
+pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
+    let own = std::env::current_exe().context("the path of this program is not known")?;
+    let command = line.command();
+    let is_inside = is_below_supervisor(&start.host.env);
+    let settings = match &command {
+        Some(_) if !is_inside => Some(start.settings(&Chosen::default())?.settings),
+        _ => None,
+    };
+    let configured = settings.as_ref().and_then(|it| it.shell.as_deref());
+    let program = real_shell(line.name, configured, &start.host.env, &own)?;
+    let (Some(command), Some(mut settings)) = (command, settings) else {
+        return Err(line.exec(&program, &start.host));
+    };
+    // A survivor continues, as it would without us, and is named.
+    settings.survivors = SurvivorPolicy::Adopt;
+    let supervisor = Supervisor::this_program(&start.token).in_session();
+    let signals = Signals::new();
+    let mut captured = Vec::new();
+    let passing = Passing::choose(&mut captured, &signals);
+    let invocation = Invocation {
+        program,
+        arg0: line.arg0.clone(),
+        args: line.args.clone(),
+        captured,
+        group: rustix::process::getpgrp().as_raw_pid(),
+    };
+    let runtime = OneCall::new()?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let conversation = {
+        let _in_runtime = runtime.enter();
+        supervisor.start_ahead(&start.host.env, &clock);
+        let name = conversation_name(&start.host);
+        let options = ConversationOptions::call_of(name, supervisor.clone());
+        let environment = agent_shell::environment(&settings, &start.host);
+        let host = start.host.clone();
+        Conversation::open_with(&settings, host, options, |it| it.environment(environment))?
+    };
+    let result = runtime.block_on(call(&conversation, command, invocation, passing, &signals))??;
+    drop(conversation);
+    supervisor.all_reaped(runtime::LAST_ONES);
+    exit(&result)
+}
+
+async fn call(
+    conversation: &Conversation,
+    command: String,
+    invocation: Invocation,
+    mut passing: Passing,
+    signals: &Signals,
+) -> anyhow::Result<ToolResult> {
+    let cancel = signals.forward().context("cannot handle signals")?;
+    let options = CallOptions {
+        live: Some(&mut passing),
+        unlimited: true,
+        invocation: Some(Arc::new(invocation)),
+        ..CallOptions::default()
+    };
+    let tool = conversation.tool();
+    let mut result = tool.execute_with(Request::new(command), options, &cancel).await;
+    if signals.received() {
+        // Whoever signals a shell expects its processes to end.
+        if let Some(jobs) = conversation.jobs() {
+            let left = std::mem::take(&mut result.survivors);
+            for job in left.iter().filter_map(|survivor| survivor.job.as_ref()) {
+                drop(jobs.kill(job, GRACE).await);
+            }
+        }
+    }
+    Ok(result)
+}
+
+/// Prints what a reader of the output must know, and ends as the shell has ended.
+fn exit(result: &ToolResult) -> anyhow::Result<u8> {
+    let code = match &result.status {
+        Status::Blocked { .. } | Status::NotStarted { .. } => {
+            output::say(result.text.trim_end());
+            return Ok(REFUSED);
+        }
+        Status::Lost { reason, .. } => bail!("the outcome is unknown: {reason}"),
+        status => status.exit_code(),
+    };
+    for notice in &result.notices {
+        let is_shown = match &notice.kind {
+            NoticeKind::Survivors { .. } => !result.survivors.is_empty(),
+            NoticeKind::SandboxDenied { .. }
+            | NoticeKind::SandboxNetwork { .. }
+            | NoticeKind::SandboxPartial { .. }
+            | NoticeKind::ProtectedChanged { .. }
+            | NoticeKind::ChangesLimit { .. }
+            | NoticeKind::LimitHit { .. } => true,
+            _ => false,
+        };
+        if is_shown {
+            output::say(&format!("[{}]", notice.text));
+        }
+    }
+    if let Status::Signaled { number, .. } = result.status {
+        signals::end_by(number);
+    }
+    Ok(code)
+}
+
+/// The state directory of the agent's conversation: by its id, else by the process that has started
+/// this one.
+fn conversation_name(host: &HostContext) -> String {
+    if let Some(known) = agent_shell::conversation_of(&host.env) {
+        return format!("{}-{}", known.agent, known.id);
+    }
+    let parent = rustix::process::getppid().map_or(0, |parent| parent.as_raw_pid());
+    let start = agent_bash::process::ProcessInfo::read(parent).map_or(0, |it| it.start_time);
+    format!("agent-{parent}-{start}")
+}
+
+/// The script on stdin, if that is a regular file, which can be read without taking anything from
+/// the shell.
+fn script_on_stdin() -> Option<String> {
+    let stdin = io::stdin();
+    let file = std::fs::File::from(stdin.as_fd().try_clone_to_owned().ok()?);
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.size() > LONGEST {
+        return None;
+    }
+    let mut file = file;
+    let position = file.stream_position().ok()?;
+    let mut text = Vec::new();
+    let read = file.read_to_end(&mut text);
+    file.seek(io::SeekFrom::Start(position)).ok()?;
+    read.ok()?;
+    Some(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// True for a descriptor that a survivor must not hold open: its reader waits for the end.
+fn is_awaited(file: &std::fs::Metadata) -> bool {
+    file.file_type().is_fifo() || file.file_type().is_socket()
+}
+
+/// Makes the links in a directory, and returns their paths.
+pub(crate) fn link(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let own = std::env::current_exe().context("the path of this program is not known")?;
+    std::fs::create_dir_all(directory)
+        .with_context(|| format!("cannot create {}", directory.display()))?;
+    let mut made = Vec::new();
+    for name in ["bash", "sh", PREFIX_NAME] {
+        let path = directory.join(name);
+        match std::fs::symlink_metadata(&path) {
+            Ok(there) if there.is_symlink() => std::fs::remove_file(&path)?,
+            Ok(_) => bail!("{} exists and is no link; choose another directory", path.display()),
+            Err(_) => {}
+        }
+        std::os::unix::fs::symlink(&own, &path)
+            .with_context(|| format!("cannot create {}", path.display()))?;
+        made.push(path);
+    }
+    Ok(made)
+}

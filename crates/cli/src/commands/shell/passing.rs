@@ -1,0 +1,82 @@
+//! Passes captured output on to this process's stdout and stderr, unchanged.
+
+use super::signals::Signals;
+use super::is_awaited;
+use agent_bash::core::{Flow, OutputConsumer, StreamId};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::MetadataExt;
+
+/// The destination of captured output.
+pub(super) struct Passing {
+    signals: Signals,
+}
+
+impl Passing {
+    /// Determines which streams have to be captured.
+    pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &Signals) -> Self {
+        let (stdout, stderr) = (metadata(io::stdout().as_fd()), metadata(io::stderr().as_fd()));
+        let is_one = |one: &Metadata, other: &Metadata| {
+            (one.dev(), one.ino()) == (other.dev(), other.ino())
+        };
+        match (stdout.filter(is_awaited), stderr.filter(is_awaited)) {
+            // In one pipe, the order of both is kept.
+            (Some(stdout), Some(stderr)) if is_one(&stdout, &stderr) => {
+                captured.push(StreamId::Merged);
+            }
+            (stdout, stderr) => {
+                captured.extend(stdout.map(|_| StreamId::Stdout));
+                captured.extend(stderr.map(|_| StreamId::Stderr));
+            }
+        }
+        Self {
+            signals: signals.clone(),
+        }
+    }
+}
+
+impl OutputConsumer for Passing {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        let (stdout, stderr) = (io::stdout(), io::stderr());
+        let to = match stream {
+            StreamId::Merged | StreamId::Stdout => stdout.as_fd(),
+            StreamId::Stderr => stderr.as_fd(),
+        };
+        match write_all(to, bytes) {
+            Ok(()) => Flow::Continue,
+            // The reader is gone; the command gets SIGPIPE.
+            Err(_) => Flow::Stop,
+        }
+    }
+
+    fn started(&mut self, pid: u32, _: u32) {
+        self.signals.shell_started(pid.cast_signed());
+    }
+}
+
+fn metadata(descriptor: BorrowedFd<'_>) -> Option<Metadata> {
+    let file = File::from(descriptor.try_clone_to_owned().ok()?);
+    file.metadata().ok()
+}
+
+fn write_all(to: BorrowedFd<'_>, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        match rustix::io::write(to, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(Errno::INTR) => {}
+            // The agent has made its end's file description non-blocking.
+            Err(Errno::AGAIN) => {
+                let mut ready = [PollFd::from_borrowed_fd(to, PollFlags::OUT)];
+                match poll(&mut ready, None) {
+                    Ok(_) | Err(Errno::INTR) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

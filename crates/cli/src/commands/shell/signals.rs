@@ -1,0 +1,93 @@
+//! Signals to this process. The shell is in the same process group, so that a signal to the group
+//! reaches it, too; a signal to this process alone is forwarded.
+
+use agent_bash::core::Cancel;
+use agent_bash::process::ProcessHandle;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The forwarded signals: those that end a shell by default.
+const FORWARDED: [SignalKind; 6] = [
+    SignalKind::hangup(),
+    SignalKind::interrupt(),
+    SignalKind::quit(),
+    SignalKind::terminate(),
+    SignalKind::user_defined1(),
+    SignalKind::user_defined2(),
+];
+
+/// Time in which a shell ends that has received the signal, too.
+const OWN: Duration = Duration::from_millis(10);
+
+/// The shell, and whether a signal was received.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Signals {
+    shell: Arc<AtomicI32>,
+    is_received: Arc<AtomicBool>,
+}
+
+impl Signals {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn shell_started(&self, pid: i32) {
+        self.shell.store(pid, Ordering::Release);
+    }
+
+    /// Whether a signal has come that ends a shell.
+    pub(super) fn received(&self) -> bool {
+        self.is_received.load(Ordering::Acquire)
+    }
+
+    /// Forwards signals from now on. Returns what cancels a call whose shell does not run yet.
+    ///
+    /// # Errors
+    /// The system cannot install a handler.
+    pub(super) fn forward(&self) -> std::io::Result<Cancel> {
+        let cancel = Cancel::new();
+        let ignored = crate::signals::ignored_signals();
+        for kind in FORWARDED {
+            let number = kind.as_raw_value();
+            if ignored & (1 << (number - 1)) != 0 {
+                continue;
+            }
+            let mut signal = signal(kind)?;
+            let (own, cancel) = (self.clone(), cancel.clone());
+            tokio::spawn(async move {
+                while signal.recv().await.is_some() {
+                    own.pass_on(number, &cancel).await;
+                }
+            });
+        }
+        Ok(cancel)
+    }
+
+    async fn pass_on(&self, number: i32, cancel: &Cancel) {
+        self.is_received.store(true, Ordering::Release);
+        let pid = self.shell.load(Ordering::Acquire);
+        if pid == 0 {
+            cancel.cancel();
+            return;
+        }
+        let Ok(shell) = ProcessHandle::open(pid) else {
+            return;
+        };
+        tokio::time::sleep(OWN).await;
+        // An ended shell is not signalled: the handle refers to that process, not to its number.
+        let _ = shell.signal(number);
+    }
+}
+
+/// Ends this process by the signal, as its shell was ended.
+pub(super) fn end_by(number: i32) {
+    // The shell has written its own core file, if any.
+    let none = rustix::process::Rlimit {
+        current: Some(0),
+        maximum: Some(0),
+    };
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+    let _ = signal_hook::low_level::emulate_default_handler(number);
+}

@@ -1,0 +1,90 @@
+//! A shell that runs its own command line instead of a script, with this process's descriptors.
+
+use crate::call::DRAIN;
+use crate::options::ShellCacheOptions;
+use crate::pool::ShellKind;
+use crate::streams::OutputStreams;
+use agent_bash_call::{Follower, Recording, Signals, Watchdog, launch, notice_of_fallback};
+use agent_bash_core::{
+    Cancel, Invocation, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
+};
+use agent_bash_process::SandboxWatch;
+use agent_bash_process::supervisor::{DirectStart, ShellStart};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+
+/// Starts the shell and follows it to its end.
+pub(crate) async fn run(
+    spec: &RunSpec,
+    invocation: &Invocation,
+    options: &ShellCacheOptions,
+    out: &mut dyn OutputConsumer,
+    cancel: &Cancel,
+) -> Result<Outcome, NotStarted> {
+    let supervisor = options.supervisor.clone().in_session();
+    let mut supervised = launch(&supervisor, &spec.env.base, &options.clock, true).await?;
+    let kind = ShellKind::of(spec, None);
+    let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
+    let is_captured = |stream: StreamId| {
+        let merged = invocation.captured.contains(&StreamId::Merged);
+        merged || invocation.captured.contains(&stream)
+    };
+    let mut inherited: Vec<(u8, BorrowedFd<'_>)> = vec![(0, stdin.as_fd())];
+    if !is_captured(StreamId::Stdout) {
+        inherited.push((1, stdout.as_fd()));
+    }
+    if !is_captured(StreamId::Stderr) {
+        inherited.push((2, stderr.as_fd()));
+    }
+    let (numbers, descriptors): (Vec<u8>, Vec<BorrowedFd<'_>>) = inherited.into_iter().unzip();
+    let start = DirectStart {
+        start: ShellStart {
+            program: invocation.program.clone(),
+            arg0: invocation.arg0.clone(),
+            env_changes: spec.env.changes.clone().into_iter().collect(),
+            output: invocation.captured.clone(),
+            limits: kind.limits,
+            sandbox: kind.kept_in(&options.directory, spec.trial.as_deref()),
+            ..ShellStart::of(&spec.shell, invocation.args.clone())
+        },
+        inherited: numbers,
+        group: invocation.group,
+        needs_trace: spec.needs_trace && spec.trace.is_some(),
+    };
+    let clock = Arc::clone(&options.clock);
+    let (started_at, started) = (clock.wall(), clock.now());
+    let shell = supervised.start_directly(start, &descriptors).await?;
+    let mut recording = Recording::begin(spec, &supervised, shell.unwatched.as_ref());
+    let mut streams = OutputStreams::of(shell.output)
+        .map_err(|error| NotStarted::new(error.to_string()))?;
+    let mut sandbox = SandboxWatch::of(shell.sandbox, spec.sandbox.as_deref(), shell.pid);
+    let watchdog = Watchdog::start(
+        supervised.link(),
+        Arc::clone(&clock),
+        cancel.clone(),
+        Signals::default(),
+        spec,
+    );
+    out.started(shell.pid, invocation.group.unsigned_abs());
+    let handover = options.handover(spec, started_at, true);
+    let mut follower = Follower::new(
+        &mut supervised,
+        &mut streams,
+        Some(watchdog),
+        handover,
+        &clock,
+        DRAIN,
+    );
+    let ended = follower.until_ended(out).await;
+    let mut followed = follower.clear_up(out).await;
+    let traced = recording.end(&mut supervised).await;
+    let mut outcome = followed.outcome(&handover, ended.at.saturating_sub(started));
+    outcome.sandbox = sandbox.as_mut().map(SandboxWatch::observe);
+    outcome.traced = traced;
+    outcome.notices.extend(notice_of_fallback(&supervised));
+    if followed.is_empty {
+        supervised.close().await;
+    }
+    Ok(outcome)
+}

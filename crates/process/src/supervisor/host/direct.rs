@@ -1,0 +1,77 @@
+//! The host's side of a shell that runs its own command line.
+
+use super::client::{ANSWER, Supervised};
+use super::start_error::StartError;
+use crate::supervisor::protocol::{DirectStart, Event, Order};
+use agent_bash_core::StreamId;
+use agent_bash_core::sandbox::Report;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// A shell that runs its own command line.
+#[derive(Debug)]
+pub struct DirectShell {
+    /// Its process id.
+    pub pid: u32,
+    /// Read ends of the captured streams, in the order of [`ShellStart::output`](
+    /// crate::supervisor::ShellStart::output).
+    pub output: Vec<(StreamId, OwnedFd)>,
+    /// The report of its sandbox.
+    pub sandbox: Option<Report>,
+    /// Why what it changes cannot be recorded, if it was to be.
+    pub unwatched: Option<String>,
+}
+
+impl Supervised {
+    /// Starts a shell that runs its own command line at once; its first change to a file waits for
+    /// [`Self::record`] if it is traced. `inherited` are the descriptors of
+    /// [`DirectStart::inherited`]. Only for a supervisor that is in this program's session
+    /// ([`Supervisor::in_session`](crate::supervisor::Supervisor::in_session)), and that has not had
+    /// a shell yet, nor will have another.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::NoTrace`];
+    /// [`StartError::Disconnected`].
+    pub async fn start_directly(
+        &mut self,
+        start: DirectStart,
+        inherited: &[BorrowedFd<'_>],
+    ) -> Result<DirectShell, StartError> {
+        let (shell, network) = self.completed(start.start)?;
+        let streams = shell.output.clone();
+        let start = DirectStart {
+            start: shell,
+            ..start
+        };
+        let network = network.iter().map(AsFd::as_fd);
+        let fds: Vec<BorrowedFd<'_>> = inherited.iter().copied().chain(network).collect();
+        self.order(&Order::StartDirectly(start), &fds)
+            .map_err(|_| StartError::Disconnected)?;
+        let clock = Arc::clone(&self.clock);
+        let mut late = clock.sleep(ANSWER);
+        loop {
+            let (event, fds) = self.event_until(&mut late).await?;
+            match event {
+                Event::Running {
+                    pid,
+                    sandbox,
+                    unwatched,
+                } => {
+                    self.enforced.clone_from(&sandbox);
+                    return Ok(DirectShell {
+                        pid,
+                        output: streams.into_iter().zip(fds).collect(),
+                        sandbox,
+                        unwatched,
+                    });
+                }
+                Event::Hello { version } => self.greet(version)?,
+                other => {
+                    if let Some(error) = StartError::in_event(other) {
+                        return Err(error);
+                    }
+                }
+            }
+        }
+    }
+}

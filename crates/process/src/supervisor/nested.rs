@@ -1,0 +1,70 @@
+//! Whether this process was started by a shell that a supervisor has started directly: its calls
+//! belong to that one.
+
+use agent_bash_os::{ProcessIdentity, ProcessInfo};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// The variable of such shells: pid and start time of their supervisor.
+const VARIABLE: &str = "AGENT_BASH_SHELL";
+
+/// The maximum number of ancestors that are examined.
+const ANCESTORS: usize = 1000;
+
+/// The variable as this process, a supervisor, sets it for its shell.
+pub(super) fn variable() -> (OsString, Option<OsString>) {
+    let own = rustix::process::getpid().as_raw_pid();
+    let start = ProcessInfo::read(own).map_or(0, |own| own.start_time);
+    (VARIABLE.into(), Some(format!("{own}.{start}").into()))
+}
+
+/// True if a supervisor that `env` names is an ancestor of this process. A process that was started
+/// by one and outlives it, a terminal multiplexer for example, is not below it any more.
+pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
+    let named = env.get(OsStr::new(VARIABLE)).and_then(|it| it.to_str());
+    let named = named.and_then(|it| it.split_once('.'));
+    let Some((pid, start)) = named else {
+        return false;
+    };
+    let (Ok(pid), Ok(start)) = (pid.parse::<i32>(), start.parse()) else {
+        return false;
+    };
+    if !ProcessIdentity::new(pid, start).is_alive() {
+        return false;
+    }
+    let mut at = rustix::process::getpid().as_raw_pid();
+    for _ in 0..ANCESTORS {
+        let Some(process) = ProcessInfo::read(at) else {
+            return false;
+        };
+        if process.parent == pid {
+            return true;
+        }
+        at = process.parent;
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_living_ancestor_counts() {
+        let named = |value: &str| BTreeMap::from([(VARIABLE.into(), value.into())]);
+        let parent = rustix::process::getppid().unwrap().as_raw_pid();
+        let of = |pid: i32| ProcessInfo::read(pid).map_or(0, |it| it.start_time);
+        assert!(is_below_supervisor(&named(&format!("{parent}.{}", of(parent)))));
+        let own = rustix::process::getpid().as_raw_pid();
+        for other in [
+            format!("{parent}.{}", of(parent) + 1),
+            format!("{own}.{}", of(own)),
+            "0.0".to_owned(),
+            "x".to_owned(),
+            String::new(),
+        ] {
+            assert!(!is_below_supervisor(&named(&other)), "{other}");
+        }
+        assert!(!is_below_supervisor(&BTreeMap::new()));
+    }
+}

@@ -1,0 +1,110 @@
+//! Starts a shell that runs its own command line: in the process group of its host's caller, with the
+//! caller's descriptors, except for captured streams.
+
+use super::launch::{Launched, inode_of, spawn, split};
+use super::limits;
+use super::report::Report;
+use super::sandboxed_start::{NotLaunched, SandboxedStart};
+use super::shell::{Phase, Shell};
+use super::shell_command::ShellCommand;
+use super::trace::Before;
+use crate::platform::pipe;
+use crate::supervisor::nested;
+use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
+use agent_bash_core::StreamId;
+use agent_bash_sandbox::{SandboxError, WatchScope};
+use rustix::fs::{Mode, OFlags};
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Starts it. `inherited` are the descriptors of [`DirectStart::inherited`], `passed_on` the numbers
+/// of others that this process has inherited.
+pub(super) fn launch_directly(
+    start: &DirectStart,
+    inherited: &[OwnedFd],
+    network: Option<&OwnedFd>,
+    passed_on: &[i32],
+) -> Result<Launched, NotLaunched> {
+    let mut marked = start.start.clone();
+    marked.env_changes.push(nested::variable());
+    let reason = match launch(start, &marked, inherited, network, passed_on) {
+        Err(NotLaunched::Box(SandboxError::Unwatched(reason))) if !start.needs_trace => reason,
+        other => return other,
+    };
+    let unwatched = marked.unwatched();
+    let mut launched = launch(start, &unwatched, inherited, network, passed_on)?;
+    if let Event::Running { unwatched, .. } = &mut launched.event {
+        *unwatched = Some(reason);
+    }
+    Ok(launched)
+}
+
+fn launch(
+    direct: &DirectStart,
+    start: &ShellStart,
+    inherited: &[OwnedFd],
+    network: Option<&OwnedFd>,
+    passed_on: &[i32],
+) -> Result<Launched, NotLaunched> {
+    let mut standard = [null()?, null()?, null()?];
+    for (number, descriptor) in direct.inherited.iter().zip(inherited) {
+        if let Some(place) = standard.get_mut(usize::from(*number)) {
+            *place = descriptor.try_clone()?;
+        }
+    }
+    let mut output = Vec::new();
+    for stream in &start.output {
+        let (read, write) = pipe()?;
+        output.push(read);
+        match stream {
+            StreamId::Merged => {
+                standard[2] = write.try_clone()?;
+                standard[1] = write;
+            }
+            StreamId::Stdout => standard[1] = write,
+            StreamId::Stderr => standard[2] = write,
+        }
+    }
+    let confined = SandboxedStart::prepare(start, passed_on, network)?;
+    let command = ShellCommand {
+        group: direct.group,
+        ..ShellCommand::of(start, &[])
+    };
+    let command = match &confined {
+        Some(confined) => confined.command(command),
+        None => command,
+    };
+    let is_watched = start.is_watched() && confined.is_none();
+    let watched = is_watched.then_some((Before::Other, WatchScope::Changes));
+    let (pid, tracer) = spawn(&command, standard, &[], watched)?;
+    let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
+    let closed = closed.unwrap_or_default();
+    let (in_box, unwatched) = split(closed.watched);
+    limits::apply(pid, &start.limits)?;
+    Ok(Launched {
+        shell: Shell {
+            pid,
+            pipes: output.iter().filter_map(inode_of).collect(),
+            boot: Vec::new(),
+            report: Report::of(None)?,
+            shares_directory: closed.sandbox.is_some(),
+            directory: closed.directory,
+            mounts: closed.mounts,
+            view: None,
+            tracer: tracer.or(in_box),
+            terminal: None,
+            phase: Phase::Running,
+        },
+        event: Event::Running {
+            pid: pid.unsigned_abs(),
+            sandbox: closed.sandbox,
+            unwatched,
+        },
+        host_ends: output,
+    })
+}
+
+fn null() -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    Ok(rustix::fs::open("/dev/null", flags, Mode::empty())?)
+}
