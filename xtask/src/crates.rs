@@ -229,6 +229,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-remote",
             "agent-bash-sandbox",
             "agent-bash-sink",
+            "agent-bash-syntax",
         ],
         third_party: &[
             "async-trait",

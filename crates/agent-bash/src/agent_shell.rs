@@ -1,11 +1,18 @@
-//! Standing in for the shell that an agent starts: its command line, the shell that really runs,
-//! and the environment.
+//! Standing in for the shell that an agent starts: its command line, the shell that really runs, the
+//! environment, the model's own text within the agent's script, and the agent's conversation.
+//!
+//! The last two come from tables of the texts and variables that published agents use.
 
 mod arguments;
+mod conversation;
 mod real_shell;
+mod template;
+mod wrapper;
 
 pub use arguments::{Commands, quoted};
+pub use conversation::{ConversationId, conversation_of};
 pub use real_shell::{NoRealShell, real_shell};
+pub use wrapper::{ModelCommand, model_command};
 
 use crate::HostContext;
 use crate::settings::Settings;

@@ -1,0 +1,113 @@
+//! The conversation of an agent, from the environment of its commands.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// A conversation of an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConversationId<'e> {
+    /// The agent's name.
+    pub agent: &'static str,
+    /// The agent's identifier for the conversation: a safe path component of ASCII letters, digits,
+    /// `-` and `_`.
+    pub id: &'e str,
+}
+
+/// The longest accepted identifier, in bytes. A UUID has 36.
+const MAX_ID_BYTES: usize = 64;
+
+/// The agents that name their conversation to their commands, and the variable. opencode 1.18.33,
+/// Gemini CLI 0.61.0 and pi 0.73.1 set no such variable.
+const VARIABLES: &[(&str, &str)] = &[
+    ("claude-code", "CLAUDE_CODE_SESSION_ID"),
+    ("codex", "CODEX_THREAD_ID"),
+    ("copilot-cli", "COPILOT_AGENT_SESSION_ID"),
+    ("qwen-code", "QWEN_CODE_SESSION_ID"),
+];
+
+/// Returns the conversation that a command with this environment belongs to. `None` without a known
+/// variable that has a valid value.
+///
+/// An agent that runs below another agent inherits the other agent's variables. The order of the
+/// table then decides, so that all commands of the inner agent have the same conversation.
+pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<ConversationId<'_>> {
+    VARIABLES.iter().find_map(|&(agent, variable)| {
+        let id = environment.get(OsStr::new(variable))?.to_str()?;
+        is_path_component(id).then_some(ConversationId { agent, id })
+    })
+}
+
+fn is_path_component(id: &str) -> bool {
+    let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(is_safe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+        let owned = |&(name, value): &(&str, &str)| (name.into(), value.into());
+        variables.iter().map(owned).collect()
+    }
+
+    fn found(variables: &[(&str, &str)]) -> Option<(&'static str, String)> {
+        conversation_of(&environment(variables)).map(|found| (found.agent, found.id.to_owned()))
+    }
+
+    #[test]
+    fn conversation_of_reads_the_variables_of_each_agent() {
+        let uuid = "f8302e06-0e2a-4ce6-969f-069bb463bdb1";
+        let claude_code = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", uuid)];
+        assert_eq!(found(&claude_code), Some(("claude-code", uuid.to_owned())));
+        let codex = [("CODEX_SESSION_ID", uuid), ("CODEX_THREAD_ID", uuid)];
+        assert_eq!(found(&codex), Some(("codex", uuid.to_owned())));
+        let copilot_cli = [("COPILOT_CLI", "1"), ("COPILOT_AGENT_SESSION_ID", uuid)];
+        assert_eq!(found(&copilot_cli), Some(("copilot-cli", uuid.to_owned())));
+        let qwen_code = [("QWEN_CODE", "1"), ("QWEN_CODE_SESSION_ID", uuid)];
+        assert_eq!(found(&qwen_code), Some(("qwen-code", uuid.to_owned())));
+    }
+
+    #[test]
+    fn conversation_of_is_none_without_a_variable_of_a_conversation() {
+        assert_eq!(found(&[]), None);
+        assert_eq!(found(&[("OPENCODE", "1"), ("OPENCODE_PID", "5260")]), None);
+        assert_eq!(found(&[("GEMINI_CLI", "1")]), None);
+    }
+
+    #[test]
+    fn conversation_of_refuses_what_is_no_path_component() {
+        let long = "a".repeat(MAX_ID_BYTES + 1);
+        for id in [
+            "",
+            ".",
+            "..",
+            "a/b",
+            "../../etc",
+            "a b",
+            "a\n",
+            "a\0",
+            "é",
+            &long,
+        ] {
+            assert_eq!(found(&[("CLAUDE_CODE_SESSION_ID", id)]), None, "{id:?}");
+        }
+        let longest = "a".repeat(MAX_ID_BYTES);
+        assert!(found(&[("CLAUDE_CODE_SESSION_ID", &longest)]).is_some());
+    }
+
+    #[test]
+    fn conversation_of_takes_the_next_agent_if_a_value_is_invalid() {
+        let variables = [("CLAUDE_CODE_SESSION_ID", "a/b"), ("CODEX_THREAD_ID", "c")];
+        assert_eq!(found(&variables), Some(("codex", "c".to_owned())));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn conversation_of_refuses_a_value_that_is_not_utf_8() {
+        use std::os::unix::ffi::OsStringExt as _;
+        let name = OsString::from("CLAUDE_CODE_SESSION_ID");
+        let bytes = OsString::from_vec(vec![b'a', 0xff]);
+        assert_eq!(conversation_of(&BTreeMap::from([(name, bytes)])), None);
+    }
+}

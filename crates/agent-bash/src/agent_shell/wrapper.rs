@@ -1,0 +1,167 @@
+//! The model's text inside the script that an agent passes to its shell.
+//!
+//! Some agents wrap the text: they load a snapshot of the user's shell before it and store the
+//! working directory or process ids after it. Only a wrapper that is known completely is removed.
+//! opencode 1.18.33, Qwen Code 0.24.4, Copilot CLI 1.0.102 and pi 0.73.1 pass the model's text as
+//! it is.
+
+use super::template::{Comparison, FileForm};
+use agent_bash_syntax::Parsed;
+use agent_bash_syntax::ast::Link;
+use std::borrow::Cow;
+
+/// The text that a model wrote, without the wrapper of its agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelCommand<'s> {
+    /// The agent's name.
+    pub agent: &'static str,
+    /// The model's text. It need not be valid shell syntax.
+    pub command: Cow<'s, str>,
+}
+
+/// Returns the model's text if `script` is that text inside the known wrapper of an agent.
+///
+/// `None` if anything else is outside the model's text: another command, redirection, operator or
+/// expansion, or a file whose name the agent does not use. Also `None` for the text of an agent
+/// without a wrapper, and for hook commands and start lines of servers.
+///
+/// The text is for records and for the user's eyes. What runs is the whole script, so safety rules
+/// are applied to that: a snapshot that the wrapper loads can redefine the commands of the text.
+pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
+    let parsed = Parsed::read(script);
+    if !parsed.is_whole() {
+        return None;
+    }
+    WRAPPERS.iter().find_map(|wrapper| {
+        let command = wrapper.command(&parsed)?;
+        let agent = wrapper.agent;
+        Some(ModelCommand { agent, command })
+    })
+}
+
+/// The wrapper of an agent, with the version that it was recorded with.
+struct Wrapper {
+    agent: &'static str,
+    /// How its parts follow each other.
+    link: Link,
+    parts: &'static [WrapperPart],
+}
+
+/// A part of a wrapper: the templates of its forms.
+struct WrapperPart {
+    forms: &'static [&'static str],
+    is_optional: bool,
+}
+
+const fn required(forms: &'static [&'static str]) -> WrapperPart {
+    WrapperPart {
+        forms,
+        is_optional: false,
+    }
+}
+
+const fn optional(forms: &'static [&'static str]) -> WrapperPart {
+    WrapperPart {
+        forms,
+        is_optional: true,
+    }
+}
+
+impl Wrapper {
+    /// The model's text, if the whole script matches.
+    fn command<'s>(&self, parsed: &Parsed<'s>) -> Option<Cow<'s, str>> {
+        let mut comparison = Comparison::new(parsed.text, FILES);
+        let mut rest = &parsed.list.entries[..];
+        let mut link = Link::Next;
+        for part in self.parts {
+            let matched = part
+                .forms
+                .iter()
+                .find_map(|form| comparison.prefix(form, link, rest));
+            match matched {
+                Some(count) => {
+                    rest = rest.get(count..)?;
+                    link = self.link;
+                }
+                None if part.is_optional => {}
+                None => return None,
+            }
+        }
+        comparison.command.filter(|_| rest.is_empty())
+    }
+}
+
+/// The files of all wrappers.
+const FILES: &[FileForm] = &[
+    FileForm {
+        placeholder: "@claude-snapshot@",
+        directory: "shell-snapshots",
+        prefix: "snapshot-",
+        suffix: ".sh",
+    },
+    FileForm {
+        placeholder: "@claude-cwd@",
+        directory: "",
+        prefix: "claude-",
+        suffix: "-cwd",
+    },
+    FileForm {
+        placeholder: "@gemini-pids@",
+        directory: "gemini-shell-",
+        prefix: "bgpids",
+        suffix: ".tmp",
+    },
+];
+
+/// All known wrappers. Templates are shell text with placeholders.
+const WRAPPERS: &[Wrapper] = &[
+    // Claude Code 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with `CLAUDE_CODE_SHELL`.
+    Wrapper {
+        agent: "claude-code",
+        link: Link::And,
+        parts: &[
+            // Before text that old versions of bash read differently.
+            optional(&[
+                r#"{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
+                r#"{ case "${BASH_VERSINFO-}" in '2'|'3'|'4') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
+            ]),
+            // Missing if the snapshot could not be made.
+            optional(&["source @claude-snapshot@ 2>/dev/null || true"]),
+            // With `CLAUDE_CODE_REMOTE`.
+            optional(&[r#"\builtin export BUN_OPTIONS="--smol${BUN_OPTIONS:+ $BUN_OPTIONS}""#]),
+            optional(&[
+                r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; } >/dev/null 2>&1 || true",
+                r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_EQUALS; } >/dev/null 2>&1 || true",
+                r"\builtin shopt -u extglob 2>/dev/null || true",
+            ]),
+            optional(&[
+                r"{ \builtin unalias -- 'which'; \builtin unset -f -- 'which'; } >/dev/null 2>&1 || true",
+            ]),
+            optional(&[
+                r"{ \builtin unalias -- 'unsetenv'; \builtin unset -f -- 'unsetenv'; } >/dev/null 2>&1 || true",
+            ]),
+            // The second form for text with a redirection of its standard input.
+            required(&["eval @command@ < /dev/null", "eval @command@"]),
+            required(&["pwd -P >| @claude-cwd@"]),
+        ],
+    },
+    // Gemini CLI 0.61.0.
+    Wrapper {
+        agent: "gemini-cli",
+        link: Link::Next,
+        parts: &[required(&[
+            r#"shopt -u promptvars nullglob extglob nocaseglob dotglob
+_bgpids_file=@gemini-pids@
+(
+  trap 'jobs -p > "$_bgpids_file"' EXIT
+@lines@
+)
+__code=$?
+exit $__code"#,
+        ])],
+    },
+];
+
+#[cfg(test)]
+#[path = "wrapper_tests.rs"]
+mod tests;
