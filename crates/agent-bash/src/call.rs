@@ -10,8 +10,8 @@ use crate::tool_context::Terminal;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
-    Definitions, Executor, Invocation, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams,
-    ToolResult, Window,
+    Definitions, Executor, Invocation, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource,
+    Streams, ToolResult, Window,
 };
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedTail;

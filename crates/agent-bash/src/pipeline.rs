@@ -143,7 +143,7 @@ async fn run_locally(
         working_directory::check(tool, &call.cwd, limit, cancel).await?;
     }
 
-    let streams = artifact::streams(tool, call, &request);
+    let streams = artifact::streams(tool, call.invocation.as_deref(), &request);
     let own = terminal::of_call(tool, options.terminal)?;
     let terminal = match &own {
         Some(terminal) => Some(terminal),

@@ -15,6 +15,7 @@ mod log;
 mod mcp;
 mod rpc;
 mod run;
+mod shell;
 mod tui;
 mod values;
 
@@ -31,6 +32,7 @@ pub(crate) use log::{LogArgs, Recorded, ReportArgs};
 pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
+pub(crate) use shell::ShellArgs;
 pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
@@ -85,6 +87,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run one command through the pipeline and print its result.
     Run(RunArgs),
+    /// Run commands as bash does, in place of the shell that an agent starts.
+    Shell(ShellArgs),
     /// Run commands in a terminal interface: cards, terminals, jobs, full outputs.
     Tui(TuiArgs),
     /// Serve an agent over stdin and stdout with the Model Context Protocol.

@@ -26,6 +26,7 @@ mod script;
 pub(crate) mod serving;
 mod session;
 pub(crate) mod settings;
+pub(crate) mod shell;
 mod since;
 mod target;
 pub(crate) mod tui;

@@ -19,6 +19,7 @@ mod words;
 
 use args::{Cli, Command};
 use clap::Parser;
+use commands::shell::CommandLine;
 use start::Start;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -39,7 +40,13 @@ fn main() -> ExitCode {
     let token = agent_bash::process::supervisor::init();
     agent_bash::process::hide_memory();
     panics::tell_plainly();
-    let words = words::joined(std::env::args_os());
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(line) = CommandLine::of_link(&words) {
+        return own_end(OWN_FAILURE, || {
+            commands::shell::shell(&line, &Start::of_this_process(token)?)
+        });
+    }
+    let words = words::joined(words);
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| {
         // Clap reports help and version as errors, too.
         let _ = error.print();
@@ -53,8 +60,13 @@ fn main() -> ExitCode {
         Command::Hook(_) => agent_bash::hook::BLOCKED,
         _ => OWN_FAILURE,
     };
+    own_end(own_failure, || dispatch(cli.command, &words, token))
+}
+
+/// Runs a command, reports its error, and returns the exit code of this process.
+fn own_end(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8>) -> ExitCode {
     let code = panics::or_failure(own_failure, || {
-        dispatch(cli.command, &words, token).unwrap_or_else(|error| {
+        command().unwrap_or_else(|error| {
             output::say(&format!("agent-bash: {error:#}"));
             if error.is::<Usage>() {
                 USAGE_ERROR
@@ -79,6 +91,8 @@ fn dispatch(
         Command::Tui(_) => !io::stderr().is_terminal(),
         // Agents show a hook's stderr to the model or the user.
         Command::Hook(_) => false,
+        // Its stderr is the command's.
+        Command::Shell(_) => false,
         _ => true,
     };
     if logs {
@@ -89,6 +103,10 @@ fn dispatch(
     }
     match command {
         Command::Run(args) => commands::run::run(&args, &start),
+        Command::Shell(args) => match &args.link {
+            Some(directory) => commands::shell::link(directory),
+            None => commands::shell::shell(&CommandLine::of_arguments(&args.bash), &start),
+        },
         Command::Tui(args) => commands::tui::tui(&args, &start),
         Command::Mcp(args) => commands::mcp::mcp(&args, &start),
         Command::Rpc(args) => commands::rpc::rpc(&args, &start),

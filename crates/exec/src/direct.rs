@@ -5,9 +5,7 @@ use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::streams::OutputStreams;
 use agent_bash_call::{Follower, Recording, Signals, Watchdog, launch, notice_of_fallback};
-use agent_bash_core::{
-    Cancel, Invocation, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
-};
+use agent_bash_core::{Cancel, Invocation, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId};
 use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::{DirectStart, ShellStart};
 use std::io;
@@ -56,8 +54,8 @@ pub(crate) async fn run(
     let (started_at, started) = (clock.wall(), clock.now());
     let shell = supervised.start_directly(start, &descriptors).await?;
     let mut recording = Recording::begin(spec, &supervised, shell.unwatched.as_ref());
-    let mut streams = OutputStreams::of(shell.output)
-        .map_err(|error| NotStarted::new(error.to_string()))?;
+    let mut streams =
+        OutputStreams::of(shell.output).map_err(|error| NotStarted::new(error.to_string()))?;
     let mut sandbox = SandboxWatch::of(shell.sandbox, spec.sandbox.as_deref(), shell.pid);
     let watchdog = Watchdog::start(
         supervised.link(),

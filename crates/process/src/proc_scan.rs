@@ -213,6 +213,18 @@ pub(crate) fn own_descriptors() -> Vec<i32> {
     numbers.filter(|number| *number > 2).collect()
 }
 
+/// Open descriptors of this process beyond the standard three that a program started from here
+/// inherits.
+pub(crate) fn inherited_descriptors() -> Vec<i32> {
+    /// As in `/proc/PID/fdinfo`.
+    const CLOEXEC: u32 = rustix::fs::OFlags::CLOEXEC.bits();
+    let own = std::process::id().cast_signed();
+    let mut all = own_descriptors();
+    // The listing itself was one of them, and is closed by now.
+    all.retain(|fd| flags_of(own, *fd).is_some_and(|flags| flags & CLOEXEC == 0));
+    all
+}
+
 /// Whether a process has this terminal open, whatever its name is where that process sees it, or as
 /// `/dev/tty`. False if we may not look.
 pub fn has_terminal_open(pid: i32, terminal: &Path) -> bool {

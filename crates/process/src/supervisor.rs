@@ -28,15 +28,15 @@
 
 mod channel;
 mod host;
-mod nested;
 pub mod job_directory;
+mod nested;
 mod protocol;
 mod server;
 mod shell_directory;
 
 pub use host::{
-    DirectShell, Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ReportFds, ShellFds, StartError,
-    StartedOnTerminal, Supervised, Supervisor,
+    DirectShell, Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ReportFds, ShellFds,
+    StartError, StartedOnTerminal, Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
 pub use nested::is_below_supervisor;

@@ -22,7 +22,9 @@ pub enum NoRealShell {
         reason: &'static str,
     },
     /// There is none.
-    #[error("there is no `{0}` in /bin, /usr/bin, /usr/local/bin or PATH besides agent-bash's own links; install it, or set shell.path")]
+    #[error(
+        "there is no `{0}` in /bin, /usr/bin, /usr/local/bin or PATH besides agent-bash's own links; install it, or set shell.path"
+    )]
     Missing(String),
 }
 
@@ -94,7 +96,10 @@ mod tests {
             fs::create_dir(at(directory)).unwrap();
         }
         symlink(at("own"), at("link/fancysh")).unwrap();
-        program(&at("script/fancysh"), "#!/bin/sh\nexec agent-bash shell \"$@\"");
+        program(
+            &at("script/fancysh"),
+            "#!/bin/sh\nexec agent-bash shell \"$@\"",
+        );
         program(&at("good/fancysh"), "\x7fELF and more");
         let path = ["link", "script", "good"].map(at);
         let path = std::env::join_paths(path).unwrap();

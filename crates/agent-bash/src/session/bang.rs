@@ -80,6 +80,7 @@ pub(super) async fn run(
         window: None,
         details: RequestDetails::default(),
         printed: journal::printed(tool),
+        invocation: None,
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;

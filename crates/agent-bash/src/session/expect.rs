@@ -93,7 +93,7 @@ impl Conversation {
             return;
         };
         if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
-            let streams = artifact::streams(tool, request);
+            let streams = artifact::streams(tool, None, request);
             let variables = &tool.environment.variables;
             // One that turns out to be unwatched takes another one.
             let traced = tool.changes.level() != ChangesLevel::Off;

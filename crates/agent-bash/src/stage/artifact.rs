@@ -6,12 +6,16 @@ use crate::call::Call;
 use crate::journal::hidden;
 use crate::tool_context::Terminal;
 use crate::tool_context::ToolContext;
-use agent_bash_core::{ArtifactMeta, Request, StreamId, Streams};
+use agent_bash_core::{ArtifactMeta, Invocation, Request, StreamId, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
 /// Merged or separate streams: `head` and `tail` apply to stdout only, so they need it separately.
-pub(crate) fn streams(tool: &ToolContext, call: &Call, request: &Request) -> Streams {
-    if let Some(invocation) = &call.invocation {
+pub(crate) fn streams(
+    tool: &ToolContext,
+    invocation: Option<&Invocation>,
+    request: &Request,
+) -> Streams {
+    if let Some(invocation) = invocation {
         if invocation.captured.contains(&StreamId::Merged) {
             Streams::Merged
         } else {

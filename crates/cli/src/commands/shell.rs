@@ -12,7 +12,7 @@ use crate::runtime::{self, OneCall};
 use crate::start::{Chosen, Start};
 use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
-    Clock, Invocation, NoticeKind, Request, Status, StreamId, SurvivorPolicy, ToolResult,
+    Clock, Invocation, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor};
@@ -26,7 +26,7 @@ use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -191,7 +191,8 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
         let host = start.host.clone();
         Conversation::open_with(&settings, host, options, |it| it.environment(environment))?
     };
-    let result = runtime.block_on(call(&conversation, command, invocation, passing, &signals))??;
+    let result =
+        runtime.block_on(call(&conversation, command, invocation, passing, &signals))??;
     drop(conversation);
     supervisor.all_reaped(runtime::LAST_ONES);
     exit(&result)
@@ -212,7 +213,9 @@ async fn call(
         ..CallOptions::default()
     };
     let tool = conversation.tool();
-    let mut result = tool.execute_with(Request::new(command), options, &cancel).await;
+    let mut result = tool
+        .execute_with(Request::new(command), options, &cancel)
+        .await;
     if signals.received() {
         // Whoever signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {
@@ -290,22 +293,24 @@ fn is_awaited(file: &std::fs::Metadata) -> bool {
     file.file_type().is_fifo() || file.file_type().is_socket()
 }
 
-/// Makes the links in a directory, and returns their paths.
-pub(crate) fn link(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// Makes the links in a directory, and prints their paths.
+pub(crate) fn link(directory: &Path) -> anyhow::Result<u8> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     std::fs::create_dir_all(directory)
         .with_context(|| format!("cannot create {}", directory.display()))?;
-    let mut made = Vec::new();
     for name in ["bash", "sh", PREFIX_NAME] {
         let path = directory.join(name);
         match std::fs::symlink_metadata(&path) {
             Ok(there) if there.is_symlink() => std::fs::remove_file(&path)?,
-            Ok(_) => bail!("{} exists and is no link; choose another directory", path.display()),
+            Ok(_) => bail!(
+                "{} exists and is no link; choose another directory",
+                path.display()
+            ),
             Err(_) => {}
         }
         std::os::unix::fs::symlink(&own, &path)
             .with_context(|| format!("cannot create {}", path.display()))?;
-        made.push(path);
+        output::print(&format!("{}\n", path.display()))?;
     }
-    Ok(made)
+    Ok(0)
 }

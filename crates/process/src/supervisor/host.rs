@@ -22,11 +22,11 @@ mod terminal;
 
 pub use client::Supervised;
 pub use detach::{JobFds, NotDetached};
+pub use direct::DirectShell;
 pub use job_client::{JobKilled, JobVisit};
 pub use launch::Supervisor;
 pub use link::Link;
 pub use receive::Disconnected;
-pub use direct::DirectShell;
 pub use shell::{ReportFds, ShellFds};
 pub use start_error::StartError;
 pub use terminal::StartedOnTerminal;

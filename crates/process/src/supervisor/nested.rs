@@ -54,7 +54,10 @@ mod tests {
         let named = |value: &str| BTreeMap::from([(VARIABLE.into(), value.into())]);
         let parent = rustix::process::getppid().unwrap().as_raw_pid();
         let of = |pid: i32| ProcessInfo::read(pid).map_or(0, |it| it.start_time);
-        assert!(is_below_supervisor(&named(&format!("{parent}.{}", of(parent)))));
+        assert!(is_below_supervisor(&named(&format!(
+            "{parent}.{}",
+            of(parent)
+        ))));
         let own = rustix::process::getpid().as_raw_pid();
         for other in [
             format!("{parent}.{}", of(parent) + 1),

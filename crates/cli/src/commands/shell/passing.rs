@@ -1,7 +1,7 @@
 //! Passes captured output on to this process's stdout and stderr, unchanged.
 
-use super::signals::Signals;
 use super::is_awaited;
+use super::signals::Signals;
 use agent_bash::core::{Flow, OutputConsumer, StreamId};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -18,10 +18,12 @@ pub(super) struct Passing {
 impl Passing {
     /// Determines which streams have to be captured.
     pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &Signals) -> Self {
-        let (stdout, stderr) = (metadata(io::stdout().as_fd()), metadata(io::stderr().as_fd()));
-        let is_one = |one: &Metadata, other: &Metadata| {
-            (one.dev(), one.ino()) == (other.dev(), other.ino())
-        };
+        let (stdout, stderr) = (
+            metadata(io::stdout().as_fd()),
+            metadata(io::stderr().as_fd()),
+        );
+        let is_one =
+            |one: &Metadata, other: &Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
         match (stdout.filter(is_awaited), stderr.filter(is_awaited)) {
             // In one pipe, the order of both is kept.
             (Some(stdout), Some(stderr)) if is_one(&stdout, &stderr) => {

@@ -3,8 +3,8 @@
 
 use agent_bash::core::Cancel;
 use agent_bash::process::ProcessHandle;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 

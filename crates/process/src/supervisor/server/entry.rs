@@ -63,7 +63,7 @@ fn supervise(here: bool, in_session: bool) -> io::Result<()> {
         rustix::process::chdir("/")?;
     }
     let inherited = if in_session {
-        proc_scan::own_descriptors()
+        proc_scan::inherited_descriptors()
     } else {
         shed_inherited_faults();
         Vec::new()

@@ -51,13 +51,7 @@ pub(super) fn start(
         .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))
         .collect::<Result<Vec<_>, _>>()?;
     let mut actions = PosixSpawnFileActions::init()?;
-    let own = std::process::id().cast_signed();
-    let is_inherited =
-        |fd: &i32| proc_scan::flags_of(own, *fd).is_some_and(|flags| flags & O_CLOEXEC == 0);
-    for leaked in proc_scan::own_descriptors()
-        .into_iter()
-        .filter(is_inherited)
-    {
+    for leaked in proc_scan::inherited_descriptors() {
         actions.add_close(leaked)?;
     }
     // A dup onto the same number clears close-on-exec.
@@ -76,9 +70,6 @@ pub(super) fn start(
     let pid = posix_spawn(command.program, &actions, &attributes, &args, &env)?;
     Ok(pid.as_raw())
 }
-
-/// As in `/proc/<pid>/fdinfo`.
-const O_CLOEXEC: u32 = rustix::fs::OFlags::CLOEXEC.bits();
 
 fn c_string(bytes: &[u8]) -> io::Result<CString> {
     CString::new(bytes).map_err(|_| {

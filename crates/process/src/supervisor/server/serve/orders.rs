@@ -2,8 +2,8 @@
 
 use super::{Host, Server, now};
 use crate::supervisor::protocol::{Detach, DirectStart, Event, Order, ShellStart, TerminalStart};
-use crate::supervisor::server::job::Job;
 use crate::supervisor::server::direct::launch_directly;
+use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell::{Phase, Shell};

@@ -1,0 +1,34 @@
+//! `agent-bash shell`.
+
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    override_usage = "agent-bash shell [BASH ARGUMENT]...\n       agent-bash shell --link <DIR>",
+    after_help = "\
+The commands run in the real bash, with these arguments and with everything that this process has:
+environment, directory, descriptors, process group. Output, exit code and signals are bash's.
+What is added: the safety rules (a refusal exits with 126), a record of file changes to undo, and
+the names of processes that outlive the command. What runs no commands of an agent (--version, an
+interactive shell) goes to bash as it is.
+
+  agent-bash shell -c 'make'      as bash -c 'make'
+  agent-bash shell --link ~/bin   make the links bash, sh and agent-bash-shell there; each does the same
+  agent-bash log                  what ran; `agent-bash changes undo` takes it back"
+)]
+pub(crate) struct ShellArgs {
+    /// Make the links `bash`, `sh` and `agent-bash-shell` in this directory, and run nothing.
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    pub(crate) link: Option<PathBuf>,
+
+    /// The arguments of bash.
+    #[arg(
+        value_name = "BASH ARGUMENT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) bash: Vec<OsString>,
+}
