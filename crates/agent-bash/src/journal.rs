@@ -39,12 +39,13 @@ impl Default for JournalSettings {
 
 impl JournalSettings {
     /// The journal of a session in the state directory, if it has one. `is_recorded`: the session
-    /// has one unless the settings say otherwise; old ones are removed first. `environment` is the host's: its secrets are taken out.
+    /// has one unless the settings say otherwise. `many_calls`: this process makes all of them;
+    /// otherwise, further processes write the same record. Old ones are removed first. `environment` is the host's: its secrets are taken out.
     pub(crate) fn open(
         &self,
         state: PathBuf,
         session: &str,
-        is_recorded: bool,
+        (is_recorded, many_calls): (bool, bool),
         environment: &BTreeMap<OsString, OsString>,
         secrets: SecretFilter,
         now: Timestamp,
@@ -57,7 +58,8 @@ impl JournalSettings {
         if level == JournalLevel::Off {
             return None;
         }
-        if is_recorded {
+        // Not before each call of a conversation that other processes lead.
+        if many_calls || !state.join(session).exists() {
             sweep(&state, self.retention(), now);
         }
         let hide = hide(environment, secrets);
@@ -66,6 +68,7 @@ impl JournalSettings {
             session: session.to_owned(),
             level,
             max_bytes: self.max_mb << 20,
+            is_shared: !many_calls,
             hide,
         })))
     }

@@ -31,6 +31,8 @@ pub struct JournalOptions {
     pub level: JournalLevel,
     /// The size limit of the file in bytes.
     pub max_bytes: u64,
+    /// True if each call is of another process: all of them write one file.
+    pub is_shared: bool,
     /// Applied to every text of an entry.
     pub hide: Hide,
 }
@@ -93,6 +95,7 @@ impl Journal {
             return full();
         }
         let mut line = self.line(entry)?;
+        let _lock = self.options.is_shared.then(|| open.lock()).transpose()?;
         let is_full = open.written + line.len() as u64 > self.options.max_bytes;
         if is_full {
             line = b"{\"full\":true}\n".to_vec();
@@ -110,6 +113,9 @@ impl Journal {
 
     fn open(&self, first: Timestamp) -> io::Result<Open> {
         let dir = PrivateDir::create(&self.options.state, &[&self.options.session, DIRECTORY])?;
+        if self.options.is_shared {
+            return open_shared(&dir, first);
+        }
         let name = format!("{:014}-{}.jsonl", first.0, std::process::id());
         let file = match dir.create_new(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => dir.write(&name, true)?,
@@ -161,5 +167,51 @@ impl Journal {
                 .for_each(|value| self.hide_in(value, secrets)),
             _ => {}
         }
+    }
+}
+
+/// The end of the name of a file that several processes write.
+const SHARED: &str = "-shared.jsonl";
+
+/// Opens the file that all processes of a session write, or creates it.
+fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<Open> {
+    let oldest = || -> io::Result<Option<String>> {
+        let names = dir.names()?.into_iter();
+        Ok(names.filter(|name| name.ends_with(SHARED)).min())
+    };
+    let name = match oldest()? {
+        Some(name) => name,
+        None => {
+            let name = format!("{:014}{SHARED}", first.0);
+            match dir.create_new(&name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+                // Of two processes that create one at a time, both take the older.
+                _ => oldest()?.unwrap_or(name),
+            }
+        }
+    };
+    Ok(Open {
+        file: dir.write(&name, true)?,
+        written: 0,
+        is_full: false,
+    })
+}
+
+/// Unlocks a file that several processes write.
+struct Unlock(File);
+
+impl Drop for Unlock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+impl Open {
+    /// Waits until no other process writes, and takes over what they have written.
+    fn lock(&mut self) -> io::Result<Unlock> {
+        self.file.lock()?;
+        let unlock = Unlock(self.file.try_clone()?);
+        self.written = self.file.metadata()?.len();
+        Ok(unlock)
     }
 }

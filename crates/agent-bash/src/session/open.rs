@@ -162,9 +162,14 @@ impl Conversation {
         let journal = state.as_ref().and_then(|state| {
             let secrets = settings.environment().secrets.unwrap_or_default();
             let (environment, now) = (&host.env, clock.wall());
-            settings
-                .journal
-                .open(state.clone(), &name, is_recorded, environment, secrets, now)
+            settings.journal.open(
+                state.clone(),
+                &name,
+                (is_recorded, many_calls),
+                environment,
+                secrets,
+                now,
+            )
         });
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
         let builder = BashTool::builder(profile, host, executor, clock);

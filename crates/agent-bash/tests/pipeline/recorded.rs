@@ -44,6 +44,7 @@ async fn recorded(
     let state = tempfile::tempdir().unwrap();
     let hide: Hide = Arc::new(|text| Cow::Borrowed(text));
     let journal = Journal::new(JournalOptions {
+        is_shared: false,
         state: state.path().to_owned(),
         session: "chat".to_owned(),
         level: JournalLevel::Full,

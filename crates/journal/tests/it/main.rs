@@ -30,6 +30,7 @@ fn hides_nothing() -> Hide {
 
 fn options(state: &Path, level: JournalLevel) -> JournalOptions {
     JournalOptions {
+        is_shared: false,
         state: state.to_owned(),
         session: SESSION.to_owned(),
         level,
