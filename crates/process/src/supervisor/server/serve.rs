@@ -106,6 +106,14 @@ impl Server {
             }
             let Reaped { empty, orphan, .. } = self.reap();
             self.report(empty);
+            if !empty && self.step() {
+                let survivors = self.survivors();
+                if let Some(job) = &mut self.job {
+                    job.tell_stuck(&survivors);
+                }
+                self.tell(&Event::Stuck { survivors }, &[]);
+            }
+            // After the step: the SIGKILL it has just sent may end the job in this very round.
             if self.ladder.as_ref().is_some_and(Ladder::is_killing)
                 && let Some(job) = &mut self.job
             {
@@ -113,12 +121,6 @@ impl Server {
             }
             if empty {
                 self.ladder = None;
-            } else if self.step() {
-                let survivors = self.survivors();
-                if let Some(job) = &mut self.job {
-                    job.tell_stuck(&survivors);
-                }
-                self.tell(&Event::Stuck { survivors }, &[]);
             }
             self.look_after_stopped();
             self.relay.pump();
