@@ -1,4 +1,5 @@
-//! Sets with real overlays, in namespaces of their own, and with processes that are killed.
+//! Tests change sets with real overlays, in separate namespaces, and with processes that are
+//! killed.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests start the programs that change files, and tell them what to do by their environment"
@@ -14,12 +15,12 @@ mod names;
 mod no_room;
 mod other_device;
 mod owners;
-mod photo;
+mod held_plan;
 mod same;
 mod shown;
 mod shown_later;
-mod spare;
+mod recycle;
 mod support;
-mod survey;
+mod scan;
 mod trace;
 mod trial;

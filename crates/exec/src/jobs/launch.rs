@@ -18,25 +18,24 @@ use std::time::Duration;
 /// A job that ends within this time is reported as ended rather than started.
 const EARLY: Duration = Duration::from_millis(250);
 
-/// What to run, and the shell for it.
+/// The command of a job, and the shell that runs it.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
-    /// What to run, with merged streams.
+    /// The command, with merged streams.
     pub(crate) spec: &'a RunSpec,
-    /// The shell.
     pub(crate) shell: WaitingShell,
-    /// The shell was started without the call's variables, so the record sets them.
+    /// True if the shell was started without the call's variables, so that the record sets them.
     pub(crate) exports: bool,
-    /// Write end of its stdin.
+    /// The write end of the command's stdin.
     pub(crate) stdin: Option<OwnedFd>,
 }
 
-/// Why a job was not launched. Nothing of its script has run, and it left no traces.
+/// The reason why a job was not launched. No part of its script has run, and no files are left.
 #[derive(Debug)]
 pub(crate) enum Unlaunched {
     /// The shell, or its supervisor, ended before taking the script: retry with another shell.
     RefusedHandoff(RefusedHandoff),
-    /// It cannot be run like this, or its directory is unusable.
+    /// The command cannot run as requested, or the job's directory is unusable.
     Refused(JobError),
 }
 

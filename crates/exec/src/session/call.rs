@@ -210,7 +210,7 @@ impl<'a> SessionCall<'a> {
                 let survivors = self.survivors_of_shell(out).await;
                 self.mute(duration, survivors).await
             }
-            // It finished just as it was to be terminated; its shell was killed all the same.
+            // The script finished while it was being terminated; the shell was killed all the same.
             (Observed::Report(_) | Observed::Refused | Observed::Mute, reason) => {
                 self.ended(None, reason, duration, Vec::new()).await
             }
@@ -230,7 +230,7 @@ impl<'a> SessionCall<'a> {
         if let Some(place) = self.stands_in {
             return After::Displaced(place);
         }
-        self.shell.will_say_exports();
+        self.shell.await_exports();
         self.keep_fifos();
         After::Refused {
             error: no_directory(self.spec),
@@ -248,7 +248,7 @@ impl<'a> SessionCall<'a> {
     ) -> After {
         let survivors = self.survivors(out).await;
         self.shell.last = report.code;
-        self.shell.will_say_exports();
+        self.shell.await_exports();
         self.keep_fifos();
         let place = ShellCwd::of(self.shell.pid, report.cwd);
         let ending = Ending::Exited { code: report.code };

@@ -1,5 +1,5 @@
-//! What a session's shell is told and says, apart from what its scripts print: records go in,
-//! reports come out.
+//! The channel to a session's shell, separate from the output of its scripts: the host sends
+//! records, the shell sends reports.
 
 use super::record::{Expected, QUESTION, Report, commit};
 use agent_bash_process::{peek_report, receive_report};
@@ -16,14 +16,14 @@ use tokio::net::unix::pipe::Sender;
 /// Maximum size of the bytes kept from a shell without a report; beyond it, they are dropped.
 const LONGEST_REPORT: usize = 1 << 20;
 
-/// The host's ends of it.
+/// The host's ends of the channel.
 #[derive(Debug)]
 pub(super) struct ShellChannel {
     /// The file for records; the shell shares its file offset.
     record: File,
     /// A NUL written here makes the shell read the record.
     control: File,
-    /// Reports come out here.
+    /// The socket from which reports are read.
     status: UnixStream,
     /// Pid of the shell; bytes from other processes are ignored.
     shell: u32,

@@ -130,9 +130,9 @@ pub enum Event {
         /// Protocol version.
         version: u32,
     },
-    /// It cannot supervise here, and ends. Sent instead of `Hello`.
+    /// The supervisor cannot work on this system, and ends. Sent instead of `Hello`.
     CannotServe {
-        /// What the system refused.
+        /// The facility that the system refused, and its error.
         reason: String,
     },
     /// A shell waits for its script. Descriptors: script file, control pipe's write end, host ends
@@ -146,7 +146,7 @@ pub enum Event {
         stdin_fd: Option<i32>,
         /// The report of its sandbox.
         sandbox: Option<Report>,
-        /// Whether what it changes is held back.
+        /// True if the shell's changes are held back.
         held_back: bool,
         /// Why what it changes cannot be recorded, if it was to be.
         unwatched: Option<String>,
