@@ -46,7 +46,7 @@ fn lacking(ran: &FinishedRun) -> Option<&str> {
     traced.and_then(|traced| traced.lacking.as_deref())
 }
 
-/// Whether this machine lets a user have namespaces, of which some tests need one.
+/// True if this machine lets a user create namespaces, which some tests need.
 async fn has_namespaces(place: &TestWorkspace) -> bool {
     let spec = spec("unshare -rm true").cwd(place.root.clone());
     run(&spec).await.unwrap().outcome.ending == Ending::Exited { code: 0 }
@@ -114,7 +114,7 @@ async fn file_with_a_name_beyond_the_root_is_taken_back() {
             "oy\n",
             &["d/link", "one"],
         ),
-        // It is only renamed there.
+        // The file is only renamed outside of the root.
         ("mv ../beyond ../other", "one\n", &[]),
     ] {
         let place = TestWorkspace::with(FILES);
