@@ -480,7 +480,7 @@ fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Res
     }
 }
 
-/// Why a path is not recorded.
+/// The reason why a path is not recorded.
 enum Stop {
     /// The path contains a link or another mount.
     Elsewhere,

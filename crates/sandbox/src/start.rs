@@ -22,7 +22,7 @@ const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const RECEIVE: RecvFlags = RecvFlags::empty();
 
-/// How many bytes of what a launcher says are read.
+/// The maximum number of bytes in a launcher's messages.
 const MOST: usize = 64 * 1024;
 
 /// A launcher to be started: its command line and inherited descriptors.
@@ -41,7 +41,7 @@ impl Start {
         let text = serde_json::to_vec(order).map_err(SandboxError::step("writing the order"))?;
         file.write_all(&text)
             .map_err(SandboxError::step::<io::Error>("writing the order"))?;
-        // Close-on-exec, both of them. Not a pipe: a descriptor comes by it, too.
+        // Both ends are close-on-exec. A socket, because a message can carry a descriptor.
         let (messages, report) = UnixStream::pair()
             .map_err(SandboxError::step::<io::Error>("opening the report socket"))?;
         let (messages, report) = (OwnedFd::from(messages), OwnedFd::from(report));

@@ -70,7 +70,7 @@ impl Jobs {
             .detach(&reserved, launch)
             .await
             .map_err(|reason| Unlaunched::RefusedHandoff(RefusedHandoff { reason }))?;
-        // Release the lock: others may create jobs from here on.
+        // Releases the lock: other processes may create jobs from here on.
         let Reserved { new, locked } = reserved;
         let id = new.keep();
         drop(locked);
@@ -167,7 +167,8 @@ impl Jobs {
     }
 }
 
-/// Has what a job changes recorded, from before it begins, if that is to be. Why it is not.
+/// Orders the supervisor to record the changes of a job before the job begins, if requested.
+/// Returns the reason why they are not recorded, if so.
 async fn recorded(
     spec: &RunSpec,
     supervised: &mut Supervised,
@@ -177,7 +178,7 @@ async fn recorded(
     if unwatched.is_some() {
         return unwatched.cloned();
     }
-    // Its host may let go of the set once the recorder has it.
+    // Waits, because the host may drop the set once the recorder has opened it.
     let begun = supervised.record_at_once(set).await;
     begun.err().map(|error| error.to_string())
 }

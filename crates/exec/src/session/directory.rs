@@ -20,7 +20,7 @@ const GONE: &str = "gone";
 /// recognises abandoned directories.
 const STATUS: &str = "status";
 
-/// Name of the FIFO of what a script prints.
+/// Name of the FIFO for a script's stdout.
 const STDOUT: &str = "out";
 
 /// The directory; removed when dropped, even while the shell writes into it.
@@ -60,7 +60,7 @@ impl Directory {
         self.path.join(STDOUT)
     }
 
-    /// The FIFO for its stderr; with merged streams, a link to that for stdout.
+    /// The FIFO for its stderr; with merged streams, a link to the FIFO for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }

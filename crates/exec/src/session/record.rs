@@ -237,8 +237,7 @@ impl SessionRecord<'_> {
         let place = place.map(ShellCwd::enter);
         let refuse = format!("__ab='{NO_DIRECTORY}{}'; else ", self.nonce.0);
         let refuse = refuse.as_bytes();
-        // Where the call names a directory of its own it does not matter whether the other is
-        // there.
+        // If the call names a directory, the session's directory need not exist.
         let must_be_there = self.cwd.is_none() && place.is_some();
         if let Some(place) = place {
             if must_be_there {
@@ -252,7 +251,7 @@ impl SessionRecord<'_> {
             }
         }
         if let Some(remembered) = self.remembered {
-            // `OLDPWD` is among them.
+            // These exports include `OLDPWD`.
             add(&remembered.exports);
             add(b"\n");
         }
@@ -282,7 +281,7 @@ impl SessionRecord<'_> {
         }
         match self.last {
             0 => add(b"\\builtin :\0"),
-            // As the first of a list it runs no trap for errors.
+            // A command in front of `&&` does not run the `ERR` trap.
             last => add(format!("(\\builtin exit {last}) && \\builtin : #\0").as_bytes()),
         }
         text
@@ -311,8 +310,9 @@ impl SessionRecord<'_> {
         self.tail().is_some()
     }
 
-    /// Sets the call's variables, and keeps how they were. Assignments in front of `eval` would do
-    /// without, but bash 5.2 does not export them to children if the variable was there before.
+    /// Sets the call's variables, and stores their former values. Assignments in front of `eval`
+    /// would not need that, but bash 5.2 does not export them to children if the variable existed
+    /// before.
     fn variables_set(&self) -> Vec<u8> {
         if self.variables.is_empty() {
             return Vec::new();

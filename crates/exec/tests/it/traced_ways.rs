@@ -1,5 +1,5 @@
-//! Files that are reached by another way than a path below the workspace: what such a call changes
-//! is listed and taken back, or the record says that it is not exact, and why.
+//! Files that a call reaches by another way than a path below the workspace. Their changes are
+//! listed and can be undone, or the record is marked as inexact, with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -159,7 +159,7 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
             format!("unshare -rm sh -c 'mount -t tmpfs none {at}; echo x >{at}/six'"),
             Some(&[]),
         ),
-        // Which name goes is not known.
+        // The name that the call removes is not known.
         (format!("unshare -rm {PROGRAM} clone-remove"), None),
     ] {
         let place = TestWorkspace::with(FILES);

@@ -201,12 +201,12 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
         said.push(ran.out.lines().next().unwrap().to_owned());
         assert!(soon(|| cache.warm() > 0).await);
     }
-    // The control: without other mounts the one that waits is used.
+    // The control: without further mounts, the warm shell is used.
     assert_eq!(said[0], said[1]);
 }
 
-/// An overlay would not show what is mounted below: neither a new shell nor one that waits runs
-/// anything. Where it is mounted no more, both do.
+/// An overlay would not show a mount below the workspace: neither a new shell nor a warm one runs
+/// the command. Without the mount, both do.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
     const THIS: &str = "trial::a_mount_below_the_workspace_is_named_and_nothing_runs";
@@ -240,7 +240,7 @@ async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
     }
 }
 
-/// Each has supervisors of its own.
+/// Trials and other calls have separate supervisors.
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_for_trials_serve_nothing_else_nor_others_them() {
     let cache = warm_cache();

@@ -60,7 +60,7 @@ impl ShellDirectory {
         }
         let lock = match locked(&path) {
             Ok(lock) => Some(lock),
-            // A sweep took it for one that was left.
+            // Another process has swept the directory before it was locked.
             Err(error) if is_taken(&error) => return Ok(None),
             Err(_) => None,
         };
@@ -74,7 +74,7 @@ impl ShellDirectory {
         &self.path
     }
 
-    /// Where it and others are.
+    /// The directory that has the private directories of all shells.
     pub(super) fn parent(&self) -> Option<PathBuf> {
         self.path.parent().map(Path::to_owned)
     }
@@ -115,13 +115,12 @@ fn locked(path: &Path) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-/// Removes the directories of this user that were left by supervisors that were killed, where
-/// `wanted` is `$TMPDIR`.
+/// Removes the directories that killed supervisors of this user have left. `wanted` is `$TMPDIR`.
 pub(super) fn sweep_temporary(wanted: &Path) {
     temporary_parents(wanted).for_each(sweep);
 }
 
-/// Removes the directories of this user that were left in `parent` by supervisors that were killed.
+/// Removes the directories in `parent` that killed supervisors of this user have left.
 pub(super) fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
