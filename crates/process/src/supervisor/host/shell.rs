@@ -225,8 +225,8 @@ impl Supervised {
                     unwatched,
                 }))
             }
-            Event::BoxLacks { what } => Err(StartError::SandboxLacks(what)),
-            Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),
+            Event::SandboxLacks { what } => Err(StartError::SandboxLacks(what)),
+            Event::SandboxFailed { reason } => Err(StartError::Sandbox(reason)),
             Event::NoTrial { reason } => Err(StartError::NoTrial(reason)),
             Event::StartFailed { reason } => Err(StartError::Shell(reason)),
             Event::CannotServe { reason } => Err(StartError::CannotServe(reason)),

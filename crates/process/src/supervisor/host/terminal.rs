@@ -43,8 +43,8 @@ impl Supervised {
                 unwatched,
                 ..
             } => Some(Ok((StartedOnTerminal { pid, unwatched }, sandbox))),
-            Event::BoxLacks { what } => Some(Err(StartError::SandboxLacks(what))),
-            Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
+            Event::SandboxLacks { what } => Some(Err(StartError::SandboxLacks(what))),
+            Event::SandboxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
             _ => None,

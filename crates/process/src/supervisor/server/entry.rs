@@ -81,7 +81,8 @@ fn supervise(here: bool) -> io::Result<()> {
     }
 }
 
-/// What a supervisor needs of the system.
+/// Sets up this process as a supervisor: a subreaper that watches its children and withstands
+/// signals.
 fn prepare() -> io::Result<Tree> {
     become_subreaper()
         .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;

@@ -193,11 +193,11 @@ impl Server {
             }
             Err(NotLaunched::Box(SandboxError::Lacks { what })) => {
                 let what = what.into_owned();
-                (Event::BoxLacks { what }, Vec::new())
+                (Event::SandboxLacks { what }, Vec::new())
             }
             Err(NotLaunched::Box(error)) => {
                 let reason = error.to_string();
-                (Event::BoxFailed { reason }, Vec::new())
+                (Event::SandboxFailed { reason }, Vec::new())
             }
         }
     }
