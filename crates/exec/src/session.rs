@@ -54,6 +54,7 @@ struct Named {
 /// A persistent shell in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellInfo {
+    /// The name that calls use for it.
     pub name: SessionName,
     /// True while a call runs in it, or is about to.
     pub busy: bool,
