@@ -1,5 +1,5 @@
-//! What container engines refuse: system calls that fail there, as data. Without an engine, the
-//! program `refuse` makes them fail in the same way.
+//! The system calls that fail in containers, by engine. Without an engine, the program `refuse`
+//! makes them fail in the same way.
 //!
 //! Measured with their default profiles, as root without further capabilities: `dockerd` 20.10.24,
 //! moby's profile of June 2026, podman 4.3.1, `runsc` of December 2022.
@@ -17,27 +17,27 @@ use std::process::Command;
 pub struct Refusal {
     /// Its number.
     pub number: i64,
-    /// Only with such arguments.
+    /// The conditions on its arguments; all must hold.
     pub when: &'static [When],
-    /// What it fails with.
+    /// The error number.
     pub error: i32,
 }
 
 /// A condition on an argument, by its number from 0.
 #[derive(Debug, Clone, Copy)]
 pub enum When {
-    /// It has this value.
+    /// The argument has this value.
     Is(u8, u64),
-    /// It has another one.
+    /// The argument has another value.
     IsNot(u8, u64),
 }
 
-/// Any call of this number fails with this error.
+/// Makes all calls with this number fail.
 pub const fn always(number: i64, error: i32) -> Refusal {
     when(number, &[], error)
 }
 
-/// Calls of this number with such arguments fail with this error.
+/// Makes calls with this number and such arguments fail.
 pub const fn when(number: i64, when: &'static [When], error: i32) -> Refusal {
     Refusal {
         number,
@@ -51,9 +51,9 @@ pub const fn when(number: i64, when: &'static [When], error: i32) -> Refusal {
 pub struct Engine {
     /// Its name in reports.
     pub name: &'static str,
-    /// What it refuses.
+    /// The system calls that it refuses.
     pub refusals: &'static [Refusal],
-    /// What does not work there. Tests of the doctor's report compare it.
+    /// The facilities that do not work in it. Tests compare them with the doctor's report.
     pub lacks: &'static [Facility],
 }
 

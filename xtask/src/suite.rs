@@ -5,7 +5,7 @@
 
 use crate::{
     Tree, agents, built_once, clients, generated, layers, links, macos, no_arguments, packaged,
-    programs, say, source_rules, tests_step,
+    programs, say, source_rules, tests_step, word_rules,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -44,6 +44,11 @@ const STEPS: &[Step] = &[
         name: "source rules",
         lint: true,
         run: source_rules::check_tree,
+    },
+    Step {
+        name: "names and sentences",
+        lint: true,
+        run: word_rules::check_tree,
     },
     Step {
         name: "links between pages",

@@ -161,6 +161,16 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     bail!("names and sentences: {} offences", offences.len());
 }
 
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    let offences = offences_of(tree, &[])?;
+    if offences.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = offences.iter().map(Offence::shown).collect();
+    bail!("{}", shown.join("\n"));
+}
+
 /// The offences of a checkout below some paths, or of all of it, in the order of files and lines.
 fn offences_of(tree: &Tree, prefixes: &[String]) -> Result<Vec<Offence>> {
     let rules = Rules::compile()?;

@@ -1,9 +1,11 @@
-//! A permission hook of one's own: what `agent-bash hook claude-code` does, in a program with other
-//! plans.
+//! A custom permission hook: a program that decides as `agent-bash hook claude-code` does and can
+//! add its own rules.
 //!
 //! ```sh
-//! echo '{"hook_event_name": "PreToolUse", "cwd": "/tmp", "tool_name": "Bash", "tool_input": {"command": "git push -f"}}' \
-//!     | cargo run -q -p agent-bash --example permission_hook
+//! cargo run -q -p agent-bash --example permission_hook <<'EOF'
+//! {"hook_event_name": "PreToolUse", "cwd": "/tmp", "tool_name": "Bash",
+//!  "tool_input": {"command": "git push -f"}}
+//! EOF
 //! ```
 //!
 //! Any failure must end in exit code 2 with a reason on stderr: if a hook fails in another way,

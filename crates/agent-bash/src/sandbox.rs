@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use workspaces::Workspaces;
 
-/// Settings of the sandbox: section `[sandbox]`. The default is none.
+/// Settings of the sandbox: section `[sandbox]`. By default, there is no sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
     /// How much may be written.
@@ -42,7 +42,7 @@ pub struct SandboxSettings {
     pub readable: Vec<PathBuf>,
     /// Hidden in addition to the usual secrets.
     pub hidden: Vec<PathBuf>,
-    /// Protected in addition to what runs or configures programs outside of the box.
+    /// Protected in addition to files that run or configure programs outside of the sandbox.
     pub protected: Vec<PathBuf>,
     /// Devices in addition to the harmless ones.
     pub devices: Vec<PathBuf>,

@@ -2,20 +2,28 @@
 //! the model's.
 //!
 //! A host has one per conversation. It owns the tool, the persistent shells, the background jobs,
-//! the artifacts and the directory. [`Conversation::open`] wires them to this machine, [`Conversation::new`]
-//! takes a host's own components. Dropping it ends and removes everything except running jobs and
-//! their files.
+//! the artifacts and the directory. [`Conversation::open`] wires them to this machine,
+//! [`Conversation::new`] takes a host's own components. Dropping it ends and removes everything
+//! except running jobs and their files.
 //!
 //! ```no_run
-//! # async fn f(settings: agent_bash::settings::Settings, host: agent_bash::HostContext,
-//! #            supervisor: agent_bash::process::supervisor::Supervisor) -> Result<(), Box<dyn std::error::Error>> {
+//! # async fn f(
+//! #     settings: agent_bash::settings::Settings,
+//! #     host: agent_bash::HostContext,
+//! #     supervisor: agent_bash::process::supervisor::Supervisor,
+//! # ) -> Result<(), Box<dyn std::error::Error>> {
 //! use agent_bash::core::Cancel;
 //! use agent_bash::session::{BangOptions, Conversation, ConversationOptions, parse_bang};
 //!
-//! let session = Conversation::open(&settings, host, ConversationOptions::long_lived("chat", supervisor))?;
-//! let result = session.tool().execute(serde_json::json!({"command": "make"}), &Cancel::new()).await;
+//! let options = ConversationOptions::long_lived("chat", supervisor);
+//! let session = Conversation::open(&settings, host, options)?;
+//! let make = serde_json::json!({"command": "make"});
+//! let result = session.tool().execute(make, &Cancel::new()).await;
 //! if let Some(bang) = parse_bang("!git status") {
-//!     let options = BangOptions { excluded_from_context: bang.excluded_from_context, ..BangOptions::default() };
+//!     let options = BangOptions {
+//!         excluded_from_context: bang.excluded_from_context,
+//!         ..BangOptions::default()
+//!     };
 //!     let message = session.execute_bash(&bang.command, options, &Cancel::new()).await?;
 //!     println!("{}", message.output);
 //! }

@@ -98,8 +98,8 @@ impl BeyondRoot<'_> {
 /// - the record is written when it returns: the death of the recorder loses none;
 /// - the tree is changed only in the link count and ctime of files with a preimage link.
 ///
-/// The recorder gives no guarantee for files that another process changes between `before` and the system
-/// call.
+/// The recorder gives no guarantee for files that another process changes between `before` and the
+/// system call.
 #[derive(Debug)]
 pub struct Recorder {
     tree: RootedDir,
@@ -480,7 +480,7 @@ fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Res
     }
 }
 
-/// Why a path is not recorded.
+/// The reason why a path is not recorded.
 enum Stop {
     /// The path contains a link or another mount.
     Elsewhere,

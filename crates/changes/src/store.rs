@@ -152,8 +152,8 @@ impl Store {
         self.begin(session, root, kind, level)
     }
 
-    /// Removes a set of which no command has run, or whose command was not recorded. Its number is
-    /// given to another.
+    /// Removes the change set of a command that did not run or was not recorded. Another change set
+    /// gets its number.
     ///
     /// # Errors
     /// The set could not be removed.

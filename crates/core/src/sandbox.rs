@@ -149,7 +149,7 @@ pub enum Lack {
 }
 
 impl Lack {
-    /// What is possible, or is not, because this promise is not kept: a clause.
+    /// The effect of this missing promise on commands, as a clause.
     pub fn consequence(self) -> &'static str {
         match self {
             Self::Protected => {

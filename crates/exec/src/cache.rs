@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// When a call has taken the last warm shell, the next one is started in the background only after
-/// this long: most calls have ended by then, and their own supervisor can start it.
+/// When a call has taken the last warm shell, the next one is started in the background after this
+/// time. Most calls have ended by then, and their own supervisor can start it.
 const REFILL_AFTER: Duration = Duration::from_millis(50);
 
 /// Runs scripts, each in a shell of its own. Owned by the host; dropping it, or the future of a
@@ -43,10 +43,10 @@ struct Inner {
     pool: Pool,
     sessions: Sessions,
     snapshots: Snapshots,
-    /// Whether a task watches for idle shells.
+    /// True while a task watches for idle shells.
     evicting: AtomicBool,
-    /// The kind of a boxed shell that was started in advance, until somebody has asked what its box
-    /// enforces.
+    /// The kind of a sandboxed shell that was started in advance, until [`Executor::confines`] asks
+    /// for its report.
     expected: Mutex<Option<ShellKind>>,
 }
 
@@ -73,10 +73,10 @@ impl ShellCache {
     }
 
     /// Starts a shell in advance for one call, without waiting for it. It serves a call with the
-    /// same shell, base environment, streams, limits and box, `traced` or not, without a session, a
-    /// trial and input; if no such call comes, it ends with the cache. What a boxed one says of its
-    /// box is the answer to the next [`Executor::confines`]. Useful for programs that make a single
-    /// call: the shell starts while the call is being judged.
+    /// same shell, base environment, streams, limits and sandbox, `traced` or not, without a
+    /// session, a trial and input; if no such call comes, it ends with the cache. The report of a
+    /// sandboxed shell answers the next [`Executor::confines`]. Useful for programs that make a
+    /// single call: the shell starts while the policy examines the call.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -104,9 +104,9 @@ impl ShellCache {
         }
     }
 
-    /// What the box of a shell that was started in advance says of itself: nobody need try another
-    /// one then. Waits for that shell.
-    async fn said_by_expected(&self) -> Option<Report> {
+    /// Returns the sandbox report of the shell that was started in advance, so that no other
+    /// sandbox has to be tried. Waits for that shell.
+    async fn report_of_expected(&self) -> Option<Report> {
         let kind = self.inner.lock_expected().take()?;
         let (coming, _) = self.inner.pool.take(&kind)?;
         match coming.started().await {
@@ -122,11 +122,11 @@ impl ShellCache {
         }
     }
 
-    /// What calls in this shell and environment have from the user's configuration, which is read
-    /// for that if it was not yet; nothing if they load none of it.
+    /// Returns the parts of the user's configuration that calls in this shell and environment load.
+    /// Reads the configuration if no call has done so. Returns an empty value if calls load none.
     ///
     /// # Errors
-    /// It could not be read; no call says so any more.
+    /// The configuration could not be read. Later calls do not report it again.
     pub async fn configured(
         &self,
         shell: &Shell,
@@ -147,23 +147,23 @@ impl ShellCache {
         self.inner.sessions.list()
     }
 
-    /// What the persistent shell of that name exports, as `export -p` prints it; `None` before its
-    /// first call has ended, and while one runs.
+    /// Returns the exports of the persistent shell with that name, as `export -p` prints them;
+    /// `None` before its first call has ended, and while one runs.
     pub async fn exports_of(&self, name: &SessionName) -> Option<Vec<u8>> {
         let clock = &*self.inner.options.clock;
         self.inner.sessions.exports(name, clock).await
     }
 
-    /// The functions, aliases and options that the persistent shell of that name has by now; `None`
-    /// before its first call has ended, while one runs, and if they are longer than a MiB. The
-    /// shell is asked, which takes it as long as a short command.
+    /// Returns the current functions, aliases and options of the persistent shell with that name;
+    /// `None` before its first call has ended, while one runs, and if they are longer than a MiB.
+    /// Asks the shell, which takes as long as a short command.
     pub async fn definitions_of(&self, name: &SessionName) -> Option<Definitions> {
         let options = &self.inner.options;
         self.inner.sessions.definitions(name, options).await
     }
 
-    /// Those that calls in this shell and environment have from the user's configuration, if they
-    /// load it.
+    /// Returns the functions, aliases and options that calls in this shell and environment have
+    /// from the user's configuration, if they load it.
     pub async fn configured_definitions(
         &self,
         shell: &Shell,
@@ -172,7 +172,7 @@ impl ShellCache {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
         let given = snapshots.for_shell(shell, base, &options.supervisor, &options.clock);
-        // Without them, commands go on as without a configuration.
+        // If they cannot be read, commands run without a configuration.
         given.await.snapshot?.definitions().ok()
     }
 
@@ -185,8 +185,8 @@ impl ShellCache {
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing
     /// that must be set at a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<Handover, StartError> {
-        // What a shell sees of its trial is what was there when it first looked, so none waits in
-        // one; in a box, that is closed with the trial.
+        // A shell may cache files of its first trial, so a shell waits outside and enters a trial
+        // with its call. A sandboxed shell cannot enter a trial later.
         if spec.pool.is_some()
             && (spec.trial.is_none() || spec.sandbox.is_none())
             && spec.shell.is_bash
@@ -230,9 +230,10 @@ impl ShellCache {
         }
     }
 
-    /// After a call: its supervisor, if it has nobody left, starts the next warm shell. Others are
-    /// started, until there are as many as wanted, when no other call runs: those that do bring
-    /// their own. `own` is 1 where the one that asks is counted as running.
+    /// Starts warm shells after a call. The call's supervisor, if it has no processes left, starts
+    /// the next one. If no other call runs, new supervisors start the rest up to the wanted number:
+    /// running calls have supervisors that can start shells. `own` is 1 if the caller is counted as
+    /// a running call.
     fn refill(&self, kind: &ShellKind, recycled: Option<Supervised>, own: usize) {
         if !kind.shell.is_bash {
             return;
@@ -279,7 +280,7 @@ impl Inner {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A reserved shell was ordered, or will not come.
+    /// Puts a reserved shell that was ordered into the pool, or gives up its reservation.
     fn bring(&self, kind: &ShellKind, shell: Result<ComingShell, StartError>) {
         match shell {
             Ok(shell) => self.pool.put(kind, shell),
@@ -306,7 +307,7 @@ fn order(
     start::order(supervised, kind, directory, OfCall::default())
 }
 
-/// A shell that was ordered, once it waits; for a trial, in its view.
+/// Waits until an ordered shell is ready for a script. For a trial, moves the shell into its view.
 async fn held_back(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, StartError> {
     let mut shell = shell.started().await?;
     if let Some(trial) = &spec.trial {
@@ -320,7 +321,8 @@ async fn held_back(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, S
 #[derive(Debug)]
 struct Handover {
     shell: WaitingShell,
-    /// It was started before the call was known, so its record exports the call's variables.
+    /// True if the shell was started before the call, so that its record exports the call's
+    /// variables.
     warm: bool,
 }
 
@@ -359,7 +361,7 @@ fn spawn_evictor(cache: Weak<Inner>) {
 #[async_trait]
 impl Executor for ShellCache {
     async fn confines(&self) -> Result<Report, NotStarted> {
-        if let Some(report) = self.said_by_expected().await {
+        if let Some(report) = self.report_of_expected().await {
             return Ok(report);
         }
         let options = &self.inner.options;
@@ -438,7 +440,7 @@ impl Executor for ShellCache {
                     }
                 }
             };
-            // The shell was killed while it was waiting. A new shell cannot have been.
+            // A warm shell can have been killed while it waited; a new shell is not tried again.
             if !warm {
                 return Err(refused.into());
             }

@@ -5,14 +5,15 @@
 //! output is pushed to a consumer as it comes; and exactly one [`agent_bash_core::Outcome`] is
 //! returned, whatever the script does.
 //!
-//! What is *not* here: time limits and endings (`agent-bash-call`), ending a tree and naming
-//! survivors (`agent-bash-process`), processing output (`agent-bash-sink`), deciding whether the
-//! script may run (`agent-bash-policy`).
+//! Other crates have time limits and endings (`agent-bash-call`), ending a tree and naming
+//! survivors (`agent-bash-process`), processing output (`agent-bash-sink`), and the decision
+//! whether the script may run (`agent-bash-policy`).
 //!
 //! Modules: `options`, `cache` (the owner of all shells), `pool` (warm shells), `start`, `call`
 //! (one call from hand-over to outcome), `record` (the text by which a waiting shell takes its
-//! script), `replace` (a script that is one program), `streams` (reading the pipes), `snapshot`
-//! (what shells load from the user's), `jobs` (what outlives its host).
+//! script), `replace` (a script that is one program), `session` (persistent shells), `streams`
+//! (reading the pipes), `snapshot` (the user's configuration that shells load), `jobs` (commands
+//! that outlive their host).
 
 mod cache;
 mod call;

@@ -2,9 +2,9 @@
 //! and options persist.
 //!
 //! A call's script is written as one record to a file, and a byte on a control pipe makes the shell
-//! read it. The record opens FIFOs of its own for the output by path, so that an `exec >/dev/null`
-//! is undone with the call and late output stays with its own call. Status and directory come out of
-//! a socket, exports out of another. Nothing is parsed out of the output.
+//! read it. The record opens FIFOs for the call's output by path. So an `exec >/dev/null` ends with
+//! the call, and late output stays with its own call. The shell writes status and directory to one
+//! socket and exports to another. Nothing is parsed out of the output.
 
 mod ask;
 mod call;
@@ -41,12 +41,12 @@ pub(crate) struct Sessions {
     all: Mutex<Vec<Named>>,
 }
 
-/// A session, identified by its name and everything that its shell has from its start.
+/// A session, identified by its name and by everything that its shell is started with.
 #[derive(Debug)]
 struct Named {
     name: SessionName,
     kind: ShellKind,
-    /// It was opened by a call that wanted a snapshot.
+    /// True if the call that opened the session wanted a snapshot.
     snapshot: bool,
     session: Arc<AsyncMutex<ShellSession>>,
 }
@@ -54,9 +54,9 @@ struct Named {
 /// A persistent shell in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellInfo {
-    /// Its name.
+    /// The name that calls use for it.
     pub name: SessionName,
-    /// A call is running in it, or about to.
+    /// True while a call runs in it, or is about to.
     pub busy: bool,
     /// Its directory; `None` while it is busy, and before its first call has ended.
     pub cwd: Option<PathBuf>,
@@ -77,12 +77,12 @@ impl Named {
     }
 }
 
-/// A session: its current shell, if any, and what a new one starts with.
+/// A session: its current shell, if any, and the state that its next shell takes over.
 #[derive(Debug, Default)]
 struct ShellSession {
     shell: Option<LiveShell>,
     remembered: Option<Remembered>,
-    /// Why the last shell has gone, if no call has said so yet.
+    /// The reason why the last shell ended, until a call has reported it.
     lost: Option<String>,
 }
 
@@ -123,15 +123,17 @@ impl Sessions {
         all.iter().map(Named::info).collect()
     }
 
-    /// What the session's shell exports; of several of that name the first.
+    /// Returns the exports of the session's shell. If several sessions have that name, uses the
+    /// first.
     pub(crate) async fn exports(&self, name: &SessionName, clock: &dyn Clock) -> Option<Vec<u8>> {
         let (_, session) = self.named(name)?;
         let mut session = session.try_lock().ok()?;
-        session.hear_exports(clock).await.ok()?;
+        session.receive_exports(clock).await.ok()?;
         Some(session.remembered.as_ref()?.exports.clone())
     }
 
-    /// What the session's shell has defined; of several of that name the first.
+    /// Returns the definitions of the session's shell. If several sessions have that name, uses the
+    /// first.
     pub(crate) async fn definitions(
         &self,
         name: &SessionName,
@@ -186,9 +188,9 @@ impl Sessions {
 const ATTEMPTS: usize = 2;
 
 impl ShellSession {
-    /// Takes note of what the shell exports since its last call. A shell that does not say is no
-    /// longer there.
-    async fn hear_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
+    /// Stores the exports that the shell reports after its last call. Fails with the reason if the
+    /// shell has ended.
+    async fn receive_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
         let Some(remembered) = &mut self.remembered else {
             return Ok(());
         };
@@ -214,7 +216,7 @@ impl ShellSession {
         let mut notices: Vec<_> = self.lost.take().iter().map(|why| reset(why)).collect();
         let mut refused = String::new();
         for _ in 0..ATTEMPTS {
-            if let Err(gone) = self.hear_exports(&*options.clock).await {
+            if let Err(gone) = self.receive_exports(&*options.clock).await {
                 notices.push(reset(&gone));
             }
             // Taken out: if this future is dropped, the shell is in an unknown state and is dropped
@@ -284,7 +286,7 @@ fn with(mut notices: Vec<Notice>, mut outcome: Outcome) -> Outcome {
 }
 
 fn reset(reason: &str) -> Notice {
-    // What this call itself did to them is lost: a shell says it once a call has ended.
+    // A shell reports directory and exports after a call, so this call's changes to them are lost.
     let kept = "directory and exported variables are as before this call, functions and plain variables are gone";
     NoticeKind::SessionReset {
         reason: format!("{reason}; {kept}"),

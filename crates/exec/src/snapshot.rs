@@ -1,18 +1,18 @@
 //! The snapshot of the user's shell: functions, aliases, options and `PATH` from a configuration
 //! file such as `~/.bashrc`.
 //!
-//! It is captured once per shell, file and environment, and loaded by every waiting shell. Whatever
-//! the file does (prints, prompts, hangs, exits, replaces itself by `exec`, starts daemons), calls
-//! go on: at worst without a snapshot, which is reported by the call that first encountered the
-//! problem.
+//! The snapshot is captured once per shell, file and environment, and loaded by every waiting
+//! shell. If the file prints, prompts, hangs, exits, replaces its shell by `exec` or starts
+//! daemons, calls still run: at worst without a snapshot. The first call with the problem reports
+//! it.
 //!
-//! What is *not* here: starting shells (`cache`, `pool`), and the text that they are started with
+//! Other modules start shells (`cache`, `pool`) and have the text that shells are started with
 //! (`record`).
 //!
-//! Modules: `options`, `skipped` (why there is none), `capture` (reading the file in a separate
-//! shell), `dump` (how that shell reports its state), `filter` and `names` (what is excluded),
-//! `compose` (the text that other shells load), `file` (where it is stored), `living` (asking a
-//! shell that is there).
+//! Modules: `options`, `skipped` (reasons for having no snapshot), `capture` (reading the file in a
+//! separate shell), `dump` (the report of that shell), `filter` and `names` (excluded names),
+//! `compose` (the text that other shells load), `file` (its storage), `running_shell` (asking a
+//! persistent shell).
 
 mod capture;
 mod compose;

@@ -9,19 +9,19 @@ use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-/// What a shell that is started for a call has of that call.
+/// The properties of a call for which a shell is started; empty for a warm shell.
 #[derive(Debug, Default)]
 pub(crate) struct OfCall<'a> {
-    /// Its variables.
+    /// The call's variables.
     pub(crate) env_changes: Vec<(OsString, Option<OsString>)>,
-    /// Its stdin.
+    /// The call's stdin.
     pub(crate) stdin: Option<BorrowedFd<'a>>,
-    /// Where what it changes is held back.
+    /// The overlay that holds the call's changes back.
     pub(crate) trial: Option<&'a Overlay>,
 }
 
-/// Starts a shell below a supervisor that has none, or whose last one has ended with all its
-/// descendants. In `directory` one that is kept in something gets a directory of its own.
+/// Starts a shell below a supervisor without processes. A sandboxed or traced shell gets a private
+/// directory in `directory`.
 pub(crate) async fn shell(
     supervised: Supervised,
     kind: &ShellKind,
@@ -32,7 +32,7 @@ pub(crate) async fn shell(
     coming.started().await
 }
 
-/// As [`shell`], without waiting for it.
+/// Orders a shell as [`shell`] does, without waiting for it.
 pub(crate) fn order(
     mut supervised: Supervised,
     kind: &ShellKind,
@@ -63,7 +63,8 @@ pub(crate) fn order(
     })
 }
 
-/// Why a call is refused that needs a record, in a shell that is not watched for this reason.
+/// The refusal of a call that needs a record, if the shell cannot be traced for the reason
+/// `unwatched`.
 pub(crate) fn unrecorded(spec: &RunSpec, unwatched: Option<&String>) -> Option<NotStarted> {
     let reason = unwatched.filter(|_| spec.needs_trace && spec.trace.is_some())?;
     Some(NotStarted::Unwatched {

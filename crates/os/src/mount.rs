@@ -14,8 +14,8 @@ pub fn is_btrfs(file: impl AsFd) -> bool {
     fstatfs(file).is_ok_and(|found| found.f_type == BTRFS)
 }
 
-/// Decodes a path in `/proc/PID/mountinfo`, where spaces, tabs, newlines and backslashes are written
-/// as `\040` and so on.
+/// Decodes a path in `/proc/PID/mountinfo`, where spaces, tabs, newlines and backslashes are
+/// written as `\040` and so on.
 #[must_use]
 pub fn mountinfo_path(field: &[u8]) -> PathBuf {
     let mut path = Vec::with_capacity(field.len());

@@ -2,16 +2,16 @@
 //! `agent-bash-pty`.
 //!
 //! - [`supervisor`]: a small process between a host and a shell. Every descendant of the shell is
-//!   reparented to it, so that all can be named and ended. It has a lifeline to the host, so that a
-//!   killed host takes its commands with it.
+//!   reparented to the supervisor, which can name and end all of them. Its lifeline to the host
+//!   ends the commands when the host is killed.
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
 //! - [`in_foreground`]: the user's editor on this process's terminal.
-//! - [`Transport`]: a program that carries bytes to another place, such as `ssh`.
+//! - [`Transport`]: a program that carries bytes to a remote host, such as `ssh`.
 //! - [`SandboxWatch`]: observes a shell's sandbox from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
-//! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals
-//! (`agent-bash-pty`), processing of output (`agent-bash-sink`).
+//! Other crates have the protocol between host and shell (`agent-bash-exec`), terminals
+//! (`agent-bash-pty`) and the processing of output (`agent-bash-sink`).
 
 mod clock;
 pub mod environment;

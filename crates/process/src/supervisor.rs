@@ -1,30 +1,29 @@
 //! The supervisor: a small process between a host and the shells of its calls.
 //!
-//! One mechanism serves many needs. It is a subreaper, so every descendant of a call, including
-//! after double forks and `setsid`, becomes its child and can be named and ended. It reaps, so
-//! there are no zombies. It only signals processes that it has not reaped, so a reused pid is never
-//! hit. It has a lifeline (a socket) to the host, so a killed host takes its commands with it. And
-//! it is small, so a large host does not pay for copying its page tables in a fork.
+//! The supervisor is a subreaper, so every descendant of a call, including after double forks and
+//! `setsid`, becomes its child and can be named and ended. It reaps them, so there are no zombies.
+//! It only signals processes that it has not reaped, so it never signals a reused pid. It has a
+//! lifeline (a socket) to the host, so the commands of a killed host end. And it is small, so a
+//! large host does not pay for copying its page tables in a fork.
 //!
 //! The supervisor is the host's own binary, re-executed under another name, so that nothing extra
 //! has to be installed:
 //!
 //! ```no_run
-//! // First of all in `main`, before any thread: in the supervisor's own process this call does not return.
+//! // First in `main`, before any thread: in the supervisor's process, this call does not return.
 //! let token = agent_bash_process::supervisor::init();
 //! let supervisor = agent_bash_process::supervisor::Supervisor::this_program(&token);
 //! // … hand `supervisor` to `agent_bash_exec::ShellCache`
 //! ```
 //!
 //! A host whose `main` is not its own (a plugin, a test) starts another program that calls
-//! [`init`]: [`Supervisor::at`]. A program that has not called [`init`] must never be started as
-//! one: it would start itself again, without end. That is what the token is for. A host that can do
-//! neither has [`Supervisor::fallback`]: the same loop in a thread, with less to go by.
+//! [`init`]: [`Supervisor::at`]. A program that has not called [`init`] must never be started as a
+//! supervisor: it would start itself again, without end. The token proves the call. A host that can
+//! do neither has [`Supervisor::fallback`]: the same loop in a thread, with fewer guarantees.
 //!
-//! Parts: `protocol` (what the two sides say), `channel` (how it travels), `job_directory` (the
-//! files of a call that outlives its host), `host` (the side that gives orders) and `server` (the
-//! side that obeys; it runs neither tokio nor threads). Of the server the host knows how to start
-//! one, and nothing else; the server knows nothing of the host.
+//! Parts: `protocol` (the messages), `channel` (their transport), `job_directory` (the files of a
+//! call that outlives its host), `host` (the client) and `server` (the supervisor's process,
+//! without tokio). The host uses the server only to start it; the server does not use the host.
 
 mod channel;
 mod host;

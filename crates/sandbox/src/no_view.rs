@@ -1,6 +1,6 @@
 //! Stand-ins for systems without overlays.
 
-use crate::error::BoxError;
+use crate::error::SandboxError;
 use agent_bash_core::changes::Overlay;
 use std::path::PathBuf;
 
@@ -10,19 +10,19 @@ pub struct Mounts(());
 
 impl Mounts {
     /// Always fails.
-    pub fn now() -> Result<Self, BoxError> {
-        Err(BoxError::lacks("Linux"))
+    pub fn now() -> Result<Self, SandboxError> {
+        Err(SandboxError::lacks("Linux"))
     }
 
     /// Always fails.
-    pub fn check(&self, _: &Overlay) -> Result<(), BoxError> {
-        Err(BoxError::lacks("Linux"))
+    pub fn check(&self, _: &Overlay) -> Result<(), SandboxError> {
+        Err(SandboxError::lacks("Linux"))
     }
 }
 
 /// Always fails.
-pub fn leave_host() -> Result<(), BoxError> {
-    Err(BoxError::lacks("Linux"))
+pub fn leave_host() -> Result<(), SandboxError> {
+    Err(SandboxError::lacks("Linux"))
 }
 
 /// The overlay of a trial; it cannot exist on this system.
@@ -31,7 +31,7 @@ pub struct View(());
 
 impl View {
     /// Always fails.
-    pub fn mount(_: &Overlay, _: &[PathBuf]) -> Result<Self, BoxError> {
-        Err(BoxError::lacks("Linux"))
+    pub fn mount(_: &Overlay, _: &[PathBuf]) -> Result<Self, SandboxError> {
+        Err(SandboxError::lacks("Linux"))
     }
 }

@@ -1,21 +1,21 @@
-//! What a launcher says on its report socket before it becomes the shell: what is enforced, or why
-//! nothing runs.
+//! The messages of a launcher on its report socket before it becomes the shell: the enforced
+//! sandbox, or the reason why the program does not run.
 
 use agent_bash_core::sandbox::Report;
 use serde::{Deserialize, Serialize};
 
-/// What the launcher writes to its report socket, a line each. After `Ready` comes the end of the
-/// file when the program runs, and otherwise one of the others.
+/// A message of the launcher, a line on its report socket. After `Ready`, the end of the file means
+/// that the program runs; a message means that it does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Message {
     /// The order is carried out and the program is about to start. With the report of the sandbox,
     /// if there is one.
     Ready(Option<Report>),
-    /// What changes files waits from here on. The listener's descriptor comes with this message;
-    /// the launcher goes on once its next such call was looked at.
+    /// System calls that change files wait for the listener from here on. The listener's descriptor
+    /// comes with this message. The launcher continues once its next such call was inspected.
     Watched,
-    /// Nobody can watch, and why. It is started all the same.
+    /// The program cannot be traced, for this reason, and is started all the same.
     Unwatched(String),
     /// The program was not started because a trial is not possible, with the reason.
     NoTrial(String),

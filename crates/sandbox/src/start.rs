@@ -22,7 +22,7 @@ const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
 const RECEIVE: RecvFlags = RecvFlags::empty();
 
-/// How many bytes of what a launcher says are read.
+/// The maximum number of bytes in a launcher's messages.
 const MOST: usize = 64 * 1024;
 
 /// A launcher to be started: its command line and inherited descriptors.
@@ -41,7 +41,7 @@ impl Start {
         let text = serde_json::to_vec(order).map_err(SandboxError::step("writing the order"))?;
         file.write_all(&text)
             .map_err(SandboxError::step::<io::Error>("writing the order"))?;
-        // Close-on-exec, both of them. Not a pipe: a descriptor comes by it, too.
+        // Both ends are close-on-exec. A socket, because a message can carry a descriptor.
         let (messages, report) = UnixStream::pair()
             .map_err(SandboxError::step::<io::Error>("opening the report socket"))?;
         let (messages, report) = (OwnedFd::from(messages), OwnedFd::from(report));
@@ -59,7 +59,7 @@ impl Start {
         OsStr::new(NAME)
     }
 
-    /// Returns the arguments for the program that it becomes.
+    /// Returns the arguments of the launcher for the program that it becomes.
     pub fn words(&self, program: &OsStr, arg0: &OsStr) -> [OsString; 4] {
         let number = |fd: &OwnedFd| fd.as_raw_fd().to_string().into();
         [
@@ -70,9 +70,9 @@ impl Start {
         ]
     }
 
-    /// What the launcher says once it was started. The program runs when this returns.
+    /// Reads the messages of the launcher. When this returns successfully, the program runs.
     ///
-    /// `patience` bounds each wait for it.
+    /// `patience` is the time limit of each wait for a message.
     pub fn report(self, patience: Duration) -> Result<StartedProgram, SandboxError> {
         drop((self.order, self.report));
         let patience = Timespec {
@@ -109,12 +109,12 @@ struct Heard {
     ready: bool,
     sandbox: Option<Report>,
     watched: Option<Result<OwnedFd, String>>,
-    /// Descriptors that came with what was read.
+    /// Descriptors that came with the messages.
     descriptors: VecDeque<OwnedFd>,
 }
 
 impl Heard {
-    /// What is meant by a line.
+    /// Handles one line.
     fn take(&mut self, line: &[u8], patience: &Timespec) -> Result<(), SandboxError> {
         let message = serde_json::from_slice(line)
             .map_err(SandboxError::step("reading what the launcher said"))?;
@@ -150,7 +150,7 @@ impl Heard {
     }
 }
 
-/// The listener, once the launcher's first call was looked at: until then it does not go on.
+/// Returns the listener, once it has let the launcher's first traced system call continue.
 #[cfg(target_os = "linux")]
 fn first_looked_at(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> {
     use agent_bash_notify::Listener;

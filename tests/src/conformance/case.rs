@@ -44,7 +44,7 @@ pub struct Case {
     /// The profile its calls run under.
     #[serde(default = "standard")]
     pub profile: String,
-    /// What it needs. It does not run in engines that lack it.
+    /// The facilities that the case needs. The case does not run in engines that lack one.
     #[serde(default)]
     pub needs: Vec<Facility>,
     /// The initial state of the world.

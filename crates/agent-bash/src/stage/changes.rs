@@ -1,5 +1,5 @@
-//! What a call does to files: held back, watched, or compared; and what becomes of it when the call
-//! has ended.
+//! Records the changes of a call to files, by a trial, by tracing, or by scans before and after it.
+//! When the call has ended, commits, holds, drops or stores them.
 
 mod compared;
 mod limit;
@@ -25,41 +25,41 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Why the changes of a trial are not known.
+/// The reason why the changes of a trial are not known.
 const NOT_HELD_BACK: &str =
     "the executor did not hold back what the command changed, although it said it would";
 
-/// After how long it is asked whether it does.
+/// The time between two checks whether a file system still answers.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often that is asked for a record: what hangs may be mounted below. Its set is listed once it
-/// is done.
+/// The maximum number of checks while a record is completed: the file system that hangs may be
+/// mounted below the one that is checked. The change set is listed once it is complete.
 const AT_MOST: usize = 15;
 
-/// A call whose changes are kept.
+/// A call whose changes are recorded.
 pub(crate) struct Changing {
     store: Arc<Store>,
     how: How,
-    /// Whether the call was ended, as what it changed grew too large.
+    /// True if the call was ended because its change set grew too large.
     is_full: bool,
 }
 
-/// How they are known.
+/// The way by which the changes of a call are found.
 enum How {
-    /// They are held back.
+    /// A trial holds them back.
     Trial(ChangeSet, TrialRequest),
-    /// They are recorded while they are made, in the shell of this session or one of the call's
-    /// own.
+    /// The supervisor records them as they are made. The command runs in the shell of this
+    /// session, or in a shell of its own.
     Trace(ChangeSet, Option<SessionName>),
-    /// The same of a job, which goes on.
+    /// The job's supervisor records them as they are made, after the call has ended.
     Job(ChangeSet),
-    /// By how it was before.
+    /// A scan before the call is compared with one after it.
     Scan(Scan),
 }
 
-/// Prepares the record of a call's changes. Returns `None` if no record is wanted, or if an ordinary
-/// call cannot be recorded; a notice then gives the reason. `unwatched` is the reason why this call
-/// cannot be traced. `typed` is the command as the user wrote it.
+/// Prepares the record of a call's changes. Returns `None` if no record is wanted, or if an
+/// ordinary call cannot be recorded; a notice then gives the reason. `unwatched` is the reason why
+/// this call cannot be traced. `typed` is the command as the user wrote it.
 pub(crate) async fn begin(
     tool: &ToolContext,
     call: &mut Call,
@@ -81,7 +81,7 @@ pub(crate) async fn begin(
     let is_job = request.mode == Some(Mode::Background);
     let is_asked_for = tool.changes.is_asked_for();
     let begun = match compared::reason(tool, request, executor, unwatched).await {
-        // Unasked, it is not worth a walk; and there is no "after" of a job here.
+        // A scan is too slow for a record that was not asked for, and a job ends too late for one.
         Some(reason) if !is_asked_for || is_job => Err(reason),
         Some(reason) => {
             let looked = compared::before(tool, call, &reason).await;
@@ -117,8 +117,8 @@ pub(crate) async fn begin(
     }
 }
 
-/// Prepares comparing what a call changes, which was to be recorded and, for this reason, is not.
-/// Nothing of it has run. `typed`: as for [`begin`].
+/// Scans the files before a call that should have been traced and, for this reason, cannot be. The
+/// call has not run anything yet. `typed`: as for [`begin`].
 async fn begin_unwatched(
     tool: &ToolContext,
     call: &mut Call,
@@ -144,15 +144,15 @@ async fn begin_unwatched(
     }
 }
 
-/// Why nobody can watch this call, if so.
+/// The reason why this call cannot be traced, if it cannot.
 pub(crate) fn unwatched(takes_privileges: Option<&str>) -> Option<String> {
-    // Whoever is root needs not be lent any.
+    // Root has all privileges already.
     let lent = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());
     lent.map(|program| format!("it runs `{program}`, which cannot be watched"))
 }
 
-/// The call has ended, and so have all of its processes, or they are named; or nothing of it was
-/// run.
+/// Completes the record of a call that has ended. Without an `outcome`, the call has not run
+/// anything, and the record is removed.
 pub(crate) async fn ended(
     tool: &ToolContext,
     changing: Option<Changing>,
@@ -168,8 +168,9 @@ pub(crate) async fn ended(
     }
 }
 
-/// The call has started a job. From now on the job's supervisor records the job's changes; an error
-/// in `recorded` is the reason why it does not. `None` means that no job was started.
+/// Leaves the record of a call that has started a job to the job's supervisor. An error in
+/// `recorded` is the reason why the supervisor does not record. `None` means that no job was
+/// started.
 pub(crate) async fn goes_on(
     tool: &ToolContext,
     changing: Option<Changing>,
@@ -226,7 +227,7 @@ async fn hold_back(
     Ok(Changing::new(store, How::Trial(set, trial)))
 }
 
-/// Begins a set, away from the runtime: its file system may be slow.
+/// Begins a change set on another thread, because its file system may be slow.
 async fn started(
     tool: &ToolContext,
     call: &Call,
@@ -246,8 +247,8 @@ async fn started(
     begun.unwrap_or_else(|| Err(NO_ANSWER.to_owned()))
 }
 
-/// Waits for work on these directories' file systems as long as they answer, asking them so often
-/// at most.
+/// Waits for work on the file systems of these directories as long as they answer. Returns `None`
+/// if one does not, or after `at_most` checks.
 async fn while_answering<T>(
     tool: &ToolContext,
     places: &[PathBuf],
@@ -262,7 +263,7 @@ async fn while_answering<T>(
             () = tool.clock.sleep(PATIENCE) => {}
         }
         let places = places.to_owned();
-        // Listing one makes the file system say something; its times alone may be known without it.
+        // A listing needs an answer of the file system; times may come out of a cache.
         let look = move || {
             for place in places {
                 drop(read_dir(place).map(|mut entries| entries.next()));
@@ -295,14 +296,14 @@ impl Changing {
         }
     }
 
-    /// What is left of a call that was only compared goes on unseen.
+    /// The notice that the call's survivors are no longer watched, if it was only scanned.
     fn left_unwatched(&self, outcome: &Outcome) -> Option<Notice> {
         let is_seen = !matches!(self.how, How::Scan(_)) || outcome.survivors.is_empty();
         let pids = || outcome.survivors.iter().map(|it| it.pid).collect();
         (!is_seen).then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
     }
 
-    /// Where what it changes is held back, if it is.
+    /// The overlay that holds back the changes, if it is a trial.
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
         match &self.how {
             How::Trial(set, _) => Some(Arc::new(set.overlay())),
@@ -310,7 +311,7 @@ impl Changing {
         }
     }
 
-    /// Where what it changes is recorded, if it is.
+    /// The directory for the record of the changes, if they are traced.
     pub(crate) fn trace(&self) -> Option<PathBuf> {
         match &self.how {
             How::Trace(set, _) | How::Job(set) => Some(set.dir().to_owned()),
@@ -318,29 +319,29 @@ impl Changing {
         }
     }
 
-    /// The call is about to run: what others change from here on is theirs.
+    /// Marks the time at which the call begins: later changes by other processes conflict with it.
     pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
         match &mut self.how {
             How::Trial(set, _) => set.mark().map_err(|error| NotStarted::Trial {
                 reason: error.to_string(),
             }),
-            // Of what was recorded, conflicts are found by the record.
+            // The record itself shows conflicts with traced changes.
             How::Trace(..) | How::Job(_) | How::Scan(_) => Ok(()),
         }
     }
 
-    /// Nothing has run.
+    /// Removes the record of a call that has not run anything.
     async fn give_up(self) {
         let Self { store, how, .. } = self;
-        let gone = run_blocking(move || match how {
+        let removed = run_blocking(move || match how {
             How::Trial(set, _) | How::Trace(set, _) | How::Job(set) => store.remove(set),
             How::Scan(_) => Ok(()),
         });
-        // What is left is put in order when the store is opened next.
-        let _ = gone.await;
+        // A set that could not be removed is put in order when the store is opened next.
+        let _ = removed.await;
     }
 
-    /// Somebody else goes on with it. What is known so far.
+    /// Leaves the record to the job's supervisor. Returns the changes known so far.
     async fn let_go(self, session: String) -> Result<Changes, String> {
         let Self { store, how, .. } = self;
         let How::Job(set) = how else {
@@ -389,7 +390,6 @@ impl Changing {
         let is_confined = outcome.sandbox.is_some();
         let (own, kept) = (Arc::clone(&tool.changes), Arc::clone(&store));
         let end = move || match how {
-            // It was promised that they would be: nobody knows what was done.
             How::Trial(..) if !held_back => Err(NOT_HELD_BACK.to_owned()),
             How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
             How::Trial(set, TrialRequest::Atomic) if wanted => committed(&store, &session, set),
@@ -404,7 +404,7 @@ impl Changing {
             let protected = is_held.then(|| protected_in_trial(&own, &kept, &changes));
             Ok((changes, protected.flatten()))
         });
-        // What is being committed is waited for.
+        // A commit must not be left half done.
         let at_most = trial.map_or(AT_MOST, |_| usize::MAX);
         let changes = match while_answering(tool, &places, at_most, ended).await {
             Some(Ok(ended)) => ended,
@@ -446,7 +446,7 @@ fn error_text(error: ChangesError) -> String {
 
 /// Names the files of a held trial that run or configure programs outside of the sandbox.
 fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
-    // What cannot be read cannot be committed either.
+    // A trial that cannot be read cannot be committed either.
     let (_, files) = store.show_all(own.session(), held.id).ok()?;
     let found = own.protected.among(Path::new(&held.root), &files);
     let paths: Vec<String> = found
@@ -456,8 +456,8 @@ fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Optio
     (!paths.is_empty()).then(|| NoticeKind::ProtectedInTrial { paths }.into())
 }
 
-/// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names
-/// it.
+/// Commits a trial. If another process has changed one of its files meanwhile, the changes stay
+/// held, and the result names the file.
 fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, String> {
     let mut held = store.hold_to_commit(set).map_err(error_text)?;
     match store.commit(session, held.id) {
@@ -496,7 +496,7 @@ fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Ch
     }
 }
 
-/// The line without its brackets, which each layout has of its own.
+/// The notice with this line, without the brackets, which each layout adds itself.
 fn file_notice(changes: &Changes, line: &str) -> Notice {
     let line = line.strip_prefix('[').unwrap_or(line);
     let line = line.strip_suffix(']').unwrap_or(line).to_owned();

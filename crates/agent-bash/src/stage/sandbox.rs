@@ -1,5 +1,5 @@
-//! The box of a call: what the request changes of the settings, whether it may, and the plan that
-//! it runs by.
+//! The sandbox of a call: the changes that the request makes to the settings, whether the settings
+//! allow them, and the plan that the call runs by.
 
 mod denied;
 
@@ -17,23 +17,23 @@ use agent_bash_sink::SinkReport;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why there is no plan where looking at the paths takes too long.
+/// The reason why there is no plan if the paths cannot be examined in time.
 const UNANSWERED: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
 
-/// By which the sandbox ends a program of another architecture.
+/// The signal by which the sandbox ends a program of another architecture.
 const SIGSYS: i32 = 31;
 
-/// What a call is to run in.
+/// The sandbox that a call asks for.
 #[derive(Debug)]
 pub(crate) struct RequestedSandbox {
-    /// The settings with the request's changes; `None` if it has none.
+    /// The settings with the request's changes; `None` if the request changes nothing.
     changed: Option<SandboxSettings>,
-    /// Why it needs more than the settings allow, if it does.
+    /// The reason why the call needs more than the settings allow, if it does.
     pub(crate) reason: Option<String>,
 }
 
-/// What is asked for; `None` if there is no box. `escalation` is the reason of a caller that asks
-/// to run without one.
+/// The sandbox that the request asks for; `None` if there is no sandbox. `escalation` is the reason
+/// of a caller that asks to run without a sandbox.
 pub(crate) fn requested(
     tool: &ToolContext,
     request: &mut Request,
@@ -41,7 +41,7 @@ pub(crate) fn requested(
 ) -> Result<Option<RequestedSandbox>, Refusal> {
     let own = &tool.sandbox.settings;
     if let Some(reason) = escalation.filter(|_| own.level != SandboxLevel::Off) {
-        // So that whoever decides sees what is asked for.
+        // The permission prompt shows the request.
         request.sandbox.get_or_insert_with(|| SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
@@ -75,7 +75,8 @@ pub(crate) fn requested(
     }))
 }
 
-/// A refusal by the host, of a call that asked to leave the sandbox if there is a reason.
+/// Turns a refusal by the host into a refused escalation if the call gave a reason for leaving the
+/// sandbox.
 pub(crate) fn denied(refusal: Refusal, reason: Option<&str>) -> Refusal {
     match refusal {
         Refusal::Denied(denied) if reason.is_some() => Refusal::Escalation(denied.reason),
@@ -118,8 +119,8 @@ fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
 }
 
 impl RequestedSandbox {
-    /// Decides on the box, and looks at what it protects. Nothing is run without one that was asked
-    /// for.
+    /// Makes the plan of the sandbox, and examines the files that it protects. Fails if the system
+    /// cannot enforce a sandbox that was asked for.
     pub(crate) async fn decide(
         self,
         tool: &ToolContext,
@@ -181,7 +182,7 @@ impl RequestedSandbox {
     }
 }
 
-/// The box of a call, for which files have to be looked at.
+/// Prepares the sandbox of a call on another thread, because file systems may be slow.
 async fn prepared(
     tool: &ToolContext,
     changed: Option<SandboxSettings>,
@@ -204,7 +205,7 @@ fn listed(report: &Report) -> String {
     missing.join(", ")
 }
 
-/// What the result says of the box.
+/// The sandbox in the result of a call.
 pub(crate) async fn result(
     boxed: &mut CallSandbox,
     tool: &ToolContext,
@@ -234,31 +235,31 @@ pub(crate) async fn result(
     said
 }
 
-/// What the result of a call that goes on as a job says of its box.
+/// The sandbox in the result of a call that continues as a job.
 pub(crate) fn of_job(boxed: &CallSandbox, job: &Job) -> Sandboxed {
     let mut said = Sandboxed::new(boxed.level, boxed.network, observed(boxed, job).as_ref());
     said.escalated = boxed.escalated;
     said
 }
 
-/// What was observed of the box of a job.
+/// The observations about the sandbox of a job.
 pub(crate) fn observed(boxed: &CallSandbox, job: &Job) -> Option<ObservedSandbox> {
     let tier = boxed.plan.as_ref()?.tier;
     let missing = job.sandbox.as_ref()?.missing.clone();
     Some(ObservedSandbox::new(Report { tier, missing }))
 }
 
-/// What is missing that a call at this level could tell: where nothing is writable, protected files
-/// stay.
+/// The missing promises that matter to a call at this level: if nothing is writable, protected
+/// files are not writable either.
 fn felt(said: &Sandboxed) -> Vec<Lack> {
     let is_felt = |lack: &Lack| said.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
     said.missing.iter().copied().filter(is_felt).collect()
 }
 
-/// What whoever reads the result should know of it.
+/// The notices about the sandbox of a call that has ended.
 pub(crate) fn notices(boxed: &CallSandbox, tool: &ToolContext, said: &Sandboxed) -> Vec<Notice> {
     let mut notices = Vec::new();
-    // One is enough to understand what is forbidden; the rest is in the data.
+    // One path is enough to understand what is forbidden; all paths are in the data.
     if let Some(denied) = said.denied.first() {
         notices.push(NoticeKind::SandboxDenied {
             path: denied.path.clone(),

@@ -76,7 +76,7 @@ impl TestProject {
 pub(crate) struct Case {
     project: TestProject,
     profile: &'static Profile,
-    own: SandboxSettings,
+    settings: SandboxSettings,
     output: String,
     report: Result<Report, NotStarted>,
     network_refused: Option<u64>,
@@ -89,7 +89,7 @@ impl Case {
         Self {
             project: TestProject::new(),
             profile: &profiles::STANDARD,
-            own: SandboxSettings {
+            settings: SandboxSettings {
                 level,
                 ..SandboxSettings::default()
             },
@@ -122,7 +122,7 @@ impl Case {
             creates: self.creates.clone(),
         });
         let builder = builder_with(self.profile, executor, &self.project.path("repo/src"));
-        add(builder.sandbox(self.own.clone())).build()
+        add(builder.sandbox(self.settings.clone())).build()
     }
 
     async fn run(&mut self, request: Value) -> ToolResult {
@@ -215,7 +215,7 @@ async fn what_cannot_be_confined_is_not_run() {
         (partial(), Lacking::Accept, Network::Off, None),
     ] {
         let mut case = Case::of(SandboxLevel::ReadOnly);
-        (case.report, case.own.lacking, case.own.network) = (report, lacking, network);
+        (case.report, case.settings.lacking, case.settings.network) = (report, lacking, network);
         let result = case.run(json!("true")).await;
         assert_eq!(case.script.runs() == 0, want.is_some());
         if let Some(want) = want {
@@ -225,7 +225,7 @@ async fn what_cannot_be_confined_is_not_run() {
     }
     // An executor that says nothing of confining can do nothing of it.
     let place = TestProject::new();
-    let own = Case::of(SandboxLevel::ReadOnly).own;
+    let own = Case::of(SandboxLevel::ReadOnly).settings;
     let script = Scripted::exits(0, b"");
     let tool = builder_with(&profiles::STANDARD, script.clone(), &place.path("repo"));
     let tool = tool.sandbox(own).build();
@@ -268,7 +268,7 @@ async fn a_call_may_always_be_stricter() {
         ),
     ] {
         let mut case = Case::of(own);
-        case.own.network = network;
+        case.settings.network = network;
         let mut asked = asked;
         asked["reason"] = "to be careful".into();
         let result = case.run(with(&asked)).await;
@@ -326,7 +326,7 @@ async fn escalation_needs_the_setting_and_an_approval() {
         ] {
             let mut case = Case::of(SandboxLevel::WorkspaceWrite);
             std::fs::create_dir(case.project.path("home/.cargo")).unwrap();
-            case.own.escalation = escalation;
+            case.settings.escalation = escalation;
             let mut asked = asked.clone();
             if asked.get("writable").is_some() {
                 asked["writable"] = json!([case.project.path("home/.cargo")]);
@@ -366,7 +366,7 @@ async fn escalation_needs_the_setting_and_an_approval() {
 #[tokio::test]
 async fn it_holds_for_one_call() {
     let mut case = Case::of(SandboxLevel::ReadOnly);
-    case.own.escalation = Escalation::Ask;
+    case.settings.escalation = Escalation::Ask;
     let tool = case.tool(|builder| builder.approver(Arc::new(Generous::default())));
     let out = with(&json!({"level": "off", "reason": "once"}));
     for (request, confined) in [(json!("true"), true), (out, false), (json!("true"), true)] {
@@ -387,7 +387,7 @@ async fn a_caller_that_asks_to_leave_the_sandbox_asks_for_no_box() {
         .execute_with(json!("true"), options(), &Cancel::new())
         .await;
     assert_eq!(never.rule.as_deref(), Some(ESCALATION_RULE));
-    case.own.escalation = Escalation::Ask;
+    case.settings.escalation = Escalation::Ask;
     let generous = Arc::new(Generous::default());
     let approver = Arc::clone(&generous);
     let tool = case.tool(|builder| builder.approver(approver));
@@ -422,7 +422,7 @@ async fn what_makes_no_sense_is_refused() {
         ),
     ] {
         let mut case = Case::of(own);
-        case.own.escalation = Escalation::Ask;
+        case.settings.escalation = Escalation::Ask;
         let result = case
             .run_with(request.clone(), |builder| {
                 builder
@@ -441,7 +441,7 @@ async fn the_workspace_is_where_the_user_says_and_never_where_a_request_goes() {
     let other = case.project.path("other");
     let request = json!({"command": "true", "cwd": other});
     for (directory, workspace) in [(None, "repo"), (Some(other.clone()), "other")] {
-        case.own.directory = directory;
+        case.settings.directory = directory;
         case.run(request.clone()).await;
         let plan = case.script.last().sandbox.unwrap();
         assert_eq!(plan.writable, [case.project.path(workspace)]);
@@ -499,7 +499,7 @@ async fn said_of(case: &mut Case, path: &Path) -> ToolResult {
 #[tokio::test]
 async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
-    case.own.hidden = vec![case.project.path("home/.ssh")];
+    case.settings.hidden = vec![case.project.path("home/.ssh")];
     let (other, secret) = (
         case.project.path("other/new"),
         case.project.path("home/.ssh/id"),
@@ -544,7 +544,7 @@ async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
             .denied
             .is_empty()
     );
-    case.own.level = SandboxLevel::Off;
+    case.settings.level = SandboxLevel::Off;
     assert_eq!(said_of(&mut case, &other).await.sandbox, None);
 }
 
@@ -578,7 +578,7 @@ async fn every_profile_says_what_the_box_did() {
             assert!(text.contains(&want), "{:?}: {want}: {text}", profile.name);
         }
         // Control: without a box, nothing of that.
-        case.own.level = SandboxLevel::Off;
+        case.settings.level = SandboxLevel::Off;
         case.creates = None;
         let text = said_of(&mut case, &other).await.text;
         assert!(!text.contains("sandbox"), "{:?}: {text}", profile.name);

@@ -1,4 +1,5 @@
-//! Sets with real overlays, in namespaces of their own, and with processes that are killed.
+//! Tests change sets with real overlays, in separate namespaces, and with processes that are
+//! killed.
 #![expect(
     clippy::disallowed_methods,
     reason = "tests start the programs that change files, and tell them what to do by their environment"
@@ -9,17 +10,17 @@ mod crash;
 mod crash_later;
 mod edges;
 mod extremes;
+mod held_plan;
 mod in_order;
 mod names;
 mod no_room;
 mod other_device;
 mod owners;
-mod photo;
+mod recycle;
 mod same;
+mod scan;
 mod shown;
 mod shown_later;
-mod spare;
 mod support;
-mod survey;
 mod trace;
 mod trial;

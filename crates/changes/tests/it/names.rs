@@ -1,5 +1,5 @@
-//! Files that are changed by another name than they had: moved with their directory, linked, or of
-//! several names. What is listed is what is different, and all of it is taken back and made again.
+//! Files that are changed under another name than they had: moved with their directory, linked, or
+//! with several names. The list has all differences, and each of them can be undone and redone.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
 use agent_bash_changes::{ChangesError, Recorder, Touch};
@@ -14,7 +14,7 @@ const TREE: &str = r"
 
 type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
 
-/// What is done, what is recorded before, and what is listed.
+/// The steps of a call, each with the paths recorded before it, and the expected list.
 struct Case {
     steps: Steps,
     listed: &'static [(&'static str, &'static str)],
@@ -121,7 +121,7 @@ const CASES: &[Case] = &[
         ],
         listed: &[("a", "deleted"), ("m", "created")],
     },
-    // By one of several names, of which that one goes.
+    // Under one of several names, which is then removed.
     Case {
         steps: &[(&[("b", Content)], "echo x >>b"), (&[("b", Name)], "rm b")],
         listed: &[("b", "deleted"), ("c", "changed")],
@@ -305,7 +305,7 @@ fn files_of_the_same_content_that_change_places_are_two_files_again() {
     same(&before, &place, "undone");
 }
 
-/// It may be written to beyond the root.
+/// The file is written to outside of the root.
 #[test]
 fn a_file_that_has_left_the_root_is_kept_as_it_was() {
     let place = TestTree::new(TREE);
@@ -328,8 +328,8 @@ fn a_file_that_has_left_the_root_is_kept_as_it_was() {
     same(&before, &place, "undone");
 }
 
-/// What the same file looks like cannot be taken back by one of its names if another of them goes:
-/// that is said.
+/// Undo removes one of the file's names and cannot restore its attributes by another: the result
+/// names the file.
 #[test]
 fn a_look_that_cannot_be_given_back_is_named() {
     let place = TestTree::new(TREE);
@@ -350,8 +350,8 @@ fn a_look_that_cannot_be_given_back_is_named() {
     assert_eq!(place.text("a2"), None);
 }
 
-/// Of a file that one call has moved, and another has written to, the former content comes back
-/// with both of them; alone it is refused, as what was kept of it was a link.
+/// One call moves a file, and another writes to it. Undoing both restores the former content.
+/// Undoing the first alone is refused, because its preimage is a link to the file.
 #[test]
 fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
@@ -365,7 +365,7 @@ fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
     place.undo(second.id);
     place.undo(first.id);
     same(&before, &place, "undone");
-    // The control: nobody has written to it.
+    // The control: no other call has written to the file.
     let place = TestTree::new(TREE);
     let first = traced(&place, moved);
     place

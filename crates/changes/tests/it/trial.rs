@@ -553,7 +553,7 @@ fn without_privileges_it_is_the_same() {
             "trial::directories",
             "trial::what_is_discarded",
             "trace::",
-            "survey::",
+            "scan::",
         ])
         .env("TMPDIR", &work)
         .env("HOME", &work)

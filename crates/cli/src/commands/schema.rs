@@ -41,7 +41,7 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// What of a sandbox this system enforces; `None` if it cannot have any.
+/// The promises of a sandbox that this system enforces; `None` if a sandbox is not possible.
 fn enforced(start: &Start) -> anyhow::Result<Option<Report>> {
     let runtime = runtime::start(Some(2))?;
     let supervisor = Supervisor::this_program(&start.token);

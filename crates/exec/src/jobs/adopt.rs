@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Short, because the caller waits meanwhile.
+/// The time limit for locking the registry; short, because the caller waits meanwhile.
 const LOCK: Duration = Duration::from_secs(1);
 
 #[async_trait]
@@ -58,7 +58,7 @@ fn create_job(locked: &Locked<'_>, entry: &JobEntry) -> Option<NewJob> {
         .ok()
 }
 
-/// `None` if all have ended by now, or none can be identified.
+/// The registry entry of the survivors; `None` if all have ended, or none can be identified.
 fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
     let identity = |pid: u32| ProcessIdentity::of(i32::try_from(pid).ok()?);
     let process = adoption
@@ -84,7 +84,7 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
         started_at: adoption.started_at,
         adopted_at: Some(now),
         sandbox: observed_sandbox(adoption.spec, adoption.supervised),
-        // What outlives a call is recorded by whoever recorded that.
+        // The call's tracer also records its survivors.
         unrecorded: None,
     })
 }

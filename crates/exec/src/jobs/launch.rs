@@ -18,25 +18,24 @@ use std::time::Duration;
 /// A job that ends within this time is reported as ended rather than started.
 const EARLY: Duration = Duration::from_millis(250);
 
-/// What to run, and the shell for it.
+/// The command of a job, and the shell that runs it.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
-    /// What to run, with merged streams.
+    /// The command, with merged streams.
     pub(crate) spec: &'a RunSpec,
-    /// The shell.
     pub(crate) shell: WaitingShell,
-    /// The shell was started without the call's variables, so the record sets them.
+    /// True if the shell was started without the call's variables, so that the record sets them.
     pub(crate) exports: bool,
-    /// Write end of its stdin.
+    /// The write end of the command's stdin.
     pub(crate) stdin: Option<OwnedFd>,
 }
 
-/// Why a job was not launched. Nothing of its script has run, and it left no traces.
+/// The reason why a job was not launched. No part of its script has run, and no files are left.
 #[derive(Debug)]
 pub(crate) enum Unlaunched {
     /// The shell, or its supervisor, ended before taking the script: retry with another shell.
     RefusedHandoff(RefusedHandoff),
-    /// It cannot be run like this, or its directory is unusable.
+    /// The command cannot run as requested, or the job's directory is unusable.
     Refused(JobError),
 }
 
@@ -71,7 +70,7 @@ impl Jobs {
             .detach(&reserved, launch)
             .await
             .map_err(|reason| Unlaunched::RefusedHandoff(RefusedHandoff { reason }))?;
-        // Release the lock: others may create jobs from here on.
+        // Releases the lock: other processes may create jobs from here on.
         let Reserved { new, locked } = reserved;
         let id = new.keep();
         drop(locked);
@@ -168,7 +167,8 @@ impl Jobs {
     }
 }
 
-/// Has what a job changes recorded, from before it begins, if that is to be. Why it is not.
+/// Orders the supervisor to record the changes of a job before the job begins, if requested.
+/// Returns the reason why they are not recorded, if so.
 async fn recorded(
     spec: &RunSpec,
     supervised: &mut Supervised,
@@ -178,7 +178,7 @@ async fn recorded(
     if unwatched.is_some() {
         return unwatched.cloned();
     }
-    // Its host may let go of the set once the recorder has it.
+    // Waits, because the host may drop the set once the recorder has opened it.
     let begun = supervised.record_at_once(set).await;
     begun.err().map(|error| error.to_string())
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a shell may take to say it. One that takes longer is of no use for commands either.
-const SAID_WITHIN: Duration = Duration::from_secs(10);
+const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 
 /// Longer definitions are not handed over: each command beside the shell would read them.
 const LONGEST: usize = 1 << 20;
@@ -28,7 +28,7 @@ impl ShellSession {
         options: &ShellCacheOptions,
     ) -> Option<Definitions> {
         // Before another script, as they are read only once.
-        if let Err(gone) = self.hear_exports(&*options.clock).await {
+        if let Err(gone) = self.receive_exports(&*options.clock).await {
             self.lost = Some(gone);
         }
         // Taken out, as it is for a call.
@@ -42,7 +42,7 @@ impl ShellSession {
             .shell(kind.shell.clone())
             .env(env)
             .streams(Streams::Split)
-            .timeout(Some(SAID_WITHIN))
+            .timeout(Some(ANSWERED_WITHIN))
             .session(Some(name.clone()))
             .enter_cwd(false);
         let mut said = ProbeOutput::default();

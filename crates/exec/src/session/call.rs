@@ -36,9 +36,9 @@ pub(super) struct SessionCall<'a> {
     writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
     pub(super) cancel: Cancel,
-    /// Where the session was before it; `None` if the call specifies its own directory.
+    /// The session's directory before the call; `None` if the call specifies another.
     stands_in: Option<ShellCwd>,
-    /// The shell had not run anything before.
+    /// True if the call's script is the first of the shell.
     was_fresh: bool,
     /// Processes that withstood SIGKILL.
     stuck: Vec<Survivor>,
@@ -115,7 +115,7 @@ impl<'a> SessionCall<'a> {
             writers.push(fifo.write);
         }
         let streams = OutputStreams::of(fds).map_err(failed)?;
-        // Before it takes its record: a new shell has waited for this, if it is watched.
+        // Begins before the shell takes its record: a new shell that is traced waits for it.
         let unwatched = shell.unwatched.as_ref();
         let recording = if shell.fresh {
             Recording::begin(spec, &shell.supervised, unwatched)
@@ -210,7 +210,7 @@ impl<'a> SessionCall<'a> {
                 let survivors = self.survivors_of_shell(out).await;
                 self.mute(duration, survivors).await
             }
-            // It finished just as it was to be terminated; its shell was killed all the same.
+            // The script finished while it was being terminated; the shell was killed all the same.
             (Observed::Report(_) | Observed::Refused | Observed::Mute, reason) => {
                 self.ended(None, reason, duration, Vec::new()).await
             }
@@ -230,7 +230,7 @@ impl<'a> SessionCall<'a> {
         if let Some(place) = self.stands_in {
             return After::Displaced(place);
         }
-        self.shell.will_say_exports();
+        self.shell.await_exports();
         self.keep_fifos();
         After::Refused {
             error: no_directory(self.spec),
@@ -248,7 +248,7 @@ impl<'a> SessionCall<'a> {
     ) -> After {
         let survivors = self.survivors(out).await;
         self.shell.last = report.code;
-        self.shell.will_say_exports();
+        self.shell.await_exports();
         self.keep_fifos();
         let place = ShellCwd::of(self.shell.pid, report.cwd);
         let ending = Ending::Exited { code: report.code };
@@ -283,7 +283,7 @@ impl<'a> SessionCall<'a> {
         After::Ended { outcome, reason }
     }
 
-    /// The shell is gone.
+    /// The shell has ended.
     async fn ended(
         mut self,
         end: Option<ShellEnd>,

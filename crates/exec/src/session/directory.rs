@@ -20,7 +20,7 @@ const GONE: &str = "gone";
 /// recognises abandoned directories.
 const STATUS: &str = "status";
 
-/// Name of the FIFO of what a script prints.
+/// Name of the FIFO for a script's stdout.
 const STDOUT: &str = "out";
 
 /// The directory; removed when dropped, even while the shell writes into it.
@@ -60,7 +60,7 @@ impl Directory {
         self.path.join(STDOUT)
     }
 
-    /// The FIFO for its stderr; with merged streams, a link to that for stdout.
+    /// The FIFO for its stderr; with merged streams, a link to the FIFO for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }
@@ -115,8 +115,8 @@ pub(super) fn open_fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
     Ok(open(path, flags, Mode::empty())?)
 }
 
-/// Removes the directories of shells whose host was killed, in `directory`. Returns how many there
-/// were.
+/// Removes the directories in `directory` that shells of killed hosts have left. Returns their
+/// number.
 pub fn sweep_sessions(directory: &Path) -> usize {
     let Ok(entries) = fs::read_dir(directory) else {
         return 0;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_nobody_reads_is_swept() {
+    fn directories_with_a_reader_are_not_swept() {
         let temp = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let path = temp.path().join(format!("{PREFIX}{name}"));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_users_alone() {
+    fn directory_is_private_to_the_user() {
         let temp = tempfile::tempdir().unwrap();
         let directory = Directory::make(temp.path(), None).unwrap();
         let status = directory.path.join(STATUS);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_while_it_goes_leaves_nothing() {
+    fn removal_leaves_no_file_of_a_process_that_writes_meanwhile() {
         let temp = tempfile::tempdir().unwrap();
         for _ in 0..200 {
             let directory = Directory::make(temp.path(), None).unwrap();

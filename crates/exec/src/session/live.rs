@@ -28,10 +28,10 @@ pub(super) struct LiveShell {
     /// The socket for its exports, written after a call and read when the next one begins.
     exports: OwnedFd,
     /// The exports after its last call have not been read yet.
-    owes_exports: bool,
+    exports_pending: bool,
     /// The directory of its FIFOs; removed along with the shell.
     pub(super) directory: Directory,
-    /// It has not run anything yet.
+    /// True until the shell has run its first script.
     pub(super) fresh: bool,
     /// The snapshot it has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
@@ -39,9 +39,9 @@ pub(super) struct LiveShell {
     children: [Children; 2],
     /// `$?` after the last call.
     pub(super) last: i32,
-    /// Its box, if it is in one.
+    /// The sandbox of the shell, if there is one.
     pub(super) sandbox: Option<SandboxWatch>,
-    /// Why what it changes cannot be recorded, if so.
+    /// The reason why the shell's changes cannot be recorded, if so.
     pub(super) unwatched: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl LiveShell {
         let mut supervised = launch(&options.supervisor, base, &options.clock, true)
             .await
             .map_err(|error| failed(&error))?;
-        // No output: that of a call goes through FIFOs.
+        // The shell has no output: the output of a call goes through FIFOs.
         let start = ShellStart {
             limits: spec.limits,
             reports: true,
@@ -112,7 +112,7 @@ impl LiveShell {
             pid: fds.pid,
             talk,
             exports: reports.exports,
-            owes_exports: false,
+            exports_pending: false,
             directory,
             fresh: true,
             snapshot,
@@ -127,9 +127,10 @@ impl LiveShell {
         })
     }
 
-    /// A FIFO at this path that only we have open: that of an earlier call, or a new one.
+    /// Opens the FIFO at this path that an earlier call has left, or creates one. Only the host has
+    /// it open.
     fn fifo(path: PathBuf) -> io::Result<Fifo> {
-        // Unless a script has removed or replaced it.
+        // A script may have removed or replaced the FIFO.
         if let Ok(fifo) = Fifo::open(path.clone())
             && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
         {
@@ -155,26 +156,26 @@ impl LiveShell {
         }
     }
 
-    /// Whether there are no other processes beside or below it, as far as a quick look can tell.
-    /// Orphans become the supervisor's children.
+    /// True if the shell has no children and the supervisor has only the shell, as far as a quick
+    /// check can tell. Orphans become the supervisor's children.
     pub(super) fn is_alone(&self) -> bool {
-        let [beside, below] = &self.children;
+        let [of_supervisor, of_shell] = &self.children;
         let own = i32::try_from(self.pid).unwrap_or_default();
-        beside.are_just(&[own]) && below.are_just(&[])
+        of_supervisor.are_just(&[own]) && of_shell.are_just(&[])
     }
 
-    /// It has reported the end of a call; its exports follow.
-    pub(super) fn will_say_exports(&mut self) {
-        self.owes_exports = true;
+    /// Notes that the shell has reported the end of a call, so that its exports follow.
+    pub(super) fn await_exports(&mut self) {
+        self.exports_pending = true;
     }
 
-    /// Its exports after the last call, unless they are known already or do not come within a
-    /// second.
+    /// Returns the exports after the last call; `None` if they were read already, or do not come
+    /// within a second.
     ///
     /// # Errors
-    /// It has ended meanwhile.
+    /// The shell has ended meanwhile.
     pub(super) async fn exports(&mut self, clock: &dyn Clock) -> Result<Option<Vec<u8>>, String> {
-        if !std::mem::take(&mut self.owes_exports) {
+        if !std::mem::take(&mut self.exports_pending) {
             return Ok(None);
         }
         let failed = |error: io::Error| error.to_string();
@@ -185,10 +186,10 @@ impl LiveShell {
         {
         }
         if exports.last() != Some(&0) {
-            // It has not written all of them yet, which is rare.
+            // Rarely, the shell has not written all exports yet.
             let socket = self.exports.try_clone().map_err(failed)?;
             let socket = watched(socket).map_err(failed)?;
-            let mut limit = clock.sleep(SAID_WITHIN);
+            let mut limit = clock.sleep(ANSWERED_WITHIN);
             let mut is_open = true;
             while exports.last() != Some(&0) {
                 tokio::select! {
@@ -207,16 +208,15 @@ impl LiveShell {
     }
 }
 
-/// Why there is no record of later calls.
+/// The reason why later calls are not recorded.
 const UNWATCHED: &str = "its shell was started by a command that could not be watched";
 
-/// Whether a shell that is started by this call is to be watched, for this call and for those after
-/// it.
+/// True if a shell that is started for this call must be traced, for this call and later ones.
 fn is_watched(spec: &RunSpec) -> bool {
     spec.trace.is_some() && !spec.unwatched
 }
 
-/// What a session's shell is kept in, from which it reaches its FIFOs.
+/// The sandbox or trace of a session's shell. The shell can write to its FIFOs in it.
 fn sandbox_of(
     spec: &RunSpec,
     options: &ShellCacheOptions,
@@ -236,8 +236,8 @@ fn sandbox_of(
     }))
 }
 
-/// How long a shell's exports may take to arrive.
-const SAID_WITHIN: Duration = Duration::from_secs(1);
+/// The time limit for a shell's exports.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Waits for the end of the shell. Cancel safe.
 pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd> {
@@ -250,7 +250,7 @@ pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd>
     }
 }
 
-/// Why the shell is gone.
+/// The reason why the shell has ended.
 pub(super) fn end_reason(end: Option<ShellEnd>) -> String {
     match end {
         Some(ShellEnd::Exited(code)) => format!("its shell exited with code {code}"),

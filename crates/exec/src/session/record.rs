@@ -1,4 +1,4 @@
-//! The text of a session: what its shell is started with, and the record of a call.
+//! The text that a session's shell is started with, and the record of a call.
 
 use super::directory::Directory;
 use super::remembered::Remembered;
@@ -15,9 +15,9 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The descriptor of the control pipe inside the shell: high, so that no script has a use for it;
-/// closed for each script. The file with the record is the shell's stdin, which is another one for
-/// each script anyway.
+/// The descriptor of the control pipe inside the shell: a high number that scripts do not use;
+/// closed for each script. The file with the record is the shell's stdin, because each script gets
+/// another stdin.
 const CONTROL: i32 = 99;
 
 /// The socket for reports, likewise.
@@ -26,10 +26,10 @@ const STATUS: i32 = 98;
 /// The socket for exports, likewise.
 const EXPORTS: i32 = 97;
 
-/// Follows a script that contains the word `builtin`: removes a function of that name and stores
-/// the status, since a later command of ours could not. In POSIX mode, which a variable switches
-/// on, no function replaces `unset`. Other scripts do not get this tail, because bash would parse
-/// it with every call.
+/// Follows a script that contains the word `builtin`: stores the status and removes a function of
+/// that name, since later commands of the record use `builtin`. In POSIX mode, which a variable
+/// switches on, no function replaces `unset`. Other scripts do not get this tail, because bash
+/// would parse it with every call.
 const KEEP_BUILTIN: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
     r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
@@ -40,15 +40,15 @@ const KEEP_BUILTIN: &str = concat!(
 /// resets `PIPESTATUS`. Its `set -x` output is discarded.
 const SAY_STAGES: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
-/// What is done with each call. A script may look at all that is there, so nothing has a name of
-/// ours while it runs (but `__ab`, where the call has variables of its own, for how they were), and
-/// nothing is between it and its output: bash traces this `eval`, and runs a trap before it, where
-/// the loop prints. It stands here and not in the record, for each `eval` around a script is one
-/// more `+` in its trace.
+/// The commands that run each call. A script can inspect its shell, so no variable of this file
+/// exists while it runs, except `__ab`: if the call sets variables, `__ab` has their former values.
+/// The trace of this `eval`, and the output of a trap before it, go to the output of the loop. The
+/// `eval` is here and not in the record, because each `eval` around a script adds a `+` to its
+/// trace.
 ///
-/// The record ends by a status, that of the script before; its last word is `bash`, which is what
-/// `$_` then is, as `bash -c` has it. The script is kept where `bash -c` has it. No word of it is
-/// one of the language, for which an alias could stand in.
+/// The record ends with the exit status of the script before. Its last word is `bash`, so `$_` is
+/// `bash`, as with `bash -c`. The script is in `BASH_EXECUTION_STRING`, as with `bash -c`. None of
+/// these commands uses a reserved word, which an alias could replace.
 ///
 /// Bash appends the index and the quoted line from the control pipe, see [`commit`]. The quote that
 /// is open at the end closes before that line, so the line is part of the program. While the script
@@ -58,9 +58,9 @@ const CALL: &str = concat!(
     r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "${__ab:-:}" bash && \builtin : bash; "#,
     r#"\builtin eval -- "${BASH_EXECUTION_STRING-}" >{out} 2>{err} </dev/null {control}<&- {status}>&- {exports}>&-; "#,
     r#"__ab_c=$?; "#,
-    // Where a script ended within `$(` bash 5.2 has closed more quotes than it had opened, and
-    // would write before its list of them with the next. An error of syntax sets that right; in
-    // POSIX mode it would end the shell.
+    // If a script ends within `$(`, bash 5.2 closes more quotes than it has opened; the next quote
+    // would make it write before the start of its list. A syntax error resets that list. In POSIX
+    // mode, a syntax error would end the shell.
     r#"\builtin test "$__ab_c" = 0 || \builtin test -o posix || \builtin eval ")" || \builtin :; "#,
     "__ab_t='{conclude}'; __ab_n='",
 );
@@ -68,8 +68,8 @@ const CALL: &str = concat!(
 /// The program that follows a script, once the nonce is in `__ab_n`. Without single quotes.
 const CONCLUDE: &str = concat!(
     // Each command is redirected separately, so that the output of the script's traps and traces
-    // does not get into the report. A restricted shell must not report, since it runs no script:
-    // hence the path.
+    // does not get into the report. A restricted shell cannot run another script, so it must not
+    // report: it cannot redirect to the path `/dev/null`.
     r#"\builtin printf "%s\0" "$__ab_n" ${__ab_s+"${__ab_s[@]}"} "${__ab+${__ab:0:64}}" "${PWD-}" "$__ab_c" "$__ab_n" "#,
     r#">&{status} 2>/dev/null; \builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; {forget}; "#,
     // Bash writes each export separately. The call does not wait for them: on a separate socket
@@ -80,18 +80,18 @@ const CONCLUDE: &str = concat!(
 /// Removes all variables of this file, and the script.
 const FORGET: &str = r"\builtin unset -v __ab __ab_n __ab_s __ab_c __ab_t BASH_EXECUTION_STRING";
 
-/// A bash that is too old reports that.
+/// The report of a bash that is too old.
 const REPORT_TOO_OLD: &str =
     if_too_old!(r#"\builtin printf %s "v$BASH_VERSION" >&{status_fd}; \builtin exit 125"#);
 
-/// What the shell runs: for every NUL on the control pipe the record in the file is evaluated. A
-/// `while read` loop would make `break` and line numbers go wrong. The record is not on the pipe
-/// itself, from which bash reads byte by byte. What the loop prints (a trace, a trap between two
-/// calls) is discarded.
+/// The command line of the shell: for every NUL on the control pipe, the shell evaluates the record
+/// in the file. A `while read` loop would make `break` and line numbers go wrong. The record is not
+/// on the pipe itself, from which bash reads byte by byte. Output of the loop (a trace, a trap
+/// between two calls) is discarded.
 ///
-/// The loop needs an array to read into. The stack of directories is one that is always there, and
-/// takes nothing that is far beyond its end. Where a script has taken it away the shell ends behind
-/// it: bash would write where there is nothing.
+/// `mapfile` needs an array to read into. `DIRSTACK` exists in every shell, and ignores elements
+/// far beyond its end. If a script has unset it, the shell exits after that script: bash would
+/// write to an array that does not exist.
 pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let begin = exec(&format!(
         "{CONTROL}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS}>&{{status_fd}} {{status_fd}}>&- \
@@ -180,8 +180,8 @@ pub(super) fn commit(nonce: &Nonce) -> Vec<u8> {
     format!("{};\\builtin eval \"$__ab_t\" #\0", nonce.0).into_bytes()
 }
 
-/// What the shell reads when it is done with its record, and what changes nothing: its loop waits
-/// for the NUL all the same.
+/// A byte that the shell reads once it has finished its record. The byte has no effect, because the
+/// loop still waits for a NUL.
 pub(super) const QUESTION: &[u8] = b".";
 
 /// The start of a record, which stays in `__ab` if bash cannot parse the record. The record's nonce
@@ -192,24 +192,24 @@ const UNREAD: &str = r"\builtin : u";
 /// follows.
 const NO_DIRECTORY: &str = r"\builtin : d";
 
-/// What a call's record does.
+/// The contents of a call's record.
 #[derive(Debug)]
 pub(super) struct SessionRecord<'a> {
     pub(super) script: &'a str,
-    /// Directory to enter before the script; `None` stays where the shell is, or was.
+    /// The directory to enter before the script; `None` stays in the session's directory.
     pub(super) cwd: Option<&'a Path>,
-    /// Restored first, in a shell that is new.
+    /// The state that a new shell restores first.
     pub(super) remembered: Option<&'a Remembered>,
-    /// The shell is new, and has nothing to restore.
+    /// True if the shell is new and has no state to restore.
     pub(super) is_new: bool,
     /// `OLDPWD` of the environment.
     pub(super) oldpwd: Option<&'a OsStr>,
-    /// What the shell has loaded, in a shell that is new: options and search path are set with its
-    /// first script.
+    /// The snapshot that a new shell has loaded: its options and search path are set with the first
+    /// script.
     pub(super) snapshot: Option<&'a Snapshot>,
-    /// `$?` when the script begins: that of the script before.
+    /// `$?` when the script begins: the exit status of the script before.
     pub(super) last: i32,
-    /// Whether the exit status of each stage of the last pipeline is asked for.
+    /// True if the exit status of each stage of the last pipeline is requested.
     pub(super) stages: bool,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
@@ -219,7 +219,7 @@ pub(super) struct SessionRecord<'a> {
 }
 
 impl SessionRecord<'_> {
-    /// The record, with the NUL that ends it. What it begins with is undone at once: its own text.
+    /// The record, with the NUL that ends it. The record first unsets `__ab`, which has its text.
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + 256);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
@@ -237,8 +237,7 @@ impl SessionRecord<'_> {
         let place = place.map(ShellCwd::enter);
         let refuse = format!("__ab='{NO_DIRECTORY}{}'; else ", self.nonce.0);
         let refuse = refuse.as_bytes();
-        // Where the call names a directory of its own it does not matter whether the other is
-        // there.
+        // If the call names a directory, the session's directory need not exist.
         let must_be_there = self.cwd.is_none() && place.is_some();
         if let Some(place) = place {
             if must_be_there {
@@ -252,7 +251,7 @@ impl SessionRecord<'_> {
             }
         }
         if let Some(remembered) = self.remembered {
-            // `OLDPWD` is among them.
+            // These exports include `OLDPWD`.
             add(&remembered.exports);
             add(b"\n");
         }
@@ -282,7 +281,7 @@ impl SessionRecord<'_> {
         }
         match self.last {
             0 => add(b"\\builtin :\0"),
-            // As the first of a list it runs no trap for errors.
+            // A command in front of `&&` does not run the `ERR` trap.
             last => add(format!("(\\builtin exit {last}) && \\builtin : #\0").as_bytes()),
         }
         text
@@ -311,8 +310,9 @@ impl SessionRecord<'_> {
         self.tail().is_some()
     }
 
-    /// Sets the call's variables, and keeps how they were. Assignments in front of `eval` would do
-    /// without, but bash 5.2 does not export them to children if the variable was there before.
+    /// Sets the call's variables, and stores their former values. Assignments in front of `eval`
+    /// would not need that, but bash 5.2 does not export them to children if the variable existed
+    /// before.
     fn variables_set(&self) -> Vec<u8> {
         if self.variables.is_empty() {
             return Vec::new();
@@ -332,10 +332,10 @@ impl SessionRecord<'_> {
     }
 }
 
-/// Whether a script was run, or why not.
+/// Tells whether a script was run, or why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Run {
-    /// It was.
+    /// The script was run.
     Yes,
     /// The call's directory, or the session's, could not be entered.
     NoDirectory,
@@ -343,16 +343,16 @@ pub(super) enum Run {
     Unread,
 }
 
-/// What a shell says after a script.
+/// The report of a shell after a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Report {
-    /// Whether the script was run.
+    /// Tells whether the script was run.
     pub(super) run: Run,
     /// Exit status of the script, 0 to 255.
     pub(super) code: i32,
-    /// What it calls the directory that it is in.
+    /// The path of the current directory, according to the shell.
     pub(super) cwd: Vec<u8>,
-    /// The exit status of each stage of the last pipeline, where that was asked for.
+    /// The exit status of each stage of the last pipeline, if requested.
     pub(super) stages: Option<Vec<Stage>>,
 }
 

@@ -5,9 +5,9 @@ use super::shell_cwd::ShellCwd;
 /// The state that survives the end of a session's shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Remembered {
-    /// The shell's directory; `None`: a new shell goes where its call wants it.
+    /// The shell's directory; if `None`, a new shell enters the directory of its call.
     pub(super) cwd: Option<ShellCwd>,
-    /// Its exported variables, as printed by `export -p`. Those of the last call are known when the
-    /// next one begins.
+    /// Its exported variables, as printed by `export -p`. The exports after a call are read when
+    /// the next call begins.
     pub(super) exports: Vec<u8>,
 }

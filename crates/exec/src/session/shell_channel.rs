@@ -1,5 +1,5 @@
-//! What a session's shell is told and says, apart from what its scripts print: records go in,
-//! reports come out.
+//! The channel to a session's shell, separate from the output of its scripts: the host sends
+//! records, the shell sends reports.
 
 use super::record::{Expected, QUESTION, Report, commit};
 use agent_bash_process::{peek_report, receive_report};
@@ -16,14 +16,14 @@ use tokio::net::unix::pipe::Sender;
 /// Maximum size of the bytes kept from a shell without a report; beyond it, they are dropped.
 const LONGEST_REPORT: usize = 1 << 20;
 
-/// The host's ends of it.
+/// The host's ends of the channel.
 #[derive(Debug)]
 pub(super) struct ShellChannel {
     /// The file for records; the shell shares its file offset.
     record: File,
     /// A NUL written here makes the shell read the record.
     control: File,
-    /// Reports come out here.
+    /// The socket from which reports are read.
     status: UnixStream,
     /// Pid of the shell; bytes from other processes are ignored.
     shell: u32,
@@ -72,7 +72,7 @@ impl ShellChannel {
     /// Waits for more of a report. Cancel safe.
     pub(super) async fn more(&mut self) -> io::Result<()> {
         if more(&self.status, self.shell, &mut self.reported).await? == 0 {
-            // The shell has closed it, so it ends soon, which the supervisor reports.
+            // The shell has closed the socket, so it ends soon, which the supervisor reports.
             std::future::pending::<()>().await;
         }
         Ok(())
@@ -84,7 +84,7 @@ impl ShellChannel {
         self.reported.clear();
         let commit = commit(&expected.call);
         self.expected = Some(expected);
-        // Nothing may remain of a longer record before.
+        // A longer record before must not remain in part.
         self.record.set_len(0)?;
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
@@ -101,7 +101,7 @@ impl ShellChannel {
         &self.reported
     }
 
-    /// Whether it has read the record: it shares its file offset with us.
+    /// True if the shell has read the record: it shares its file offset with the host.
     pub(super) fn has_taken(&self) -> bool {
         rustix::fs::tell(&self.record) != Ok(0)
     }
@@ -113,12 +113,12 @@ impl ShellChannel {
             return Ok(false);
         }
         self.record.write_all_at(b"\0", 0)?;
-        // At 1 it has meanwhile read the empty one, beyond that the complete one.
+        // At offset 1, the shell has read the empty record; beyond it, the complete one.
         Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
-    /// Asks whether it is done with its record. It answers by reading the question from the control
-    /// pipe.
+    /// Asks the shell whether it has finished its record. The shell answers by reading the question
+    /// from the control pipe.
     pub(super) fn ask(&mut self) -> io::Result<PendingQuestion> {
         self.control.write_all(QUESTION)?;
         let control = self.control.try_clone()?;
@@ -148,8 +148,8 @@ pub(super) struct PendingQuestion {
 }
 
 impl PendingQuestion {
-    /// Waits for the answer: it is done with its record and reads what comes next. For ever if the
-    /// system cannot tell. Cancel safe.
+    /// Waits for the answer: the shell has finished its record and reads the control pipe. Waits
+    /// forever if the system cannot report it. Cancel safe.
     pub(super) async fn answered(&self) {
         let _ = self.control.writable().await;
         if rustix::io::ioctl_fionread(&self.control) != Ok(0) {

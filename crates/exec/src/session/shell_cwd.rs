@@ -1,8 +1,8 @@
-//! The directory of a session's shell, and how another shell gets there, or fails.
+//! The directory of a session's shell, and the commands by which another shell enters it, or fails.
 //!
-//! What the shell reports can be wrong: a script may set PWD, and a directory may be moved or
-//! removed while a shell is in it. The kernel knows the directory, but not the name by which the
-//! shell got there (a symbolic link).
+//! The path that the shell reports can be wrong: a script may set PWD, and a directory may be moved
+//! or removed while a shell is in it. The kernel knows the directory, but not the name by which the
+//! shell entered it (a symbolic link).
 
 use agent_bash_call::Reader;
 use agent_bash_process::{directory_of, quoted};
@@ -18,7 +18,7 @@ const REMOVED: &[u8] = b" (deleted)";
 pub(super) struct ShellCwd {
     /// Its path according to the shell.
     name: Vec<u8>,
-    /// Its path according to the kernel; `None` if that does not tell.
+    /// Its path according to the kernel, if that is known.
     real: Option<Vec<u8>>,
 }
 

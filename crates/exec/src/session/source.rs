@@ -10,14 +10,14 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a waiting shell may take to take a record. A shell that has taken it and reports
-/// nothing for so long is asked whether it has finished.
+/// The time limit for a waiting shell to take a record. A shell that has taken the record and has
+/// not reported after this time is asked whether it has finished.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
 /// Additional time for a shell that has just been started.
 const STARTED_WITHIN: Duration = Duration::from_secs(9);
 
-/// Why a shell has not run a script although it has taken the record.
+/// The reason why a shell has not run a script although it has taken the record.
 const UNREAD: &str =
     "its shell could not read the script, as where an alias stands in for a word of the language";
 
@@ -28,7 +28,7 @@ pub(super) struct SessionSource<'a> {
     talk: &'a mut ShellChannel,
     clock: Arc<dyn Clock>,
     alarm: Alarm,
-    /// When to check whether the shell has taken its record.
+    /// The time at which to check whether the shell has taken its record.
     look: Option<Duration>,
     patience: Option<Duration>,
     pending: Option<PendingQuestion>,
@@ -38,16 +38,16 @@ pub(super) struct SessionSource<'a> {
     output_first: bool,
 }
 
-/// What a shell without a report has done.
+/// The state of a shell that does not report.
 #[derive(Debug, Clone, Copy)]
 enum Verdict {
-    /// It has finished its record.
+    /// The shell has finished its record.
     Done,
-    /// It did not take its record, which was withdrawn.
+    /// The shell did not take its record, which was withdrawn.
     TookNothing,
 }
 
-/// What is ready to be handled.
+/// An event to handle.
 #[derive(Debug)]
 pub(super) enum SessionEvent {
     Output(OutputReady),
@@ -59,20 +59,20 @@ pub(super) enum SessionEvent {
     Answered,
 }
 
-/// What the shell did with a script.
+/// The outcome of handing a script to the shell.
 #[derive(Debug)]
 pub(super) enum Observed {
-    /// It has run it.
+    /// The shell has run the script.
     Report(Report),
-    /// It has run all or part of it, and is gone.
+    /// The shell has run all or part of the script, and has ended.
     End,
-    /// It has run all or part of it and waits for the next, but cannot report.
+    /// The shell has run all or part of the script and waits for the next, but cannot report.
     Mute,
-    /// It could not enter the directory.
+    /// The shell could not enter the directory.
     Refused,
-    /// It has not run it, for this reason.
+    /// The shell has not run the script, for this reason.
     Unread(&'static str),
-    /// It is gone without having taken it.
+    /// The shell has ended without taking the script.
     RefusedHandoff,
 }
 
@@ -97,7 +97,7 @@ impl<'a> SessionSource<'a> {
         }
     }
 
-    /// What happened to the script, once the shell has finished or ended.
+    /// The outcome for the script, once the shell has finished or ended.
     pub(super) fn observed(&mut self) -> Observed {
         // The shell's end may be observed before its last report is read.
         let _ = self.talk.listen();

@@ -1,9 +1,9 @@
-//! Converts what a shell reported into what other shells load: the text with the definitions, and
-//! the commands that set options.
+//! Converts the report of a shell into the text with definitions that other shells load, and the
+//! commands that set options.
 //!
-//! They are separate because they run at different times. Definitions are loaded while a shell
-//! waits. Options such as `set -e` or `failglob` would also affect the wrapper around the script,
-//! so they are set immediately before it.
+//! Definitions and options are separate because they are applied at different times. Definitions
+//! are loaded while a shell waits. Options such as `set -e` or `failglob` would also affect the
+//! wrapper around the script, so they are set immediately before it.
 
 use super::dump::{Definition, ShellOptions};
 use agent_bash_process::quoted;

@@ -1,8 +1,9 @@
-//! What a shell does for a host, tested with real shells and a real supervisor.
+//! Tests of shells for a host, with real shells and a real supervisor.
 //!
-//! One program for all of it: what is beside `it/` looks at its whole process, and so has one of
-//! its own.
+//! All of them are in one program. Each test next to `it/` inspects its whole process, so it is a
+//! separate program.
 
+mod background_changes;
 mod bash_equality;
 mod bash_suite;
 mod boxed;
@@ -13,7 +14,6 @@ mod fallback;
 mod faults;
 mod jobs;
 mod ladder;
-mod late;
 mod other_shells;
 mod replaced;
 mod session_cwd;

@@ -17,7 +17,7 @@ fn is_reset(ran: &FinishedRun) -> bool {
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }
 
-/// What a script can break in its shell is noticed as soon as the script is over.
+/// A script that breaks its shell is noticed as soon as it ends.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_cannot_tell_is_replaced() {
     for script in ["set -n", "set -r", "enable -n printf"] {

@@ -1,6 +1,6 @@
-//! Calls that are watched: what they change is recorded before it changes, whoever changes it; what
-//! they only read is not; and all else of a call is as it is otherwise. What a record is good for
-//! is tested where it is kept.
+//! Traced calls: every file is recorded before a process of the call changes it, and files that are
+//! only read are not recorded. In all other respects, a traced call is like an untraced one. The
+//! crate `agent-bash-changes` tests the use of records.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -40,29 +40,29 @@ impl TestWorkspace {
         spec(script).cwd(self.root.clone()).trace(traced)
     }
 
-    async fn run(&self, script: &str) -> (FinishedRun, Record) {
+    async fn run(&self, script: &str) -> (FinishedRun, SetFiles) {
         let set = self.set();
         let ran = run(&self.traced(script, &set)).await.unwrap();
-        (ran, Record::of(&set))
+        (ran, SetFiles::of(&set))
     }
 }
 
-/// What is in the files of a set.
-struct Record {
+/// The bytes in the files of a change set.
+struct SetFiles {
     index: Vec<u8>,
-    kept: Vec<u8>,
+    preimages: Vec<u8>,
 }
 
-impl Record {
+impl SetFiles {
     fn of(set: &ChangeSet) -> Self {
         let read = |name: &str| fs::read(set.dir().join(name)).unwrap_or_default();
-        let mut kept = read("pack");
+        let mut preimages = read("pack");
         for link in fs::read_dir(set.dir().join("links")).unwrap() {
-            kept.extend(fs::read(link.unwrap().path()).unwrap());
+            preimages.extend(fs::read(link.unwrap().path()).unwrap());
         }
         Self {
             index: read("idx"),
-            kept,
+            preimages,
         }
     }
 
@@ -71,7 +71,7 @@ impl Record {
     }
 
     fn keeps(&self, content: &str) -> bool {
-        has(&self.kept, content)
+        has(&self.preimages, content)
     }
 }
 
@@ -89,7 +89,7 @@ fn code(ran: &FinishedRun) -> Option<i32> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
+async fn changed_files_are_recorded_before_and_read_files_are_not() {
     let place = TestWorkspace::with(FILES);
     let script = "echo x >>one; rm two; mv three moved; cat five >/dev/null; \
         sed -i s/content/other/ d/six; mkdir new; ln -s one new/link; chmod 600 four; exit 4";
@@ -108,16 +108,16 @@ async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
         fs::read(place.root.join("one")).unwrap(),
         b"content of one\nx\n"
     );
-    // The negative control: without a record there is none.
+    // The negative control: an untraced call leaves the set empty.
     let place = TestWorkspace::with(FILES);
     let set = place.set();
     let ran = run(&place.traced(script, &set).trace(None)).await.unwrap();
     assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
-    assert!(Record::of(&set).index.is_empty());
+    assert!(SetFiles::of(&set).index.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_changes_a_file_is_seen() {
+async fn changes_by_all_processes_of_a_call_are_recorded() {
     let place = TestWorkspace::with(FILES);
     let script = "(cd d; exec 5<.; echo x >>/proc/self/fd/5/six); \
         setsid sh -c 'echo x >>one' & wait; \
@@ -143,8 +143,8 @@ async fn nothing_else_of_a_call_is_different() {
     assert_eq!((&*ran.out, stages), ("kept\n", Some(2)), "{ran:?}");
     assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
     assert_eq!(ran.outcome.traced, Some(Traced::complete()));
-    // What a call is made of concerns nobody, nor do devices.
-    let record = Record::of(&set);
+    // Files of this program and devices are not recorded.
+    let record = SetFiles::of(&set);
     assert!(!record.names("agent-bash") && !record.names("dev"));
 }
 
@@ -165,15 +165,15 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
             .await
             .unwrap();
         assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
-        let record = Record::of(&set);
+        let record = SetFiles::of(&set);
         assert!(record.keeps(&format!("content of {name}\n")), "{name}");
         assert!(!record.names("plain"));
         assert!(soon(|| cache.warm() > 1).await);
     }
 }
 
-/// The start of a shell that waits is no part of its call: it opens devices to write to them, and
-/// nobody has said yet where to record; it reads its control pipe nevertheless.
+/// A warm shell opens devices for writing before it has a change set. The tracer lets these opens
+/// continue, so the shell is ready and reads its control pipe before its call.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
     let place = TestWorkspace::with(FILES);
@@ -193,7 +193,7 @@ async fn a_shell_that_waits_to_be_watched_has_started_before_its_call() {
     assert!(soon(reads).await);
 }
 
-/// Of each of its threads.
+/// The children of each thread of the supervisor.
 fn children(supervisor: &str) -> Vec<String> {
     let threads = fs::read_dir(format!("/proc/{supervisor}/task")).unwrap();
     let of = |thread: PathBuf| fs::read_to_string(thread.join("children")).unwrap_or_default();
@@ -214,8 +214,8 @@ async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
         let spec = session(place.traced(script, &set));
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
         assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
-        all.push((names, Record::of(&set)));
-        // What is between two calls belongs to none.
+        all.push((names, SetFiles::of(&set)));
+        // Changes between two calls belong to neither.
         let grown = || fs::metadata(place.root.join("three")).unwrap().len() > 18;
         assert!(names != "two" || soon(grown).await);
     }
@@ -255,7 +255,7 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     };
     let taking = say(gives_up, true).await;
     assert_eq!((&*taking.out, reset(&taking)), ("01\n", 1), "{taking:?}");
-    // It stays as it is, and says so.
+    // The untraced shell remains, and the result reports it.
     let later = say("echo $kept; echo x >>one", false).await;
     let lacking = later.outcome.traced.and_then(|traced| traced.lacking);
     assert!(lacking.is_some_and(|why| why.contains("could not be watched")));
@@ -263,15 +263,14 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
     assert_eq!((&*again.out, reset(&again)), ("01\n", 0), "{again:?}");
 }
 
-/// Whether contents were kept as files of their own, which nothing but a clone makes where nothing
-/// is deleted.
+/// True if preimages are separate files. If no file is deleted, only clones are separate files.
 fn has_clones(set: &Path) -> bool {
     fs::read_dir(set.join("links")).unwrap().next().is_some()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
-    // The negative control: where there is room, it goes on.
+async fn call_is_ended_before_it_changes_more_if_its_set_is_full() {
+    // The negative control: with a larger limit, the call continues.
     for (limit, ends) in [(1 << 20, true), (1 << 30, false)] {
         let place = TestWorkspace::with(FILES);
         for name in ["large", "larger"] {
@@ -287,7 +286,7 @@ async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
         let script = "echo 1 >large; echo 2 >larger; echo 3 >one";
         let ran = run(&place.traced(script, &set)).await.unwrap();
         let traced = ran.outcome.traced.clone().unwrap();
-        // What a file system clones is not copied, and takes no room.
+        // A clone is not a copy, and does not count.
         let ends = ends && !has_clones(set.dir());
         assert_eq!(traced.full, ends, "{ran:?}");
         assert_eq!(code(&ran).is_none(), ends, "{ran:?}");
@@ -300,8 +299,8 @@ async fn a_call_of_which_no_more_can_be_kept_is_ended_before_it_changes_more() {
     }
 }
 
-/// What is mounted below the workspace is another tree: the call is recorded all the same, writes
-/// there are counted, and an undo leaves them alone.
+/// A mount below the workspace is another tree: the call is recorded all the same, writes to the
+/// mount are counted, and an undo does not revert them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
     const THIS: &str = "traced::a_mount_below_the_workspace_is_counted_and_not_taken_back";
@@ -347,7 +346,7 @@ async fn a_call_that_is_ended_was_recorded() {
     let spec = spec.timeout(Some(Duration::from_millis(200)));
     let ran = run(&spec.grace(Duration::from_millis(20))).await.unwrap();
     assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
-    assert!(Record::of(&set).keeps("content of one\n"));
+    assert!(SetFiles::of(&set).keeps("content of one\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -368,7 +367,7 @@ async fn a_box_holds_and_is_watched() {
         let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
         assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
         assert!(ran.outcome.sandbox.is_some());
-        assert!(Record::of(&set).keeps("content of d/six\n"));
+        assert!(SetFiles::of(&set).keeps("content of d/six\n"));
         assert_eq!(
             fs::read(place.root.join("one")).unwrap(),
             b"content of one\n"
@@ -376,9 +375,9 @@ async fn a_box_holds_and_is_watched() {
     }
 }
 
-/// A program may be watched by one only; it runs all the same, and its result says so.
+/// Tracing needs a supervisor process, and a change set.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nobody_can_watch_the_call_runs_and_says_so() {
+async fn call_that_cannot_be_traced_runs_and_reports_the_reason() {
     let place = TestWorkspace::with(FILES);
     let set = place.set();
     let alone = ShellCache::new(ShellCacheOptions {
@@ -390,14 +389,14 @@ async fn where_nobody_can_watch_the_call_runs_and_says_so() {
     let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
     assert_eq!(ran.out, "ran\n");
     assert!(lacking.is_some_and(|why| why.contains("supervisor")));
-    // A directory that is no set.
+    // The directory is not a change set.
     let missing = spec.trace(Some(place.root.join("d")));
     let ran = run(&missing).await.unwrap();
     let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
     assert!(lacking.is_some() && ran.out == "ran\n");
 }
 
-/// Each file, with all that a user can see of it.
+/// Each file with its attributes and its content.
 fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
     let mut all = BTreeMap::new();
     let mut waiting = vec![root.to_owned()];
@@ -425,7 +424,7 @@ fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
     all
 }
 
-/// Whatever call it is made by, it is seen, and can be taken back.
+/// Each change is recorded and can be undone, by whichever system call it is made.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_call_that_changes_files_is_seen() {
     let place = TestWorkspace::with(FILES);
@@ -457,7 +456,7 @@ async fn every_call_that_changes_files_is_seen() {
             .iter()
             .flatten()
             .all(|seen| !seen.starts_with('4'));
-        // A new time alone is kept, but is nothing to speak of.
+        // A new time alone is recorded, but not listed.
         let speaks = is_file && was != is && path != Path::new("times");
         assert!(
             !speaks || named.contains(path.to_str().unwrap()),
@@ -472,7 +471,7 @@ async fn every_call_that_changes_files_is_seen() {
     }
 }
 
-/// Before a call it is known whether anybody can watch it, as far as that depends on the system.
+/// The executor reports before a call whether the system allows tracing it.
 #[tokio::test(flavor = "multi_thread")]
 async fn whether_calls_can_be_watched_is_known_before() {
     assert_eq!(cache().watches().await, Ok(()));

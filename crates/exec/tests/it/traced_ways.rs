@@ -1,5 +1,5 @@
-//! Files that are reached by another way than a path below the workspace: what such a call changes
-//! is listed and taken back, or the record says that it is not exact, and why.
+//! Files that a call reaches by another way than a path below the workspace. Their changes are
+//! listed and can be undone, or the record is marked as inexact, with the reason.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -46,7 +46,7 @@ fn lacking(ran: &FinishedRun) -> Option<&str> {
     traced.and_then(|traced| traced.lacking.as_deref())
 }
 
-/// Whether this machine lets a user have namespaces, of which some tests need one.
+/// True if this machine lets a user create namespaces, which some tests need.
 async fn has_namespaces(place: &TestWorkspace) -> bool {
     let spec = spec("unshare -rm true").cwd(place.root.clone());
     run(&spec).await.unwrap().outcome.ending == Ending::Exited { code: 0 }
@@ -114,7 +114,7 @@ async fn file_with_a_name_beyond_the_root_is_taken_back() {
             "oy\n",
             &["d/link", "one"],
         ),
-        // It is only renamed there.
+        // The file is only renamed outside of the root.
         ("mv ../beyond ../other", "one\n", &[]),
     ] {
         let place = TestWorkspace::with(FILES);
@@ -159,7 +159,7 @@ async fn file_of_another_mount_is_found_or_named_as_unknown() {
             format!("unshare -rm sh -c 'mount -t tmpfs none {at}; echo x >{at}/six'"),
             Some(&[]),
         ),
-        // Which name goes is not known.
+        // The name that the call removes is not known.
         (format!("unshare -rm {PROGRAM} clone-remove"), None),
     ] {
         let place = TestWorkspace::with(FILES);

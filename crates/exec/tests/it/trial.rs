@@ -1,5 +1,6 @@
-//! Trials: what a call changes is held back, whatever it starts and however it ends; and all else
-//! of a call is as it is without one. How the view is made is tested where that is done.
+//! Trials: the changes of a call and of all its processes are held back, however it ends. In all
+//! other respects, a call with a trial is like one without. The crate `agent-bash-sandbox` tests
+//! the mounts of a trial.
 
 #![expect(
     clippy::unwrap_used,
@@ -20,15 +21,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A workspace with a file, and where changes to it go.
-struct Place {
+/// A workspace with a file, and the directories for changes to it.
+struct TrialWorkspace {
     _temp: tempfile::TempDir,
     root: PathBuf,
     upper: PathBuf,
     work: PathBuf,
 }
 
-impl Place {
+impl TrialWorkspace {
     fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
@@ -53,7 +54,7 @@ impl Place {
         }))
     }
 
-    /// Where changes go from now on.
+    /// Replaces the directories for changes by empty ones.
     fn renew(&mut self) {
         for directory in [&mut self.upper, &mut self.work] {
             directory.as_mut_os_string().push("+");
@@ -77,7 +78,7 @@ fn code(ran: &FinishedRun) -> i32 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn changes_are_seen_by_the_call_and_not_made() {
-    let place = Place::new();
+    let place = TrialWorkspace::new();
     let ran = run(&place.trial("echo new >>file; echo more >more; cat file more; exit 3"))
         .await
         .unwrap();
@@ -90,16 +91,17 @@ async fn changes_are_seen_by_the_call_and_not_made() {
     assert!(!ran.outcome.held_back && place.root.join("more").exists());
 }
 
-/// What another process does when it is asked is not held back: the trial says that it asked.
+/// Changes by a process outside of the trial are not held back: the result reports that the trial
+/// connected to one.
 #[tokio::test(flavor = "multi_thread")]
 async fn trial_that_speaks_to_a_process_outside_says_so() {
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = Place::new();
+    let mut place = TrialWorkspace::new();
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
     let socket = place.root.with_file_name("socket");
     let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let script = format!("{program} connect {}", socket.display());
-    // The second in a shell that waited.
+    // The second call uses a warm shell.
     for _ in 0..2 {
         let trial = place.trial(&script);
         let run = run_with(&cache, &trial, &cancel);
@@ -137,13 +139,13 @@ fn warm_cache() -> ShellCache {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_waited_sees_what_is_there_when_its_trial_begins() {
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = Place::new();
+    let mut place = TrialWorkspace::new();
     let theirs = tempfile::tempdir().unwrap();
     fs::create_dir_all(place.root.join("d/e")).unwrap();
     fs::write(place.root.join("gone"), "").unwrap();
     let look = "cat file; ls -R; ls ../root/d; echo by $PPID >>file; echo new >new";
     let first = run_with(&cache, &place.trial(look), &cancel).await.unwrap();
-    let by = |place: &Place| fs::read_to_string(place.upper.join("file")).unwrap();
+    let by = |place: &TrialWorkspace| fs::read_to_string(place.upper.join("file")).unwrap();
     let first_by = by(&place);
     assert!(first.outcome.held_back, "{first:?}");
     for round in 0..4 {
@@ -171,7 +173,8 @@ async fn a_shell_that_waited_sees_what_is_there_when_its_trial_begins() {
     }
 }
 
-/// What the host mounts while a shell waits apart does not appear there: that one is not used.
+/// A file system that the host mounts while a shell waits is not visible to that shell, which is
+/// therefore not used.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
     const THIS: &str = "trial::a_trial_has_the_mounts_that_the_host_has_when_it_begins";
@@ -179,7 +182,7 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
         return;
     }
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = Place::new();
+    let mut place = TrialWorkspace::new();
     let beside = tempfile::tempdir().unwrap();
     let by = "echo $PPID; ls";
     let script = format!("{by} {}", beside.path().display());
@@ -198,12 +201,12 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
         said.push(ran.out.lines().next().unwrap().to_owned());
         assert!(soon(|| cache.warm() > 0).await);
     }
-    // The control: without other mounts the one that waits is used.
+    // The control: without further mounts, the warm shell is used.
     assert_eq!(said[0], said[1]);
 }
 
-/// An overlay would not show what is mounted below: neither a new shell nor one that waits runs
-/// anything. Where it is mounted no more, both do.
+/// An overlay would not show a mount below the workspace: neither a new shell nor a warm one runs
+/// the command. Without the mount, both do.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
     const THIS: &str = "trial::a_mount_below_the_workspace_is_named_and_nothing_runs";
@@ -211,7 +214,7 @@ async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
         return;
     }
     let (cache, cancel) = (warm_cache(), Cancel::new());
-    let mut place = Place::new();
+    let mut place = TrialWorkspace::new();
     let below = place.root.join("below");
     fs::create_dir(&below).unwrap();
     for round in 0..2 {
@@ -237,13 +240,13 @@ async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
     }
 }
 
-/// Each has supervisors of its own.
+/// Trials and other calls have separate supervisors.
 #[tokio::test(flavor = "multi_thread")]
 async fn shells_that_wait_for_trials_serve_nothing_else_nor_others_them() {
     let cache = warm_cache();
     let cancel = Cancel::new();
     for round in 0..4 {
-        let place = Place::new();
+        let place = TrialWorkspace::new();
         let mut spec = place.trial("echo x >written");
         let is_trial = round % 2 == 1;
         if !is_trial {
@@ -257,8 +260,8 @@ async fn shells_that_wait_for_trials_serve_nothing_else_nor_others_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_outlives_a_trial() {
-    // By its whole path, too, which leads to the view for as long as it lives.
+async fn no_process_outlives_a_trial() {
+    // The daemon also writes by the whole path, which leads to the view while the view exists.
     let daemon = "setsid sh -c 'trap \"\" TERM; exec >/dev/null 2>&1; (sleep 0.05; while :; do echo late >>file; echo late >>$PWD/file; sleep 0.02; done) &' &";
     let waiting = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
@@ -267,10 +270,10 @@ async fn nobody_outlives_a_trial() {
     let cancel = Cancel::new();
     for round in 0..4 {
         let policy = [SurvivorPolicy::Adopt, SurvivorPolicy::Kill][round % 2];
-        let place = Place::new();
+        let place = TrialWorkspace::new();
         let spec = place.trial(&format!("exec 9>>file; {daemon} sleep 0.2; echo $$"));
         let spec = spec.grace(Duration::from_millis(100));
-        // The last two in shells that waited.
+        // The later rounds use warm shells.
         let ran = if round == 0 {
             run(&spec.survivors(policy)).await.unwrap()
         } else {
@@ -287,7 +290,7 @@ async fn nobody_outlives_a_trial() {
         assert!(place.is_as_it_was());
     }
     // The negative control: without a trial such a process lives on.
-    let place = Place::new();
+    let place = TrialWorkspace::new();
     let spec = place.trial("sleep 0.4 >/dev/null 2>&1 &").trial(None);
     let ran = run(&spec.survivors(SurvivorPolicy::Adopt)).await.unwrap();
     assert_eq!(ran.outcome.survivors.len(), 1, "{ran:?}");
@@ -295,7 +298,7 @@ async fn nobody_outlives_a_trial() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
-    let place = Place::new();
+    let place = TrialWorkspace::new();
     let script = "echo x >x; (trap '' TERM; sleep 9) & sleep 9";
     let spec = place
         .trial(script)
@@ -308,7 +311,7 @@ async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
     assert!(ran.outcome.held_back && ran.outcome.survivors.is_empty());
     assert!(place.is_as_it_was() && place.upper.join("x").exists());
 
-    let place = Place::new();
+    let place = TrialWorkspace::new();
     let cancel = Cancel::new();
     let later = cancel.clone();
     let cache = cache();
@@ -324,7 +327,7 @@ async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_variables_and_directories_are_reported() {
-    let mut place = Place::new();
+    let mut place = TrialWorkspace::new();
     let mut spec =
         place.trial("mkdir d; cd d; echo $KEPT; false | (exit 3) | sh -c 'kill $$' | true");
     spec.env
@@ -351,7 +354,7 @@ async fn stages_variables_and_directories_are_reported() {
         assert!(round > 1 || soon(|| cache.warm() > 0).await);
     }
     // A directory that the call has removed below itself.
-    let place = Place::new();
+    let place = TrialWorkspace::new();
     let gone = place.trial("mkdir d; cd d; rmdir ../d; pwd; false | true");
     let ran = run(&gone.report_stages(true)).await.unwrap();
     assert_eq!(ran.out, format!("{}\n", place.root.join("d").display()));
@@ -361,7 +364,7 @@ async fn stages_variables_and_directories_are_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_box_and_a_trial_hold_at_once() {
     for tier in [Tier::Base, Tier::Full] {
-        let place = Place::new();
+        let place = TrialWorkspace::new();
         let beside = tempfile::tempdir().unwrap();
         let outside = beside.path().join("outside");
         let plan = Plan {
@@ -385,7 +388,7 @@ async fn a_box_and_a_trial_hold_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nothing_can_be_held_back_nothing_runs() {
-    let place = Place::new();
+    let place = TrialWorkspace::new();
     let spec = place.trial("echo ran >ran; echo ran >&2");
     let session = spec.clone().session(SessionName("s".into()));
     let alone = ShellCache::new(ShellCacheOptions {

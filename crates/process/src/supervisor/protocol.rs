@@ -37,13 +37,14 @@ pub const ORDERS: &[&str] = &[
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`, the way into the network
-    /// if `network`. Answer: `Started`, `StartFailed`, `BoxFailed` or `NoTrial`.
+    /// if `network`. Answer: `Started`, `StartFailed`, `SandboxLacks`, `SandboxFailed` or
+    /// `NoTrial`.
     Start(ShellStart),
     /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
     /// Start a shell on a terminal. Descriptors: the file with its script, the way into the network
-    /// if `network`. Answer: `Started` without descriptors, or as for `Start` what says that there
-    /// is none. The script runs at once.
+    /// if `network`. Answer: `Started` without descriptors, or a failure as for `Start`. The script
+    /// runs at once.
     StartOnTerminal(TerminalStart),
     /// Start a shell that runs its own command line at once. Descriptors: the standard ones that it
     /// inherits, the way into the network if `network`. Answer: `Running`, `NoTrace`, or as for
@@ -75,21 +76,21 @@ pub(super) enum Order {
     /// the read end of its output, the control pipe's write end, and the write end of its stdin if
     /// it has one. Answer: `Detached`, or `DetachFailed`; later `JobEnded`.
     Detach(Detach),
-    /// Record what the shell and everything that it has started changes in the set with this
-    /// directory. The shell was started to be watched. Before its first change it waits until this
-    /// comes; between two records it does not. Answer, if `tell`: `Recording`.
+    /// Record the changes of the shell and its descendants in the change set with this directory.
+    /// The shell was started with a trace. It waits for the first such order before its first
+    /// change, and does not wait between two records. Answer, if `tell`: `Recording`.
     Record {
         /// The set's directory.
         set: OsString,
-        /// Say when it has begun.
+        /// Answer when the record has begun.
         tell: bool,
     },
-    /// Record nothing any more. Answer: `Recorded`.
+    /// Stop recording. Answer: `Recorded`.
     StopRecording,
-    /// Hold back there what the waiting shell will change, which was started apart from the host's
-    /// mounts. Answer: `HeldBack` or `NoTrial`.
+    /// Hold the changes of the waiting shell back in this overlay. The shell was started with
+    /// private mounts. Answer: `HeldBack` or `NoTrial`.
     HoldBack {
-        /// The view that it gets.
+        /// The overlay that the shell gets.
         overlay: Overlay,
     },
 }
@@ -97,11 +98,11 @@ pub(super) enum Order {
 /// How survivors are adopted.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Adopt {
-    /// Whether there is a file for each pipe.
+    /// True if there is a file for each pipe.
     pub(super) files: bool,
     /// The survivors outlive the host.
     pub(super) detach: bool,
-    /// How many more bytes may be written to all the files together.
+    /// The maximum number of further bytes in all files together.
     pub(super) quota: u64,
     /// The directory of the job that they become; `None` for no job. Without `detach` the shell
     /// continues, and they are not listed again; unless they are a job, they are ended along with
@@ -109,7 +110,7 @@ pub(super) struct Adopt {
     pub(super) job: Option<OsString>,
 }
 
-/// How a call becomes a job.
+/// The parameters by which a call becomes a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detach {
     /// The job's private directory, with the files that its host has created; absolute. See
@@ -123,7 +124,7 @@ pub struct Detach {
     pub grace_ms: u64,
     /// Maximum size of its output file in bytes.
     pub quota: u64,
-    /// Whether the output file ends with the job's completion status.
+    /// True if the output file ends with the job's completion status.
     pub completion_status: bool,
 }
 
@@ -135,9 +136,9 @@ pub enum Event {
         /// Protocol version.
         version: u32,
     },
-    /// It cannot supervise here, and ends. Sent instead of `Hello`.
+    /// The supervisor cannot work on this system, and ends. Sent instead of `Hello`.
     CannotServe {
-        /// What the system refused.
+        /// The facility that the system refused, and its error.
         reason: String,
     },
     /// A shell waits for its script. Descriptors: script file, control pipe's write end, host ends
@@ -151,9 +152,9 @@ pub enum Event {
         stdin_fd: Option<i32>,
         /// The report of its sandbox.
         sandbox: Option<Report>,
-        /// Whether what it changes is held back.
+        /// True if the shell's changes are held back.
         held_back: bool,
-        /// Why what it changes cannot be recorded, if it was to be.
+        /// The reason why the shell's changes cannot be recorded, if requested.
         unwatched: Option<String>,
     },
     /// A shell runs its own command line. Descriptors: read ends of its streams.
@@ -175,24 +176,24 @@ pub enum Event {
         /// The system's error.
         reason: String,
     },
-    /// No shell was started, since its box cannot be without something.
-    BoxLacks {
-        /// The missing means.
+    /// No shell was started, because the system lacks a facility that the sandbox needs.
+    SandboxLacks {
+        /// The missing facility.
         what: String,
     },
-    /// No shell was started, since there is no box for it.
-    BoxFailed {
-        /// The failed step, and why.
+    /// No shell was started, because its sandbox could not be set up.
+    SandboxFailed {
+        /// The failed step and its error.
         reason: String,
     },
-    /// No shell was started, since what it would change cannot be held back.
+    /// No shell was started, because its changes cannot be held back.
     NoTrial {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The shell has ended.
     Ended {
-        /// How.
+        /// The exit code, or the signal.
         end: ShellEnd,
         /// No descendants are left; `Empty` does not follow.
         empty: bool,
@@ -221,7 +222,7 @@ pub enum Event {
     Adopted,
     /// Nothing was adopted.
     AdoptFailed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The job belongs to the supervisor now, and its script runs; the host may exit.
@@ -233,14 +234,14 @@ pub enum Event {
     },
     /// The overlay of the warm shell is mounted, until all of its processes have ended.
     HeldBack,
-    /// The answer to `Record`: from here on it is recorded.
+    /// The answer to `Record`: changes are recorded from here on.
     Recording {
-        /// Why it is not, if so.
+        /// The reason why the record is incomplete, if so.
         lacking: Option<String>,
     },
     /// The answer to `StopRecording`.
     Recorded {
-        /// How complete the record is.
+        /// The completeness of the record.
         traced: Traced,
     },
     /// The job has ended.
@@ -293,7 +294,7 @@ pub(super) enum VisitAnswer {
     StdinClosed,
 }
 
-/// How to start a shell.
+/// The parameters of a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellStart {
     /// Absolute path of the program.
@@ -306,7 +307,7 @@ pub struct ShellStart {
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
     pub env_changes: Vec<(OsString, Option<OsString>)>,
-    /// Whether a descriptor for the script's stdin comes with the order.
+    /// True if a descriptor for the script's stdin comes with the order.
     pub inherits_stdin: bool,
     /// The streams to capture, each with a pipe; the others are discarded. A shell may print as
     /// soon as it is started (a warning, for example), so each pipe must have a reader until the
@@ -328,17 +329,19 @@ pub struct ShellStart {
 pub struct ShellSandbox {
     /// The policy of the sandbox; `None` for none.
     pub plan: Option<Plan>,
-    /// Where what it changes is held back; `None` makes the changes.
+    /// The overlay that holds its changes back; `None` for no trial.
     pub trial: Option<Overlay>,
-    /// Whether it waits apart from the host's mounts, so that a view can be mounted for it when a
-    /// call takes it. Its supervisor leaves them, and starts no other shells from then on. Not with
-    /// a box.
+    /// True if the shell waits with private mounts, so that an overlay can be mounted for it when a
+    /// call takes it. Its supervisor leaves the host's mounts, and starts no other shells from then
+    /// on. Not possible with a sandbox.
     pub private_mounts: bool,
-    /// Whether what it changes may be recorded. Where it cannot be, it is started all the same.
+    /// True if the shell is traced, so that its changes can be recorded. If it cannot be traced, it
+    /// is started all the same.
     pub trace: bool,
-    /// Where the supervisor makes a private directory for the shell, with its temporary directory.
+    /// The directory in which the supervisor makes a private directory for the shell, with its
+    /// temporary directory.
     pub directory: PathBuf,
-    /// Further directories of this one shell that it may write.
+    /// Further directories that this shell may write to.
     pub writable: Vec<PathBuf>,
 }
 
@@ -360,13 +363,14 @@ impl ShellStart {
         self.sandbox.as_ref().is_some_and(|kept| kept.trace)
     }
 
-    /// Where it gets a directory of its own, if it is to wait apart from the host's mounts.
+    /// The directory for its private directory, if the shell waits with private mounts.
     pub(super) fn private_mounts_at(&self) -> Option<&Path> {
         let kept = self.sandbox.as_ref().filter(|kept| kept.private_mounts);
         kept.map(|kept| kept.directory.as_path())
     }
 
-    /// A start of this shell with these arguments, without any output, limits or box.
+    /// Returns the parameters of this shell with these arguments, without output, limits or
+    /// sandbox.
     pub fn of(shell: &Shell, args: Vec<OsString>) -> Self {
         let name = shell.path.file_name();
         Self {
@@ -384,7 +388,7 @@ impl ShellStart {
     }
 }
 
-/// How to start a shell on a terminal.
+/// The parameters of a shell on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalStart {
     /// The shell, whose streams are the terminal. In its arguments `{control_fd}` is replaced by
@@ -411,7 +415,7 @@ pub struct DirectStart {
     pub needs_trace: bool,
 }
 
-/// How a shell ended.
+/// The end of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShellEnd {
     /// With this exit code, 0 to 255.

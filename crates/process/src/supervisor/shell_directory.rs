@@ -1,9 +1,9 @@
 //! The private directory of one sandboxed or traced shell: its temporary directory, and the pipe
 //! for its report.
 //!
-//! It is locked while a process may use it. A lock ends with its holder, so a directory without one
-//! belongs to a killed supervisor: [`sweep`] removes it. (A pid in its name would say less: `/tmp`
-//! can be shared by containers with separate pids.)
+//! The directory is locked while a process may use it. A lock ends with its holder, so a directory
+//! without a lock belongs to a killed supervisor: [`sweep`] removes it. (A pid in its name would
+//! not identify the supervisor: containers with separate pids can share `/tmp`.)
 
 use crate::platform::make_fifo;
 use crate::temporary::{NoTemporaryDirectory, make_temporary, temporary_parents};
@@ -16,24 +16,24 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// How the names begin.
+/// The prefix of the directories' names.
 const PREFIX: &str = "agent-bash-boxed-";
 
-/// How many names are tried.
+/// The maximum number of names that are tried.
 const NAMES: u32 = 1000;
 
-/// Such a directory. Removed when dropped.
+/// The private directory of a shell. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct ShellDirectory {
     path: PathBuf,
-    /// Held until the directory is removed; `None` on a file system that has no locks, where none
-    /// is swept either.
+    /// Held until the directory is removed; `None` on a file system without locks, where [`sweep`]
+    /// removes nothing.
     _lock: Option<OwnedFd>,
 }
 
 impl ShellDirectory {
-    /// Makes one in `wanted`, which is `$TMPDIR`, or else in `/tmp`, for a shell in the sandbox of
-    /// this plan.
+    /// Creates a directory in `wanted`, which is `$TMPDIR`, or else in `/tmp`, for a shell in the
+    /// sandbox of this plan.
     pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
         make_temporary(wanted, |parent| Self::make_in(parent, plan))
     }
@@ -60,7 +60,7 @@ impl ShellDirectory {
         }
         let lock = match locked(&path) {
             Ok(lock) => Some(lock),
-            // A sweep took it for one that was left.
+            // Another process has swept the directory before it was locked.
             Err(error) if is_taken(&error) => return Ok(None),
             Err(_) => None,
         };
@@ -74,7 +74,7 @@ impl ShellDirectory {
         &self.path
     }
 
-    /// Where it and others are.
+    /// The directory that has the private directories of all shells.
     pub(super) fn parent(&self) -> Option<PathBuf> {
         self.path.parent().map(Path::to_owned)
     }
@@ -115,13 +115,12 @@ fn locked(path: &Path) -> io::Result<OwnedFd> {
     Ok(directory)
 }
 
-/// Removes the directories of this user that were left by supervisors that were killed, where
-/// `wanted` is `$TMPDIR`.
+/// Removes the directories that killed supervisors of this user have left. `wanted` is `$TMPDIR`.
 pub(super) fn sweep_temporary(wanted: &Path) {
     temporary_parents(wanted).for_each(sweep);
 }
 
-/// Removes the directories of this user that were left in `parent` by supervisors that were killed.
+/// Removes the directories in `parent` that killed supervisors of this user have left.
 pub(super) fn sweep(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;

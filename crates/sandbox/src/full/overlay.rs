@@ -95,7 +95,7 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
     )))
 }
 
-/// What puts the state directory on a file system of another kind.
+/// The advice for a state directory on an overlay: a setting that moves it to another file system.
 fn cure() -> &'static str {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let memory = openat(CWD, "/dev/shm", flags, Mode::empty());
@@ -110,7 +110,7 @@ fn cure() -> &'static str {
     }
 }
 
-/// Why the kernel does not mount it.
+/// The error for an overlay that the kernel does not mount.
 fn refused(root: &Path, (kept, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS);

@@ -1,20 +1,22 @@
-//! `boxed [OPTIONS] -- PROGRAM [ARGS…]` runs a program in a box and ends as it does. For tests.
+//! `boxed [OPTIONS] -- PROGRAM [ARGS…]` runs a program in a sandbox and ends as it does. For tests.
 //!
 //!     --level read_only|workspace_write|off    (workspace_write)
-//!     --tier base|full                     (full)
-//!     --network off|loopback|on            (off)
-//!     --trial DIR                          what is changed in it is held back …
-//!     --held DIR                           … in this one's `upper`; its `work` is the kernel's
-//!     --workspace DIR                      instead of the one that the current directory is in
-//!     --home DIR                           where secrets are looked for; none without it
-//!     --env NAME=VALUE                     for the program; any number of times
-//!     --own DIR                            writable at every level; any number of times
-//!     --earlier FILE                       a script that an earlier call of this host has left running, in a box that may
-//!                                          write the workspace and has a loopback where there can be one
-//!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH     likewise, see `Wanted`
+//!     --tier base|full            (full)
+//!     --network off|loopback|on   (off)
+//!     --trial DIR                 holds changes to this directory back …
+//!     --held DIR                  … in `upper` of this one; its `work` is for the kernel
+//!     --workspace DIR             instead of the workspace of the current directory
+//!     --home DIR                  the home directory with the secrets; none by default
+//!     --env NAME=VALUE            for the program; can be repeated
+//!     --own DIR                   writable at every level; can be repeated
+//!     --earlier FILE              a script of an earlier call of this host that still runs, in a
+//!                                 sandbox with a writable workspace and, at the full tier, with
+//!                                 loopback
+//!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH
+//!                                 can be repeated, see `Wanted`
 //!
 //! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if
-//! there is no box.
+//! the sandbox could not be set up.
 
 use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{
@@ -31,7 +33,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode};
 use std::time::Duration;
 
-/// What the launcher may take to answer.
+/// The time limit for an answer of the launcher.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
@@ -65,7 +67,7 @@ fn run() -> Result<u8, Box<dyn Error>> {
     Ok(u8::try_from(code.unwrap_or(255))?)
 }
 
-/// Starts a program in the box of this order.
+/// Starts a program in the sandbox of this order.
 fn started(
     networks: &Networks,
     mut order: Order,
@@ -98,11 +100,11 @@ fn started(
     }
 }
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Wish {
     order: Order,
     words: Vec<OsString>,
-    /// The box of an earlier call, and its script.
+    /// The sandbox of an earlier call, and its script.
     earlier: Option<(Order, OsString)>,
 }
 
@@ -182,7 +184,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
     })
 }
 
-/// Where the report goes; the program does not inherit it.
+/// The file for the report, which the program does not inherit.
 fn descriptor_3() -> Option<std::fs::File> {
     let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::APPEND;
     let file = rustix::fs::open("/proc/self/fd/3", flags, Mode::empty()).ok()?;

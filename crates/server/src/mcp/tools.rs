@@ -227,7 +227,7 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
                 .with_annotations(hints.read_only(false).destructive(true).open_world(true));
         }
         Which::Output => (
-            "Reads what a background job, or a call that went on as a job, has printed since it was last read, and says whether it still runs.",
+            "Reads what a background job has printed since it was last read, and says whether it still runs.",
             json!({
                 "type": "object",
                 "required": ["job"],
@@ -263,12 +263,12 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(false).destructive(false).open_world(false),
         ),
         Which::Kill => (
-            "Ends a background job, or a call that went on as a job, with every process it has started.",
+            "Ends a background job with every process it has started.",
             json!({ "type": "object", "required": ["job"], "properties": { "job": job } }),
             hints.read_only(false).destructive(true).open_world(false),
         ),
         Which::Jobs => (
-            "Lists the background jobs, and the calls that went on as jobs: running or how they ended.",
+            "Lists background jobs, and calls that continue as jobs: running, or how they ended.",
             json!({ "type": "object", "properties": {} }),
             hints.read_only(true).open_world(false),
         ),

@@ -90,7 +90,7 @@ fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
         tmux.press(&["C-d"])?;
         tmux.hides(PROMPT)?;
         tmux.enters("clear; agent-bash jobs list --state s")?;
-        let screen = tmux.shows("ended, on request")?;
+        let screen = tmux.shows("ended by SIGTERM, on request")?;
         ensure!(!screen.contains("echo short"), "{screen}");
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;

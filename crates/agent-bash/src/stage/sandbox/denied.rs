@@ -1,6 +1,6 @@
-//! Which files an output says were denied, as far as the box is why: an error message names the
-//! file, the box forbids it, and the host itself could do it. Inferred, and marked so: the kernel
-//! does not say whom it has refused what.
+//! Finds the files that the sandbox denied to a command: an error message names the file, the
+//! sandbox forbids the access, and the host itself could have it. The kernel does not report which
+//! accesses it refused, so the result is marked as inferred.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
 use agent_bash_process::{is_automounter, known_link, known_path};
@@ -13,8 +13,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What the C library and common runtimes say for EACCES, EPERM, EROFS, and EBUSY: that is what
-/// replacing a file is that something is mounted over.
+/// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY. Replacing
+/// a mount point fails with EBUSY.
 const PHRASES: [&str; 5] = [
     "ermission denied",
     "peration not permitted",
@@ -23,29 +23,29 @@ const PHRASES: [&str; 5] = [
     "evice or resource busy",
 ];
 
-/// What is said of a file in a directory with an empty one over it: to root, such a secret is not
-/// there.
+/// The error for a file in a directory that an empty one is mounted over. Root gets it for hidden
+/// secrets.
 const ABSENT: &str = "o such file or directory";
 
-/// How many names of a path and of the links on it are followed.
+/// The maximum number of names that are followed in a path and in the links on it.
 const STEPS: usize = 500;
 
-/// How many files are named, and how many messages are looked at.
+/// The maximum numbers of files that are named, and of messages that are read.
 const NAMED: usize = 20;
 const LOOKED_AT: usize = 100;
 
 /// An error message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Message {
-    /// What it may be about.
+    /// The paths that the message may be about, the likeliest first.
     paths: Vec<String>,
-    /// It says that nothing is there.
+    /// True if the message says that the file does not exist.
     is_absent: bool,
-    /// What it says was refused.
+    /// The access that was refused.
     error: Refusal,
 }
 
-/// What an error message says was refused.
+/// The access that an error message reports as refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refusal {
     /// A write: the file system is read-only, or the file is a mount.
@@ -98,8 +98,9 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<Denied
     denied.take(NAMED).collect()
 }
 
-/// What an error message may be about: what stands in front of the error or behind it, and every
-/// absolute path. The last one first: of what is copied or moved, that is where to.
+/// The paths that an error message may be about: the words in front of the error or behind it, then
+/// every absolute path, the last one first: in messages about copies and moves, the last path is
+/// the destination.
 fn in_message(line: &str) -> Option<Message> {
     let denied = PHRASES.iter().filter_map(|phrase| line.find(phrase)).min();
     let at = denied.or_else(|| line.find(ABSENT))?;
@@ -121,14 +122,14 @@ fn in_message(line: &str) -> Option<Message> {
     })
 }
 
-/// What zsh says: `permission denied: a.txt`.
+/// The file behind the error, as zsh writes it: `permission denied: a.txt`.
 fn behind(text: &str) -> Option<&str> {
     let (_, last) = text.split_once(": ")?;
     Some(last).filter(|last| !last.contains(' '))
 }
 
-/// Of `cat: a.txt: P` the file. A single word may also say that this is an error; of a sentence
-/// without quotes a last word with a slash is taken for a file.
+/// The file in front of the error: `a.txt` in `cat: a.txt: P`. A single word may also mean that
+/// this is an error. The last word of a sentence without quotes is a file if it has a slash.
 fn in_front(text: &str) -> Option<&str> {
     let (before, between) = text.rsplit_once(": ")?;
     // The error follows at once but for its first letter and, in Python, its number; else another
@@ -144,23 +145,23 @@ fn in_front(text: &str) -> Option<&str> {
         .or_else(at_the_end)
 }
 
-/// What stands in quotes, if anything does; the last of it.
+/// The last quoted text, if there is one.
 fn quoted(text: &str) -> Option<&str> {
     let (before, _) = text.rsplit_once(['\'', '"', '`', '’', '”'])?;
     let (_, inner) = before.rsplit_once(['\'', '"', '`', '‘', '“'])?;
     Some(inner)
 }
 
-/// The path without links, as far as the kernel knows it: it has just been asked for it. An output
-/// must not make this process look anything up, by an automounter for example, which reaches the
-/// network that the call has not.
+/// The path without links, if the kernel has it in its cache, since the command has just used it.
+/// An output must not make this process look up other paths: an automounter could reach the
+/// network, which the call cannot.
 fn whole(path: &Path) -> Option<PathBuf> {
     let directory = known_path(path.parent()?).ok()?;
     let within = directory.join(path.file_name()?);
     match known_path(path) {
         Ok(path) => Some(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Some(within),
-        // Some file systems do not remember what is not there.
+        // Some file systems do not cache names that do not exist.
         Err(_) => (!is_automounter(&directory) && !within.is_symlink()).then_some(within),
     }
 }
@@ -169,9 +170,9 @@ fn is_within(list: &[PathBuf], path: &Path) -> bool {
     list.iter().any(|one| path.starts_with(one))
 }
 
-/// What of this path the sandbox forbids, and which access to it.
+/// The part of this path that the sandbox forbids, and the forbidden access.
 fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
-    // Whether there is anything below a hidden directory is not for the call to know.
+    // The call must not learn which files a hidden directory has.
     let hidden = |entry: &Path| Some((entry.to_owned(), Access::Read));
     if let Some(entry) = hidden_entry(plan, path) {
         return hidden(entry);
@@ -233,11 +234,11 @@ const CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
 /// `f_type` of `/proc`, as in linux/magic.h.
 const PROC: i64 = 0x9FA0;
 
-/// Whether what was refused can have been writing this file, rather than reading it or something
-/// that is no file.
+/// True if the refused access can have been a write to this file, rather than a read or a system
+/// call without a file.
 fn was_a_write(error: Refusal, path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
-        // It was to be created, which the sandbox refuses with no other error.
+        // The command tried to create the file; for that, the sandbox never returns `EPERM`.
         let is_call = path
             .file_name()
             .is_some_and(|name| CALLS.iter().any(|call| name == *call));
@@ -247,7 +248,7 @@ fn was_a_write(error: Refusal, path: &Path) -> bool {
     error == Refusal::Write || (is_readable(&found) && !is_process())
 }
 
-/// Whether this user may read the file by its permissions, as a command without capabilities.
+/// True if the file's permissions let this user read it without capabilities.
 fn is_readable(found: &Metadata) -> bool {
     let mode = found.mode();
     if found.is_symlink() || found.uid() == rustix::process::geteuid().as_raw() {
@@ -268,7 +269,7 @@ mod tests {
     use agent_bash_core::sandbox::{Level, Network, Tier};
 
     #[test]
-    fn only_a_file_whose_writing_was_refused_is_named() {
+    fn files_are_named_only_if_a_write_was_refused() {
         let temp = tempfile::tempdir().unwrap();
         let cwd = temp.path().canonicalize().unwrap();
         fs::write(cwd.join("there"), "").unwrap();

@@ -1,5 +1,5 @@
-//! Whether what commands do to files can be recorded and undone here, and held back by a trial:
-//! both are done once, in a directory of their own.
+//! Checks whether the changes of a command can be recorded and undone on this system, and held back
+//! by a trial. Tries both once, in a temporary directory.
 
 use crate::commands::session;
 use crate::start::Start;
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What a command writes, and what was in the file before.
+/// The file's content before the command, and the command that changes it.
 const BEFORE: &str = "before\n";
 const COMMAND: &str = "echo after > file";
 
-/// What works here.
+/// The result of each attempt.
 pub(super) struct Tried {
     /// A record, and an undo of it.
     pub(super) record: Result<(), String>,
@@ -46,7 +46,7 @@ pub(super) async fn tried(settings: &Settings, start: &Start, session: &str) -> 
         Err(error) => (Err(format!("{error:#}")), Err(format!("{error:#}"))),
     };
     if let Some(state) = start.host.state_dir() {
-        // There may be none.
+        // The directory may not exist.
         let _ = fs::remove_dir_all(state.join("changes").join(session));
     }
     Tried { record, trial }

@@ -124,8 +124,8 @@ async fn they_are_ended_like_any_job() {
             panic!("{script}");
         };
         assert_eq!(end.ending, *ending, "{script}");
-        // Nobody sees how they end, but that somebody wanted it is kept, and they are listed
-        // however soon that was.
+        // Their exit status is not known, but the registry records the request to end them, and
+        // they are listed however soon they ended.
         let job = world.jobs.show(&id).unwrap();
         assert!(job.is_asked_to_end && !job.was_over_at_once(), "{script}");
         assert_eq!(world.census.all(), [], "{script}");
@@ -147,7 +147,7 @@ async fn without_a_registry_they_live_on_without_an_entry() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_registry_that_cannot_be_used_costs_nobody_his_life() {
+async fn survivors_live_on_if_the_registry_is_unusable() {
     let world = World::new();
     fs::create_dir_all(world.registry().parent().unwrap()).unwrap();
     fs::write(world.registry(), "no directory").unwrap();
@@ -163,16 +163,16 @@ async fn a_registry_that_cannot_be_used_costs_nobody_his_life() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_leaves_nobody_makes_no_job() {
+async fn call_without_survivors_creates_no_job() {
     let world = World::new();
     let (outcome, _) = call(&world, "echo hi").await;
     assert_eq!(outcome.survivors, []);
     assert_eq!(world.jobs.list().unwrap(), []);
 }
 
-/// Survivors of a session's call are a job of their own, which can be ended without the shell.
+/// Survivors of a session's call are a separate job, which can be ended without the shell.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sessions_survivors_are_jobs_beside_its_shell() {
+async fn survivors_of_a_session_are_jobs_apart_from_its_shell() {
     let world = World::new();
     let read = |name: &str| fs::read_to_string(world.dir.path().join(name)).unwrap();
     let (first, _) = in_session(&world, "x=5; sleep 1000 & UNTIL; echo $$ $x >first").await;

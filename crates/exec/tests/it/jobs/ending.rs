@@ -20,7 +20,7 @@ async fn how_it_ended_is_data_and_its_output_its_own() {
             Ending::Exited { code: 127 },
             "bash: line 1: nosuchcommand: command not found\n",
         ),
-        // It has not ended while a process holds its output.
+        // The job has not ended while a process holds its output.
         (
             "(until [[ -e go ]]; do :; done; echo late) & echo first; : > go",
             Ending::Exited { code: 0 },
@@ -195,9 +195,9 @@ async fn beyond_the_quota_output_is_counted_and_dropped() {
     }
 }
 
-/// `kill` with the pid that the model was told only reaches the shell.
+/// `kill` with the pid that the model knows ends only the shell.
 #[tokio::test(flavor = "multi_thread")]
-async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named() {
+async fn job_with_a_killed_shell_has_ended_and_processes_that_hold_its_output_are_named() {
     let world = World::new();
     let child = "trap '' TERM; until [[ -e go ]]; do sleep .01; done; echo late; sleep 1000";
     let job = world

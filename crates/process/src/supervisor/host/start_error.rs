@@ -1,14 +1,14 @@
-//! Why a supervisor, or a shell below it, did not start.
+//! The error for a supervisor, or a shell below it, that did not start.
 
 use super::receive::Disconnected;
 use crate::supervisor::protocol::Event;
 use agent_bash_core::NotStarted;
 use std::io;
 
-/// Why there is no supervisor, or no shell.
+/// The reason why a supervisor, or its shell, did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The system could not start it.
+    /// The system could not start the supervisor.
     #[error("the supervisor could not be started: {0}")]
     Spawn(#[source] io::Error),
     /// The supervisor did not answer.
@@ -16,10 +16,10 @@ pub enum StartError {
         "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
     )]
     NoHello,
-    /// It ended before it answered.
+    /// The supervisor ended before it answered.
     #[error("the supervisor ended before it answered ({0})")]
     EndedEarly(std::process::ExitStatus),
-    /// The system refuses what it needs.
+    /// The system refuses a facility that the supervisor needs.
     #[error("the supervisor cannot work here: {0}")]
     CannotServe(String),
     /// The supervisor has another version of this crate.
@@ -31,10 +31,10 @@ pub enum StartError {
     /// The shell could not be started.
     #[error("the shell could not be started: {0}")]
     Shell(String),
-    /// Its box cannot be without this, which the system lacks, so nothing was started.
+    /// The system lacks this facility, which the sandbox needs, so nothing was started.
     #[error("the sandbox needs {0}, which this system lacks")]
     SandboxLacks(String),
-    /// Its box could not be enforced, so nothing was started.
+    /// The sandbox could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
     /// Its changes cannot be recorded, so nothing was started.
@@ -49,8 +49,8 @@ impl StartError {
     /// Returns why no shell was started, if the event says that.
     pub(super) fn in_event(event: Event) -> Option<Self> {
         Some(match event {
-            Event::BoxLacks { what } => Self::SandboxLacks(what),
-            Event::BoxFailed { reason } => Self::Sandbox(reason),
+            Event::SandboxLacks { what } => Self::SandboxLacks(what),
+            Event::SandboxFailed { reason } => Self::Sandbox(reason),
             Event::NoTrial { reason } => Self::NoTrial(reason),
             Event::NoTrace { reason } => Self::NoTrace(reason),
             Event::StartFailed { reason } => Self::Shell(reason),

@@ -96,9 +96,8 @@ fn supervise(here: bool, in_session: bool) -> io::Result<()> {
     }
 }
 
-/// What a supervisor needs of the system.
-///
-/// `in_session`: ignored signals stay ignored, here and in the shell.
+/// Sets up this process as a supervisor: a subreaper that watches its children and withstands
+/// signals. `in_session`: ignored signals stay ignored, here and in the shell.
 fn prepare(in_session: bool) -> io::Result<Tree> {
     become_subreaper()
         .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;

@@ -133,8 +133,10 @@ impl Marked {
                 || (process.pid == shell.pid && !shell.reaped)
                 || self.known.has(process)
                 || bears(process.pid, entry.as_bytes())
-                || (proc_scan::writes_to(process.pid, &shell.pipes)
-                    && !is_before_exec(process, own))
+                // In this order: a process that executes its program between the two checks would
+                // pass both the other way round.
+                || (!is_before_exec(process, own)
+                    && proc_scan::writes_to(process.pid, &shell.pipes))
         };
         let mut found: BTreeSet<i32> = all
             .iter()
@@ -155,11 +157,13 @@ impl Marked {
     }
 }
 
-/// Whether it is a child of ours that still runs our program: between fork and exec it has all our
-/// descriptors, the outputs of others' shells among them.
+/// Whether the process is a child of ours that still has all our descriptors, among them the
+/// outputs of others' shells: before exec, and in the middle of it. The kernel changes the program
+/// first, then closes descriptors, and then sets the arguments.
 fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
     let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
-    process.parent == own && program(process.pid).is_some_and(|it| Some(it) == program(own))
+    let runs_ours = || program(process.pid).is_some_and(|it| Some(it) == program(own));
+    process.parent == own && (runs_ours() || proc_scan::arguments(process.pid).is_empty())
 }
 
 /// Whether a process has this entry in its environment. False if we may not look.

@@ -1,4 +1,4 @@
-//! Where nothing can be watched.
+//! Replaces tracing on systems other than Linux, where it is not possible.
 
 use super::confined::NotLaunched;
 use super::shell_command::ShellCommand;
@@ -9,18 +9,18 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-/// Watches nothing; there is none of it.
+/// A tracer, which cannot exist.
 #[derive(Debug)]
 pub(super) struct Tracer(std::convert::Infallible);
 
-/// Whether this process may have programs watched.
+/// Returns the error that tracing needs Linux.
 pub(crate) fn is_possible() -> io::Result<()> {
     Err(io::Error::other("it takes Linux"))
 }
 
-/// The processes besides the shell.
+/// The shell and the other live processes of a call.
 #[derive(Debug, Default)]
-pub(super) struct Living {
+pub(super) struct LiveProcesses {
     pub(super) shell: Option<i32>,
     pub(super) processes: Vec<ProcessInfo>,
 }
@@ -28,9 +28,9 @@ pub(super) struct Living {
 /// The state before a shell.
 #[derive(Debug)]
 pub(super) enum Before {
-    /// Nothing, or something else.
+    /// No shell, or a shell with another trace.
     Other,
-    /// A shell that was started just so.
+    /// A shell with the same trace.
     Same(Option<Tracer>),
 }
 
@@ -41,7 +41,7 @@ pub(super) fn start(
     _: Before,
     _: WatchScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
-    Err(BoxError::Unwatched("it takes Linux".to_owned()).into())
+    Err(SandboxError::Unwatched("it takes Linux".to_owned()).into())
 }
 
 impl Tracer {
@@ -54,7 +54,7 @@ impl Tracer {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn record(&self, _: PathBuf, _: Option<Living>) -> Traced {
+    pub(super) fn record(&self, _: PathBuf, _: Option<LiveProcesses>) -> Traced {
         match self.0 {}
     }
 
@@ -66,7 +66,7 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn stop(&self, _: Option<Living>) -> Traced {
+    pub(super) fn stop(&self, _: Option<LiveProcesses>) -> Traced {
         match self.0 {}
     }
 
@@ -74,7 +74,7 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn conclude(&self, _: Living) {
+    pub(super) fn conclude(&self, _: LiveProcesses) {
         match self.0 {}
     }
 }

@@ -114,6 +114,18 @@ impl Server {
             }
             let Reaped { empty, orphan, .. } = self.reap();
             self.report(empty);
+            if !empty && self.step() {
+                let survivors = self.survivors();
+                if let Some(job) = &mut self.job {
+                    job.tell_stuck(&survivors);
+                }
+                self.tell(&Event::Stuck { survivors }, &[]);
+                if self.host == Host::Disconnected {
+                    // A host that waits for the end of its processes would wait for these forever.
+                    let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
+                }
+            }
+            // After the step: the SIGKILL it has just sent may end the job in this very round.
             if self.ladder.as_ref().is_some_and(Ladder::is_killing)
                 && let Some(job) = &mut self.job
             {
@@ -121,12 +133,6 @@ impl Server {
             }
             if empty {
                 self.ladder = None;
-            } else if self.step() {
-                let survivors = self.survivors();
-                if let Some(job) = &mut self.job {
-                    job.tell_stuck(&survivors);
-                }
-                self.tell(&Event::Stuck { survivors }, &[]);
             }
             self.look_after_stopped();
             self.relay.pump();
@@ -345,9 +351,11 @@ impl Server {
             shell.phase = Phase::Ended(end);
         }
         if reaped.lost {
-            // As if we had been killed: how the shell ended is unknown.
+            // As if we had been killed: how the shell ended is unknown. The connection stays open
+            // until the shell's processes have ended: a host that sees it closed may exit, and a
+            // thread of that host could no longer end them.
             self.shell = None;
-            self.hang_up();
+            self.lose_host();
         }
         // Jobs besides the shell do not belong to its call.
         if !self.session_processes.is_empty() && self.living_shell().is_none() {

@@ -1,8 +1,8 @@
-//! Watching what a call does to files, and keeping what was there before.
+//! Traces the system calls of a call that change files, and records the former state first.
 //!
-//! In a thread of its own: keeping a large file takes its time, and a file system that does not
-//! answer must not keep a call from being ended. Beside it, and the thread that starts what is
-//! watched, a supervisor has none.
+//! Runs in a separate thread: copying a large file takes time, and a file system that does not
+//! answer must not keep a call from being ended. Besides this thread, and the one that starts
+//! traced shells, a supervisor has no threads.
 
 mod attribution;
 mod filtered;
@@ -38,36 +38,36 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How long the thread may take for what it has at hand when the call has ended.
+/// The time limit for completing a record when the call has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The time limit for closing a change set that no call waits for.
 const PATIENCE_AT_END: Duration = Duration::from_secs(30);
 
-/// The thread that records hangs, or is gone.
+/// The error if the recording thread hangs or has ended.
 const SILENT: &str = "the recorder does not answer";
 
-/// Whether this process may have programs watched, as far as that shows without starting one.
+/// Checks whether this process may trace programs, as far as it can without starting one.
 ///
 /// # Errors
-/// The kernel is too old, somebody watches this process already, or a filter of system calls
-/// forbids what it takes.
+/// The kernel is too old, another process traces this one already, or a filter of system calls
+/// forbids a system call that tracing needs.
 pub(crate) fn is_possible() -> io::Result<()> {
     agent_bash_sandbox::trace::is_possible()?;
     memory::is_readable(std::process::id().cast_signed())
         .map_err(|error| io::Error::other(format!("reading a program's memory: {error}")))
 }
 
-/// Watches a shell and everything that it starts, for as long as it is not dropped.
+/// Traces a shell and its descendants until it is dropped.
 #[derive(Debug)]
 pub(super) struct Tracer {
     orders: Orders,
-    /// A byte once no more can be kept.
+    /// Receives a byte when the change set is full.
     full: PipeReader,
     thread: JoinHandle<()>,
     /// The thread that starts traced shells, if others follow.
     filtered: Option<filtered::Filtered>,
-    /// Whether the thread has nothing at hand, and nothing of what it records is open.
+    /// True if the thread has no order and no open change set.
     is_idle: Cell<bool>,
     has_continuing: Arc<AtomicBool>,
 }
@@ -114,7 +114,7 @@ impl Tracer {
         self.is_idle.get() && !self.thread.is_finished()
     }
 
-    /// Watches what is started from here on as what it was begun for.
+    /// Traces the next shell in the scope that this tracer was started with.
     fn watch_another(&self) {
         self.orders.give_for_the_next(Order::Another);
     }
@@ -139,12 +139,12 @@ impl Tracer {
         told.unwrap_or_else(|_| Traced::incomplete(SILENT))
     }
 
-    /// Readable when the call is to be ended, as no more of it can be kept.
+    /// Readable when the change set is full, so that the call must be ended.
     pub(super) fn full(&self) -> BorrowedFd<'_> {
         self.full.as_fd()
     }
 
-    /// Whether that is so; said once.
+    /// True if the change set is full; reported only once.
     pub(super) fn is_full(&self) -> bool {
         let mut fds = [PollFd::new(&self.full, PollFlags::IN)];
         let now = Timespec::default();
@@ -174,15 +174,15 @@ impl Tracer {
     }
 
     fn stop_within(&self, patience: Duration, go_on: Option<LiveProcesses>) -> Traced {
-        let nobody_goes_on = go_on.is_none();
-        if nobody_goes_on && self.orders.take_back() {
+        let none_continues = go_on.is_none();
+        if none_continues && self.orders.take_back() {
             self.is_idle.set(true);
             return Traced::complete();
         }
         let (tell, told) = channel();
         self.orders.give(Order::Stop(tell, go_on));
         let told = told.recv_timeout(patience);
-        let is_idle = |traced: &Traced| nobody_goes_on && !traced.full;
+        let is_idle = |traced: &Traced| none_continues && !traced.full;
         self.is_idle.set(told.as_ref().is_ok_and(is_idle));
         told.unwrap_or_else(|_| Traced::incomplete(SILENT))
     }
@@ -209,7 +209,7 @@ enum RecordState {
     Waiting(Option<Waiting>),
     /// A trial: its changes are held back, and only its sockets are traced.
     Trial(Traced),
-    /// Into this set, if it could be opened.
+    /// Changes are recorded with this recorder, if the change set could be opened.
     Recording(Option<Box<Recorder>>, Traced),
     /// The change set is full. A process that is about to change a file waits for the end of the
     /// call.
@@ -217,7 +217,7 @@ enum RecordState {
     /// Changes of the shell between two calls, and of processes that outlive its only call, each
     /// time into a new change set.
     Background(Box<BackgroundChanges>),
-    /// Nothing any more.
+    /// Changes are not recorded any more.
     Stopped,
 }
 
@@ -301,7 +301,7 @@ impl Watch {
                             self.listener = Some(listener);
                         }
                     }
-                    // From here on what the shell does is the call's.
+                    // From here on, changes of the shell belong to the call.
                     RecordState::Background(mut late) => concluded(late.conclude()),
                     _ => {}
                 }
@@ -399,7 +399,8 @@ impl Watch {
         self.listener = Some(listener);
     }
 
-    /// Records what a call is about to change, if that is to be, and lets it go on.
+    /// Records the files that a system call is about to change, if the state says so, and lets the
+    /// system call continue.
     fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
         if self.is_of_an_earlier(listener, call) {
             // The process may have been killed meanwhile.
@@ -418,7 +419,7 @@ impl Watch {
                     full: false,
                 }) => {
                     if traced.lacking.is_none() {
-                        // The reason is known to a request from now on.
+                        // The mark persists if the supervisor is killed.
                         let _ = recorder.lacks();
                     }
                     traced.lacks(reason);
@@ -427,7 +428,7 @@ impl Watch {
                     let mut traced = Traced::incomplete(reason);
                     traced.full = true;
                     self.state = RecordState::Full(traced);
-                    // If it cannot be told, this call waits until the time limit.
+                    // If the write fails, the call waits until its time limit.
                     let _ = (&self.tell_full).write_all(b"!");
                     return;
                 }
@@ -439,7 +440,7 @@ impl Watch {
                 .record(listener, call, &mut **late)
                 .is_err()
         {
-            // As above.
+            // The reason has no receiver, so the process is not ended: it continues unrecorded.
             concluded(late.lacks());
         }
         if let RecordState::Trial(traced) = &mut self.state
@@ -451,19 +452,20 @@ impl Watch {
         let _ = listener.let_go(call);
     }
 
-    /// Whether it is made by what an earlier call has left running: that is recorded then.
+    /// True if a process of an earlier call makes this system call. Records it into the background
+    /// change set of that call.
     fn is_of_an_earlier(&mut self, listener: &Listener, call: &Waiting) -> bool {
         if self.attribution.is_empty() {
             return false;
         }
-        let whose = self.attribution.owner(call.thread);
-        let running = match whose {
+        let owner = self.attribution.owner(call.thread);
+        let running = match owner {
             Owner::Unknown => self.running(),
             Owner::Running | Owner::Earlier(_) => None,
         };
         let Some(late) = self
             .attribution
-            .background_set(whose, call.thread, running.as_ref())
+            .background_set(owner, call.thread, running.as_ref())
         else {
             return false;
         };
@@ -478,7 +480,8 @@ impl Watch {
 fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
     let ended = recorder.map(|mut recorder| {
         if traced.lacking.is_some() {
-            // Where that cannot be said either, it has no end, and counts as interrupted.
+            // If the mark cannot be written either, the record has no end and counts as
+            // interrupted.
             recorder.lacks()?;
         }
         if recorder.is_concluded_here() {

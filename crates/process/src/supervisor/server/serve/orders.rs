@@ -214,14 +214,14 @@ impl Server {
             }
             Err(NotLaunched::Box(SandboxError::Lacks { what })) => {
                 let what = what.into_owned();
-                (Event::BoxLacks { what }, Vec::new())
+                (Event::SandboxLacks { what }, Vec::new())
             }
             Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => {
                 (Event::NoTrace { reason }, Vec::new())
             }
             Err(NotLaunched::Box(error)) => {
                 let reason = error.to_string();
-                (Event::BoxFailed { reason }, Vec::new())
+                (Event::SandboxFailed { reason }, Vec::new())
             }
         }
     }

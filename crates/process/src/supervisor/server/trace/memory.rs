@@ -13,27 +13,27 @@ const LONGEST: usize = 4096;
 /// The size of a page, at least: reads within one succeed or fail as a whole.
 const PAGE: usize = 4096;
 
-/// The text at this address of a process, up to its NUL.
+/// Reads the text at this address of a process, up to its NUL.
 pub(super) fn text(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
     let mut text = vec![0; LONGEST];
     let read = read(thread, address, &mut text)?;
     text.truncate(read);
     let end = text.iter().position(|byte| *byte == 0);
-    // Without an end it is too long, or goes on where nothing is.
+    // Without a NUL, the text is too long, or reaches unmapped memory.
     text.truncate(end.ok_or(Errno::ENAMETOOLONG)?);
     Ok(text)
 }
 
-/// Whether the memory of a process, in which the paths are, can be read.
+/// Checks whether the memory of a process can be read.
 pub(super) fn is_readable(process: i32) -> Result<(), Errno> {
     match text(process, 0) {
-        // Nothing is at this address, or the process has ended.
+        // The address is not mapped, or the process has ended.
         Ok(_) | Err(Errno::EFAULT | Errno::ESRCH | Errno::ENAMETOOLONG) => Ok(()),
         Err(refused) => Err(refused),
     }
 }
 
-/// As many bytes as are wanted.
+/// Reads `LENGTH` bytes at this address. Fails with `EFAULT` if not all are mapped.
 pub(super) fn exactly<const LENGTH: usize>(
     thread: i32,
     address: u64,
@@ -45,13 +45,13 @@ pub(super) fn exactly<const LENGTH: usize>(
     }
 }
 
-/// As many as there are, at most those wanted.
+/// Reads bytes at this address until `into` is full or a page is not mapped. Returns their number.
 pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     match by_call(thread, address, into) {
-        // Nothing is at the address, or nobody has the number: the other way would say the same.
+        // If the address is not mapped, or no thread has this id, reading the file fails as well.
         Err(refused) if !matches!(refused, Errno::EFAULT | Errno::ESRCH) => {
             by_file(thread, address, into).map_err(|other| match other {
-                // The kernel says so of the file where it says `EFAULT` of the call.
+                // The file fails with `EIO` where the system call fails with `EFAULT`.
                 Errno::EIO => Errno::EFAULT,
                 // The thread has ended.
                 Errno::ENOENT | Errno::ESRCH => Errno::ESRCH,

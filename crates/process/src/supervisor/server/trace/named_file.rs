@@ -54,11 +54,11 @@ pub(super) struct NamedFile {
     /// The path of the directory, if it is known.
     directory: Option<PathBuf>,
     /// `None` if the name does not exist.
-    found: Option<Found>,
+    found: Option<FoundFile>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct FoundFile {
     identity: FileIdentity,
     kind: FileType,
     links: u64,
@@ -68,7 +68,7 @@ impl NamedFile {
     /// The file with this name in a directory.
     pub(super) fn at(directory: OwnedFd, name: &OsStr) -> Result<Self, Errno> {
         let found = match look(&directory, name) {
-            Ok(found) => Some(Found::of(&found)),
+            Ok(found) => Some(FoundFile::of(&found)),
             Err(Errno::NOENT) => None,
             Err(error) => return Err(error),
         };
@@ -98,7 +98,7 @@ impl NamedFile {
             handle,
             name: None,
             directory: None,
-            found: Some(Found::of(&found)),
+            found: Some(FoundFile::of(&found)),
         })
     }
 
@@ -200,7 +200,7 @@ impl NamedFile {
     }
 }
 
-impl Found {
+impl FoundFile {
     fn of(found: &Statx) -> Self {
         Self {
             identity: FileIdentity::of(found),

@@ -151,7 +151,10 @@ impl Surroundings {
                 return false;
             }
             match indirect(waiting) {
-                Some(Indirect::Connects(_) | Indirect::Listens) => return true,
+                // The script may run before the order to record arrives here, so a connection by
+                // which it may cause changes waits for that order as a change does.
+                Some(Indirect::Connects(_)) => return self.asks(waiting).is_none(),
+                Some(Indirect::Listens) => return true,
                 Some(_) => return false,
                 None => {}
             }

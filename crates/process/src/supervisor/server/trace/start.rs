@@ -120,21 +120,47 @@ mod tests {
         waitpid(Pid::from_raw(pid), WaitOptions::empty()).unwrap();
     }
 
-    /// Whether it waits within an open, or has ended.
-    fn stands_still(pid: i32) -> bool {
-        let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
-        let opens = call.starts_with(&format!("{} ", nix::libc::SYS_openat));
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        opens && stat.contains(") S ") || stat.contains(") Z ")
+    /// Waits until the process sleeps within this system call, or has ended. Returns whether it
+    /// did.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "there is no runtime whose clock it could wait by"
+    )]
+    fn stands_still(pid: i32, number: i64) -> bool {
+        (0..6000).any(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
+            let is_within = call.starts_with(&format!("{number} "));
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            is_within && stat.contains(") S ") || stat.contains(") Z ")
+        })
+    }
+
+    /// The order to record is given to one process and the script to another, so that a script may
+    /// begin before its record does.
+    #[test]
+    fn connection_before_the_record_begins_waits_for_the_record() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        let (state, root) = (base.join("state"), base.join("root"));
+        fs::create_dir(&state).unwrap();
+        fs::create_dir(&root).unwrap();
+        let store = Store::open(&state).unwrap();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let script = format!("exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}'");
+        let (pid, tracer) = started(&script, Before::Other);
+        assert!(stands_still(pid, nix::libc::SYS_connect));
+        let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
+        tracer.record(set.dir().to_owned(), None);
+        ended(pid);
+        let lacking = tracer.stop(None).lacking.unwrap_or_default();
+        assert!(lacking.contains(&format!("127.0.0.1:{port}")), "{lacking}");
     }
 
     /// The first shell, and its thread ends; then two of one thread, and each waits for its change
     /// set.
     #[test]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "there is no runtime whose clock it could wait by"
-    )]
     fn a_shell_that_follows_is_watched_as_the_first_was() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
@@ -149,11 +175,7 @@ mod tests {
         for round in 1..=4 {
             let script = format!("echo {round} >{}", file.display());
             let (pid, tracer) = started(&script, before);
-            let tries = (0..500).find(|_| {
-                std::thread::sleep(Duration::from_millis(10));
-                stands_still(pid)
-            });
-            assert!(tries.is_some(), "{round}");
+            assert!(stands_still(pid, nix::libc::SYS_openat), "{round}");
             let there = fs::read_to_string(&file).unwrap();
             assert_eq!(there.trim(), (round - 1).to_string());
             let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();

@@ -10,16 +10,16 @@ const TREE: &str = r"
     touch -d '2001-02-03 04:05:06.123456789' a b c d/1
 ";
 
-fn survey(store: &Store, place: &TestTree) -> Scan {
+fn scan(store: &Store, place: &TestTree) -> Scan {
     store.scan_before(&place.root, |_| true).unwrap()
 }
 
 /// Returns the changes of an untraced script.
 fn compared(place: &TestTree, script: &str) -> Changes {
     let store = place.store();
-    let before = survey(&store, place);
+    let before = scan(&store, place);
     place.sh(script);
-    let after = survey(&store, place);
+    let after = scan(&store, place);
     store.scan_after(SESSION, &before, &after).unwrap()
 }
 
@@ -130,9 +130,9 @@ fn sets_of_calls_in_which_nothing_is_seen_are_taken_over() {
     let store = place.store();
     let mut ids = Vec::new();
     for script in ["cat a", "cat b", "rm c"] {
-        let before = survey(&store, &place);
+        let before = scan(&store, &place);
         place.sh(script);
-        let after = survey(&store, &place);
+        let after = scan(&store, &place);
         let changes = store.scan_after(SESSION, &before, &after).unwrap();
         ids.push((changes.id.0, changes.counts.total()));
     }
@@ -166,7 +166,7 @@ fn what_cannot_be_listed_is_not_said_to_be_gone() {
 fn another_directory_is_no_after() {
     let (place, other) = (TestTree::new(TREE), TestTree::new(TREE));
     let store = place.store();
-    let (before, after) = (survey(&store, &place), survey(&store, &other));
+    let (before, after) = (scan(&store, &place), scan(&store, &other));
     let refused = store.scan_after(SESSION, &before, &after);
     assert!(matches!(refused, Err(ChangesError::Replaced { .. })));
 }

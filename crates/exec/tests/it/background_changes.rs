@@ -1,5 +1,5 @@
-//! Changes that surviving processes and jobs make after a call. They are in a change set of their
-//! own, which cannot be undone while one of these processes runs.
+//! Changes that surviving processes and jobs make after a call. They are in a separate change set,
+//! which cannot be undone while one of these processes runs.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const SESSION: &str = "s";
 
-/// How a call is made.
+/// Adds options to a call.
 type In = fn(RunSpec) -> RunSpec;
 
 const FILES: &[(&str, &str)] = &[("one", "one\n"), ("two", "two\n")];
@@ -26,7 +26,7 @@ impl TestWorkspace {
         fs::read_to_string(self.root.join(name)).unwrap_or_default()
     }
 
-    /// Runs a call that is watched; its set.
+    /// Runs a traced call. Returns its change set.
     async fn call(
         &self,
         cache: &ShellCache,
@@ -46,7 +46,7 @@ impl TestWorkspace {
         store.finish(set).unwrap().id
     }
 
-    /// The sets that came after a call.
+    /// The background change sets of a call.
     fn after(&self, call: ChangesId) -> Vec<Listed> {
         let mut all = self.store().list(SESSION).unwrap();
         all.retain(|listed| listed.after == Some(call));
@@ -61,10 +61,10 @@ fn names(listed: &Listed) -> Vec<&str> {
     names
 }
 
-/// The surviving process is in the background of the call's shell, is a daemon, or runs beside the
-/// shell of a session.
+/// The surviving process is in the background of the call's shell, is a daemon, or is in the
+/// background of a session's shell.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_outlives_a_call_has_a_set_of_its_own() {
+async fn processes_that_outlive_a_call_have_a_separate_set() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
     let ways: [(&str, In); 3] = [
         (
@@ -99,7 +99,7 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
         let after = place.after(call);
         assert_eq!(names(&after[0]), ["late", "two"], "{script}");
         let store = place.store();
-        // Each by itself.
+        // Each set can be undone alone.
         store
             .undo(SESSION, after[0].changes.id, &[], false)
             .unwrap();
@@ -113,8 +113,8 @@ async fn what_outlives_a_call_has_a_set_of_its_own() {
     }
 }
 
-/// Writing to what is open already is no call that can be watched: it is kept what is in it when
-/// the call ends.
+/// Writes to a file that is open already are not traced: its content at the end of the call is
+/// recorded.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_descriptor_that_is_still_open_is_known() {
     let (place, cache) = (TestWorkspace::with(FILES), cache());
@@ -132,7 +132,7 @@ async fn a_descriptor_that_is_still_open_is_known() {
     let after = place.after(call);
     assert_eq!(names(&after[0]), ["two"]);
     let store = place.store();
-    // What the call itself wrote is not taken back over what came later.
+    // The call's own changes cannot be undone before the later ones.
     let refused = store.undo(SESSION, call, &[], false);
     assert!(
         matches!(refused, Err(ChangesError::Conflict { .. })),
@@ -144,15 +144,15 @@ async fn a_descriptor_that_is_still_open_is_known() {
     assert_eq!(place.text("two"), "two\nfirst\n");
 }
 
-/// Waits for a file beside the tree.
+/// A command that waits for a file outside of the root.
 fn until(name: &str) -> String {
     format!("until [[ -e ../{name} ]]; do sleep 0.02; done")
 }
 
-/// Whatever its shell runs by then, and however many calls have left something: while a call runs,
-/// between two, and where a child of it writes. Nothing of that is the running call's.
+/// Survivors of two calls write while another call runs, between two calls, and by their children.
+/// None of these changes belongs to the running call.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
+async fn changes_of_survivors_belong_to_their_call_while_others_run() {
     let (place, cache) = (TestWorkspace::with(FILES), cache());
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
     let file = |name: &str| place.temp.path().join(name);
@@ -163,7 +163,7 @@ async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
         )
     };
     let first = place.call(&cache, &writes("go1", "one"), session).await;
-    // The first one's writes while this call runs, which leaves something itself.
+    // The survivor of the first call writes while this call runs, which also has a survivor.
     let script = format!(
         "{} touch ../go1; {}; echo own >own",
         writes("go2", "two"),
@@ -172,7 +172,7 @@ async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
     let second = place.call(&cache, &script, session).await;
     fs::write(file("go2"), "").unwrap();
     assert!(soon(|| file("go2ed").exists()).await);
-    // What they change from here on is in further sets: these are concluded.
+    // Later changes of the survivors go to further sets: the sets so far are closed.
     let third = place.call(&cache, "echo third >third", session).await;
     let own = |call| {
         let (_, files) = place.store().show_all(SESSION, call).unwrap();
@@ -201,16 +201,17 @@ async fn what_a_call_left_running_changes_is_its_own_whatever_runs() {
     assert_eq!(place.text("own"), "own\n");
 }
 
-/// A process whose parent has ended before it was seen may be the running call's, or that of one
-/// which has left something.
+/// A process with a parent that ended before the supervisor saw the process may belong to the
+/// running call or to an earlier one.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_it_is_not_known_whose_a_process_is_no_call_is_named() {
+async fn changes_of_a_process_with_unknown_owner_name_no_call() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into())).enter_cwd(false);
-    let orphan = format!(
-        "setsid -f bash -c '{}; echo x >orphans' >/dev/null 2>&1",
-        until("go")
-    );
+    // The inner subshell makes no traced system call before it has lost its parent. A program that
+    // is executed there could: a starting bash opens the terminal, and would be seen below its
+    // parent, if that is slow to end.
+    let orphan = format!("( ({}; echo x >orphans) & ) >/dev/null 2>&1", until("go"));
     // The control: where nothing else was left, it can only be the call's.
+    // The control: without other survivors, the process can only belong to the call.
     for is_alone in [false, true] {
         let (place, cache) = (TestWorkspace::with(FILES), cache());
         let left = if is_alone {
@@ -233,7 +234,7 @@ async fn where_it_is_not_known_whose_a_process_is_no_call_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what_was_seen() {
+async fn undo_refuses_a_process_that_still_writes_and_works_after_the_supervisor_was_killed() {
     let (place, cache) = (TestWorkspace::with(FILES), cache());
     let script = "read -r _ _ _ up _ </proc/$$/stat; echo $up >../up; \
         (until [[ -e ../go ]]; do sleep 0.02; done; echo late >late; sleep 60) >/dev/null 2>&1 &";
@@ -262,9 +263,9 @@ async fn what_still_writes_is_not_taken_back_and_a_killed_supervisor_leaves_what
     assert_eq!(place.text("late"), "");
 }
 
-/// With what it has started since anybody last looked: its parents have been ended as well.
+/// The job has started processes since its last listing, and their parents have ended as well.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_job_wrote_can_be_taken_back_once_it_was_ended() {
+async fn changes_of_a_job_can_be_undone_once_it_was_ended() {
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
     let ways: [(&str, In); 2] = [("its own shell", |it| it), ("a session's", session)];
     for (which, add) in ways {
@@ -288,16 +289,16 @@ async fn what_a_job_wrote_can_be_taken_back_once_it_was_ended() {
     }
 }
 
-/// One whose parents ended before anybody saw it is in no job.
+/// A process with parents that ended before the supervisor saw the process is in no job.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_who_is_in_no_job_is_noticed() {
+async fn end_of_a_process_without_job_is_noticed() {
     let (place, world) = (TestWorkspace::with(FILES), World::new());
     let until = until("go");
     let script = format!("(sleep 0.2; ({until}; echo late >late) &) >/dev/null 2>&1 &");
     let session = |spec: RunSpec| spec.session(SessionName("a".into()));
     let call = place.call(&world.cache, &script, session).await;
     let jobs = world.jobs.list().unwrap();
-    // Where somebody happened to look just then, it is in that job, which goes on.
+    // If the supervisor saw the process in time, it is in that job, which continues.
     let (patience, never) = (Some(Duration::from_secs(1)), Cancel::new());
     let waited = world.jobs.wait(&jobs[0].id, patience, &never).await;
     waited.unwrap();
@@ -324,7 +325,7 @@ async fn a_job_has_a_set_of_its_own_from_its_beginning() {
     let spec = spec.trace(Some(set.dir().to_owned()));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     assert_eq!(job.unrecorded, None);
-    // Whoever records it has it now.
+    // The job's supervisor has the set now.
     drop(set);
     assert!(soon(|| place.text("one") == "one\nx\n").await);
     let running = store.show(SESSION, id).unwrap();
@@ -344,8 +345,8 @@ async fn a_job_has_a_set_of_its_own_from_its_beginning() {
     let done = store.show(SESSION, id).unwrap();
     assert!(done.exact, "{done:?}");
     assert_eq!((done.counts.changed, done.counts.created), (1, 1));
-    // What others change once it has ended is theirs.
-    fs::write(place.root.join("one"), "somebody's\n").unwrap();
+    // A change by another process after the job's end conflicts.
+    fs::write(place.root.join("one"), "another's\n").unwrap();
     let refused = store.undo(SESSION, id, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     store
@@ -353,7 +354,7 @@ async fn a_job_has_a_set_of_its_own_from_its_beginning() {
         .unwrap();
     assert_eq!(
         (place.text("late"), place.text("one")),
-        (String::new(), "somebody's\n".into())
+        (String::new(), "another's\n".into())
     );
     // The control: a job that is not to be recorded.
     let set = store
@@ -368,9 +369,9 @@ async fn a_job_has_a_set_of_its_own_from_its_beginning() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_of_which_no_record_can_be_made_runs_and_says_why() {
+async fn job_that_cannot_be_recorded_runs_and_reports_the_reason() {
     let (place, world) = (TestWorkspace::with(FILES), World::new());
-    // The negative control: where the set's directory is, there is a record.
+    // The negative control: if the set's directory exists, there is a record.
     for is_gone in [true, false] {
         let store = place.store();
         let set = store

@@ -16,7 +16,7 @@ fn begin(store: &Store, place: &TestTree) -> ChangeSet {
         .unwrap()
 }
 
-/// A call that is about to touch these, and then runs a script.
+/// A call that records these paths and then runs a script.
 fn call(store: &Store, place: &TestTree, touched: &[(&str, Touch)], script: &str) -> Changes {
     let set = begin(store, place);
     let mut recorder = Recorder::open(set.dir()).unwrap();
@@ -28,7 +28,7 @@ fn call(store: &Store, place: &TestTree, touched: &[(&str, Touch)], script: &str
     store.finish(set).unwrap()
 }
 
-/// The numbers of the sets that there are, and the inodes of their directories.
+/// The number of each change set, and the inode of its directory.
 fn sets_and_inodes(place: &TestTree) -> Vec<(u64, u64)> {
     let session = place.state.join("changes").join(SESSION);
     let entries = fs::read_dir(session).unwrap().map(|entry| entry.unwrap());
@@ -63,8 +63,8 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
         unreachable!("one set");
     };
     // Its records of unchanged files are removed with it.
-    let beside = tempfile::tempdir().unwrap();
-    let file = beside.path().join("x");
+    let outside = tempfile::tempdir().unwrap();
+    let file = outside.path().join("x");
     let file = file.to_str().unwrap();
     let touched = [
         ("a", Touch::Content),
@@ -81,7 +81,7 @@ fn a_set_of_a_call_that_changed_nothing_becomes_the_next_ones() {
     assert_eq!((third.id, third.counts.changed), (ChangesId(3), 1));
     assert!(third.outside.is_empty() && third.exact);
     assert_eq!((links("b"), sets_and_inodes(&place)), (1, vec![(3, inode)]));
-    // One that did change something stays, whatever comes after it.
+    // A set with a change is not reused.
     let fourth = call(&store, &place, &[], "true");
     assert_eq!(fourth.id, ChangesId(4));
     assert_eq!(store.list(SESSION).unwrap().len(), 2);
@@ -104,7 +104,7 @@ fn calls_at_a_time_have_sets_and_numbers_of_their_own() {
         for set in sets.into_iter().rev() {
             store.finish(set).unwrap();
         }
-        // The latest stays, so that its number is not given to another.
+        // The latest stays, so that its number is not used again.
         let left = sets_and_inodes(&place);
         assert_eq!((left.len(), left[KEPT - 1].0), (KEPT, former + AT_A_TIME));
     }
@@ -126,7 +126,7 @@ fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
     assert_eq!(other(&place.root.join("sub"), ChangesLevel::Undo), 2);
     assert_eq!(other(&place.root, ChangesLevel::List), 3);
     assert!(store.show(SESSION, first.id).is_ok());
-    // Only the times of a file: that is nothing to list, but it can be taken back.
+    // New times of a file are not listed, but can be undone.
     let touched = [("a", Touch::Attributes)];
     let times = call(&store, &place, &touched, "touch -d 2001-02-03 a");
     assert_eq!((times.id.0, times.counts.total()), (4, 0));
@@ -134,7 +134,7 @@ fn a_set_is_not_taken_over_for_another_root_or_level_or_where_it_was_undone() {
     let next = call(&store, &place, &[], "true");
     assert_eq!(next.id.0, 6);
     store.redo(SESSION, times.id).unwrap();
-    // A root that is another directory since has nothing of the former's.
+    // Another directory at the path of the root gets a new set.
     place.sh("rmdir sub; mkdir elsewhere; mv elsewhere sub");
     assert_eq!(other(&place.root.join("sub"), ChangesLevel::Undo), 8);
 }

@@ -1,4 +1,4 @@
-//! A held trial is a photograph: what is shown of it is what it did, whatever is changed
+//! A held trial shows the changes that its command made, even if other processes change the files
 //! afterwards.
 
 use crate::support::{SESSION, TestTree};
@@ -28,8 +28,8 @@ fn set_of(place: &TestTree, id: ChangesId) -> PathBuf {
     sets.join(id.to_string())
 }
 
-/// A set of the first version, before there were photos.
-fn without_photo(place: &TestTree, id: ChangesId) {
+/// Turns a trial into one of the first version, which froze no plan.
+fn without_held_plan(place: &TestTree, id: ChangesId) {
     let set = set_of(place, id);
     fs::remove_file(set.join("photo")).unwrap();
 }
@@ -127,14 +127,14 @@ fn a_file_that_is_in_the_way_is_marked_in_the_diff() {
     assert_eq!(marked, [("a", false), ("b", true)]);
 }
 
-/// As sets of older versions are, which have no photo: they are compared with what there is.
+/// Older versions froze no plan: their trials are compared with the present files.
 #[test]
-fn one_without_a_photo_is_compared_and_can_be_decided() {
+fn trial_without_held_plan_is_compared_and_can_be_decided() {
     let place = TestTree::new("printf 'one\\n' >a; echo 2 >b");
     let held = place.hold("echo two >>a");
     let other = place.hold("echo x >>b");
     for id in [held.id, other.id] {
-        without_photo(&place, id);
+        without_held_plan(&place, id);
     }
     let diff = |id| match &place.store().diff(SESSION, id, &[]).unwrap()[0].text {
         Text::Unified(text) => text.clone(),
