@@ -107,14 +107,13 @@ impl CommandLine {
     }
 
     /// What the record shows, and the rules judge; `None` if it is no call of an agent.
-    fn command(&self) -> Option<String> {
+    fn command(&self, host: &HostContext) -> Option<String> {
         let command = match Commands::of(&self.args) {
             Commands::Text(text) => {
                 let text = text.to_string_lossy().into_owned();
                 match agent_shell::model_command(&text) {
                     Some(model) => model.command.into_owned(),
-                    // A hook, or the line that starts a server.
-                    None if self.is_prefix => return None,
+                    None if self.is_prefix && !is_model_call(host) => return None,
                     None => text,
                 }
             }
@@ -156,7 +155,7 @@ impl CommandLine {
 /// way.
 pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
-    let command = line.command();
+    let command = line.command(&start.host);
     let is_inside = is_below_supervisor(&start.host.env);
     let settings = match &command {
         Some(_) if !is_inside => Some(start.settings(&Chosen::default())?.settings),
@@ -268,6 +267,13 @@ fn conversation_name(host: &HostContext) -> String {
     let parent = rustix::process::getppid().map_or(0, |parent| parent.as_raw_pid());
     let start = agent_bash::process::ProcessInfo::read(parent).map_or(0, |it| it.start_time);
     format!("agent-{parent}-{start}")
+}
+
+/// True if Claude Code says that a prefixed text is a call of its model (`claude-code_2-1-332_agent`).
+/// With the same prefix it starts hooks and servers (`…_harness`), which are not the model's.
+fn is_model_call(host: &HostContext) -> bool {
+    let agent = host.env.get(OsStr::new("AI_AGENT"));
+    agent.is_some_and(|agent| agent.to_string_lossy().ends_with("_agent"))
 }
 
 /// The script on stdin, if that is a regular file, which can be read without taking anything from
