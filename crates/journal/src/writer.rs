@@ -8,11 +8,15 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The reason when the journal has reached its size limit.
 pub const FULL: &str = "it is full";
+
+/// The last line of a full journal.
+const FULL_LINE: &[u8] = b"{\"full\":true}\n";
 
 /// Replaces a secret of an entry.
 const MASK: &str = "[hidden]";
@@ -98,7 +102,7 @@ impl Journal {
         let _lock = self.options.is_shared.then(|| open.lock()).transpose()?;
         let is_full = open.written + line.len() as u64 > self.options.max_bytes;
         if is_full {
-            line = b"{\"full\":true}\n".to_vec();
+            line = FULL_LINE.to_vec();
         }
         // One write, so that a reader never sees half a line.
         if let Err(error) = open.file.write_all(&line) {
@@ -190,10 +194,14 @@ fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<Open> {
             }
         }
     };
+    let mut last = vec![0; FULL_LINE.len()];
+    let reader = dir.read(&name)?;
+    let start = reader.metadata()?.len().saturating_sub(last.len() as u64);
+    let read = reader.read_at(&mut last, start)?;
     Ok(Open {
         file: dir.write(&name, true)?,
         written: 0,
-        is_full: false,
+        is_full: last[..read] == *FULL_LINE,
     })
 }
 

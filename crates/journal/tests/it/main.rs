@@ -230,3 +230,56 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
     sweep(state.path(), none, later);
     assert!(!mine.exists());
 }
+
+#[test]
+fn calls_of_several_processes_are_one_record() {
+    let state = tempfile::tempdir().unwrap();
+    let shared = || {
+        Journal::new(JournalOptions {
+            is_shared: true,
+            ..options(state.path(), JournalLevel::Metadata)
+        })
+    };
+    let (one, other) = (shared(), shared());
+    one.record(&entry("first")).unwrap();
+    other.record(&entry("second")).unwrap();
+    one.record(&entry("third")).unwrap();
+    let all = recordings(state.path(), Some(SESSION));
+    assert_eq!(all.len(), 1);
+    let read = all[0].read().unwrap();
+    let commands: Vec<_> = read.entries.iter().map(|it| it.command.as_str()).collect();
+    assert_eq!(commands, ["first", "second", "third"]);
+    // Between two calls no process holds the record.
+    assert!(!all[0].is_live());
+    // The control: processes with records of their own.
+    let own = |first: u64| {
+        let journal = Journal::new(options(state.path(), JournalLevel::Metadata));
+        let mut entry = entry("own");
+        entry.result.started_at = Timestamp(first);
+        journal.record(&entry).unwrap();
+    };
+    own(1);
+    own(2);
+    assert_eq!(recordings(state.path(), Some(SESSION)).len(), 3);
+}
+
+#[test]
+fn shared_record_has_one_limit() {
+    let state = tempfile::tempdir().unwrap();
+    let shared = || {
+        Journal::new(JournalOptions {
+            is_shared: true,
+            max_bytes: 1000,
+            ..options(state.path(), JournalLevel::Metadata)
+        })
+    };
+    let written = (0..10).take_while(|_| shared().record(&entry("call")).is_ok());
+    let written = written.count();
+    assert!((1..10).contains(&written), "{written}");
+    let size = || recordings(state.path(), Some(SESSION))[0].bytes;
+    let full = size();
+    assert!(shared().record(&entry("call")).is_err());
+    assert_eq!(size(), full);
+    let read = recordings(state.path(), Some(SESSION))[0].read().unwrap();
+    assert!(read.full && read.entries.len() == written, "{read:?}");
+}
