@@ -93,7 +93,7 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
     let output = match (verdict::decide(&call, host), program) {
         (Ok(Decision::Refuse(reason)), _) => (agent.refuse)(&reason),
         (Ok(Decision::GoOn(advice)), Some(program)) => match agent.rewrite {
-            Some(rewrite) => rewrite(call.with_program(program), advice.as_deref()),
+            Some(rewrite) => rewrite(&call.with_program(program), advice.as_deref()),
             None => return HookAnswer::blocked(agent, "this agent's commands cannot be replaced"),
         },
         (Ok(Decision::GoOn(Some(advice))), None) => (agent.advise)(&advice),

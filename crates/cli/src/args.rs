@@ -26,7 +26,7 @@ pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
 pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
-pub(crate) use hook::HookArgs;
+pub(crate) use hook::{HookArgs, NamedAgent, TakeOverArg};
 pub(crate) use jobs::{JobsAction, JobsArgs};
 pub(crate) use log::{LogArgs, Recorded, ReportArgs};
 pub(crate) use mcp::McpArgs;

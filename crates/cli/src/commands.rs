@@ -27,6 +27,7 @@ pub(crate) mod serving;
 mod session;
 pub(crate) mod settings;
 pub(crate) mod shell;
+pub(crate) mod shell_link;
 mod since;
 mod target;
 pub(crate) mod tui;

@@ -1,5 +1,6 @@
 //! `agent-bash doctor`: checks what works on this system, by running harmless commands.
 
+mod agents;
 mod changes;
 
 use crate::commands::sandbox_probe::start_in_directory;
@@ -82,7 +83,8 @@ const INDENT: &str = "\n                     ";
 /// Prints a line per check. Exit code 1 if one of them failed.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
-    let findings = runtime.block_on(examine(start))?;
+    let mut findings = runtime.block_on(examine(start))?;
+    findings.extend(agents::agents(start));
     if let Some(state) = start.host.state_dir() {
         // The survivors left on purpose were recorded as jobs there. The directory may not exist.
         let _ = fs::remove_dir_all(state.join(SESSION));

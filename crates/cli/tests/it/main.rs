@@ -7,5 +7,6 @@ mod recorded;
 mod report;
 mod sandbox;
 mod support;
+mod take_over;
 mod tools;
 mod usage;

@@ -21,7 +21,7 @@ pub struct Agent {
     pub(in crate::hook) advise: fn(&str) -> Value,
     /// Builds the answer that allows a call with another input, and passes on advice; `None` if that
     /// was not tried with the agent.
-    pub(in crate::hook) rewrite: Option<fn(Value, Option<&str>) -> Value>,
+    pub(in crate::hook) rewrite: Option<fn(&Value, Option<&str>) -> Value>,
     /// Where it looks for hooks.
     pub(in crate::hook) settings: SettingsPath,
     /// How they are written there.

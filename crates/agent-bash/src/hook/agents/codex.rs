@@ -36,7 +36,7 @@ pub const CODEX: Agent = Agent {
 
 /// Codex 0.171.0 takes a new input only with `allow`: without it, the hook fails and the old command
 /// runs.
-fn rewrite(input: Value, advice: Option<&str>) -> Value {
+fn rewrite(input: &Value, advice: Option<&str>) -> Value {
     let mut answer = json!({
         "hookSpecificOutput": {
             "hookEventName": "PreToolUse",
