@@ -5,6 +5,7 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod cp;
+mod default_state;
 pub(crate) mod doctor;
 pub(crate) mod env;
 pub(crate) mod following;

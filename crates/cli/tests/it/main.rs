@@ -2,6 +2,7 @@
 
 mod changes;
 mod cli;
+mod default_state;
 mod linked;
 mod recorded;
 mod report;
