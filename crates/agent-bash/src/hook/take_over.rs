@@ -27,9 +27,9 @@ pub struct ShellAgent {
 pub enum ShellWay {
     /// A setting names the shell.
     Setting(ShellSetting),
-    /// It is the first `bash` in `PATH`.
+    /// The agent starts the first `bash` in `PATH`.
     SearchPath,
-    /// It is always the same program; only the text of a command can be changed, by a hook.
+    /// The agent always starts the same program. A hook can change the text of a command.
     Fixed,
 }
 

@@ -70,8 +70,8 @@ pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
     )
 }
 
-/// The conversation of the agent that runs this command; else the one that was recorded last in this
-/// project.
+/// The conversation of the agent that runs this command; else the one that was last recorded in
+/// this project.
 fn conversation(start: &Start) -> Option<String> {
     let state = start.host.state_dir()?;
     let own = conversation_of(&start.host.env);

@@ -2,6 +2,7 @@
 
 mod agents;
 mod changes;
+mod finding;
 
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
@@ -19,6 +20,7 @@ use agent_bash::pty::{PtyExecutor, PtyOptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashTool, BashToolBuilder, SandboxSettings};
+use finding::{Finding, Grade};
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
@@ -32,50 +34,6 @@ const LONG_OUTPUT: &str = "seq 20000";
 /// Says which shell runs it, as far as that tells.
 const CANARY: &str =
     "echo \"it runs ${BASH_VERSION:+bash $BASH_VERSION}${ZSH_VERSION:+zsh $ZSH_VERSION}\"";
-
-/// The result of one check.
-struct Finding {
-    grade: Grade,
-    what: &'static str,
-    detail: String,
-}
-
-impl Finding {
-    fn new(grade: Grade, what: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            grade,
-            what,
-            detail: detail.into(),
-        }
-    }
-}
-
-/// The grade of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Grade {
-    /// Works as it should.
-    Works,
-    /// Works, but probably not as the user expects.
-    Note,
-    /// Does not work.
-    Problem,
-}
-
-impl Grade {
-    /// Either it works or it is a problem.
-    fn of(works: bool) -> Self {
-        if works { Self::Works } else { Self::Problem }
-    }
-
-    /// The printed form.
-    fn mark(self) -> &'static str {
-        match self {
-            Self::Works => "ok",
-            Self::Note => "note",
-            Self::Problem => "PROBLEM",
-        }
-    }
-}
 
 /// Starts a continuation line of a finding's details.
 const INDENT: &str = "\n                     ";

@@ -28,7 +28,7 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
         return if is_shell {
             take_over::take_over(args, start)
         } else {
-            install::install(args, start)
+            install::install(args, hook_of(args.agent)?, start)
         };
     }
     if args.project || args.yes || is_shell {

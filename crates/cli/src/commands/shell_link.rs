@@ -74,7 +74,7 @@ pub(crate) fn make(link: &Path, program: &Path) -> anyhow::Result<()> {
         .with_context(context)
 }
 
-/// What a link leads to.
+/// The program that a link leads to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
     /// This program.

@@ -22,7 +22,7 @@ pub enum BadFile {
     },
     /// The setting has a value that agent-bash did not write.
     #[error("`{path}` is {value} already; remove it first if agent-bash is to replace it")]
-    Taken {
+    AlreadySet {
         /// The path to it within the file.
         path: String,
         /// The value, as JSON.

@@ -22,7 +22,7 @@ pub(super) struct Container {
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// What an agent accepts in a settings file beyond standard JSON.
+/// Extensions of standard JSON that an agent accepts in a settings file.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::hook) struct JsonForm {
     /// Comments.

@@ -12,7 +12,7 @@ use std::path::Path;
 /// `before` is the file's current text, if the file exists.
 ///
 /// # Errors
-/// [`BadFile`]. [`BadFile::Taken`]: the user has set another shell.
+/// [`BadFile`]. [`BadFile::AlreadySet`]: the user has set another shell.
 pub fn with_shell(
     setting: &ShellSetting,
     before: Option<&str>,
@@ -23,11 +23,11 @@ pub fn with_shell(
     };
     match find(setting, before)? {
         Some(found) if found.link.as_deref() == Some(link) => return Ok(before.to_owned()),
-        Some(Found {
+        Some(ShellValue {
             link: None, value, ..
         }) => {
             let path = setting.keys.join(".");
-            return Err(BadFile::Taken { path, value });
+            return Err(BadFile::AlreadySet { path, value });
         }
         _ => {}
     }
@@ -43,7 +43,7 @@ pub fn with_shell(
 /// # Errors
 /// [`BadFile`]
 pub fn without_shell(setting: &ShellSetting, before: &str) -> Result<Option<String>, BadFile> {
-    let Some(Found {
+    let Some(ShellValue {
         link: Some(link),
         ranges,
         ..
@@ -76,7 +76,7 @@ pub fn shell_of(setting: &ShellSetting, text: &str) -> Result<Option<String>, Ba
 }
 
 /// The setting's current value.
-struct Found {
+struct ShellValue {
     /// The value, if it is a link of ours.
     link: Option<String>,
     /// The value, as JSON.
@@ -86,7 +86,7 @@ struct Found {
     ranges: Vec<Range<usize>>,
 }
 
-fn find(setting: &ShellSetting, text: &str) -> Result<Option<Found>, BadFile> {
+fn find(setting: &ShellSetting, text: &str) -> Result<Option<ShellValue>, BadFile> {
     let root = root(setting.agent, setting.json, text)?;
     let levels = levels(setting, &root)?;
     let deepest = levels.get(setting.keys.len() - 1);
@@ -109,7 +109,7 @@ fn find(setting: &ShellSetting, text: &str) -> Result<Option<Found>, BadFile> {
         index = level.index;
     }
     ranges.reverse();
-    Ok(Some(Found {
+    Ok(Some(ShellValue {
         link: link.filter(|link| Path::new(link).ends_with(setting.link_end())),
         value: text[value.start()..value.end()].to_owned(),
         ranges,

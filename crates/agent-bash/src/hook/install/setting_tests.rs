@@ -127,7 +127,7 @@ fn shell_that_the_user_has_set_stays() {
     ] {
         let setting = setting(agent);
         let error = with_shell(setting, Some(text), &link(setting)).unwrap_err();
-        assert!(matches!(error, BadFile::Taken { .. }), "{error}");
+        assert!(matches!(error, BadFile::AlreadySet { .. }), "{error}");
         let without = without_shell(setting, text).unwrap();
         assert_eq!(without.as_deref(), Some(text));
         assert_eq!(shell_of(setting, text).unwrap(), None);

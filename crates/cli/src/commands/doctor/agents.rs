@@ -1,6 +1,6 @@
 //! Which agents of this machine go through `agent-bash shell`, each tried by one harmless call.
 
-use super::{Finding, Grade};
+use super::finding::{Finding, Grade};
 use crate::commands::hook::file::SettingsFile;
 use crate::commands::shell_link::{self, LinkTarget, Probe};
 use crate::start::Start;

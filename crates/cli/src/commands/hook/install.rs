@@ -8,6 +8,7 @@ use crate::output;
 use crate::start::Start;
 use crate::usage::Usage;
 use agent_bash::core::visible;
+use agent_bash::hook::Agent;
 use agent_bash::hook::install::{
     BadFile, Scope, file, with_hook, with_rewriting_hook, without_hook,
 };
@@ -33,8 +34,7 @@ fn no_rewrite(agent: NamedAgent) -> Usage {
 }
 
 /// Changes the agent's file. Exit code 1 if the user declined.
-pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
-    let agent = super::hook_of(args.agent)?;
+pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::Result<u8> {
     let with = match args.take_over {
         Some(_) if !agent.rewrites() => return Err(no_rewrite(args.agent).into()),
         Some(_) => with_rewriting_hook,
