@@ -10,7 +10,7 @@ mod template;
 mod wrapper;
 
 pub use arguments::{Commands, quoted};
-pub use conversation::{ConversationId, conversation_of};
+pub use conversation::{ConversationId, conversation_name, conversation_of, is_conversation_name};
 pub use real_shell::{NoRealShell, real_shell};
 pub use wrapper::{ModelCommand, model_command};
 

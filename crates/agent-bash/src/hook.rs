@@ -12,6 +12,7 @@
 mod agents;
 mod call;
 pub mod install;
+pub mod take_over;
 mod verdict;
 
 pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_name};
@@ -66,16 +67,38 @@ impl HookAnswer {
 /// `host` describes the hook's process, whose environment is the agent's; its directory is not
 /// used. Never fails: what cannot be checked is blocked.
 pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
-    let decision = call::read(agent, input)
-        .map_err(|error| error.to_string())
-        .and_then(|call| match call {
-            Some(call) => verdict::decide(&call, host),
-            None => Ok(Decision::GoOn(None)),
-        });
-    let output = match decision {
-        Ok(Decision::Refuse(reason)) => (agent.refuse)(&reason),
-        Ok(Decision::GoOn(advice)) => advice.map_or(Value::Null, |advice| (agent.advise)(&advice)),
-        Err(why) => return HookAnswer::blocked(agent, &why),
+    answer_as(agent, input, host, None)
+}
+
+/// As [`answer`], but a command without objections is allowed, and replaced by one that has
+/// `program` run it: `program shell -c COMMAND`. A call that runs no command passes silently.
+///
+/// The user is not asked about an allowed command, and the agent's own permission rules see the
+/// new text. An agent without a format for that ([`Agent::rewrites`]) is blocked.
+pub fn answer_rewriting(
+    agent: &Agent,
+    input: &[u8],
+    host: &HostContext,
+    program: &str,
+) -> HookAnswer {
+    answer_as(agent, input, host, Some(program))
+}
+
+fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&str>) -> HookAnswer {
+    let call = match call::read(agent, input) {
+        Ok(Some(call)) => call,
+        Ok(None) => return HookAnswer::silent(),
+        Err(error) => return HookAnswer::blocked(agent, &error.to_string()),
+    };
+    let output = match (verdict::decide(&call, host), program) {
+        (Ok(Decision::Refuse(reason)), _) => (agent.refuse)(&reason),
+        (Ok(Decision::GoOn(advice)), Some(program)) => match agent.rewrite {
+            Some(rewrite) => rewrite(&call.with_program(program), advice.as_deref()),
+            None => return HookAnswer::blocked(agent, "this agent's commands cannot be replaced"),
+        },
+        (Ok(Decision::GoOn(Some(advice))), None) => (agent.advise)(&advice),
+        (Ok(Decision::GoOn(None)), None) => Value::Null,
+        (Err(why), _) => return HookAnswer::blocked(agent, &why),
     };
     if output.is_null() {
         return HookAnswer::silent();

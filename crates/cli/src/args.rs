@@ -26,7 +26,7 @@ pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
 pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
-pub(crate) use hook::HookArgs;
+pub(crate) use hook::{HookArgs, NamedAgent, TakeOverArg};
 pub(crate) use jobs::{JobsAction, JobsArgs};
 pub(crate) use log::{LogArgs, Recorded, ReportArgs};
 pub(crate) use mcp::McpArgs;
@@ -135,16 +135,19 @@ pub(crate) enum Command {
 impl Command {
     /// Where it is meant to run, if that is a target that runs it itself.
     pub(crate) fn elsewhere(&self) -> Option<Elsewhere<'_>> {
+        fn named(state: Option<&String>) -> &str {
+            state.map_or(DEFAULT_SESSION, String::as_str)
+        }
         let (on, state) = match self {
-            Self::Jobs(args) => (&args.on, Some(&args.state)),
-            Self::Artifact(args) => (&args.on, Some(&args.state)),
-            Self::Clean(args) => (&args.on, (!args.all).then_some(&args.state)),
+            Self::Jobs(args) => (&args.on, Some(named(args.state.as_ref()))),
+            Self::Artifact(args) => (&args.on, Some(named(args.state.as_ref()))),
+            Self::Clean(args) => (&args.on, (!args.all).then_some(args.state.as_str())),
             Self::Doctor(args) => (&args.on, None),
             _ => return None,
         };
         Some(Elsewhere {
             on: on.as_deref()?,
-            state: state.map(String::as_str),
+            state,
             reads: matches!(self, Self::Jobs(args) if args.reads()),
             follows: match self {
                 Self::Jobs(args) => args.follows(),

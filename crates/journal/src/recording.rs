@@ -6,12 +6,15 @@ use agent_bash_os::PrivateDir;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fs::{self, TryLockError};
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// The longest valid line: an entry has at most 64 KiB of output, which JSON escapes can make six
 /// times as long, and the text of a result.
 const LONGEST_LINE: u64 = 8 << 20;
+
+/// The number of bytes in which the last entry is looked for first.
+const FIRST_TAIL: u64 = 64 << 10;
 
 /// A stored journal.
 #[derive(Debug)]
@@ -109,6 +112,38 @@ impl Recording {
     pub fn remove(&self) -> bool {
         // A file that cannot be removed is tried again at the next sweep.
         !self.is_live() && self.dir.remove(&self.name).is_ok()
+    }
+
+    /// Returns the last entry, from the end of the file. `None` if there is none, or only behind
+    /// other text that is longer than any entry.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn last(&self) -> io::Result<Option<JournalEntry>> {
+        let mut file = self.dir.read(&self.name)?;
+        let length = file.metadata()?.len();
+        let mut size = FIRST_TAIL;
+        loop {
+            let start = length.saturating_sub(size);
+            file.seek(SeekFrom::Start(start))?;
+            let mut tail = Vec::new();
+            Read::by_ref(&mut file).take(size).read_to_end(&mut tail)?;
+            // The first line may lack its beginning.
+            let skipped = usize::from(start > 0);
+            let lines: Vec<&[u8]> = tail.split(|byte| *byte == b'\n').skip(skipped).collect();
+            let entries = lines.into_iter().rev();
+            let mut entries = entries.filter_map(|line| match serde_json::from_slice(line) {
+                Ok(Line::Entry(entry)) => Some(*entry),
+                _ => None,
+            });
+            if let Some(entry) = entries.next() {
+                return Ok(Some(entry));
+            }
+            if start == 0 || size > LONGEST_LINE {
+                return Ok(None);
+            }
+            size *= 16;
+        }
     }
 
     /// Reads the journal.

@@ -37,6 +37,31 @@ pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<Con
     })
 }
 
+/// The first word of the name of a conversation that has no identifier.
+const UNNAMED: &str = "agent";
+
+/// Returns the name of the state directory of an agent's conversation. `process` is the pid and the
+/// start time of the agent's process: the conversation of an agent that sets no variable.
+pub fn conversation_name(
+    environment: &BTreeMap<OsString, OsString>,
+    process: (i32, u64),
+) -> String {
+    match conversation_of(environment) {
+        Some(known) => format!("{}-{}", known.agent, known.id),
+        None => format!("{UNNAMED}-{}-{}", process.0, process.1),
+    }
+}
+
+/// True if a state directory with this name has the form of [`conversation_name`].
+pub fn is_conversation_name(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let of = |agent: &str| name.strip_prefix(agent)?.strip_prefix('-');
+    let is_known = |(agent, _): &(&str, &str)| of(agent).is_some_and(is_path_component);
+    let process = of(UNNAMED).and_then(|rest| rest.split_once('-'));
+    let is_process = process.is_some_and(|(pid, start)| is_number(pid) && is_number(start));
+    is_process || VARIABLES.iter().any(is_known)
+}
+
 fn is_path_component(id: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     (1..=MAX_ID_BYTES).contains(&id.len()) && id.bytes().all(is_safe)
@@ -66,6 +91,30 @@ mod tests {
         assert_eq!(found(&copilot_cli), Some(("copilot-cli", uuid.to_owned())));
         let qwen_code = [("QWEN_CODE", "1"), ("QWEN_CODE_SESSION_ID", uuid)];
         assert_eq!(found(&qwen_code), Some(("qwen-code", uuid.to_owned())));
+    }
+
+    #[test]
+    fn names_of_conversations_are_told_from_other_names() {
+        let known = environment(&[("CLAUDE_CODE_SESSION_ID", "f83-0e")]);
+        for (environment, name) in [
+            (&known, "claude-code-f83-0e"),
+            (&environment(&[]), "agent-12-345"),
+        ] {
+            assert_eq!(conversation_name(environment, (12, 345)), name);
+            assert!(is_conversation_name(name));
+        }
+        for other in [
+            "cli",
+            "claude-code",
+            "claude-code-",
+            "mcp-project-1f0a",
+            "agent-12",
+            "agent-12-x",
+            "agent--1",
+            "my-codex-1",
+        ] {
+            assert!(!is_conversation_name(other), "{other}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::agents::Agent;
 use crate::stage::parse_input::{self, Input};
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// Longest call that is read. Any script of acceptable length fits, even if every line end is
@@ -20,6 +20,22 @@ pub(super) struct Call {
     pub(super) session: PathBuf,
     /// The script's working directory; absolute.
     pub(super) cwd: PathBuf,
+    /// The tool's input.
+    input: Map<String, Value>,
+    /// The field of the input that holds the script.
+    field: &'static str,
+}
+
+impl Call {
+    /// The input of a call that has `program` run the script.
+    pub(super) fn with_program(&self, program: &str) -> Value {
+        // Quoting cannot fail: a script has no NUL.
+        let words = [program, "shell", "-c", &self.script];
+        let line = shlex::try_join(words).unwrap_or_default();
+        let mut input = self.input.clone();
+        input.insert(self.field.to_owned(), line.into());
+        Value::Object(input)
+    }
 }
 
 /// Why a call could not be parsed.
@@ -127,6 +143,8 @@ pub(super) fn read(agent: &Agent, input: &[u8]) -> Result<Option<Call>, BadCall>
         script,
         session,
         cwd,
+        input,
+        field: tool.command,
     }))
 }
 

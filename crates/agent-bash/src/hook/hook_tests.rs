@@ -403,3 +403,39 @@ fn control_characters_of_a_command_are_marked() {
     };
     assert!(!reason.contains(['\u{1b}', '\u{7}']), "{reason:?}");
 }
+
+#[test]
+fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
+    let codex = CAPTURED[1].2;
+    let rewritten = |call: &Value| {
+        let input = call.to_string();
+        answer_rewriting(&CODEX, input.as_bytes(), &host(&[]), "/opt/a b/agent-bash")
+    };
+    let script = "echo 'a  b' && cat <<E\n$x\nE";
+    let mut call = call(codex, script);
+    call["tool_input"]["other"] = json!(1);
+    let answer = rewritten(&call);
+    assert_eq!(effect(&CODEX, &answer), Effect::Granted);
+    let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
+    let input = &answer["hookSpecificOutput"]["updatedInput"];
+    assert_eq!(input["other"], 1);
+    let words = shlex::split(input["command"].as_str().unwrap()).unwrap();
+    assert_eq!(words, ["/opt/a b/agent-bash", "shell", "-c", script]);
+    // Refusals, failures and other tools are answered as without rewriting.
+    call["tool_input"]["command"] = "git push --force".into();
+    let refused = rewritten(&call);
+    assert!(matches!(effect(&CODEX, &refused), Effect::Blocked(_)));
+    assert_eq!(refused, answer_to_call(&CODEX, &call, &host(&[])));
+    call["tool_name"] = "Read".into();
+    assert_eq!(rewritten(&call), HookAnswer::silent());
+    call["cwd"] = json!(null);
+    assert_eq!(rewritten(&call).exit_code, BLOCKED);
+    // An agent whose commands cannot be replaced does not run them.
+    let other = answer_rewriting(
+        &GEMINI_CLI,
+        CAPTURED[2].2.as_bytes(),
+        &host(&[]),
+        "agent-bash",
+    );
+    assert_eq!(other.exit_code, BLOCKED);
+}

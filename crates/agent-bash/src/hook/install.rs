@@ -1,15 +1,18 @@
-//! Configuring an agent's hook: where its file is, and the file's text with the hook and without
-//! it.
+//! Configuring an agent's hook or its shell: where its file is, and the file's text with the entry
+//! and without it.
 //!
 //! Pure functions: the owner of the process reads the file, shows the change, and writes it.
 
 mod bad_file;
 mod entry;
-mod json;
+pub(super) mod json;
+mod setting;
 
 pub use bad_file::BadFile;
+pub use setting::{shell_of, with_shell, without_shell};
 
-use super::agents::agent::{Agent, Form};
+use super::agents::agent::{Agent, Form, SettingsPath};
+use super::take_over::ShellSetting;
 use crate::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,20 +29,33 @@ pub enum Scope {
 
 /// The file in which the agent looks for hooks. `None` if no home directory is known.
 pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> {
-    let place = &agent.settings;
-    let dir = match scope {
-        Scope::Project => host.cwd.join(place.below_project),
-        Scope::User => {
-            let named = host.env.get(&OsString::from(place.variable));
-            let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
-            match named {
-                Some(path) if place.below_variable.is_empty() => path,
-                Some(path) => path.join(place.below_variable),
-                None => host.home.as_ref()?.join(place.below_home),
-            }
-        }
-    };
-    Some(dir.join(place.file))
+    let directory = directory(&agent.settings, scope, host)?;
+    Some(directory.join(agent.settings.file))
+}
+
+/// The file in which the agent looks for its shell. `None` if no home directory is known.
+pub fn shell_file(setting: &ShellSetting, scope: Scope, host: &HostContext) -> Option<PathBuf> {
+    let directory = directory(&setting.settings, scope, host)?;
+    let file = directory.join(setting.settings.file);
+    let other = setting.other_file.map(|other| directory.join(other));
+    // Without a file, the first name is used.
+    match other {
+        Some(other) if other.exists() && !file.exists() => Some(other),
+        _ => Some(file),
+    }
+}
+
+fn directory(settings: &SettingsPath, scope: Scope, host: &HostContext) -> Option<PathBuf> {
+    if scope == Scope::Project {
+        return Some(host.cwd.join(settings.below_project));
+    }
+    let named = host.env.get(&OsString::from(settings.variable));
+    let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
+    Some(match named {
+        Some(path) if settings.below_variable.is_empty() => path,
+        Some(path) => path.join(settings.below_variable),
+        None => host.home.as_ref()?.join(settings.below_home),
+    })
 }
 
 /// The file with the hook added. `before` is its current text, if it exists; `program` is the
@@ -49,6 +65,36 @@ pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> 
 /// # Errors
 /// [`BadFile`]
 pub fn with_hook(agent: &Agent, before: Option<&str>, program: &str) -> Result<String, BadFile> {
+    with_options(agent, before, program, "")
+}
+
+/// The option of a hook that replaces commands.
+const REWRITE: &str = " --take-over=rewrite";
+
+/// True if the text of the agent's file has a hook of ours that replaces commands.
+pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
+    text.contains(&format!("hook {}{REWRITE}", agent.name))
+}
+
+/// As [`with_hook`], for a hook that answers by
+/// [`answer_rewriting`](crate::hook::answer_rewriting).
+///
+/// # Errors
+/// [`BadFile`]
+pub fn with_rewriting_hook(
+    agent: &Agent,
+    before: Option<&str>,
+    program: &str,
+) -> Result<String, BadFile> {
+    with_options(agent, before, program, REWRITE)
+}
+
+fn with_options(
+    agent: &Agent,
+    before: Option<&str>,
+    program: &str,
+    options: &str,
+) -> Result<String, BadFile> {
     match (&agent.form, before) {
         (Form::Plugin(text), None) => Ok(text(program)),
         (Form::Plugin(text), Some(before)) => {
@@ -58,7 +104,7 @@ pub fn with_hook(agent: &Agent, before: Option<&str>, program: &str) -> Result<S
                 Err(BadFile::NotOurs)
             }
         }
-        (Form::Settings(form), _) => entry::with(agent, form, before, program),
+        (Form::Settings(form), _) => entry::with(agent, form, before, (program, options)),
     }
 }
 
@@ -82,3 +128,7 @@ fn is_plugin(text: &str) -> bool {
 #[cfg(test)]
 #[path = "install/install_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "install/setting_tests.rs"]
+mod setting_tests;

@@ -1,12 +1,16 @@
 //! `agent-bash artifact`.
 
-use super::values::{DEFAULT_SESSION, lines, session_name};
+use super::values::{lines, session_name};
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Outputs of one-shot commands are kept for 24 hours.
+
+Without --state, the command reads the state of `agent-bash run` (`cli`) or of the agent
+conversation that was last recorded in this project (`agent-bash shell`), whichever has the newer
+output. The conversation is named on stderr.
 
   agent-bash artifact show 3 --offset 2000     lines 2000 and on
   agent-bash artifact show artifact://3 --tail 50
@@ -15,9 +19,9 @@ pub(crate) struct ArtifactArgs {
     #[command(subcommand)]
     pub(crate) action: ArtifactAction,
 
-    /// The on-disk session to look in.
-    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
-    pub(crate) state: String,
+    /// The state directory to look in; see below for the default.
+    #[arg(long, global = true, value_name = "NAME", value_parser = session_name)]
+    pub(crate) state: Option<String>,
 
     /// Look on another machine: a target as `run --on` takes it.
     #[arg(long, global = true, value_name = "TARGET")]

@@ -1,6 +1,6 @@
 //! `agent-bash changes`.
 
-use super::values::{DEFAULT_SESSION, session_name};
+use super::values::session_name;
 use agent_bash::core::changes::ChangesId;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -10,6 +10,11 @@ use std::path::PathBuf;
 Paths are taken from here if this is within the tree that was changed, and else from its top.
 Exit code 1: another process changed the files, or the change set does not exist; nothing was done.
 
+Without --state, the command reads the state of `agent-bash run` (`cli`) or of the agent
+conversation that was last recorded in this project (`agent-bash shell`), whichever has the newer
+change set. The conversation is named on stderr. If both have the number, commit, discard, undo and
+redo refuse to act on the conversation: name the state.
+
   agent-bash run --trial 'rm -rf src'        what would it do?
   agent-bash changes diff 7                  see it
   agent-bash changes commit 7                do it
@@ -18,13 +23,26 @@ pub(crate) struct ChangesArgs {
     #[command(subcommand)]
     pub(crate) action: ChangesAction,
 
-    /// The on-disk session to look in.
-    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
-    pub(crate) state: String,
+    /// The state directory to look in; see below for the default.
+    #[arg(long, global = true, value_name = "NAME", value_parser = session_name)]
+    pub(crate) state: Option<String>,
 
     /// Print JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+impl ChangesAction {
+    /// The change set with which this changes files.
+    pub(crate) fn acts_on(&self) -> Option<ChangesId> {
+        match self {
+            Self::Commit { id }
+            | Self::Discard { id }
+            | Self::Undo { id, .. }
+            | Self::Redo { id } => Some(*id),
+            Self::List | Self::Show { .. } | Self::Diff { .. } => None,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,8 +1,10 @@
 //! `agent-bash hook`.
 
+use agent_bash::hook::take_over::{SHELL_AGENTS, ShellAgent, shell_agent};
 use agent_bash::hook::{AGENTS, Agent, by_name};
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -14,11 +16,21 @@ The settings in force are those of `agent-bash settings`.
 
   agent-bash hook --install claude-code              shows what would change, and asks
   agent-bash hook --install --project codex --yes    for this directory alone, without asking
-  agent-bash hook --uninstall claude-code            puts back what was there")]
+  agent-bash hook --uninstall claude-code            puts back what was there
+
+With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, opencode and pi
+have a setting for that. gemini-cli and qwen-code start the first bash in PATH; the command prints
+how to start them. codex always starts /bin/bash: --take-over=rewrite makes its hook replace each
+command. What that costs: the user is not asked about a command, since Codex takes a new text only
+with `allow`, and the permission rules of Codex see the new text.
+
+  agent-bash hook --install --take-over claude-code    then: agent-bash log, agent-bash changes list
+  agent-bash hook --uninstall --take-over claude-code  puts back what was there
+  agent-bash doctor                                    says which agents go through agent-bash")]
 pub(crate) struct HookArgs {
     /// The agent whose hook this is.
     #[arg(value_name = "AGENT", value_parser = agents())]
-    pub(crate) agent: &'static Agent,
+    pub(crate) agent: NamedAgent,
 
     /// Configure the agent to ask this hook.
     #[arg(long, conflicts_with = "uninstall")]
@@ -27,6 +39,16 @@ pub(crate) struct HookArgs {
     /// Undo `--install`.
     #[arg(long)]
     pub(crate) uninstall: bool,
+
+    /// Replace the agent's shell instead of checking its commands.
+    #[arg(
+        long,
+        value_name = "WAY",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "shell"
+    )]
+    pub(crate) take_over: Option<TakeOverArg>,
 
     /// Use the settings of this project, not your own for all projects.
     #[arg(long)]
@@ -37,7 +59,33 @@ pub(crate) struct HookArgs {
     pub(crate) yes: bool,
 }
 
-fn agents() -> impl TypedValueParser<Value = &'static Agent> {
-    PossibleValuesParser::new(AGENTS.map(|agent| agent.name))
-        .try_map(|name| by_name(&name).ok_or("there is no such agent"))
+/// How an agent's commands come to `agent-bash shell`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TakeOverArg {
+    /// The agent starts it in place of bash.
+    Shell,
+    /// The hook allows each command and replaces it by a call of `agent-bash shell`.
+    Rewrite,
+}
+
+/// An agent, and what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NamedAgent {
+    pub(crate) name: &'static str,
+    /// The format of its hook.
+    pub(crate) hook: Option<&'static Agent>,
+    /// How it finds its shell.
+    pub(crate) shell: Option<&'static ShellAgent>,
+}
+
+fn agents() -> impl TypedValueParser<Value = NamedAgent> {
+    let hooks = AGENTS.map(|agent| agent.name);
+    let shells = SHELL_AGENTS.map(|agent| agent.name);
+    let names: BTreeSet<&str> = hooks.into_iter().chain(shells).collect();
+    PossibleValuesParser::new(names).try_map(|name| {
+        let (hook, shell) = (by_name(&name), shell_agent(&name));
+        let name = hook.map(|it| it.name).or(shell.map(|it| it.name));
+        let name = name.ok_or("there is no such agent")?;
+        Ok::<_, &str>(NamedAgent { name, hook, shell })
+    })
 }

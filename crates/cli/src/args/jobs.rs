@@ -1,6 +1,6 @@
 //! `agent-bash jobs`.
 
-use super::values::{DEFAULT_SESSION, duration, lines, session_name};
+use super::values::{duration, lines, session_name};
 use crate::commands::following::Followed;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
@@ -10,6 +10,11 @@ use std::time::Duration;
 #[command(after_help = "\
 A job is started by `agent-bash run --mode background 'SCRIPT'`; it goes on when this program has
 ended. Jobs that have ended are kept for 24 hours.
+
+Without --state, the command reads the state of `agent-bash run` (`cli`) or of the agent
+conversation that was last recorded in this project (`agent-bash shell`), whichever has the newer
+job. The conversation is named on stderr. If both have the number, and the job of `agent-bash run`
+still runs, input and kill refuse to act on the conversation: name the state.
 
   agent-bash jobs output 3 --tail 20
   agent-bash jobs output 3 --follow     until it ends; Ctrl-C ends the watching, not the job
@@ -21,9 +26,9 @@ pub(crate) struct JobsArgs {
     #[command(subcommand)]
     pub(crate) action: JobsAction,
 
-    /// The on-disk session to look in.
-    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
-    pub(crate) state: String,
+    /// The state directory to look in; see below for the default.
+    #[arg(long, global = true, value_name = "NAME", value_parser = session_name)]
+    pub(crate) state: Option<String>,
 
     /// Look on another machine: a target as `run --on` takes it.
     #[arg(long, global = true, value_name = "TARGET")]
@@ -84,6 +89,16 @@ pub(crate) enum JobsAction {
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2s", allow_negative_numbers = true)]
         grace: Duration,
     },
+}
+
+impl JobsAction {
+    /// The job that this writes to or ends.
+    pub(crate) fn acts_on(&self) -> Option<&str> {
+        match self {
+            Self::Input { id, .. } | Self::Kill { id, .. } => Some(id),
+            Self::List { .. } | Self::Show { .. } | Self::Output { .. } | Self::Wait { .. } => None,
+        }
+    }
 }
 
 impl JobsArgs {

@@ -16,7 +16,7 @@ the names of processes that outlive the command. What runs no commands of an age
 interactive shell) goes to bash as it is.
 
   agent-bash shell -c 'make'      as bash -c 'make'
-  agent-bash shell --link ~/bin   make the links bash, sh and agent-bash-shell there; each does the same
+  agent-bash shell --link ~/bin   make the links bash, sh and agent-bash-shell there
   agent-bash log                  what ran; `agent-bash changes undo` takes it back"
 )]
 pub(crate) struct ShellArgs {

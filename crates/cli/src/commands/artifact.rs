@@ -1,7 +1,7 @@
 //! `agent-bash artifact`: the stored full outputs of one-shot commands.
 
 use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
-use crate::commands::session;
+use crate::commands::{default_state, session};
 use crate::output;
 use crate::start::Start;
 use crate::table::{ago, table};
@@ -18,7 +18,8 @@ const NOT_THERE: u8 = 1;
 
 /// Lists, shows or searches.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8> {
-    let kept = SessionArtifacts(session::artifact_dir(start, &args.state)?);
+    let state = state(args, start);
+    let kept = SessionArtifacts(session::artifact_dir(start, &state)?);
     match &args.action {
         ArtifactAction::List { json } => list(&kept, *json),
         ArtifactAction::Show {
@@ -43,7 +44,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
                 let limit = limit.map(|limit| limit.to_string());
                 let mut words = vec!["show", id];
                 words.extend(limit.iter().flat_map(|limit| ["--limit", limit]));
-                say_next(&shown, &words, next, &args.state);
+                say_next(&shown, &words, next, &state);
             }
             Ok(0)
         }),
@@ -65,12 +66,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
             if let Some(line) = found.next_line {
                 let (context, limit) = (context.to_string(), limit.to_string());
                 let words = ["grep", pattern, id, "-C", &context, "--limit", &limit];
-                say_next(
-                    &found.shown(),
-                    &words,
-                    Some(("--offset", line)),
-                    &args.state,
-                );
+                say_next(&found.shown(), &words, Some(("--offset", line)), &state);
             }
             if let Some(capped) = found.capped() {
                 output::say(&format!("[{capped}]"));
@@ -78,6 +74,28 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
             Ok(u8::from(found.total_matches == 0))
         }),
     }
+}
+
+/// The state directory to look in.
+fn state(args: &ArtifactArgs, start: &Start) -> String {
+    let directory = |name: &str| session::artifact_dir(start, name).ok().flatten();
+    let id = match &args.action {
+        ArtifactAction::List { .. } => None,
+        ArtifactAction::Show { id, .. } | ArtifactAction::Grep { id, .. } => Some(id),
+    };
+    // A path names the state directory, too.
+    let is_of_run = |id: &String| {
+        let found = directory(DEFAULT_SESSION).and_then(|kept| kept.find(Path::new(id)));
+        found.is_some()
+    };
+    if args.state.is_none() && id.is_some_and(is_of_run) {
+        return DEFAULT_SESSION.to_owned();
+    }
+    let chosen = default_state::chosen(start, args.state.as_deref(), |name| {
+        let listed = directory(name).map(|kept| kept.list()).unwrap_or_default();
+        listed.iter().map(|info| info.started_at).max()
+    });
+    chosen.name
 }
 
 /// Says what was shown, and with which command to continue.

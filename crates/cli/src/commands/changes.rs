@@ -1,6 +1,7 @@
 //! `agent-bash changes`: what calls did to files, or would do: shown, made, taken back.
 
-use crate::args::{ChangesAction, ChangesArgs};
+use crate::args::{ChangesAction, ChangesArgs, DEFAULT_SESSION};
+use crate::commands::default_state;
 use crate::output;
 use crate::start::Start;
 use crate::table::{Narrow, ago, fitted};
@@ -34,14 +35,26 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
     let state = start.host.state_dir().context(
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
+    let cwd = &start.host.cwd;
+    let chosen = default_state::chosen(start, args.state.as_deref(), |session| {
+        let sets = ChangeSets::in_state(state.clone(), session, cwd.clone());
+        let listed = sets.list().unwrap_or_default();
+        listed.iter().map(|one| one.begun).max()
+    });
     let kept = StoredChanges {
         location: ChangesLocation {
             state,
-            cwd: start.host.cwd.clone(),
-            session: &args.state,
+            cwd: cwd.clone(),
+            session: &chosen.name,
         },
         json: args.json,
     };
+    if let Some(id) = args.action.acts_on().filter(|_| chosen.is_assumed)
+        && kept.location.sets(DEFAULT_SESSION).show(id).is_ok()
+    {
+        output::say(&default_state::ambiguous(&format!("changes {id}"), &chosen));
+        return Ok(NOT_DONE);
+    }
     match kept.act(&args.action) {
         Err(Refused::Set(refused)) => {
             kept.refuse(&refused)?;

@@ -1,6 +1,8 @@
 //! `agent-bash doctor`: checks what works on this system, by running harmless commands.
 
+mod agents;
 mod changes;
+mod finding;
 
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
@@ -18,6 +20,7 @@ use agent_bash::pty::{PtyExecutor, PtyOptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashTool, BashToolBuilder, SandboxSettings};
+use finding::{Finding, Grade};
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
@@ -32,57 +35,14 @@ const LONG_OUTPUT: &str = "seq 20000";
 const CANARY: &str =
     "echo \"it runs ${BASH_VERSION:+bash $BASH_VERSION}${ZSH_VERSION:+zsh $ZSH_VERSION}\"";
 
-/// The result of one check.
-struct Finding {
-    grade: Grade,
-    what: &'static str,
-    detail: String,
-}
-
-impl Finding {
-    fn new(grade: Grade, what: &'static str, detail: impl Into<String>) -> Self {
-        Self {
-            grade,
-            what,
-            detail: detail.into(),
-        }
-    }
-}
-
-/// The grade of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Grade {
-    /// Works as it should.
-    Works,
-    /// Works, but probably not as the user expects.
-    Note,
-    /// Does not work.
-    Problem,
-}
-
-impl Grade {
-    /// Either it works or it is a problem.
-    fn of(works: bool) -> Self {
-        if works { Self::Works } else { Self::Problem }
-    }
-
-    /// The printed form.
-    fn mark(self) -> &'static str {
-        match self {
-            Self::Works => "ok",
-            Self::Note => "note",
-            Self::Problem => "PROBLEM",
-        }
-    }
-}
-
 /// Starts a continuation line of a finding's details.
 const INDENT: &str = "\n                     ";
 
 /// Prints a line per check. Exit code 1 if one of them failed.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
-    let findings = runtime.block_on(examine(start))?;
+    let mut findings = runtime.block_on(examine(start))?;
+    findings.extend(agents::agents(start));
     if let Some(state) = start.host.state_dir() {
         // The survivors left on purpose were recorded as jobs there. The directory may not exist.
         let _ = fs::remove_dir_all(state.join(SESSION));

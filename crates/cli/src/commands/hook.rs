@@ -2,15 +2,16 @@
 //! answer. This module reads stdin and makes sure that there is an answer in time, and one that
 //! blocks if anything goes wrong.
 
-mod file;
+pub(crate) mod file;
 mod install;
+mod take_over;
 
-use crate::args::HookArgs;
+use crate::args::{HookArgs, NamedAgent, TakeOverArg};
 use crate::output;
 use crate::start::Start;
 use crate::usage::Usage;
 use agent_bash::HostContext;
-use agent_bash::hook::{Agent, HookAnswer, MAX_INPUT_BYTES, answer};
+use agent_bash::hook::{Agent, HookAnswer, MAX_INPUT_BYTES, answer, answer_rewriting};
 use anyhow::Context;
 use std::io::{self, IsTerminal, Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -22,14 +23,19 @@ const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Answers the call on stdin, or configures the agent to make such calls.
 pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
+    let is_shell = args.take_over == Some(TakeOverArg::Shell);
     if args.install || args.uninstall {
-        return install::install(args, start);
+        return if is_shell {
+            take_over::take_over(args, start)
+        } else {
+            install::install(args, hook_of(args.agent)?, start)
+        };
     }
-    let agent = args.agent;
-    if args.project || args.yes {
-        let error = "--project and --yes go with --install or --uninstall";
+    if args.project || args.yes || is_shell {
+        let error = "--project, --yes and --take-over go with --install or --uninstall";
         return Err(Usage(error.to_owned()).into());
     }
+    let agent = hook_of(args.agent)?;
     if io::stdin().is_terminal() {
         let name = agent.name;
         return Err(Usage(format!(
@@ -38,7 +44,13 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
         .into());
     }
     let host = start.host.clone();
-    let answer = in_time(agent, DEADLINE, move || read_and_answer(agent, &host));
+    let program = match args.take_over {
+        Some(_) => Some(install::program(start)?),
+        None => None,
+    };
+    let answer = in_time(agent, DEADLINE, move || {
+        read_and_answer(agent, &host, program.as_deref())
+    });
     if !answer.stderr.is_empty() {
         output::say(answer.stderr.trim_end());
     }
@@ -50,11 +62,25 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(answer.exit_code)
 }
 
-fn read_and_answer(agent: &Agent, host: &HostContext) -> HookAnswer {
+/// The format of an agent's hook.
+fn hook_of(agent: NamedAgent) -> Result<&'static Agent, Usage> {
+    let name = agent.name;
+    agent.hook.ok_or_else(|| {
+        Usage(format!(
+            "agent-bash has no hook for {name}; agent-bash hook --install --take-over {name} replaces its shell"
+        ))
+    })
+}
+
+/// With a `program`, commands are replaced by calls of it.
+fn read_and_answer(agent: &Agent, host: &HostContext, program: Option<&str>) -> HookAnswer {
     let mut input = Vec::new();
     let most = MAX_INPUT_BYTES as u64 + 1;
     match io::stdin().lock().take(most).read_to_end(&mut input) {
-        Ok(_) => answer(agent, &input, host),
+        Ok(_) => match program {
+            Some(program) => answer_rewriting(agent, &input, host, program),
+            None => answer(agent, &input, host),
+        },
         Err(error) => HookAnswer::blocked(agent, &format!("stdin cannot be read: {error}")),
     }
 }

@@ -1,7 +1,7 @@
 //! `agent-bash jobs`: background jobs of one-shot commands.
 
-use crate::args::{JobsAction, JobsArgs};
-use crate::commands::{script, session};
+use crate::args::{DEFAULT_SESSION, JobsAction, JobsArgs};
+use crate::commands::{default_state, script, session};
 use crate::output::{self, Passed};
 use crate::runtime;
 use crate::signals::CalledOff;
@@ -33,7 +33,22 @@ const PART: usize = 256 * 1024;
 
 /// Lists, shows, awaits or ends jobs.
 pub(crate) fn jobs(args: &JobsArgs, start: &Start) -> anyhow::Result<u8> {
-    let Some(jobs) = session::jobs(start, &args.state) else {
+    let chosen = default_state::chosen(start, args.state.as_deref(), |name| {
+        let listed = session::jobs(start, name)?.list().unwrap_or_default();
+        listed
+            .iter()
+            .map(|job| job.adopted_at.unwrap_or(job.started_at))
+            .max()
+    });
+    if let Some(id) = args.action.acts_on().filter(|_| chosen.is_assumed)
+        && session::jobs(start, DEFAULT_SESSION)
+            .and_then(|jobs| jobs.show(&JobId(id.to_owned())).ok())
+            .is_some_and(|job| job.state == JobState::Running)
+    {
+        output::say(&default_state::ambiguous(&format!("job {id}"), &chosen));
+        return Ok(NOT_THERE);
+    }
+    let Some(jobs) = session::jobs(start, &chosen.name) else {
         bail!("there is no place for jobs: set HOME or AGENT_BASH_STATE_DIR");
     };
     let runtime = runtime::start_here()?;

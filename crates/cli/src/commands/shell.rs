@@ -14,6 +14,7 @@ use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
     Clock, Invocation, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
+use agent_bash::hook::take_over::ShellLink;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor};
 use agent_bash::session::{Conversation, ConversationOptions};
@@ -33,7 +34,7 @@ use std::time::Duration;
 
 /// The name of a link that takes a whole script as its only argument, as Claude Code passes it to
 /// its shell prefix.
-pub(crate) const PREFIX_NAME: &str = "agent-bash-shell";
+pub(crate) const PREFIX_NAME: &str = ShellLink::Prefix.name();
 
 /// The exit code of a refused command: as of a command that cannot be executed.
 const REFUSED: u8 = 126;
@@ -261,12 +262,9 @@ fn exit(result: &ToolResult) -> anyhow::Result<u8> {
 /// The state directory of the agent's conversation: by its id, else by the process that has started
 /// this one.
 fn conversation_name(host: &HostContext) -> String {
-    if let Some(known) = agent_shell::conversation_of(&host.env) {
-        return format!("{}-{}", known.agent, known.id);
-    }
     let parent = rustix::process::getppid().map_or(0, |parent| parent.as_raw_pid());
     let start = agent_bash::process::ProcessInfo::read(parent).map_or(0, |it| it.start_time);
-    format!("agent-{parent}-{start}")
+    agent_shell::conversation_name(&host.env, (parent, start))
 }
 
 /// True if Claude Code says that a prefixed text is a call of its model (`claude-code_2-1-332_agent`).

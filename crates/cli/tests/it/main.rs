@@ -2,10 +2,12 @@
 
 mod changes;
 mod cli;
+mod default_state;
 mod linked;
 mod recorded;
 mod report;
 mod sandbox;
 mod support;
+mod take_over;
 mod tools;
 mod usage;

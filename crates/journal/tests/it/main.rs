@@ -81,6 +81,35 @@ fn recorded_journal_is_private_and_readable() {
 }
 
 #[test]
+fn last_entry_is_found_behind_long_entries_and_damaged_lines() {
+    let state = tempfile::tempdir().unwrap();
+    let last = || recordings(state.path(), Some(SESSION))[0].last().unwrap();
+    let journal = Journal::new(options(state.path(), JournalLevel::Full));
+    journal.record(&entry("one")).unwrap();
+    assert_eq!(last(), Some(entry("one")));
+    // Longer than what is read first.
+    let mut long = entry("two");
+    long.result.text = "x".repeat(200_000);
+    journal.record(&long).unwrap();
+    assert_eq!(last(), Some(long.clone()));
+    journal.record(&entry("three")).unwrap();
+    assert_eq!(last(), Some(entry("three")));
+    let append = |text: &str| {
+        let mut file = fs::File::options();
+        let mut file = file.append(true).open(only_file(state.path())).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    append(&format!(
+        "{{\"full\": true}}\n{{\"by\": \"{}",
+        "x".repeat(100_000)
+    ));
+    assert_eq!(last(), Some(entry("three")));
+    // Control: a file without entries.
+    fs::write(only_file(state.path()), "{\"full\": true}\nhalf").unwrap();
+    assert_eq!(last(), None);
+}
+
+#[test]
 fn at_metadata_there_is_no_output() {
     let state = tempfile::tempdir().unwrap();
     Journal::new(options(state.path(), JournalLevel::Metadata))

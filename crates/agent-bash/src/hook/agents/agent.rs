@@ -19,12 +19,22 @@ pub struct Agent {
     /// Builds the answer that leaves the decision to the agent and passes on advice for the model;
     /// `null` if the agent has no format for that.
     pub(in crate::hook) advise: fn(&str) -> Value,
+    /// Builds the answer that allows a call with another input, and passes on advice; `None` if that
+    /// was not tried with the agent.
+    pub(in crate::hook) rewrite: Option<fn(&Value, Option<&str>) -> Value>,
     /// Where it looks for hooks.
     pub(in crate::hook) settings: SettingsPath,
     /// How they are written there.
     pub(in crate::hook) form: Form,
     /// A hint for the user after the installation.
     pub then: &'static str,
+}
+
+impl Agent {
+    /// True if a hook can replace the agent's commands.
+    pub fn rewrites(&self) -> bool {
+        self.rewrite.is_some()
+    }
 }
 
 /// Where an agent keeps its settings.

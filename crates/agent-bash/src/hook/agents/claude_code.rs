@@ -30,6 +30,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     ],
     refuse,
     advise,
+    rewrite: None,
     settings: SettingsPath {
         variable: "CLAUDE_CONFIG_DIR",
         below_variable: "",

@@ -3,6 +3,7 @@
 
 use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use super::claude_code::{advise, refuse};
+use serde_json::{Value, json};
 
 /// Codex.
 pub const CODEX: Agent = Agent {
@@ -17,6 +18,7 @@ pub const CODEX: Agent = Agent {
     }],
     refuse,
     advise,
+    rewrite: Some(rewrite),
     settings: SettingsPath {
         variable: "CODEX_HOME",
         below_variable: "",
@@ -31,3 +33,19 @@ pub const CODEX: Agent = Agent {
     }),
     then: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
+
+/// Codex 0.171.0 takes a new input only with `allow`: without it, the hook fails and the old command
+/// runs.
+fn rewrite(input: &Value, advice: Option<&str>) -> Value {
+    let mut answer = json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "allow",
+            "updatedInput": input,
+        }
+    });
+    if let Some(advice) = advice {
+        answer["hookSpecificOutput"]["additionalContext"] = advice.into();
+    }
+    answer
+}

@@ -17,6 +17,7 @@ pub const GEMINI_CLI: Agent = Agent {
     refuse,
     // No field before a tool call is read by the model, and text for the user would not reach it.
     advise: |_| Value::Null,
+    rewrite: None,
     settings: SettingsPath {
         variable: "GEMINI_CLI_HOME",
         below_variable: ".gemini",

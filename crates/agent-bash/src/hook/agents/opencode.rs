@@ -17,6 +17,7 @@ pub const OPENCODE: Agent = Agent {
     }],
     refuse,
     advise,
+    rewrite: None,
     settings: SettingsPath {
         variable: "XDG_CONFIG_HOME",
         below_variable: "opencode",

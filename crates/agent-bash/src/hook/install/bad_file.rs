@@ -20,6 +20,14 @@ pub enum BadFile {
         /// The expected value.
         expected: &'static str,
     },
+    /// The setting has a value that agent-bash did not write.
+    #[error("`{path}` is {value} already; remove it first if agent-bash is to replace it")]
+    AlreadySet {
+        /// The path to it within the file.
+        path: String,
+        /// The value, as JSON.
+        value: String,
+    },
     /// A plugin with our file name exists that we did not write.
     #[error("it was not written by agent-bash; move it away first")]
     NotOurs,

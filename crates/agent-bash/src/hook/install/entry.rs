@@ -1,9 +1,9 @@
 //! A hook's entry in an agent's settings: `hooks`, the event, a group with a matcher, the command.
 
 use super::bad_file::BadFile;
-use super::json::{Container, member, parse};
+use super::json::{Container, JsonForm, member, root};
 use crate::hook::agents::agent::{Agent, SettingsForm};
-use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::ast::{Array, Object};
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,9 +14,9 @@ pub(super) fn with(
     agent: &Agent,
     form: &SettingsForm,
     before: Option<&str>,
-    program: &str,
+    (program, options): (&str, &str),
 ) -> Result<String, BadFile> {
-    let line = line(agent, program);
+    let line = line(agent, program, options);
     let Some(before) = before else {
         return Ok(fresh(agent, form, &line));
     };
@@ -68,9 +68,9 @@ const ELSE: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'
 
 /// The command for the agent's shell. Any failure blocks, including a missing program: the shell's
 /// own exit code for that would let the command run.
-fn line(agent: &Agent, program: &str) -> String {
+fn line(agent: &Agent, program: &str, options: &str) -> String {
     let program = shlex::try_quote(program).unwrap_or_default();
-    format!("{program} hook {} || {ELSE}", agent.name)
+    format!("{program} hook {}{options} || {ELSE}", agent.name)
 }
 
 fn is_ours(agent: &Agent, line: &str) -> bool {
@@ -192,15 +192,11 @@ fn indented(lines: &str) -> String {
 }
 
 fn read<'a>(agent: &Agent, form: &SettingsForm, text: &'a str) -> Result<Object<'a>, BadFile> {
-    let not_json = |error: String| BadFile::NotJson {
-        agent: agent.name,
-        error,
+    let form = JsonForm {
+        comments: form.comments,
+        trailing_commas: false,
     };
-    match parse(text, form.comments).map_err(not_json)? {
-        Some(Value::Object(object)) => Ok(object),
-        Some(_) => Err(not_json("it is not an object".to_owned())),
-        None => Err(not_json("it is empty".to_owned())),
-    }
+    root(agent.name, form, text)
 }
 
 /// The path to the groups of the agent's event, as far as it exists; each with its position in the

@@ -4,6 +4,7 @@
 //! An insertion is one contiguous text after everything else in its container, so that removing it
 //! restores the original.
 
+use super::bad_file::BadFile;
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -21,13 +22,21 @@ pub(super) struct Container {
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// Parses a text as strictly as the agent that reads it: standard JSON, with comments if the agent
-/// accepts them.
-pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, String> {
+/// Extensions of standard JSON that an agent accepts in a settings file.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::hook) struct JsonForm {
+    /// Comments.
+    pub(in crate::hook) comments: bool,
+    /// A comma after the last item.
+    pub(in crate::hook) trailing_commas: bool,
+}
+
+/// Parses a text as strictly as the agent that reads it.
+fn parse(text: &str, form: JsonForm) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {
-        allow_comments: comments,
+        allow_comments: form.comments,
         allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
+        allow_trailing_commas: form.trailing_commas,
         allow_missing_commas: false,
         allow_single_quoted_strings: false,
         allow_hexadecimal_numbers: false,
@@ -40,6 +49,20 @@ pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, Str
     parsed
         .map(|parsed| parsed.value)
         .map_err(|error| error.to_string())
+}
+
+/// Parses the settings of `agent`, which are an object.
+pub(super) fn root<'a>(
+    agent: &'static str,
+    form: JsonForm,
+    text: &'a str,
+) -> Result<Object<'a>, BadFile> {
+    let not_json = |error: String| BadFile::NotJson { agent, error };
+    match parse(text, form).map_err(not_json)? {
+        Some(Value::Object(object)) => Ok(object),
+        Some(_) => Err(not_json("it is not an object".to_owned())),
+        None => Err(not_json("it is empty".to_owned())),
+    }
 }
 
 /// The member with this name, and its position. Of duplicates the last one counts, as in

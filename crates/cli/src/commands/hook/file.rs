@@ -12,7 +12,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A file and its contents.
 #[derive(Debug)]
-pub(super) struct SettingsFile {
+pub(crate) struct SettingsFile {
     /// Its path, with symbolic links resolved.
     path: PathBuf,
     text: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct SettingsFile {
 
 impl SettingsFile {
     /// Reads it. A missing file is not an error.
-    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
         let place = match path.canonicalize() {
             Ok(place) => place,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -38,7 +38,7 @@ impl SettingsFile {
     }
 
     /// Its contents.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 

@@ -2,24 +2,44 @@
 //! confirmation, writes it.
 
 use super::file::SettingsFile;
-use crate::args::HookArgs;
+use crate::args::{HookArgs, NamedAgent};
+use crate::commands::shell_link;
 use crate::output;
 use crate::start::Start;
 use crate::usage::Usage;
 use agent_bash::core::visible;
-use agent_bash::hook::install::{BadFile, Scope, file, with_hook, without_hook};
+use agent_bash::hook::Agent;
+use agent_bash::hook::install::{
+    BadFile, Scope, file, with_hook, with_rewriting_hook, without_hook,
+};
 use anyhow::{Context, bail};
 use similar::TextDiff;
-use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// The program's name as found on `PATH`.
 const NAME: &str = "agent-bash";
 
+/// The price of commands that a hook replaces.
+const COST: &str = "\
+The hook allows each command that agent-bash does not refuse, so the agent no longer asks you.
+The agent's own permission rules see the new text: agent-bash shell -c '...'.";
+
+/// Why the hook of an agent cannot replace commands.
+fn no_rewrite(agent: NamedAgent) -> Usage {
+    let name = agent.name;
+    Usage(format!(
+        "--take-over=rewrite is not available for {name}; see agent-bash hook --install --take-over {name}"
+    ))
+}
+
 /// Changes the agent's file. Exit code 1 if the user declined.
-pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
-    let agent = args.agent;
+pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::Result<u8> {
+    let with = match args.take_over {
+        Some(_) if !agent.rewrites() => return Err(no_rewrite(args.agent).into()),
+        Some(_) => with_rewriting_hook,
+        None => with_hook,
+    };
     let scope = if args.project {
         Scope::Project
     } else {
@@ -32,7 +52,7 @@ pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     let before = settings.text();
     let bad = |error: BadFile| Usage(format!("{}: {error}", path.display()));
     let after = if args.install {
-        Some(with_hook(agent, before, &program(start)?).map_err(bad)?)
+        Some(with(agent, before, &program(start)?).map_err(bad)?)
     } else {
         match before {
             Some(before) => without_hook(agent, before).map_err(bad)?,
@@ -49,6 +69,9 @@ pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
         return Ok(0);
     }
     output::print(&diff(&path, before, after.as_deref()))?;
+    if args.install && args.take_over.is_some() {
+        output::say(COST);
+    }
     if !args.yes && !agreed()? {
         output::say("agent-bash: nothing was written");
         return Ok(1);
@@ -68,20 +91,13 @@ pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
 
 /// The command for the agent to run: our bare name if `PATH` resolves it to this program, else the
 /// full path.
-fn program(start: &Start) -> anyhow::Result<String> {
+pub(super) fn program(start: &Start) -> anyhow::Result<String> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let own = own.canonicalize().with_context(|| {
         let own = own.display();
         format!("{own} is gone, and the agent would start it; use one that is installed")
     })?;
-    let path = start.host.env.get(&OsString::from("PATH"));
-    let found = path
-        .iter()
-        .flat_map(|path| std::env::split_paths(path))
-        .filter(|dir| dir.is_absolute())
-        .map(|dir| dir.join(NAME))
-        .find(|path| path.is_file());
-    let named = found.and_then(|path| path.canonicalize().ok());
+    let named = shell_link::on_path(NAME, start).and_then(|path| path.canonicalize().ok());
     if named.as_ref() == Some(&own) {
         return Ok(NAME.to_owned());
     }
@@ -97,7 +113,7 @@ fn program(start: &Start) -> anyhow::Result<String> {
     })
 }
 
-fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
+pub(super) fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
     let name = |text: Option<&str>| match text {
         Some(_) => path.display().to_string(),
         None => "/dev/null".to_owned(),
@@ -111,7 +127,7 @@ fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
 }
 
 /// Asks the user for confirmation on the terminal.
-fn agreed() -> anyhow::Result<bool> {
+pub(super) fn agreed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         let error = "without a terminal no question can be asked: --yes writes it without one";
         return Err(Usage(error.to_owned()).into());

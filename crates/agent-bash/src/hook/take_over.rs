@@ -1,0 +1,190 @@
+//! The agents whose shell calls can go through `agent-bash shell`, and how each is told: one table.
+
+use super::agents::agent::SettingsPath;
+use super::install::json::JsonForm;
+use crate::HostContext;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The directory of our links, below the user's data directory.
+const LINKS: &str = "agent-bash/links";
+
+/// An agent with a shell tool of its own.
+#[derive(Debug)]
+pub struct ShellAgent {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its program, as found on `PATH`.
+    pub program: &'static str,
+    /// The version whose calls were recorded.
+    pub recorded_with: &'static str,
+    /// How it finds its shell.
+    pub way: ShellWay,
+}
+
+/// How an agent finds its shell.
+#[derive(Debug)]
+pub enum ShellWay {
+    /// A setting names the shell.
+    Setting(ShellSetting),
+    /// The agent starts the first `bash` in `PATH`.
+    SearchPath,
+    /// The agent always starts the same program. A hook can change the text of a command.
+    Fixed,
+}
+
+/// The setting that names an agent's shell.
+#[derive(Debug)]
+pub struct ShellSetting {
+    /// The agent's name.
+    pub(in crate::hook) agent: &'static str,
+    /// Where the agent keeps it.
+    pub(in crate::hook) settings: SettingsPath,
+    /// Another name of the file.
+    pub(in crate::hook) other_file: Option<&'static str>,
+    /// The form of the file.
+    pub(in crate::hook) json: JsonForm,
+    /// The names of the objects around the setting, and its own name.
+    pub(in crate::hook) keys: &'static [&'static str],
+    /// The program that it names.
+    pub link: ShellLink,
+    /// A hint for the user after the installation.
+    pub then: &'static str,
+}
+
+/// A link to this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShellLink {
+    /// Stands in for bash, with the same arguments.
+    Bash,
+    /// Takes a script as its only argument.
+    Prefix,
+}
+
+impl ShellLink {
+    /// The name of the link.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Prefix => "agent-bash-shell",
+        }
+    }
+
+    /// The path of the link; `None` if no home directory is known.
+    pub fn path(self, host: &HostContext) -> Option<PathBuf> {
+        Some(link_directory(host)?.join(self.name()))
+    }
+}
+
+impl ShellSetting {
+    /// How the path of our link ends.
+    pub(in crate::hook) fn link_end(&self) -> PathBuf {
+        PathBuf::from(LINKS).join(self.link.name())
+    }
+}
+
+/// The directory of our links: `agent-bash/links` in `$XDG_DATA_HOME`, else in `~/.local/share`.
+/// `None` if no home directory is known.
+pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
+    let named = host.env.get(&OsString::from("XDG_DATA_HOME"));
+    let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
+    let data = named.or_else(|| Some(host.home.as_ref()?.join(".local/share")))?;
+    Some(data.join(LINKS))
+}
+
+/// All of them. VS Code is not here: its agent types into an interactive shell, which
+/// `agent-bash shell` leaves to bash.
+pub const SHELL_AGENTS: [&ShellAgent; 7] = [
+    &ShellAgent {
+        name: "claude-code",
+        program: "claude",
+        recorded_with: "@anthropic-ai/claude-code 2.1.332",
+        way: ShellWay::Setting(ShellSetting {
+            agent: "claude-code",
+            settings: super::agents::CLAUDE_CODE.settings,
+            other_file: None,
+            json: JsonForm {
+                comments: false,
+                trailing_commas: false,
+            },
+            keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
+            link: ShellLink::Prefix,
+            then: "Claude Code reads it when it starts.",
+        }),
+    },
+    &ShellAgent {
+        name: "codex",
+        program: "codex",
+        recorded_with: "@openai/codex 0.171.0",
+        way: ShellWay::Fixed,
+    },
+    &ShellAgent {
+        name: "copilot-cli",
+        program: "copilot",
+        recorded_with: "@github/copilot 1.0.102",
+        way: ShellWay::Fixed,
+    },
+    &ShellAgent {
+        name: "gemini-cli",
+        program: "gemini",
+        recorded_with: "@google/gemini-cli 0.61.0",
+        way: ShellWay::SearchPath,
+    },
+    &ShellAgent {
+        name: "opencode",
+        program: "opencode",
+        recorded_with: "opencode-ai 1.18.33",
+        way: ShellWay::Setting(ShellSetting {
+            agent: "opencode",
+            settings: SettingsPath {
+                variable: "XDG_CONFIG_HOME",
+                below_variable: "opencode",
+                below_home: ".config/opencode",
+                below_project: ".opencode",
+                file: "opencode.json",
+            },
+            other_file: Some("opencode.jsonc"),
+            json: JsonForm {
+                comments: true,
+                trailing_commas: true,
+            },
+            keys: &["shell"],
+            link: ShellLink::Bash,
+            then: "opencode reads it when it starts.",
+        }),
+    },
+    &ShellAgent {
+        name: "pi",
+        program: "pi",
+        recorded_with: "@mariozechner/pi-coding-agent 0.73.1",
+        way: ShellWay::Setting(ShellSetting {
+            agent: "pi",
+            settings: SettingsPath {
+                variable: "PI_CODING_AGENT_DIR",
+                below_variable: "",
+                below_home: ".pi/agent",
+                below_project: ".pi",
+                file: "settings.json",
+            },
+            other_file: None,
+            json: JsonForm {
+                comments: false,
+                trailing_commas: false,
+            },
+            keys: &["shellPath"],
+            link: ShellLink::Bash,
+            then: "pi reads it when it starts, or after /reload.",
+        }),
+    },
+    &ShellAgent {
+        name: "qwen-code",
+        program: "qwen",
+        recorded_with: "@qwen-code/qwen-code 0.24.4",
+        way: ShellWay::SearchPath,
+    },
+];
+
+/// Finds an agent by name.
+pub fn shell_agent(name: &str) -> Option<&'static ShellAgent> {
+    SHELL_AGENTS.into_iter().find(|agent| agent.name == name)
+}

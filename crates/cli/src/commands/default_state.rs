@@ -1,0 +1,139 @@
+//! The state directory of a command that is given none: that of `agent-bash run`, or an agent's
+//! conversation.
+
+use crate::args::DEFAULT_SESSION;
+use crate::output;
+use crate::start::Start;
+use crate::table::ago;
+use agent_bash::agent_shell::{conversation_of, is_conversation_name};
+use agent_bash::change_sets::Store;
+use agent_bash::core::{Clock, Timestamp};
+use agent_bash::journals::recordings;
+use agent_bash::process::SystemClock;
+use std::path::{Path, PathBuf};
+
+/// A state directory, and how it was chosen.
+#[derive(Debug)]
+pub(crate) struct ChosenState {
+    /// Its name.
+    pub(crate) name: String,
+    /// True if the user did not name it, and it is not that of `agent-bash run`.
+    pub(crate) is_assumed: bool,
+}
+
+impl ChosenState {
+    fn of(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            is_assumed: false,
+        }
+    }
+}
+
+/// Returns `asked`; else the one of `cli` and of this project's conversation whose newest item is
+/// newer. `newest` returns the time of a state directory's newest item. A conversation is named on
+/// stderr.
+pub(crate) fn chosen(
+    start: &Start,
+    asked: Option<&str>,
+    newest: impl Fn(&str) -> Option<Timestamp>,
+) -> ChosenState {
+    if let Some(asked) = asked {
+        return ChosenState::of(asked);
+    }
+    let Some(conversation) = conversation(start) else {
+        return ChosenState::of(DEFAULT_SESSION);
+    };
+    let time = newest(&conversation);
+    match time {
+        Some(time) if Some(time) > newest(DEFAULT_SESSION) => {
+            let age = ago(time, SystemClock::new().wall());
+            output::say(&format!(
+                "[Read from the agent's conversation {conversation}, {age}. \
+                 For `agent-bash run`: --state {DEFAULT_SESSION}]"
+            ));
+            ChosenState {
+                name: conversation,
+                is_assumed: true,
+            }
+        }
+        _ => ChosenState::of(DEFAULT_SESSION),
+    }
+}
+
+/// Says that `what` exists in both state directories, so that a command that acts on it must name
+/// one.
+pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
+    let name = &state.name;
+    format!(
+        "agent-bash: {what} exists for `agent-bash run` and for the agent's conversation; name one: --state {DEFAULT_SESSION} or --state {name}"
+    )
+}
+
+/// The conversation of the agent that runs this command; else the one that was last recorded in
+/// this project.
+fn conversation(start: &Start) -> Option<String> {
+    let state = start.host.state_dir()?;
+    let own = conversation_of(&start.host.env);
+    let own = own.map(|own| format!("{}-{}", own.agent, own.id));
+    if let Some(own) = own.filter(|own| state.join(own).is_dir()) {
+        return Some(own);
+    }
+    let here = &start.host.cwd;
+    let here = here.canonicalize().unwrap_or_else(|_| here.clone());
+    let mut recorded = recordings(&state, None);
+    recorded.retain(|it| is_conversation_name(&it.session));
+    recorded.sort_by_key(|it| std::cmp::Reverse(it.written_at));
+    let recorded = recorded.into_iter().find(|recording| {
+        let entry = recording.last().ok().flatten();
+        entry.is_some_and(|entry| is_same_project(&here, Path::new(&entry.result.cwd)))
+    });
+    // Without a journal, there are still the changes.
+    let changed = || {
+        let names = Store::open(&state).and_then(|store| store.sessions_of(&here));
+        let mut names = names.unwrap_or_default().into_iter();
+        names.find(|name| is_conversation_name(name))
+    };
+    recorded.map(|it| it.session).or_else(changed)
+}
+
+/// True if one directory contains the other, or both are in the same Git work tree.
+fn is_same_project(one: &Path, other: &Path) -> bool {
+    let other = other.canonicalize().unwrap_or_else(|_| other.to_owned());
+    let work_tree = |directory: &Path| -> Option<PathBuf> {
+        let mut above = directory.ancestors();
+        above
+            .find(|it| it.join(".git").exists())
+            .map(Path::to_owned)
+    };
+    one.starts_with(&other)
+        || other.starts_with(one)
+        || work_tree(one).is_some_and(|tree| work_tree(&other) == Some(tree))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn project_is_a_directory_above_or_below_or_the_same_work_tree() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        let at = |name: &str| root.join(name);
+        for name in ["a/.git", "a/src", "a/docs", "b/src", "b/docs"] {
+            std::fs::create_dir_all(at(name)).unwrap();
+        }
+        for (one, other, expected) in [
+            ("a", "a", true),
+            ("a", "a/src", true),
+            ("a/src", "a", true),
+            ("a/src", "a/docs", true),
+            ("b/src", "b/docs", false),
+            ("a/src", "b/src", false),
+            ("a", "b", false),
+        ] {
+            let found = is_same_project(&at(one), &at(other));
+            assert_eq!(found, expected, "{one} {other}");
+        }
+    }
+}

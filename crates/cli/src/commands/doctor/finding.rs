@@ -1,0 +1,45 @@
+//! The result of one check of `doctor`.
+
+/// The result of one check.
+pub(super) struct Finding {
+    pub(super) grade: Grade,
+    pub(super) what: &'static str,
+    pub(super) detail: String,
+}
+
+impl Finding {
+    pub(super) fn new(grade: Grade, what: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            grade,
+            what,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// The grade of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grade {
+    /// Works as it should.
+    Works,
+    /// Works, but probably not as the user expects.
+    Note,
+    /// Does not work.
+    Problem,
+}
+
+impl Grade {
+    /// Either it works or it is a problem.
+    pub(super) fn of(works: bool) -> Self {
+        if works { Self::Works } else { Self::Problem }
+    }
+
+    /// The printed form.
+    pub(super) fn mark(self) -> &'static str {
+        match self {
+            Self::Works => "ok",
+            Self::Note => "note",
+            Self::Problem => "PROBLEM",
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! `agent-bash hook --take-over` and the lines of `doctor` about agents.
+
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and starts the links that it tests"
+)]
+
+use crate::support::{Home, Run};
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The agents with a setting: its file in a home, the path of the setting, the name of the link.
+const SETTINGS: [(&str, &str, &str, &str); 3] = [
+    (
+        "claude-code",
+        ".claude/settings.json",
+        "/env/CLAUDE_CODE_SHELL_PREFIX",
+        "agent-bash-shell",
+    ),
+    (
+        "opencode",
+        ".config/opencode/opencode.json",
+        "/shell",
+        "bash",
+    ),
+    ("pi", ".pi/agent/settings.json", "/shellPath", "bash"),
+];
+
+fn install(home: &Home, agent: &str) -> Run {
+    home.run(&["hook", "--install", "--take-over", agent, "--yes"])
+}
+
+fn uninstall(home: &Home, agent: &str) -> Run {
+    home.run(&["hook", "--uninstall", "--take-over", agent, "--yes"])
+}
+
+fn link(home: &Home, name: &str) -> PathBuf {
+    let links = home.path().join(".local/share/agent-bash/links");
+    links.join(name)
+}
+
+/// Puts a program of that name on the `PATH`, and returns that.
+fn path_with(home: &Home, name: &str) -> String {
+    home.write(&format!("bin/{name}"), "#!/bin/sh\n");
+    let program = home.path().join("bin").join(name);
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(program, mode).expect("a program");
+    format!(
+        "{}:/usr/local/bin:/usr/bin:/bin",
+        home.path().join("bin").display()
+    )
+}
+
+#[test]
+fn installed_setting_names_a_working_link_and_uninstall_restores_the_file() {
+    for (agent, file, pointer, name) in SETTINGS {
+        let home = Home::new();
+        let before = "{\n    \"model\": \"x\",\n    \"env\": {}\n}";
+        home.write(file, before);
+        let text = || fs::read_to_string(home.path().join(file)).expect("the file");
+        // Without a terminal, the change is shown and nothing is made.
+        let shown = home.run(&["hook", "--install", "--take-over", agent]);
+        assert_eq!(shown.code, Some(2), "{}", shown.stderr);
+        assert!(shown.stdout.contains(name), "{}", shown.stdout);
+        assert_eq!(text(), before);
+        assert!(!link(&home, name).exists());
+
+        let done = install(&home, agent);
+        assert_eq!(done.code, Some(0), "{}{}", done.stdout, done.stderr);
+        let settings: Value = serde_json::from_str(&text()).expect("JSON");
+        let path = settings.pointer(pointer).and_then(Value::as_str);
+        assert_eq!(path, link(&home, name).to_str(), "{settings}");
+        let again = install(&home, agent);
+        assert!(again.stdout.contains("already"), "{}", again.stdout);
+
+        // A link that an update has broken is repaired.
+        fs::remove_file(link(&home, name)).expect("a link");
+        symlink("/old/agent-bash", link(&home, name)).expect("a link");
+        assert_eq!(install(&home, agent).code, Some(0));
+        assert!(link(&home, name).exists());
+
+        let undone = uninstall(&home, agent);
+        assert_eq!(undone.code, Some(0), "{}", undone.stderr);
+        assert_eq!(text(), before);
+        // An agent that runs still needs the link.
+        assert!(link(&home, name).exists());
+        let nothing = uninstall(&home, agent);
+        assert!(nothing.stdout.contains("does not go"), "{}", nothing.stdout);
+        assert_eq!(text(), before);
+    }
+}
+
+#[test]
+fn link_runs_and_records_the_call_of_an_agent() {
+    let home = Home::new();
+    for agent in ["claude-code", "opencode"] {
+        assert_eq!(install(&home, agent).code, Some(0));
+    }
+    let run = |name: &str, words: &[&str], variables: &[(&str, &str)]| {
+        let mut command = home.command(&[]);
+        let environment: Vec<_> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        command = Command::new(link(&home, name));
+        command
+            .args(words)
+            .env_clear()
+            .envs(environment)
+            .envs(variables.iter().copied())
+            .current_dir(home.path())
+            .stdin(Stdio::null());
+        let output = command.output().expect("the link starts");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let model = [
+        ("AI_AGENT", "claude-code_2-1-332_agent"),
+        ("CLAUDE_CODE_SESSION_ID", "one"),
+    ];
+    let prefixed = run("agent-bash-shell", &["echo a b; exit 3"], &model);
+    assert_eq!(prefixed, (Some(3), "a b\n".to_owned()));
+    let as_bash = run(
+        "bash",
+        &["-c", "echo $0 $1", "n", "x"],
+        &[("CODEX_THREAD_ID", "two")],
+    );
+    assert_eq!(as_bash, (Some(0), "n x\n".to_owned()));
+    let log = |state: &str| home.run(&["log", state]).stdout;
+    assert!(log("claude-code-one").contains("echo a b; exit 3"));
+    assert!(log("codex-two").contains("echo $0 $1"));
+    // Control: what the agent runs for itself is not recorded.
+    let harness = [
+        ("AI_AGENT", "claude-code_2-1-332_harness"),
+        ("CLAUDE_CODE_SESSION_ID", "three"),
+    ];
+    let hook = run("agent-bash-shell", &["echo hook line"], &harness);
+    assert_eq!(hook, (Some(0), "hook line\n".to_owned()));
+    assert_eq!(log("claude-code-three"), "");
+}
+
+#[test]
+fn path_with_a_blank_is_refused_for_the_prefix_alone() {
+    let home = Home::new();
+    let data = home.path().join("a b").display().to_string();
+    let install = |agent: &str| {
+        let words = ["hook", "--install", "--take-over", agent, "--yes"];
+        home.run_with(&words, &[("XDG_DATA_HOME", &data)])
+    };
+    let refused = install("claude-code");
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(
+        refused.stderr.contains("XDG_DATA_HOME"),
+        "{}",
+        refused.stderr
+    );
+    assert!(!home.path().join(".claude").exists());
+    let control = install("opencode");
+    assert_eq!(control.code, Some(0), "{}", control.stderr);
+}
+
+#[test]
+fn shell_of_the_user_is_not_replaced() {
+    let home = Home::new();
+    let before = "{\"shell\": \"/bin/zsh\"} // mine\n";
+    home.write(".config/opencode/opencode.jsonc", before);
+    let file = home.path().join(".config/opencode/opencode.jsonc");
+    let refused = install(&home, "opencode");
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(refused.stderr.contains("/bin/zsh"), "{}", refused.stderr);
+    assert_eq!(uninstall(&home, "opencode").code, Some(0));
+    assert_eq!(fs::read_to_string(file).expect("the file"), before);
+    // Control: comments alone are no obstacle.
+    home.write(".config/opencode/opencode.jsonc", "{ // mine\n}\n");
+    assert_eq!(install(&home, "opencode").code, Some(0));
+}
+
+#[test]
+fn agents_without_a_setting_get_instructions() {
+    let home = Home::new();
+    for (agent, program) in [("gemini-cli", "gemini"), ("qwen-code", "qwen")] {
+        let said = install(&home, agent);
+        assert_eq!(said.code, Some(0), "{}", said.stderr);
+        let links = link(&home, "bash");
+        let links = links.parent().expect("a parent").display();
+        let line = format!("PATH={links}:\"$PATH\" {program}\n");
+        assert!(said.stdout.contains(&line), "{}", said.stdout);
+        assert!(link(&home, "bash").exists());
+        assert_eq!(uninstall(&home, agent).code, Some(0));
+    }
+    let codex = install(&home, "codex");
+    assert_eq!(codex.code, Some(2));
+    for part in ["--take-over=rewrite codex", "no longer asks", "permission"] {
+        assert!(codex.stderr.contains(part), "{}", codex.stderr);
+    }
+    for words in [
+        &["hook", "--install", "copilot-cli"][..],
+        &["hook", "--install", "--take-over", "copilot-cli", "--yes"],
+        &[
+            "hook",
+            "--install",
+            "--take-over=rewrite",
+            "gemini-cli",
+            "--yes",
+        ],
+        &["hook", "pi"],
+        &["hook", "--take-over", "claude-code"],
+    ] {
+        let refused = home.run(words);
+        assert_eq!(refused.code, Some(2), "{words:?}: {}", refused.stdout);
+        assert!(
+            refused.stderr.starts_with("agent-bash: "),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert!(!home.path().join(".gemini").exists());
+}
+
+#[test]
+fn rewriting_hook_of_codex_has_agent_bash_run_the_command() {
+    let home = Home::new();
+    let words = ["hook", "--install", "--take-over=rewrite", "codex", "--yes"];
+    let done = home.run(&words);
+    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("no longer asks you"),
+        "{}",
+        done.stderr
+    );
+    let file = home.path().join(".codex/hooks.json");
+    let settings: Value =
+        serde_json::from_str(&fs::read_to_string(&file).expect("the file")).expect("JSON");
+    let line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
+    let line = line.as_str().expect("a command").to_owned();
+
+    // As Codex: the hook's line, then the new command.
+    let bash = |text: &str, stdin: &str| {
+        let mut command = home.command(&[]);
+        let environment: Vec<_> = command
+            .get_envs()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
+            .collect();
+        command = Command::new("/bin/bash");
+        command
+            .args(["-c", text])
+            .env_clear()
+            .envs(environment)
+            .env("CODEX_THREAD_ID", "one")
+            .current_dir(home.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        let mut child = command.spawn().expect("bash starts");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        pipe.write_all(stdin.as_bytes()).expect("it reads");
+        drop(pipe);
+        let output = child.wait_with_output().expect("it ends");
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
+    };
+    let ask = |line: &str, script: &str| {
+        let call = json!({
+            "hook_event_name": "PreToolUse", "cwd": home.path(), "tool_name": "Bash",
+            "tool_input": {"command": script},
+        });
+        bash(line, &call.to_string())
+    };
+    let (code, answer) = ask(&line, "echo 'a  b'; exit 3");
+    assert_eq!(code, Some(0), "{answer}");
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let answer = &answer["hookSpecificOutput"];
+    assert_eq!(answer["permissionDecision"], "allow");
+    let command = answer["updatedInput"]["command"]
+        .as_str()
+        .expect("a command");
+    assert_eq!(bash(command, ""), (Some(3), "a  b\n".to_owned()));
+    let log = home.run(&["log", "codex-one"]).stdout;
+    assert!(log.contains("echo 'a  b'; exit 3"), "{log}");
+    let (_, refused) = ask(&line, "git push --force");
+    assert!(
+        refused.contains("deny") && !refused.contains("allow\""),
+        "{refused}"
+    );
+
+    assert_eq!(
+        home.run(&["hook", "--uninstall", "codex", "--yes"]).code,
+        Some(0)
+    );
+    assert!(!file.exists());
+    // Control: the plain hook leaves the command and the decision alone.
+    let plain = line.replace(" --take-over=rewrite", "");
+    assert_ne!(plain, line);
+    assert_eq!(ask(&plain, "echo hi"), (Some(0), String::new()));
+}
+
+#[test]
+fn doctor_says_which_agents_go_through_agent_bash() {
+    let home = Home::new();
+    let path = path_with(&home, "claude");
+    let doctor = || {
+        let run = home.run_with(&["doctor"], &[("PATH", &path)]);
+        let lines = run.stdout.lines().map(str::to_owned);
+        let lines: Vec<String> = lines.filter(|line| line.contains("its shell")).collect();
+        (run.code, lines.join("\n"))
+    };
+    let (_, outside) = doctor();
+    assert!(outside.starts_with("note     claude-code "), "{outside}");
+    assert!(outside.contains("--take-over claude-code"), "{outside}");
+    assert_eq!(outside.lines().count(), 1, "{outside}");
+
+    assert_eq!(install(&home, "claude-code").code, Some(0));
+    // Its program need not be on the `PATH`.
+    assert_eq!(install(&home, "pi").code, Some(0));
+    let (_, inside) = doctor();
+    for agent in ["ok       claude-code", "ok       pi "] {
+        let line = inside.lines().find(|line| line.starts_with(agent));
+        let line = line.unwrap_or_default();
+        assert!(
+            line.ends_with("a call of it ran and was recorded"),
+            "{inside}"
+        );
+    }
+
+    let prefix = link(&home, "agent-bash-shell");
+    fs::remove_file(&prefix).expect("a link");
+    symlink("/opt/old/agent-bash", &prefix).expect("a link");
+    let (code, stale) = doctor();
+    assert_eq!(code, Some(1));
+    let line = stale.lines().next().unwrap_or_default();
+    assert!(line.starts_with("PROBLEM  claude-code"), "{stale}");
+    assert!(line.contains("/opt/old/agent-bash"), "{stale}");
+    fs::remove_file(&prefix).expect("a link");
+    symlink("/bin/true", &prefix).expect("a link");
+    let (_, other) = doctor();
+    assert!(other.starts_with("note     claude-code"), "{other}");
+    assert!(other.contains("/bin/true"), "{other}");
+    // The probes leave no record.
+    assert!(home.run(&["log", "--list"]).stdout.is_empty());
+}
