@@ -53,10 +53,13 @@ fn incomplete_change_set_blocks_no_other() {
     let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
     let directory = std::fs::File::open(&half).unwrap();
     directory.set_modified(old).unwrap();
-    let limits = agent_bash_changes::Limits::default();
-    let set = place
-        .store()
-        .limits(limits)
-        .begin_trial("other", &place.root);
-    assert!(!half.exists(), "{set:?}");
+    // A prune is left out while the store is locked, as by a child that another test has forked and
+    // that has not executed its program yet.
+    let is_removed = (0..100).any(|_| {
+        let store = place.store();
+        let store = store.limits(agent_bash_changes::Limits::default());
+        store.begin_trial("other", &place.root).unwrap();
+        !half.exists()
+    });
+    assert!(is_removed);
 }

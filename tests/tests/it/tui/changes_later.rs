@@ -63,7 +63,7 @@ fn background_changes_are_one_entry_across_lines() -> Result<()> {
         tmux.press(&["u"])?;
         let screen = tmux.shows("Undo the later changes of the background process (changes ")?;
         let title = screen
-            .split_once("background process (changes ")
+            .split_once("Undo the later changes of the background process (changes ")
             .map_or("", |it| it.1);
         let title = title.split_once(")?").map_or("", |it| it.0);
         ensure!(title.split(", ").count() == 3, "{screen}");

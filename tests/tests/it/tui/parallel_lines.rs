@@ -154,6 +154,8 @@ fn an_edited_line_is_shown_as_it_was_entered() -> Result<()> {
         tmux.press(&["Enter"])?;
         tmux.press(&["C-d"])?;
         for shown in [tmux.shows("exit 0")?, {
+            // Until then, keys belong to the terminal.
+            tmux.shows(PROMPT)?;
             tmux.press(&["C-f"])?;
             tmux.shows("artifact://")?
         }] {
