@@ -38,9 +38,12 @@ impl Default for JournalSettings {
 }
 
 impl JournalSettings {
-    /// The journal of a session in the state directory, if it has one. `is_recorded`: the session
-    /// has one unless the settings say otherwise. `many_calls`: this process makes all of them;
-    /// otherwise, further processes write the same record. Old ones are removed first. `environment` is the host's: its secrets are taken out.
+    /// Returns the journal of a session in the state directory, if it has one. Old journals are
+    /// removed first, unless this process makes a single call of a session that exists.
+    ///
+    /// `is_recorded`: the session has a journal unless the settings say otherwise. If this process
+    /// makes only one of its calls (`many_calls` is false), it shares the journal with the others.
+    /// `environment` is the host's: its secrets are masked.
     pub(crate) fn open(
         &self,
         state: PathBuf,
@@ -68,7 +71,7 @@ impl JournalSettings {
             session: session.to_owned(),
             level,
             max_bytes: self.max_mb << 20,
-            is_shared: !many_calls,
+            is_shared: is_recorded && !many_calls,
             hide,
         })))
     }

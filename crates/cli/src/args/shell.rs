@@ -20,6 +20,10 @@ interactive shell) goes to bash as it is.
   agent-bash log                  what ran; `agent-bash changes undo` takes it back"
 )]
 pub(crate) struct ShellArgs {
+    /// Print help. bash's `-h` is an option of its own.
+    #[arg(long, exclusive = true, action = clap::ArgAction::Help)]
+    help: Option<bool>,
+
     /// Make the links `bash`, `sh` and `agent-bash-shell` in this directory, and run nothing.
     #[arg(long, value_name = "DIR", exclusive = true)]
     pub(crate) link: Option<PathBuf>,
