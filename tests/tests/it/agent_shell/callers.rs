@@ -38,7 +38,9 @@ fn compile() -> Result<PathBuf> {
     let built = compiler.output()?;
     let stderr = String::from_utf8_lossy(&built.stderr);
     ensure!(built.status.success(), "cc {source}: {stderr}");
-    Ok(path)
+    let ready = path.with_file_name("odd-caller");
+    std::fs::rename(path, &ready)?;
+    Ok(ready)
 }
 
 /// Runs a caller with bash and with the product. Each line of its output is a case.

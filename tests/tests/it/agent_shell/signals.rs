@@ -68,18 +68,6 @@ struct ObservedRun {
     stderr: String,
 }
 
-/// What is not as it is with bash, with the reason.
-fn promised(script: &str, event: Event) -> Option<&'static str> {
-    match event {
-        Event::ToSupervisor(_) => Some("bash has no supervisor"),
-        // The text that waits in the pipe of a killed shell is not passed on.
-        _ if script == "background child" && event == Event::ToShell(Signal::KILL) => {
-            Some("the supervisor ends the child, which otherwise holds the output")
-        }
-        _ => None,
-    }
-}
-
 fn events() -> Vec<Event> {
     let mut events = Vec::new();
     for signal in SIGNALS {
@@ -116,8 +104,7 @@ fn signals_end_a_shell_as_they_end_bash() -> Result<()> {
             while let Some((name, script, event)) = cases.get(next.fetch_add(1, Ordering::Relaxed))
             {
                 let what = format!("{name}, {event:?}");
-                if let Some(text) =
-                    difference(name, script, *event).with_context(|| what.clone())?
+                if let Some(text) = difference(script, *event).with_context(|| what.clone())?
                     && let Ok(mut all) = differences.lock()
                 {
                     all.push(format!("{what}: {text}"));
@@ -137,7 +124,7 @@ fn signals_end_a_shell_as_they_end_bash() -> Result<()> {
 }
 
 /// What is different or left; `None` if nothing is.
-fn difference(name: &str, script: &str, event: Event) -> Result<Option<String>> {
+fn difference(script: &str, event: Event) -> Result<Option<String>> {
     let bash = world()?;
     let (of_bash, took) = run(&bash, script, event, Shell::Bash)?;
     bash.sweep();
@@ -147,7 +134,7 @@ fn difference(name: &str, script: &str, event: Event) -> Result<Option<String>> 
     if !left.is_empty() {
         return Ok(Some(format!("left behind:\n{left}")));
     }
-    if promised(name, event).is_none() && of_bash != of_product {
+    if !matches!(event, Event::ToSupervisor(_)) && of_bash != of_product {
         return Ok(Some(format!(
             "\n  bash:    {of_bash:?}\n  product: {of_product:?}"
         )));
