@@ -16,9 +16,7 @@ pub use wrapper::{ModelCommand, model_command};
 
 use crate::HostContext;
 use crate::settings::Settings;
-use agent_bash_process::environment::{
-    EnvironmentPolicy, Inherit, SecretFilter, affects_shells,
-};
+use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter, affects_shells};
 
 /// Returns the environment of a shell that stands in for the agent's own: everything, except what
 /// the settings name (`environment.drop`). Secrets stay, because the agent gave them to its shell;
