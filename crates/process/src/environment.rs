@@ -139,8 +139,8 @@ impl BaseEnvironment {
     }
 }
 
-/// True for a variable that is never inherited: an exported function, or a variable that changes how
-/// a shell reads its script or runs code at its start.
+/// True for a variable that is never inherited: an exported function, or a variable that changes
+/// how a shell reads its script or runs code at its start.
 pub fn affects_shells(name: &OsStr) -> bool {
     let text = name.to_string_lossy();
     NEVER.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION)

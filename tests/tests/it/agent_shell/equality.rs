@@ -106,7 +106,7 @@ struct Case<'t> {
     call: Vec<String>,
 }
 
-/// What a caller sees of an invocation.
+/// The result of an invocation, as its caller sees it.
 #[derive(Debug, PartialEq, Eq)]
 struct ObservedRun {
     /// As of `wait`.
@@ -160,7 +160,7 @@ fn shell_equals_bash() -> Result<()> {
     Ok(())
 }
 
-/// What is different; an empty text if nothing is.
+/// Describes the differences; an empty text if there are none.
 fn difference(world: &World, case: &Case<'_>) -> Result<String> {
     let bash = run(world, case, Shell::Bash)?;
     let product = run(world, case, Shell::Product)?;

@@ -54,7 +54,7 @@ fn script_named_by_shell_variable_does_not_loop() -> Result<()> {
 fn wrapper_first_in_path_is_not_the_real_shell() -> Result<()> {
     let world = world()?;
     let own = product::agent_bash()?.display();
-    // It stands where a shell is searched after the usual directories.
+    // A shell is searched in PATH after the usual directories.
     script(
         &world.program("bash"),
         &format!("#!/usr/bin/env sh\nexec {own} shell \"$@\"\n"),

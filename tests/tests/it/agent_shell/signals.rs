@@ -59,7 +59,7 @@ enum Event {
     ReaderCloses,
 }
 
-/// What the caller sees.
+/// The result of an invocation, as its caller sees it.
 #[derive(Debug, PartialEq, Eq)]
 struct ObservedRun {
     /// As of `wait`.
@@ -123,7 +123,7 @@ fn signals_end_a_shell_as_they_end_bash() -> Result<()> {
     Ok(())
 }
 
-/// What is different or left; `None` if nothing is.
+/// Describes the differences and leftovers; `None` if there are none.
 fn difference(script: &str, event: Event) -> Result<Option<String>> {
     let bash = world()?;
     let (of_bash, took) = run(&bash, script, event, Shell::Bash)?;

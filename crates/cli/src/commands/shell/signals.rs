@@ -93,7 +93,8 @@ pub(super) fn end_by(number: i32) {
     };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     let _ = signal_hook::low_level::emulate_default_handler(number);
-    // That function knows only some signals. This process has no handlers for the others.
+    // `emulate_default_handler` knows only some signals; the others have no handlers in this
+    // process.
     let own = rustix::process::getpid().as_raw_pid();
     let sent = ProcessHandle::open(own).and_then(|own| own.signal(number));
     if sent.is_ok() {
