@@ -42,6 +42,11 @@ const PROGRAMS: &[Program] = &[
         why: "is a pager on a terminal",
     },
     Program {
+        name: "node",
+        package: "nodejs",
+        why: "starts the shell as agents do",
+    },
+    Program {
         name: "npm",
         package: "npm",
         why: "tests the TypeScript client",

@@ -16,7 +16,7 @@ pub use wrapper::{ModelCommand, model_command};
 
 use crate::HostContext;
 use crate::settings::Settings;
-use agent_bash_process::environment::{EnvironmentPolicy, SecretFilter};
+use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter, affects_shells};
 
 /// Returns the environment of a shell that stands in for the agent's own: everything, except what
 /// the settings name (`environment.drop`). Secrets stay, because the agent gave them to its shell;
@@ -34,6 +34,13 @@ pub fn environment(settings: &Settings, host: &HostContext) -> EnvironmentPolicy
     policy
         .session
         .extend(removed.map(|(name, _)| (name.clone(), None)));
+    if policy.inherit == Inherit::All {
+        // `BASH_ENV`, exported functions and the like are part of the agent's command line.
+        for (name, value) in host.env.iter().filter(|(name, _)| affects_shells(name)) {
+            let session = policy.session.entry(name.clone());
+            session.or_insert_with(|| Some(value.clone()));
+        }
+    }
     EnvironmentPolicy {
         secrets: None,
         unattended: None,

@@ -139,11 +139,18 @@ impl BaseEnvironment {
     }
 }
 
-fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
+/// True for a variable that is never inherited: an exported function, or a variable that changes
+/// how a shell reads its script or runs code at its start.
+pub fn affects_shells(name: &OsStr) -> bool {
     let text = name.to_string_lossy();
-    if NEVER.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION) {
+    NEVER.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION)
+}
+
+fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
+    if affects_shells(name) {
         return false;
     }
+    let text = name.to_string_lossy();
     match inherit {
         Inherit::All => true,
         Inherit::Core => CORE.contains(&text.as_ref()) || text.starts_with("LC_"),

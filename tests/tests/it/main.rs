@@ -4,6 +4,7 @@
 //! find their cases at the start, `orphans` makes its process a subreaper, and `soak` loads the
 //! machine for a given time.
 
+mod agent_shell;
 mod audit;
 mod census;
 mod commands;

@@ -42,7 +42,7 @@ const REFUSED: u8 = 126;
 /// How often this program may become the real shell without another process in between.
 const DEEPEST: u32 = 8;
 
-/// Counts that.
+/// The variable with the pid of this process and how often it has become the real shell.
 const DEPTH: &str = "AGENT_BASH_SHELL_DEPTH";
 
 /// The maximum size of a script on stdin that is judged.
@@ -131,8 +131,12 @@ impl CommandLine {
 
     /// Becomes the real shell.
     fn exec(&self, program: &Path, host: &HostContext) -> anyhow::Error {
-        let depth = host.env.get(OsStr::new(DEPTH));
-        let depth = depth.and_then(|depth| depth.to_str()?.parse().ok());
+        let pid = std::process::id();
+        let depth = host.env.get(OsStr::new(DEPTH)).and_then(|it| it.to_str());
+        let depth = depth.and_then(|depth| depth.split_once('.'));
+        // The value of another process is that of an ancestor.
+        let depth = depth.filter(|(of, _)| of.parse() == Ok(pid));
+        let depth = depth.and_then(|(_, depth)| depth.parse::<u32>().ok());
         let depth = depth.unwrap_or(0) + 1;
         if depth > DEEPEST {
             return anyhow::anyhow!(
@@ -146,7 +150,7 @@ impl CommandLine {
         )]
         let mut command = Command::new(program);
         command.arg0(&self.arg0).args(&self.args);
-        command.env(DEPTH, depth.to_string());
+        command.env(DEPTH, format!("{pid}.{depth}"));
         let error = command.exec();
         anyhow::Error::new(error).context(format!("cannot execute {}", program.display()))
     }

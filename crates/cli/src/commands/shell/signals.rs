@@ -21,6 +21,9 @@ const FORWARDED: [SignalKind; 6] = [
 /// Time in which a shell ends that has received the signal, too.
 const OWN: Duration = Duration::from_millis(10);
 
+/// Time in which a signal that this process has sent to itself ends it.
+const DELIVERED: Duration = Duration::from_millis(100);
+
 /// The shell, and whether a signal was received.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Signals {
@@ -90,4 +93,11 @@ pub(super) fn end_by(number: i32) {
     };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
     let _ = signal_hook::low_level::emulate_default_handler(number);
+    // `emulate_default_handler` knows only some signals; the others have no handlers in this
+    // process.
+    let own = rustix::process::getpid().as_raw_pid();
+    let sent = ProcessHandle::open(own).and_then(|own| own.signal(number));
+    if sent.is_ok() {
+        std::thread::sleep(DELIVERED);
+    }
 }

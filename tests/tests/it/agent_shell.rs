@@ -1,0 +1,44 @@
+//! `agent-bash shell` against bash itself: the same invocations, signals and callers.
+
+mod callers;
+mod equality;
+mod recursion;
+mod signals;
+
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::Result;
+use std::path::PathBuf;
+
+/// The shell of an invocation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shell {
+    Bash,
+    /// `agent-bash` by a link with the name of the shell.
+    Product,
+}
+
+impl Shell {
+    /// The program that runs as `name`.
+    fn program(self, world: &World, name: &str) -> PathBuf {
+        match self {
+            Self::Bash => PathBuf::from("/bin").join(name),
+            Self::Product => link(world, name),
+        }
+    }
+}
+
+/// The link to the product. It is `argv[0]` of both shells.
+fn link(world: &World, name: &str) -> PathBuf {
+    world.home().with_file_name("links").join(name)
+}
+
+/// A world with links to the product outside of its PATH.
+fn world() -> Result<World> {
+    let world = World::new()?;
+    std::fs::create_dir(world.home().with_file_name("links"))?;
+    for name in ["bash", "sh"] {
+        std::os::unix::fs::symlink(product::agent_bash()?, link(&world, name))?;
+    }
+    Ok(world)
+}
