@@ -19,8 +19,8 @@ pub enum Commands {
     Other,
 }
 
-/// Long options without a value, with which bash still runs commands. bash takes them with one dash,
-/// too.
+/// Long options without a value, with which bash still runs commands. bash also takes them with one
+/// dash.
 const LONG: [&str; 8] = [
     "login",
     "noediting",

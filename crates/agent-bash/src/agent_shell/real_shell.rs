@@ -18,7 +18,7 @@ pub enum NoRealShell {
     Configured {
         /// The setting.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The reason, as the end of a sentence.
         reason: &'static str,
     },
     /// There is none.
@@ -28,8 +28,8 @@ pub enum NoRealShell {
     Missing(String),
 }
 
-/// Returns the path of the shell `name` (`bash` or `sh`): `configured` if it has that name, else the
-/// first one in the usual directories and in `$PATH`. `own` is the path of this program.
+/// Returns the path of the shell `name` (`bash` or `sh`): `configured` if it has that name, else
+/// the first one in the usual directories and in `$PATH`. `own` is the path of this program.
 ///
 /// # Errors
 /// [`NoRealShell`].

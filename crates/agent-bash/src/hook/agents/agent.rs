@@ -19,8 +19,8 @@ pub struct Agent {
     /// Builds the answer that leaves the decision to the agent and passes on advice for the model;
     /// `null` if the agent has no format for that.
     pub(in crate::hook) advise: fn(&str) -> Value,
-    /// Builds the answer that allows a call with another input, and passes on advice; `None` if that
-    /// was not tried with the agent.
+    /// Builds the answer that allows a call with another input, and passes on advice; `None` if
+    /// that was not tried with the agent.
     pub(in crate::hook) rewrite: Option<fn(&Value, Option<&str>) -> Value>,
     /// Where it looks for hooks.
     pub(in crate::hook) settings: SettingsPath,

@@ -34,8 +34,8 @@ pub const CODEX: Agent = Agent {
     then: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
 
-/// Codex 0.171.0 takes a new input only with `allow`: without it, the hook fails and the old command
-/// runs.
+/// Codex 0.171.0 takes a new input only with `allow`: without it, the hook fails and the old
+/// command runs.
 fn rewrite(input: &Value, advice: Option<&str>) -> Value {
     let mut answer = json!({
         "hookSpecificOutput": {

@@ -25,9 +25,9 @@ pub struct DirectShell {
 impl Supervised {
     /// Starts a shell that runs its own command line at once; its first change to a file waits for
     /// [`Self::record`] if it is traced. `inherited` are the descriptors of
-    /// [`DirectStart::inherited`]. Only for a supervisor that is in this program's session
-    /// ([`Supervisor::in_session`](crate::supervisor::Supervisor::in_session)), and that has not had
-    /// a shell yet, nor will have another.
+    /// [`DirectStart::inherited`]. Only for a supervisor that is in this program's session (see
+    /// [`Supervisor::in_session`](crate::supervisor::Supervisor::in_session)), and that has had no
+    /// shell yet.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::NoTrace`];

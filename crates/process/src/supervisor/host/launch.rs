@@ -105,9 +105,9 @@ impl Supervisor {
     }
 
     /// Returns a way to start supervisors that stay in this program's process session and working
-    /// directory, and pass on what this program has inherited: descriptors, and ignored signals.
-    /// Each is for a single shell, which [`Supervised::start_directly`] starts. If such a supervisor
-    /// is killed, its processes are not found. A fallback stays as it is.
+    /// directory, and pass on its inherited descriptors and ignored signals. Each serves a single
+    /// shell, which [`Supervised::start_directly`] starts. If such a supervisor is killed, its
+    /// processes are not found. A fallback stays as it is.
     #[must_use]
     pub fn in_session(mut self) -> Self {
         if let How::Program {

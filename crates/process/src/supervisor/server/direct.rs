@@ -1,5 +1,5 @@
-//! Starts a shell that runs its own command line: in the process group of its host's caller, with the
-//! caller's descriptors, except for captured streams.
+//! Starts a shell that runs its own command line: in the process group of its host, with the host's
+//! descriptors, except for captured streams.
 
 use super::launch::{Launched, inode_of, spawn, split};
 use super::limits;
@@ -17,8 +17,8 @@ use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Starts it. `inherited` are the descriptors of [`DirectStart::inherited`], `passed_on` the numbers
-/// of others that this process has inherited.
+/// Starts it. `inherited` are the descriptors of [`DirectStart::inherited`], `passed_on` the
+/// numbers of others that this process has inherited.
 pub(super) fn launch_directly(
     start: &DirectStart,
     inherited: &[OwnedFd],
