@@ -208,6 +208,13 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
         passing,
         &signals,
     ))??;
+    if let Status::Blocked { .. } = result.status {
+        let verdict = conversation.tool().check(&command);
+        let advice = verdict.finding().map(|finding| &finding.suggestion);
+        if let Some(advice) = advice.filter(|advice| !advice.is_empty()) {
+            result.text = format!("{}\nInstead: {advice}", result.text.trim_end());
+        }
+    }
     drop(conversation);
     supervisor.all_reaped(runtime::LAST_ONES);
     name_subshells(
