@@ -3,6 +3,7 @@
 use agent_bash_call::{AfterStop, Progress, Source};
 use agent_bash_core::{OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tokio::net::unix::pipe::Receiver;
@@ -25,6 +26,9 @@ pub(crate) struct OutputStreams {
     pushed: usize,
     /// Pipes that have reached EOF.
     ended: Vec<StreamId>,
+    /// An epoll instance over both pipes, if there are two: its events come in the order in which
+    /// the pipes became readable, so that this order is kept for a reader of both.
+    arrivals: Option<OwnedFd>,
 }
 
 #[derive(Debug)]
@@ -50,7 +54,12 @@ impl OutputStreams {
                 after_stop: AfterStop::default(),
             })
         };
+        let arrivals = match &fds[..] {
+            [_, _] => Some(epoll_over(&fds)?),
+            _ => None,
+        };
         Ok(Self {
+            arrivals,
             pipes: fds.into_iter().map(pipe).collect::<io::Result<_>>()?,
             buffer: Vec::new(),
             closed_early: false,
@@ -83,11 +92,39 @@ impl OutputStreams {
         match &self.pipes[..] {
             [] => None,
             [one] => one.receiver.readable().await.ok().map(|()| 0),
-            [one, two, ..] => tokio::select! {
-                _ = one.receiver.readable() => Some(0),
-                _ = two.receiver.readable() => Some(1),
-            },
+            [one, two, ..] => {
+                let readable = tokio::select! {
+                    _ = one.receiver.readable() => 0,
+                    _ = two.receiver.readable() => 1,
+                };
+                Some(self.arrived(1).first().copied().unwrap_or(readable))
+            }
         }
+    }
+
+    /// Indices of at most `max` readable pipes, in the order in which they became readable. Repeated
+    /// calls take turns between pipes that stay readable.
+    fn arrived(&self, max: usize) -> Vec<usize> {
+        let Some(epoll) = &self.arrivals else {
+            return Vec::new();
+        };
+        let mut events = Vec::with_capacity(max);
+        if epoll::wait(
+            epoll,
+            spare_capacity(&mut events),
+            Some(&Timespec::default()),
+        )
+        .is_err()
+        {
+            return Vec::new();
+        }
+        let streams = events.iter().map(|event| event.data.u64());
+        let index = |stream| {
+            self.pipes
+                .iter()
+                .position(|pipe| number(pipe.stream) == stream)
+        };
+        streams.filter_map(index).collect()
     }
 }
 
@@ -141,7 +178,22 @@ impl Source for OutputStreams {
 
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
         let mut any = false;
-        for index in (0..self.pipes.len()).rev() {
+        let mut order: Vec<StreamId> = self.pipes.iter().map(|pipe| pipe.stream).collect();
+        let arrived = self.arrived(2);
+        let arrived: Vec<_> = arrived
+            .iter()
+            .map(|index| self.pipes[*index].stream)
+            .collect();
+        order.sort_by_key(|stream| {
+            arrived
+                .iter()
+                .position(|it| it == stream)
+                .unwrap_or(MAX_PIPE)
+        });
+        for stream in order {
+            let Some(index) = self.pipes.iter().position(|pipe| pipe.stream == stream) else {
+                continue;
+            };
             let mut left = MAX_PIPE;
             while left > 0 {
                 let pipe = &mut self.pipes[index];
@@ -181,6 +233,24 @@ impl Source for OutputStreams {
         self.pipes
             .iter()
             .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))
+    }
+}
+
+fn epoll_over(pipes: &[(StreamId, OwnedFd)]) -> io::Result<OwnedFd> {
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    for (stream, pipe) in pipes {
+        let data = epoll::EventData::new_u64(number(*stream));
+        epoll::add(&epoll, pipe, data, epoll::EventFlags::IN)?;
+    }
+    Ok(epoll)
+}
+
+/// Identifies a stream in events.
+fn number(stream: StreamId) -> u64 {
+    match stream {
+        StreamId::Merged => 0,
+        StreamId::Stdout => 1,
+        StreamId::Stderr => 2,
     }
 }
 
@@ -234,5 +304,39 @@ mod tests {
         drop(held);
         streams.read_now(&mut bytes);
         assert!(streams.ended());
+    }
+    #[derive(Default)]
+    struct Order(Vec<StreamId>);
+
+    impl OutputConsumer for Order {
+        fn chunk(&mut self, stream: StreamId, _: &[u8]) -> Flow {
+            self.0.push(stream);
+            Flow::Continue
+        }
+    }
+
+    #[tokio::test]
+    async fn two_streams_are_read_in_the_order_of_arrival() {
+        for reversed in [false, true] {
+            let (out, mut to_out) = io::pipe().unwrap();
+            let (err, mut to_err) = io::pipe().unwrap();
+            let mut streams = OutputStreams::of(vec![
+                (StreamId::Stdout, out.into()),
+                (StreamId::Stderr, err.into()),
+            ])
+            .unwrap();
+            let mut order = [StreamId::Stdout, StreamId::Stderr];
+            let mut writers: [&mut io::PipeWriter; 2] = [&mut to_out, &mut to_err];
+            if reversed {
+                order.reverse();
+                writers.reverse();
+            }
+            for writer in writers {
+                writer.write_all(b"x").unwrap();
+            }
+            let mut read = Order::default();
+            streams.read_now(&mut read);
+            assert_eq!(read.0, order);
+        }
     }
 }

@@ -105,6 +105,8 @@ pub(crate) enum Way {
     Broken(&'static str),
     /// A hook of its own shell tool that runs this command.
     Foreign(&'static str),
+    /// Its own shell tool starts `agent-bash shell` in place of bash, by a link.
+    Shell,
 }
 
 /// The surroundings in which an agent is started.
@@ -116,6 +118,11 @@ pub(crate) struct AgentHome<'a> {
     /// The URL of its model.
     pub(crate) model: String,
     pub(crate) way: Way,
+}
+
+/// The directory of the links that `agent-bash shell --link` makes.
+pub(crate) fn links(world: &World) -> PathBuf {
+    world.home().join("links")
 }
 
 /// A port on loopback on which nothing listens.
@@ -154,9 +161,15 @@ impl AgentHome<'_> {
             Way::Structured => {
                 environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
             }
-            Way::Alone | Way::Hook | Way::Broken(_) | Way::Foreign(_) => return None,
+            Way::Alone | Way::Hook | Way::Broken(_) | Way::Foreign(_) | Way::Shell => return None,
         }
         Some(environment)
+    }
+
+    /// The path of a link to `agent-bash` with the name of a shell, if the agent is to start that.
+    pub(crate) fn shell(&self, name: &str) -> Option<PathBuf> {
+        let is_shell = matches!(self.way, Way::Shell);
+        is_shell.then(|| links(self.world).join(name))
     }
 
     /// `{"mcpServers": …}`, the format of several agents.

@@ -1,6 +1,7 @@
 //! Claude Code.
 
 use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::shell::refused_line;
 use crate::wire::MESSAGES;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -8,8 +9,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 static PACKAGE: Package = Package {
-    version: "2.1.197",
-    spec: |cpu| format!("@anthropic-ai/claude-code-linux-{cpu}@2.1.197"),
+    version: "2.1.332",
+    spec: |cpu| format!("@anthropic-ai/claude-code-linux-{cpu}@2.1.332"),
     program: |cpu, _| format!("@anthropic-ai/claude-code-linux-{cpu}/claude"),
     found: OnceLock::new(),
 };
@@ -25,18 +26,30 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     start,
     reads,
     inside: |returned| {
+        let text = reads(returned);
+        let own = text.split_once(UNSEARCHED).map_or(&*text, |(own, _)| own);
         Ok(Shown {
-            text: reads(returned),
+            text: own.to_owned(),
             error: Some(returned["is_error"] == true),
         })
     },
 };
 
+/// What follows an error of a tool that the model has not searched for before it called it.
+const UNSEARCHED: &str = "\n\nThis tool's input schema was not in your prompt";
+
 fn start(place: &AgentHome<'_>) -> Result<Command> {
-    let servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
+    let mut servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
+    let mut settings = json!({"hooks": place.hooks("PreToolUse", "Bash")});
+    if let Some(prefix) = place.shell("agent-bash-shell") {
+        settings["env"] = json!({"CLAUDE_CODE_SHELL_PREFIX": prefix});
+        let hook = json!({"type": "command", "command": refused_line("started-hook", "hook")});
+        settings["hooks"] = json!({"PreToolUse": [{"matcher": "Bash", "hooks": [hook]}]});
+        let server = refused_line("started-server", "server");
+        servers["mcpServers"] = json!({"a": {"command": "sh", "args": ["-c", server]}});
+    }
     let servers = place.write("servers.json", &servers.to_string())?;
-    let hooks = json!({"hooks": place.hooks("PreToolUse", "Bash")});
-    place.write(".claude/settings.json", &hooks.to_string())?;
+    place.write(".claude/settings.json", &settings.to_string())?;
     let mut command = place.command(place.program)?;
     command
         .args(["-p", "go on", "--strict-mcp-config", "--mcp-config"])

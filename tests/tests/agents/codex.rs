@@ -9,8 +9,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 static PACKAGE: Package = Package {
-    version: "0.169.0",
-    spec: |cpu| format!("@openai/codex@0.169.0-linux-{cpu}"),
+    version: "0.171.0",
+    spec: |cpu| format!("@openai/codex@0.171.0-linux-{cpu}"),
     program: |_, machine| format!("@openai/codex/vendor/{machine}-unknown-linux-musl/bin/codex"),
     found: OnceLock::new(),
 };

@@ -21,11 +21,10 @@ pub(crate) const CHECKS: &[Check] = &[
             let tried = forced_push(agent, Way::Hook)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
             measured(agent, &format!("a refusal reads {:?}", tried.reads));
-            let verdict = Policy::standard().decide(&Script::read(FORCED, &Place::new("/")));
-            let finding = verdict.finding().context("it is refused")?;
-            for part in [&finding.message, &finding.suggestion] {
+            let (reason, advice) = refusal()?;
+            for part in [reason, advice] {
                 ensure!(
-                    tried.reads.contains(part.as_str()),
+                    tried.reads.contains(&part),
                     "{part:?} is not in {:?}",
                     tried.reads
                 );
@@ -115,6 +114,13 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
+/// The reason and the advice of a refused forced push.
+pub(crate) fn refusal() -> Result<(String, String)> {
+    let verdict = Policy::standard().decide(&Script::read(FORCED, &Place::new("/")));
+    let finding = verdict.finding().context("it is refused")?;
+    Ok((finding.message.clone(), finding.suggestion.clone()))
+}
+
 /// Passes a script to the agent's own shell tool. Returns what the model reads.
 fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
     let (tool, field) = agent.shell;
@@ -141,15 +147,15 @@ fn advised(agent: &Agent, mode: &str) -> Result<String> {
     Ok(request.to_string())
 }
 
-struct Tried {
+pub(crate) struct Tried {
     /// True if the remote was overwritten.
-    ran: bool,
+    pub(crate) ran: bool,
     /// The texts that the model reads.
-    reads: String,
+    pub(crate) reads: String,
 }
 
 /// Runs a forced push in a repository whose history was rewritten after pushing.
-fn forced_push(agent: &Agent, way: Way) -> Result<Tried> {
+pub(crate) fn forced_push(agent: &Agent, way: Way) -> Result<Tried> {
     let world = world()?;
     let remote = world.home().join("remote.git");
     let remote = remote.to_str().context("a path in UTF-8")?;

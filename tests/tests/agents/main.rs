@@ -15,6 +15,7 @@ mod mcp;
 mod model;
 mod opencode;
 mod run;
+mod shell;
 mod wire;
 
 use agent::Agent;
@@ -38,7 +39,8 @@ struct Check {
 
 fn main() {
     let mut trials = Vec::new();
-    for check in mcp::CHECKS.iter().chain(hooks::CHECKS) {
+    let checks = mcp::CHECKS.iter().chain(hooks::CHECKS).chain(shell::CHECKS);
+    for check in checks {
         for agent in AGENTS.into_iter().filter(|agent| (check.of)(agent)) {
             let trial = Trial::test(format!("{}: {}", agent.name, check.name), || {
                 (check.run)(agent).map_err(|error| Failed::from(format!("{error:#}")))

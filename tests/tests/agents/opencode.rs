@@ -62,6 +62,9 @@ fn start(place: &AgentHome<'_>) -> Result<Command> {
             "type": "local", "command": command, "environment": environment, "enabled": true,
         }});
     }
+    if let Some(bash) = place.shell("bash") {
+        settings["shell"] = json!(bash);
+    }
     place.write(".config/opencode/opencode.json", &settings.to_string())?;
     let mut command = place.command(place.program)?;
     command

@@ -1,6 +1,6 @@
 //! One run of an agent, from the call that its model requests to the result that the model reads.
 
-use crate::agent::{Agent, AgentHome, Way};
+use crate::agent::{Agent, AgentHome, Way, links};
 use crate::model::{Ask, Model};
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, product};
@@ -37,8 +37,14 @@ pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(
     };
     let said = world.home().join("said");
     let mut command = (agent.start)(&place)?;
-    if let Way::Hook | Way::Broken(_) = way {
-        set_up(agent, world)?;
+    match way {
+        Way::Hook | Way::Broken(_) => set_up(world, &["hook", "--install", "--yes", agent.hook])?,
+        Way::Shell => {
+            let links = links(world);
+            let links = links.to_str().context("a path in UTF-8")?;
+            set_up(world, &["shell", "--link", links])?;
+        }
+        _ => {}
     }
     let real = product::agent_bash()?.display();
     let in_place = match way {
@@ -71,15 +77,15 @@ pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(
     model.returned().with_context(said)
 }
 
-/// Installs the hook as a user would.
-fn set_up(agent: &Agent, world: &World) -> Result<()> {
+/// Connects the agent as a user would.
+fn set_up(world: &World, words: &[&str]) -> Result<()> {
     let mut command = world.command(product::agent_bash()?);
-    command.args(["hook", "--install", "--yes", agent.hook]);
+    command.args(words);
     let ran = product::run(command, None)?;
     ensure!(
         ran.code == 0,
-        "`agent-bash hook --install {}` ended with {}: {}{}",
-        agent.hook,
+        "`agent-bash {}` ended with {}: {}{}",
+        words.join(" "),
         ran.code,
         ran.stdout,
         ran.stderr

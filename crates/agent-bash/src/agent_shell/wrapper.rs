@@ -25,8 +25,8 @@ pub struct ModelCommand<'s> {
 /// expansion, or a file whose name the agent does not use. Also `None` for the text of an agent
 /// without a wrapper, and for hook commands and start lines of servers.
 ///
-/// The text is for records and for the user's eyes. What runs is the whole script, so safety rules
-/// are applied to that: a snapshot that the wrapper loads can redefine the commands of the text.
+/// Records show the text, and safety rules judge it. What runs is the whole script: a snapshot that
+/// the wrapper loads can redefine the commands of the text (docs/design/shell.md).
 pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
     let parsed = Parsed::read(script);
     if !parsed.is_whole() {

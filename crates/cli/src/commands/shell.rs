@@ -12,7 +12,7 @@ use crate::runtime::{self, OneCall};
 use crate::start::{Chosen, Start};
 use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
-    Clock, Invocation, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
+    Clock, Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
 use agent_bash::hook::take_over::ShellLink;
 use agent_bash::process::SystemClock;
@@ -47,6 +47,9 @@ const DEPTH: &str = "AGENT_BASH_SHELL_DEPTH";
 
 /// The maximum size of a script on stdin that is judged.
 const LONGEST: u64 = 1 << 20;
+
+/// The maximum length of a surviving process's command line, in characters.
+const LONGEST_LINE: usize = 200;
 
 /// Time between SIGTERM and SIGKILL for what an ended call leaves.
 const GRACE: Duration = Duration::from_secs(2);
@@ -95,9 +98,11 @@ impl CommandLine {
     }
 
     fn of_prefix(args: &[OsString]) -> Self {
-        let is_text = |text: &OsString| text.to_string_lossy().contains(char::is_whitespace);
+        // A hook or a server may be the path of a program alone.
         let (args, is_prefix) = match args {
-            [text] if is_text(text) => (vec!["-c".into(), text.clone()], true),
+            [text] if !text.as_encoded_bytes().starts_with(b"-") => {
+                (vec!["-c".into(), text.clone()], true)
+            }
             _ => (args.to_vec(), false),
         };
         Self {
@@ -177,9 +182,14 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
     let signals = Signals::new();
     let mut captured = Vec::new();
     let passing = Passing::choose(&mut captured, &signals);
+    // With its prefix, Claude Code does not name a shell; without the prefix, it names a path.
+    let arg0 = match line.is_prefix {
+        true => program.clone().into_os_string(),
+        false => line.arg0.clone(),
+    };
     let invocation = Invocation {
         program,
-        arg0: line.arg0.clone(),
+        arg0,
         args: line.args.clone(),
         captured,
         group: rustix::process::getpgrp().as_raw_pid(),
@@ -195,11 +205,29 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
         let host = start.host.clone();
         Conversation::open_with(&settings, host, options, |it| it.environment(environment))?
     };
-    let result =
-        runtime.block_on(call(&conversation, command, invocation, passing, &signals))??;
+    let reported = reported_line(&invocation);
+    let (mut result, ends_within_line) = runtime.block_on(call(
+        &conversation,
+        command.clone(),
+        invocation,
+        passing,
+        &signals,
+    ))??;
+    if let Status::Blocked { .. } = result.status {
+        let verdict = conversation.tool().check(&command);
+        let advice = verdict.finding().map(|finding| &finding.suggestion);
+        if let Some(advice) = advice.filter(|advice| !advice.is_empty()) {
+            result.text = format!("{}\nInstead: {advice}", result.text.trim_end());
+        }
+    }
     drop(conversation);
     supervisor.all_reaped(runtime::LAST_ONES);
-    exit(&result)
+    name_subshells(
+        &mut result,
+        &reported,
+        &format!("{} -c {command}", line.name),
+    );
+    exit(&result, ends_within_line)
 }
 
 async fn call(
@@ -208,7 +236,7 @@ async fn call(
     invocation: Invocation,
     mut passing: Passing,
     signals: &Signals,
-) -> anyhow::Result<ToolResult> {
+) -> anyhow::Result<(ToolResult, bool)> {
     let cancel = signals.forward().context("cannot handle signals")?;
     let options = CallOptions {
         live: Some(&mut passing),
@@ -229,11 +257,50 @@ async fn call(
             }
         }
     }
-    Ok(result)
+    Ok((result, passing.ends_within_line()))
 }
 
-/// Prints what a reader of the output must know, and ends as the shell has ended.
-fn exit(result: &ToolResult) -> anyhow::Result<u8> {
+/// The command line of a shell as the supervisor reports it: shortened, without control characters.
+fn reported_line(invocation: &Invocation) -> String {
+    let words = std::iter::once(&invocation.arg0).chain(&invocation.args);
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    shortened(&words.join(" "))
+}
+
+fn shortened(line: &str) -> String {
+    let clean = line.chars().take(LONGEST_LINE);
+    let clean: String = clean
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let cut = if line.chars().nth(LONGEST_LINE).is_some() {
+        "…"
+    } else {
+        ""
+    };
+    format!("{}{cut}", clean.trim_end())
+}
+
+/// Names surviving forks of the shell by the model's command: their arguments are the agent's
+/// wrapper.
+fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
+    let command = shortened(command);
+    for notice in &mut result.notices {
+        let NoticeKind::Survivors { survivors } = &notice.kind else {
+            continue;
+        };
+        let mut survivors = survivors.clone();
+        for survivor in &mut survivors {
+            if survivor.command == reported {
+                survivor.command.clone_from(&command);
+            }
+        }
+        *notice = Notice::from(NoticeKind::Survivors { survivors });
+    }
+}
+
+/// Prints what a reader of the output must know, on lines of its own, and ends as the shell has
+/// ended.
+fn exit(result: &ToolResult, ends_within_line: bool) -> anyhow::Result<u8> {
     let code = match &result.status {
         Status::Blocked { .. } | Status::NotStarted { .. } => {
             output::say(result.text.trim_end());
@@ -242,6 +309,7 @@ fn exit(result: &ToolResult) -> anyhow::Result<u8> {
         Status::Lost { reason, .. } => bail!("the outcome is unknown: {reason}"),
         status => status.exit_code(),
     };
+    let mut separator = if ends_within_line { "\n" } else { "" };
     for notice in &result.notices {
         let is_shown = match &notice.kind {
             NoticeKind::Survivors { .. } => !result.survivors.is_empty(),
@@ -254,7 +322,8 @@ fn exit(result: &ToolResult) -> anyhow::Result<u8> {
             _ => false,
         };
         if is_shown {
-            output::say(&format!("[{}]", notice.text));
+            output::say(&format!("{separator}[{}]", notice.text));
+            separator = "";
         }
     }
     if let Status::Signaled { number, .. } = result.status {

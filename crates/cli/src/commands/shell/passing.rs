@@ -13,6 +13,7 @@ use std::os::unix::fs::MetadataExt;
 /// The destination of captured output.
 pub(super) struct Passing {
     signals: Signals,
+    ends_within_line: bool,
 }
 
 impl Passing {
@@ -36,7 +37,13 @@ impl Passing {
         }
         Self {
             signals: signals.clone(),
+            ends_within_line: false,
         }
+    }
+
+    /// True if the last byte that was passed on does not end a line.
+    pub(super) fn ends_within_line(&self) -> bool {
+        self.ends_within_line
     }
 }
 
@@ -47,6 +54,9 @@ impl OutputConsumer for Passing {
             StreamId::Merged | StreamId::Stdout => stdout.as_fd(),
             StreamId::Stderr => stderr.as_fd(),
         };
+        if let Some(last) = bytes.last() {
+            self.ends_within_line = *last != b'\n';
+        }
         match write_all(to, bytes) {
             Ok(()) => Flow::Continue,
             // The reader is gone; the command gets SIGPIPE.
