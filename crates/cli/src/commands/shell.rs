@@ -25,7 +25,7 @@ use signals::Signals;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -112,7 +112,8 @@ impl CommandLine {
         }
     }
 
-    /// What the record shows, and the rules judge; `None` if it is no call of an agent.
+    /// Returns the text that the record shows and the rules judge; `None` if it is no call of an
+    /// agent.
     fn command(&self, host: &HostContext) -> Option<String> {
         let command = match Commands::of(&self.args) {
             Commands::Text(text) => {
@@ -249,7 +250,7 @@ async fn call(
         .execute_with(Request::new(command), options, &cancel)
         .await;
     if signals.received() {
-        // Whoever signals a shell expects its processes to end.
+        // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {
             let left = std::mem::take(&mut result.survivors);
             for job in left.iter().filter_map(|survivor| survivor.job.as_ref()) {
@@ -340,8 +341,9 @@ fn conversation_name(host: &HostContext) -> String {
     agent_shell::conversation_name(&host.env, (parent, start))
 }
 
-/// True if Claude Code says that a prefixed text is a call of its model (`claude-code_2-1-332_agent`).
-/// With the same prefix it starts hooks and servers (`…_harness`), which are not the model's.
+/// True if Claude Code says that a prefixed text is a call of its model
+/// (`AI_AGENT=claude-code_2-1-332_agent`). With the same prefix it starts hooks and servers
+/// (`…_harness`), which are not the model's.
 fn is_model_call(host: &HostContext) -> bool {
     let agent = host.env.get(OsStr::new("AI_AGENT"));
     agent.is_some_and(|agent| agent.to_string_lossy().ends_with("_agent"))
@@ -363,11 +365,6 @@ fn script_on_stdin() -> Option<String> {
     file.seek(io::SeekFrom::Start(position)).ok()?;
     read.ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// True for a descriptor that a survivor must not hold open: its reader waits for the end.
-fn is_awaited(file: &std::fs::Metadata) -> bool {
-    file.file_type().is_fifo() || file.file_type().is_socket()
 }
 
 /// Makes the links in a directory, and prints their paths.
