@@ -24,7 +24,7 @@ use signals::Signals;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -361,11 +361,6 @@ fn script_on_stdin() -> Option<String> {
     file.seek(io::SeekFrom::Start(position)).ok()?;
     read.ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
-}
-
-/// True for a descriptor that a survivor must not hold open: its reader waits for the end.
-fn is_awaited(file: &std::fs::Metadata) -> bool {
-    file.file_type().is_fifo() || file.file_type().is_socket()
 }
 
 /// Makes the links in a directory, and prints their paths.

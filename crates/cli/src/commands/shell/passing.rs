@@ -1,6 +1,5 @@
 //! Passes captured output on to this process's stdout and stderr, unchanged.
 
-use super::is_awaited;
 use super::signals::Signals;
 use agent_bash::core::{Flow, OutputConsumer, StreamId};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -8,7 +7,7 @@ use rustix::io::Errno;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// The destination of captured output.
 pub(super) struct Passing {
@@ -67,6 +66,11 @@ impl OutputConsumer for Passing {
     fn started(&mut self, pid: u32, _: u32) {
         self.signals.shell_started(pid.cast_signed());
     }
+}
+
+/// True for a descriptor that a survivor must not hold open: its reader waits for the end.
+fn is_awaited(file: &Metadata) -> bool {
+    file.file_type().is_fifo() || file.file_type().is_socket()
 }
 
 fn metadata(descriptor: BorrowedFd<'_>) -> Option<Metadata> {
