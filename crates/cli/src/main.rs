@@ -89,10 +89,8 @@ fn dispatch(
     let logs = match command {
         // The interface would draw over them.
         Command::Tui(_) => !io::stderr().is_terminal(),
-        // Agents show a hook's stderr to the model or the user.
-        Command::Hook(_) => false,
-        // Its stderr is the command's.
-        Command::Shell(_) => false,
+        // Agents show their stderr to the model or the user.
+        Command::Hook(_) | Command::Shell(_) => false,
         _ => true,
     };
     if logs {

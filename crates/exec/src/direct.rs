@@ -75,13 +75,13 @@ pub(crate) async fn run(
         DRAIN,
     );
     let ended = follower.until_ended(out).await;
-    let mut followed = follower.clear_up(out).await;
+    let mut cleared = follower.clear_up(out).await;
     let traced = recording.end(&mut supervised).await;
-    let mut outcome = followed.outcome(&handover, ended.at.saturating_sub(started));
+    let mut outcome = cleared.outcome(&handover, ended.at.saturating_sub(started));
     outcome.sandbox = sandbox.as_mut().map(SandboxWatch::observe);
     outcome.traced = traced;
     outcome.notices.extend(notice_of_fallback(&supervised));
-    if followed.is_empty {
+    if cleared.is_empty {
         supervised.close().await;
     }
     Ok(outcome)

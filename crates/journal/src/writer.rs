@@ -183,15 +183,14 @@ fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<Open> {
         let names = dir.names()?.into_iter();
         Ok(names.filter(|name| name.ends_with(SHARED)).min())
     };
-    let name = match oldest()? {
-        Some(name) => name,
-        None => {
-            let name = format!("{:014}{SHARED}", first.0);
-            match dir.create_new(&name) {
-                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-                // Of two processes that create one at a time, both take the older.
-                _ => oldest()?.unwrap_or(name),
-            }
+    let name = if let Some(name) = oldest()? {
+        name
+    } else {
+        let name = format!("{:014}{SHARED}", first.0);
+        match dir.create_new(&name) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            // Of two processes that create one at a time, both take the older.
+            _ => oldest()?.unwrap_or(name),
         }
     };
     let mut last = vec![0; FULL_LINE.len()];

@@ -70,19 +70,19 @@ pub(crate) struct CommandLine {
 impl CommandLine {
     /// The command line of this process, if it was started by a link with the name of a shell.
     pub(crate) fn of_link(words: &[OsString]) -> Option<Self> {
-        let (arg0, args) = words.split_first()?;
+        let (arg0, rest) = words.split_first()?;
         // A login shell has a dash in front.
         let name = Path::new(arg0).file_name()?.to_str()?;
         let name = match name.strip_prefix('-').unwrap_or(name) {
             "bash" => "bash",
             "sh" => "sh",
-            PREFIX_NAME => return Some(Self::of_prefix(args)),
+            PREFIX_NAME => return Some(Self::of_prefix(rest)),
             _ => return None,
         };
         Some(Self {
             name,
             arg0: arg0.clone(),
-            args: args.to_vec(),
+            args: rest.to_vec(),
             is_prefix: false,
         })
     }
@@ -106,8 +106,8 @@ impl CommandLine {
             _ => (args.to_vec(), false),
         };
         Self {
-            is_prefix,
             args,
+            is_prefix,
             ..Self::of_arguments(&[])
         }
     }
@@ -184,9 +184,10 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
     let mut captured = Vec::new();
     let passing = Passing::choose(&mut captured, &signals);
     // With its prefix, Claude Code does not name a shell; without the prefix, it names a path.
-    let arg0 = match line.is_prefix {
-        true => program.clone().into_os_string(),
-        false => line.arg0.clone(),
+    let arg0 = if line.is_prefix {
+        program.clone().into_os_string()
+    } else {
+        line.arg0.clone()
     };
     let invocation = Invocation {
         program,
@@ -336,7 +337,7 @@ fn exit(result: &ToolResult, ends_within_line: bool) -> anyhow::Result<u8> {
 /// The state directory of the agent's conversation: by its id, else by the process that has started
 /// this one.
 fn conversation_name(host: &HostContext) -> String {
-    let parent = rustix::process::getppid().map_or(0, |parent| parent.as_raw_pid());
+    let parent = rustix::process::getppid().map_or(0, rustix::process::Pid::as_raw_pid);
     let start = agent_bash::process::ProcessInfo::read(parent).map_or(0, |it| it.start_time);
     agent_shell::conversation_name(&host.env, (parent, start))
 }

@@ -42,7 +42,7 @@ impl Server {
                 return Some(answer);
             }
             Order::StartOnTerminal(start) => return Some(self.start_on_terminal(&start, &fds)),
-            Order::StartDirectly(start) => return Some(self.start_directly(&start, fds)),
+            Order::StartDirectly(start) => return Some(self.start_directly(&start, &fds)),
             Order::Terminate {
                 grace_ms,
                 stop_shell,
@@ -180,12 +180,12 @@ impl Server {
         }
     }
 
-    fn start_directly(&mut self, start: &DirectStart, fds: Vec<OwnedFd>) -> OrderReply {
+    fn start_directly(&mut self, start: &DirectStart, fds: &[OwnedFd]) -> OrderReply {
         // Only once: the inherited descriptors are the shell's.
         if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
             return not_started("the command line is for a supervisor of its own");
         }
-        let Some((own, network)) = with_network(&start.start, start.inherited.len(), &fds) else {
+        let Some((own, network)) = with_network(&start.start, start.inherited.len(), fds) else {
             return not_started(INCOMPLETE);
         };
         self.tree.shares_group(start.group);
