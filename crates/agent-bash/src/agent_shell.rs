@@ -1,5 +1,5 @@
-//! Standing in for the shell that an agent starts: its command line, the shell that really runs, the
-//! environment, the model's own text within the agent's script, and the agent's conversation.
+//! Standing in for the shell that an agent starts: its command line, the shell that really runs,
+//! the environment, the model's own text within the agent's script, and the agent's conversation.
 //!
 //! The last two come from tables of the texts and variables that published agents use.
 

@@ -102,8 +102,8 @@ impl OutputStreams {
         }
     }
 
-    /// Indices of at most `max` readable pipes, in the order in which they became readable. Repeated
-    /// calls take turns between pipes that stay readable.
+    /// Returns the indices of at most `max` readable pipes, in the order in which they became
+    /// readable. Repeated calls take turns between pipes that stay readable.
     fn arrived(&self, max: usize) -> Vec<usize> {
         let Some(epoll) = &self.arrivals else {
             return Vec::new();

@@ -35,7 +35,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     },
 };
 
-/// What follows an error of a tool that the model has not searched for before it called it.
+/// Follows an error of a tool that the model has not searched for before it called it.
 const UNSEARCHED: &str = "\n\nThis tool's input schema was not in your prompt";
 
 fn start(place: &AgentHome<'_>) -> Result<Command> {

@@ -5,7 +5,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// What a command line of bash asks for.
+/// The source of the commands that a command line of bash names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commands {
     /// The text after `-c`.

@@ -370,7 +370,7 @@ fn collect_files(directory: &Path, files: &mut BTreeMap<String, (u32, Vec<u8>)>)
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
         let about = path.symlink_metadata()?;
-        let name = format!("{path:?}");
+        let name = path.display().to_string();
         // git writes times into its own files.
         if about.is_dir() && !path.ends_with(".git") {
             collect_files(&path, files)?;

@@ -1,6 +1,11 @@
 //! Signals to the shell, to its group and to its supervisor. The caller sees what it sees of bash,
 //! and nothing is left.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "signals are sent to processes in the middle of their work, which takes its time"
+)]
+
 use super::{Shell, link, world};
 use agent_bash_tests::procfs;
 use agent_bash_tests::world::World;
