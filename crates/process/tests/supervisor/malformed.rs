@@ -124,6 +124,8 @@ fn cases() -> Vec<Case> {
         (another(), 0, failed(), "/nonexistent/shell"),
         (on_terminal.clone(), 0, failed(), incomplete),
         (on_terminal, 1, failed(), "No such file"),
+        (directly.clone(), 0, failed(), incomplete),
+        (directly, 1, failed(), "/nonexistent/shell"),
         (detach.clone(), 0, not_detached(), incomplete),
         (detach.clone(), 1, not_detached(), incomplete),
         (detach, 2, not_detached(), "No such file"),
