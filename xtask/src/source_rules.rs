@@ -75,6 +75,14 @@ const RULES: &[Rule] = &[
                 "the only parse of a call",
             ),
             (
+                "crates/agent-bash/src/agent_shell/template.rs",
+                "templates of wrappers are no scripts of a call",
+            ),
+            (
+                "crates/agent-bash/src/agent_shell/wrapper.rs",
+                "finds the script of a call within an agent's wrapper",
+            ),
+            (
                 "crates/agent-bash/src/session/expect.rs",
                 "checks a short script before there is a tool, so that a refused script starts nothing",
             ),
