@@ -6,6 +6,7 @@ use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::task::{Context, Waker};
 use tokio::net::unix::pipe::Receiver;
 
 /// Bytes read at once: the capacity of a pipe. Larger buffers and pipes gained nothing.
@@ -97,9 +98,19 @@ impl OutputStreams {
                     _ = one.receiver.readable() => 0,
                     _ = two.receiver.readable() => 1,
                 };
-                Some(self.arrived(1).first().copied().unwrap_or(readable))
+                let first = self.arrived(1).first().copied();
+                let first = first.filter(|index| self.is_known_readable(*index));
+                Some(first.unwrap_or(readable))
             }
         }
+    }
+
+    /// True if the runtime has learned that the pipe is readable. Otherwise it refuses to read, and
+    /// learns it only once this task waits.
+    fn is_known_readable(&self, index: usize) -> bool {
+        let readable = std::pin::pin!(self.pipes[index].receiver.readable());
+        let mut context = Context::from_waker(Waker::noop());
+        readable.poll(&mut context).is_ready()
     }
 
     /// Returns the indices of at most `max` readable pipes, in the order in which they became
