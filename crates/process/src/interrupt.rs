@@ -85,9 +85,17 @@ mod tests {
         writeln!(input, "echo begun; sleep 301 | (sleep 302; cat)").unwrap();
         assert_eq!(says(), "begun");
         let waited = std::time::Instant::now();
-        while interrupt_below(shell.id(), since) < 2 {
+        let runs = |seconds: &str| {
+            let all = crate::proc_scan::descendants(shell.id().cast_signed());
+            let wanted = [b"sleep".to_vec(), seconds.as_bytes().to_vec()];
+            all.iter()
+                .any(|it| crate::proc_scan::arguments(it.pid) == wanted)
+        };
+        // A forked shell that has not executed its program yet may not be interrupted.
+        while !(runs("301") && runs("302")) {
             assert!(waited.elapsed().as_secs() < 10, "it was not started");
         }
+        assert!(interrupt_below(shell.id(), since) >= 2);
         let ended = says();
         assert!(ended == "=130" || ended == "=0", "{ended}");
         writeln!(input, "kill -0 $old; kill $old").unwrap();
