@@ -87,9 +87,9 @@ mod tests {
         let waited = std::time::Instant::now();
         let runs = |seconds: &str| {
             let all = crate::proc_scan::descendants(shell.id().cast_signed());
-            let wanted = [b"sleep".to_vec(), seconds.as_bytes().to_vec()];
+            let command_line = [b"sleep".to_vec(), seconds.as_bytes().to_vec()];
             all.iter()
-                .any(|it| crate::proc_scan::arguments(it.pid) == wanted)
+                .any(|it| crate::proc_scan::arguments(it.pid) == command_line)
         };
         // A forked shell that has not executed its program yet may not be interrupted.
         while !(runs("301") && runs("302")) {
