@@ -189,18 +189,14 @@ impl Source for OutputStreams {
 
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
         let mut any = false;
-        let mut order: Vec<StreamId> = self.pipes.iter().map(|pipe| pipe.stream).collect();
-        let arrived = self.arrived(2);
-        let arrived: Vec<_> = arrived
-            .iter()
-            .map(|index| self.pipes[*index].stream)
-            .collect();
-        order.sort_by_key(|stream| {
-            arrived
-                .iter()
-                .position(|it| it == stream)
-                .unwrap_or(MAX_PIPE)
-        });
+        // By stream, as the indices change when one ends.
+        let mut order: Vec<StreamId> = Vec::new();
+        for index in self.arrived(2).into_iter().chain(0..self.pipes.len()) {
+            let stream = self.pipes[index].stream;
+            if !order.contains(&stream) {
+                order.push(stream);
+            }
+        }
         for stream in order {
             let Some(index) = self.pipes.iter().position(|pipe| pipe.stream == stream) else {
                 continue;

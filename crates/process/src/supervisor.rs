@@ -43,7 +43,7 @@ pub use nested::is_below_supervisor;
 pub use protocol::ORDERS;
 pub use protocol::{Detach, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
-pub use server::{Token, init};
+pub use server::{Token, init, shown_command_line};
 
 /// The process name of a supervisor, by which [`init`] recognises one. It never contains parts of
 /// the user's command, so that `pkill -f` with a word of the command does not match it.

@@ -7,6 +7,7 @@
 mod passing;
 mod signals;
 
+use crate::commands::shell_link;
 use crate::output;
 use crate::runtime::{self, OneCall};
 use crate::start::{Chosen, Start};
@@ -16,9 +17,9 @@ use agent_bash::core::{
 };
 use agent_bash::hook::take_over::ShellLink;
 use agent_bash::process::SystemClock;
-use agent_bash::process::supervisor::{Supervisor, is_below_supervisor};
+use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
-use agent_bash::{CallOptions, HostContext};
+use agent_bash::{Account, CallOptions, HostContext, Refusal};
 use anyhow::{Context, bail};
 use passing::Passing;
 use signals::Signals;
@@ -47,9 +48,6 @@ const DEPTH: &str = "AGENT_BASH_SHELL_DEPTH";
 
 /// The maximum size of a script on stdin that is judged.
 const LONGEST: u64 = 1 << 20;
-
-/// The maximum length of a surviving process's command line, in characters.
-const LONGEST_LINE: usize = 200;
 
 /// Time between SIGTERM and SIGKILL for what an ended call leaves.
 const GRACE: Duration = Duration::from_secs(2);
@@ -208,27 +206,17 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
         Conversation::open_with(&settings, host, options, |it| it.environment(environment))?
     };
     let reported = reported_line(&invocation);
-    let (mut result, ends_within_line) = runtime.block_on(call(
-        &conversation,
-        command.clone(),
-        invocation,
-        passing,
-        &signals,
-    ))??;
-    if let Status::Blocked { .. } = result.status {
-        let verdict = conversation.tool().check(&command);
-        let advice = verdict.finding().map(|finding| &finding.suggestion);
-        if let Some(advice) = advice.filter(|advice| !advice.is_empty()) {
-            result.text = format!("{}\nInstead: {advice}", result.text.trim_end());
-        }
+    let shown = format!("{} -c {command}", line.name);
+    let called = call(&conversation, command, invocation, passing, &signals);
+    let (mut account, ends_within_line) = runtime.block_on(called)??;
+    if let Some(advice) = account.refusal.as_ref().and_then(advice) {
+        let text = &mut account.result.text;
+        *text = format!("{}\nInstead: {advice}", text.trim_end());
     }
+    let mut result = account.result;
     drop(conversation);
     supervisor.all_reaped(runtime::LAST_ONES);
-    name_subshells(
-        &mut result,
-        &reported,
-        &format!("{} -c {command}", line.name),
-    );
+    name_subshells(&mut result, &reported, &shown);
     exit(&result, ends_within_line)
 }
 
@@ -238,7 +226,7 @@ async fn call(
     invocation: Invocation,
     mut passing: Passing,
     signals: &Signals,
-) -> anyhow::Result<(ToolResult, bool)> {
+) -> anyhow::Result<(Account, bool)> {
     let cancel = signals.forward().context("cannot handle signals")?;
     let options = CallOptions {
         live: Some(&mut passing),
@@ -247,45 +235,40 @@ async fn call(
         ..CallOptions::default()
     };
     let tool = conversation.tool();
-    let mut result = tool
-        .execute_with(Request::new(command), options, &cancel)
-        .await;
+    let mut account = tool.account(Request::new(command), options, &cancel).await;
     if signals.received() {
         // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {
-            let left = std::mem::take(&mut result.survivors);
+            let left = std::mem::take(&mut account.result.survivors);
             for job in left.iter().filter_map(|survivor| survivor.job.as_ref()) {
                 drop(jobs.kill(job, GRACE).await);
             }
         }
     }
-    Ok((result, passing.ends_within_line()))
+    Ok((account, passing.ends_within_line()))
 }
 
-/// The command line of a shell as the supervisor reports it: shortened, without control characters.
+/// The alternative to a command that a rule has refused.
+fn advice(refusal: &Refusal) -> Option<&str> {
+    let Refusal::Rule(rule) = refusal else {
+        return None;
+    };
+    let instead = rule.explanation.instead.as_deref();
+    // Safe mode says what it allows as its reason.
+    instead.or(rule.reason.as_deref())
+}
+
+/// The command line of a shell as the supervisor reports it.
 fn reported_line(invocation: &Invocation) -> String {
     let words = std::iter::once(&invocation.arg0).chain(&invocation.args);
-    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
-    shortened(&words.join(" "))
-}
-
-fn shortened(line: &str) -> String {
-    let clean = line.chars().take(LONGEST_LINE);
-    let clean: String = clean
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    let cut = if line.chars().nth(LONGEST_LINE).is_some() {
-        "…"
-    } else {
-        ""
-    };
-    format!("{}{cut}", clean.trim_end())
+    let words: Vec<Vec<u8>> = words.map(|word| word.as_encoded_bytes().to_vec()).collect();
+    shown_command_line(&words)
 }
 
 /// Names surviving forks of the shell by the model's command: their arguments are the agent's
 /// wrapper.
 fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
-    let command = shortened(command);
+    let command = shown_command_line(&[command.as_bytes().to_vec()]);
     for notice in &mut result.notices {
         let NoticeKind::Survivors { survivors } = &notice.kind else {
             continue;
@@ -370,21 +353,10 @@ fn script_on_stdin() -> Option<String> {
 
 /// Makes the links in a directory, and prints their paths.
 pub(crate) fn link(directory: &Path) -> anyhow::Result<u8> {
-    let own = std::env::current_exe().context("the path of this program is not known")?;
-    std::fs::create_dir_all(directory)
-        .with_context(|| format!("cannot create {}", directory.display()))?;
+    let own = shell_link::own_path()?;
     for name in ["bash", "sh", PREFIX_NAME] {
         let path = directory.join(name);
-        match std::fs::symlink_metadata(&path) {
-            Ok(there) if there.is_symlink() => std::fs::remove_file(&path)?,
-            Ok(_) => bail!(
-                "{} exists and is no link; choose another directory",
-                path.display()
-            ),
-            Err(_) => {}
-        }
-        std::os::unix::fs::symlink(&own, &path)
-            .with_context(|| format!("cannot create {}", path.display()))?;
+        shell_link::make(&path, &own)?;
         output::print(&format!("{}\n", path.display()))?;
     }
     Ok(0)

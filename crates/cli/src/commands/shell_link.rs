@@ -39,14 +39,15 @@ pub(crate) fn on_path(name: &str, start: &Start) -> Option<PathBuf> {
 /// The path of this program for a link: as `PATH` finds it, because that path survives an update;
 /// else the program's file.
 pub(crate) fn program(start: &Start) -> anyhow::Result<PathBuf> {
-    let own = own()?;
+    let own = own_path()?;
     let named = on_path(NAME, start);
     Ok(named
         .filter(|path| path.canonicalize().is_ok_and(|it| it == own))
         .unwrap_or(own))
 }
 
-fn own() -> anyhow::Result<PathBuf> {
+/// The path of this program's file.
+pub(crate) fn own_path() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     own.canonicalize()
         .with_context(|| format!("{} does not exist any more", own.display()))
@@ -99,7 +100,7 @@ impl LinkTarget {
             let target = target.display();
             return Self::Nothing(format!("leads to {target}, which does not exist any more"));
         };
-        let own = own().and_then(|own| Ok(own.metadata()?));
+        let own = own_path().and_then(|own| Ok(own.metadata()?));
         match own {
             Ok(own) if (own.dev(), own.ino()) == (found.dev(), found.ino()) => Self::ThisProgram,
             _ => Self::Other(target),
@@ -196,7 +197,7 @@ mod tests {
             LinkTarget::of(&at("none")),
             LinkTarget::Nothing(_)
         ));
-        make(&at("a/bash"), &own().unwrap()).unwrap();
+        make(&at("a/bash"), &own_path().unwrap()).unwrap();
         assert_eq!(LinkTarget::of(&at("a/bash")), LinkTarget::ThisProgram);
         symlink(at("a/bash"), at("link")).unwrap();
         assert_eq!(LinkTarget::of(&at("link")), LinkTarget::ThisProgram);

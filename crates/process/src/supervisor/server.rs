@@ -42,3 +42,4 @@ pub(super) use fallback::start as start_fallback;
 pub(super) use this_program::this_program;
 pub(super) use trace::is_possible as is_tracing_possible;
 pub(crate) use tree::command_line;
+pub use tree::shown_command_line;

@@ -1,20 +1,17 @@
 //! Starts a shell that runs its own command line: in the process group of its host, with the host's
 //! descriptors, except for captured streams.
 
-use super::launch::{Launched, inode_of, spawn, split};
+use super::launch::{Launched, capture, inode_of, null, spawn, split};
 use super::limits;
 use super::report::Report;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Phase, Shell};
 use super::shell_command::ShellCommand;
 use super::trace::Before;
-use crate::platform::pipe;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
-use agent_bash_core::StreamId;
 use agent_bash_sandbox::{SandboxError, WatchScope};
-use rustix::fs::{Mode, OFlags};
-use std::io;
+use rustix::fs::OFlags;
 use std::os::fd::OwnedFd;
 
 /// Starts it. `inherited` are the descriptors of [`DirectStart::inherited`], `passed_on` the
@@ -46,23 +43,17 @@ fn launch(
     network: Option<&OwnedFd>,
     passed_on: &[i32],
 ) -> Result<Launched, NotLaunched> {
+    let null = || null(OFlags::RDWR);
     let mut standard = [null()?, null()?, null()?];
     for (number, descriptor) in direct.inherited.iter().zip(inherited) {
         if let Some(place) = standard.get_mut(usize::from(*number)) {
             *place = descriptor.try_clone()?;
         }
     }
-    let mut output = Vec::new();
-    for stream in &start.output {
-        let (read, write) = pipe()?;
-        output.push(read);
-        match stream {
-            StreamId::Merged => {
-                standard[2] = write.try_clone()?;
-                standard[1] = write;
-            }
-            StreamId::Stdout => standard[1] = write,
-            StreamId::Stderr => standard[2] = write,
+    let (output, captured) = capture(&start.output)?;
+    for (place, stream) in standard[1..].iter_mut().zip(captured) {
+        if let Some(stream) = stream {
+            *place = stream;
         }
     }
     let confined = SandboxedStart::prepare(start, passed_on, network)?;
@@ -102,9 +93,4 @@ fn launch(
         },
         host_ends: output,
     })
-}
-
-fn null() -> io::Result<OwnedFd> {
-    let flags = OFlags::RDWR | OFlags::CLOEXEC;
-    Ok(rustix::fs::open("/dev/null", flags, Mode::empty())?)
 }

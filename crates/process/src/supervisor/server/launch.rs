@@ -91,7 +91,9 @@ fn launch_one(
 ) -> Result<Launched, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
-    let (output, [stdout, stderr]) = streams(&start.output)?;
+    let (output, captured) = capture(&start.output)?;
+    let [stdout, stderr] = captured.map(|stream| stream.map_or_else(|| null(OFlags::WRONLY), Ok));
+    let (stdout, stderr) = (stdout?, stderr?);
     let pipes = output.iter().filter_map(inode_of).collect();
     let mut reports = Vec::new();
     let mut reported = Vec::new();
@@ -215,8 +217,8 @@ pub(super) fn split(watched: Option<Result<Tracer, String>>) -> (Option<Tracer>,
     }
 }
 
-/// Read ends of these streams, and the shell's stdout and stderr.
-fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
+/// Read ends of these streams, and the shell's stdout and stderr as far as they are captured.
+pub(super) fn capture(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [Option<OwnedFd>; 2])> {
     let mut output = Vec::new();
     let [mut stdout, mut stderr] = [None, None];
     for stream in wanted {
@@ -231,14 +233,16 @@ fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
             StreamId::Stderr => stderr = Some(write),
         }
     }
-    let or_nowhere = |stream: Option<OwnedFd>| match stream {
-        Some(stream) => Ok(stream),
-        None => File::options()
-            .write(true)
-            .open("/dev/null")
-            .map(OwnedFd::from),
-    };
-    Ok((output, [or_nowhere(stdout)?, or_nowhere(stderr)?]))
+    Ok((output, [stdout, stderr]))
+}
+
+/// `/dev/null`, for a stream that is not connected.
+pub(super) fn null(access: OFlags) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(
+        "/dev/null",
+        access | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)
 }
 
 pub(super) fn inode_of(pipe: &OwnedFd) -> Option<u64> {

@@ -305,6 +305,12 @@ fn kill_children(spared: &BTreeSet<i32>, foreign_group: Option<i32>) {
 /// command.
 pub(super) const SUBSHELL: &str = "bash (subshell)";
 
+/// A command line as survivors are reported with it: at most 200 characters, without control
+/// characters.
+pub fn shown_command_line(arguments: &[Vec<u8>]) -> String {
+    command_line(arguments, b"")
+}
+
 pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
     if !boot.is_empty() && arguments.iter().any(|argument| argument == boot) {
         return SUBSHELL.to_owned();
