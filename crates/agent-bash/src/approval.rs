@@ -44,7 +44,7 @@ const NO_APPROVER: &str = "running with escalated permissions needs approval, an
 pub struct Proposal<'a> {
     /// The script, as bash would get it. To show it: [`Self::command_shown`].
     pub command: &'a str,
-    /// Where; absolute.
+    /// The command's working directory; absolute.
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
@@ -76,7 +76,7 @@ pub enum Approval {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Denied {
-    /// As given by the host.
+    /// The host's reason.
     pub reason: String,
 }
 

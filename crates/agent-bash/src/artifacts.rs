@@ -1,4 +1,5 @@
-//! Where a session's artifacts are stored. Writing and reading them is up to `agent-bash-sink`.
+//! Opens the artifact directory of a conversation. `agent-bash-sink` writes and reads the
+//! artifacts.
 
 use crate::HostContext;
 use agent_bash_core::{Clock, TextLayout};
@@ -15,8 +16,8 @@ pub fn naming(layout: TextLayout) -> Naming {
     }
 }
 
-/// The artifacts of the session `name`, with the contract's limits. `None` if no directory for them
-/// is known. Nothing is created before the first artifact.
+/// Opens the artifact directory of the conversation `name`, with the limits of `docs/contract.md`.
+/// `None` if no directory for them is known. Nothing is created before the first artifact.
 ///
 /// # Errors
 /// The name is not a single path component.

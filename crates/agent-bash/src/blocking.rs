@@ -49,7 +49,7 @@ type Work = Box<dyn FnOnce() + Send>;
 type Idle = Mutex<Vec<(ThreadId, Sender<Work>)>>;
 
 impl Threads {
-    /// Like [`run_blocking`].
+    /// Runs blocking work as [`run_blocking`] does, on one of these threads.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

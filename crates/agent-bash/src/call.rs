@@ -46,13 +46,13 @@ pub struct CallOptions<'a> {
     /// [`Approver::escalate`](crate::Approver::escalate) is called instead of
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
-    /// Whether to keep the full output even if the result shows all of it.
+    /// True to keep the full output even if the result shows all of it.
     pub keep: Option<Keep>,
     /// The model's other tools, for this call; overrides
     /// [`HostContext::tools`](crate::HostContext::tools).
     pub tools: Option<Vec<String>>,
-    /// Where the persistent shell stands that the request names, if the host knows: the rules judge
-    /// relative paths from there, unless the request names a directory.
+    /// The working directory of the persistent shell that the request names, if the host knows it.
+    /// The rules resolve relative paths from this directory, unless the request names one.
     pub stands_in: Option<PathBuf>,
     /// How much text the reader passes on, if that may be less than the profile shows. The whole
     /// text fits, including everything around the output.
@@ -73,7 +73,7 @@ impl Keep {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether it is set.
+    /// Returns true if the flag is set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -102,7 +102,7 @@ impl fmt::Debug for CallOptions<'_> {
 pub(crate) struct Call {
     /// The script as given; empty if the request was invalid.
     pub(crate) command: String,
-    /// Its working directory; absolute.
+    /// The call's working directory; absolute.
     pub(crate) cwd: PathBuf,
     /// The model's other tools, if the call names them.
     pub(crate) tools: Option<Vec<String>>,
@@ -132,7 +132,7 @@ pub(crate) enum Ended {
     Detached(Box<Detached>),
     /// The call ran, or continues, on a remote host.
     Elsewhere(Box<ToolResult>),
-    /// Its outcome is unknown, because of a panic.
+    /// The call's outcome is unknown, because of a panic.
     Lost(Panicked),
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct Detached {
 pub(crate) struct FinishedRun {
     /// The executor's observation.
     pub(crate) outcome: Outcome,
-    /// Its output.
+    /// The command's output.
     pub(crate) output: CallOutput,
     /// Filters were lifted from its end, and exit code 1 of what ran is a result, not a failure.
     pub(crate) exit_1_is_ok: bool,
@@ -181,11 +181,11 @@ pub(crate) struct Decisions<'a> {
     pub(crate) terminal: Option<&'a Terminal>,
     /// The box to run in, if any.
     pub(crate) sandbox: Option<Arc<Plan>>,
-    /// Which of the shells that wait may take it.
+    /// The number of the sandbox plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
-    /// Where what it changes is held back.
+    /// The overlay that holds back the call's changes.
     pub(crate) trial: Option<Arc<Overlay>>,
-    /// Where what it changes is recorded.
+    /// The directory of the change set in which the call's changes are recorded.
     pub(crate) trace: Option<PathBuf>,
     /// True if a call that turns out to be untraced is started again, to be scanned instead.
     pub(crate) needs_trace: bool,

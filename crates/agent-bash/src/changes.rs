@@ -31,7 +31,7 @@ pub struct ChangesSettings {
     pub root: Option<PathBuf>,
     /// The parties that may commit a trial.
     pub commit: CommitBy,
-    /// Which changes of ordinary calls the model is told of.
+    /// The changes of ordinary calls that the result's text names for the model.
     pub tell: Tell,
     /// How long sets are kept.
     pub keep: Duration,
@@ -42,10 +42,10 @@ pub struct ChangesSettings {
     /// Size of a file that is copied for an undo, in MiB; a larger one is kept only if that takes
     /// no space.
     pub max_preimage_mb: u64,
-    /// Whether a refusal by a rule tells of trials, where one would run.
+    /// True if the text of a refusal suggests a trial, where a trial is possible.
     pub offer_trial: bool,
-    /// Whether a trial runs what a rule refuses, if all that is refused lies in the tree whose
-    /// changes it holds back. Not if the model commits by itself.
+    /// True if a trial may run a command that a rule refuses, provided that all refused paths are
+    /// below the trial's root. Ignored if the model may commit by itself.
     pub trial_passes_rules: bool,
 }
 
@@ -141,8 +141,8 @@ pub(crate) struct ChangeStore {
     /// The state directory, and the name of the session in it.
     location: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
-    /// Which files of a workspace run or configure programs outside of the sandbox, besides the
-    /// usual ones.
+    /// The files of a workspace that run or configure programs outside of the sandbox, in addition
+    /// to the built-in names.
     pub(crate) protected: Protected,
     /// Calls that cannot be traced.
     pub(crate) unwatched: Unwatched,
@@ -167,7 +167,7 @@ impl ChangeStore {
         }
     }
 
-    /// The same, where these paths are protected, too.
+    /// Replaces the additional protected paths.
     pub(crate) fn protecting(self, protected: Protected) -> Self {
         Self { protected, ..self }
     }
@@ -182,12 +182,12 @@ impl ChangeStore {
         self.settings.level.is_some()
     }
 
-    /// Whether calls are recorded, so that a model may be told that it can look and take back.
+    /// True if calls are recorded, so that the schema may offer the model listing and undo.
     pub(crate) fn is_on(&self) -> bool {
         self.level() != ChangesLevel::Off && self.is_kept()
     }
 
-    /// Whether there is a place to keep anything.
+    /// True if there is a state directory for change sets.
     pub(crate) fn is_kept(&self) -> bool {
         self.location.is_some()
     }

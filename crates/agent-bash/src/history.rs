@@ -1,4 +1,4 @@
-//! Where what a person types is kept.
+//! Opens the history of typed commands.
 
 use crate::HostContext;
 use crate::journal::hide;
@@ -6,7 +6,8 @@ use crate::settings::Settings;
 use agent_bash_journal::History;
 
 impl Settings {
-    /// Where what a person types is kept; `None` if it is not, or if there is no state directory.
+    /// The history of typed commands; `None` if the settings turn it off, or without a state
+    /// directory.
     pub fn history(&self, host: &HostContext) -> Option<History> {
         let secrets = self.environment().secrets.unwrap_or_default();
         let state = host.state_dir().filter(|_| self.tui_history)?;

@@ -70,8 +70,9 @@ pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     answer_as(agent, input, host, None)
 }
 
-/// As [`answer`], but a command without objections is allowed, and replaced by one that has
-/// `program` run it: `program shell -c COMMAND`. A call that runs no command passes silently.
+/// Answers as [`answer`] does, but a command without objections is allowed, and replaced by one
+/// that has `program` run it: `program shell -c COMMAND`. A call that runs no command passes
+/// silently.
 ///
 /// The user is not asked about an allowed command, and the agent's own permission rules see the
 /// new text. An agent without a format for that ([`Agent::rewrites`]) is blocked.

@@ -38,9 +38,9 @@ impl HostContext {
         }
     }
 
-    /// Where sessions keep their files: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`,
-    /// else `~/.local/state/agent-bash`. `None` if none of them is set. Relative paths are ignored,
-    /// as required by the XDG base directory specification.
+    /// The state directory: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`, else
+    /// `~/.local/state/agent-bash`. `None` if none of them is set. Relative paths are ignored, as
+    /// required by the XDG base directory specification.
     pub fn state_dir(&self) -> Option<PathBuf> {
         let absolute = |name: &str| {
             let value = self.env.get(&OsString::from(name))?;

@@ -156,7 +156,7 @@ impl RequestDetails {
         })
     }
 
-    /// As part of an entry.
+    /// Writes these facts into an entry.
     pub(crate) fn put_in(self, entry: &mut JournalEntry) {
         entry.description = self.description;
         entry.mode = self.mode;

@@ -17,7 +17,7 @@ pub(crate) struct Read {
     /// The refusal, if the verdict blocks.
     pub(crate) objection: Option<RuleRefusal>,
     pub(crate) is_lifted: bool,
-    /// Whether exit code 1 is a result of the command whose filter was lifted.
+    /// True if exit code 1 is a result of the command whose filter was lifted.
     pub(crate) exit_1_is_ok: bool,
     pub(crate) last_pipeline: Option<Vec<bool>>,
     /// A program that it may run which takes privileges that its user lends it.
@@ -65,7 +65,7 @@ fn read_by(
     })
 }
 
-/// The same of a command that no other stage examines.
+/// Returns the program by which a command takes privileges, if no other stage examines the command.
 pub(crate) fn privileges_taken_by(tool: &ToolContext, call: &Call) -> Option<&'static str> {
     let context = safety::context(tool, call);
     let script = Script::follow(Parsed::read(&call.command), &context);

@@ -16,7 +16,7 @@ pub use workspace::WORKSPACE;
 
 use agent_bash_core::{Profile, ProfileName};
 
-/// All of them, the default one first.
+/// All profiles, the default one first.
 pub const ALL: [&Profile; 4] = [&STANDARD, &MODES, &PAGED, &WORKSPACE];
 
 /// The profile of that name.

@@ -80,7 +80,7 @@ pub enum DirectoryError {
     /// The directory could not be examined.
     #[error("Working directory is not accessible: {}: {reason}", path.display())]
     Unreadable {
-        /// Its path.
+        /// The directory's path.
         path: PathBuf,
         /// The system's error.
         reason: String,
@@ -112,12 +112,12 @@ pub struct Explanation {
     pub instead: Option<String>,
     /// The part of the command that led to it, in bytes, if it is there as it was given.
     pub span: Option<Span>,
-    /// As [`Finding::paths`].
+    /// The refused paths, as in [`Finding::paths`].
     pub paths: Vec<PathBuf>,
-    /// Whether the rules would let a trial of the command pass that is a call of its own, without a
-    /// shell that stays or a terminal.
+    /// True if the rules let a trial of the command pass. The trial must be a call of its own,
+    /// without a persistent shell or a terminal.
     pub can_be_tried: bool,
-    /// Whether the model is offered that.
+    /// True if the refusal offers the model a trial.
     pub offers_trial: bool,
 }
 

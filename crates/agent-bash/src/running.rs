@@ -48,11 +48,11 @@ pub struct StartOptions {
     pub live: Option<LiveUpdates>,
     /// Run it on a terminal, which receives what is written to the call.
     pub terminal: Option<PtyOptions>,
-    /// As [`CallOptions::escalation`].
+    /// The reason for leaving the sandbox, as in [`CallOptions::escalation`].
     pub escalation: Option<String>,
-    /// As [`CallOptions::tools`].
+    /// The model's other tools, as in [`CallOptions::tools`].
     pub tools: Option<Vec<String>>,
-    /// As [`CallOptions::window`].
+    /// The largest text that the client passes on, as in [`CallOptions::window`].
     pub window: Option<Window>,
 }
 
@@ -63,7 +63,7 @@ pub enum WriteError {
     /// The command has no terminal: its stdin is `/dev/null`.
     #[error("its input is closed")]
     NoInput,
-    /// Its terminal does not exist yet, or the call has ended.
+    /// The command's terminal does not exist yet, or the call has ended.
     #[error(transparent)]
     Refused(#[from] InputRefused),
 }
@@ -76,13 +76,13 @@ pub struct NoRoom;
 /// One call.
 #[derive(Debug)]
 pub struct RunningCall {
-    /// Its script; empty if the request has none.
+    /// The call's script; empty if the request has none.
     pub command: String,
     /// Cancels it.
     pub cancel: Cancel,
     /// Set if only a part of its output was shown: then all of it is kept.
     pub keep: Keep,
-    /// Its terminal, if it was started on one, once it exists.
+    /// The call's terminal, if it was started on one, once it exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
     progress: Mutex<Progress>,
     account: watch::Receiver<Option<Arc<Account>>>,
@@ -101,7 +101,7 @@ struct Progress {
 pub struct OutputPart {
     /// The raw bytes.
     pub bytes: Vec<u8>,
-    /// Their offset. Later than requested if those bytes are no longer kept.
+    /// The offset of these bytes. Later than requested if those bytes are no longer kept.
     pub from: u64,
     /// Bytes printed so far.
     pub total: u64,
@@ -245,7 +245,7 @@ impl Running {
 }
 
 impl RunningCall {
-    /// Its account; `None` while it is running.
+    /// The call's account; `None` while it is running.
     pub fn account(&self) -> Option<Arc<Account>> {
         self.account.borrow().clone()
     }
@@ -298,7 +298,7 @@ impl RunningCall {
         self.progress().recent.total()
     }
 
-    /// Its output from `offset` on, or what is unread. What is returned counts as read.
+    /// The call's output from `offset` on, or what is unread. What is returned counts as read.
     pub fn read(&self, offset: Option<u64>) -> OutputPart {
         let is_over = self.account().is_some();
         let mut seen = self.progress();
@@ -320,7 +320,7 @@ impl RunningCall {
         }
     }
 
-    /// Whether it runs on a terminal of its own.
+    /// True if the command runs on a terminal of its own.
     pub fn is_on_terminal(&self) -> bool {
         self.terminal.is_some()
     }

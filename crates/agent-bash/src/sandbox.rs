@@ -46,9 +46,9 @@ pub struct SandboxSettings {
     pub protected: Vec<PathBuf>,
     /// Devices in addition to the harmless ones.
     pub devices: Vec<PathBuf>,
-    /// Which temporary directory may be written.
+    /// The temporary directory that may be written.
     pub tmp: Tmp,
-    /// Whether a call may ask for more.
+    /// The policy for a call that asks for more than the settings allow.
     pub escalation: Escalation,
     /// The directory that the workspace is looked for from, upwards; without one, the host's. Not
     /// for settings files.
@@ -70,9 +70,9 @@ fn passwords() -> Vec<PathBuf> {
 }
 
 impl SandboxSettings {
-    /// These settings made as strict as safe mode promises: nothing is written but what is the
-    /// call's own, nothing outside is reached, and no call may ask for more. A loopback network of
-    /// its own stays, as tests need it.
+    /// Returns these settings made as strict as safe mode promises: calls write only their own
+    /// temporary files, reach nothing outside, and cannot ask for more. A private loopback network
+    /// remains, because tests need it.
     #[must_use]
     pub fn in_safe_mode(self) -> Self {
         Self {
@@ -144,7 +144,7 @@ struct Made {
     replaced: BTreeSet<PathBuf>,
     /// How often something was: other shells from before take no more calls.
     replacements: u64,
-    /// Where all that is, if it was looked at there.
+    /// The parent directories of all these paths, if the last look examined them.
     surroundings: Option<SettledSurroundings>,
     /// Settings files in writable directories, with the texts that count.
     settings: Vec<SettingsFile>,
@@ -163,7 +163,7 @@ struct SettledSurroundings {
 #[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) plan: Arc<Plan>,
-    /// Which of the shells that wait may be in the same one.
+    /// The number of the plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// Protected files as they are.
     pub(crate) before: Watched,
@@ -407,7 +407,7 @@ impl Made {
         Some(before)
     }
 
-    /// The same, or a new one if what it was made from is different now.
+    /// Returns this plan, or a new one if its inputs have changed.
     fn again(mut self, settings: &SandboxSettings, facts: &Facts) -> Result<Self, ResolveError> {
         let stamp = Stamp::of(&self.plan);
         if stamp == self.stamp {
@@ -441,7 +441,7 @@ pub(crate) struct CallSandbox {
     pub(crate) escalated: bool,
     /// `None` for a call that was let out.
     pub(crate) plan: Option<Arc<Plan>>,
-    /// Which of the shells that wait may be in the same one.
+    /// The number of the plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// Protected files as they were before the call.
     pub(crate) before: Option<Watched>,

@@ -32,7 +32,7 @@ pub struct ToolSchema {
 }
 
 impl ToolSchema {
-    /// The same tool in safe mode: its description says what may run.
+    /// Adds to the tool's description what may run in safe mode.
     #[must_use]
     pub fn under(mut self, mode: Option<&SafeMode>) -> Self {
         let Some(mode) = mode else { return self };
@@ -45,7 +45,7 @@ impl ToolSchema {
         self
     }
 
-    /// The same tool with calls that can be tried.
+    /// Adds the field `trial`.
     #[must_use]
     pub fn with_trials(mut self) -> Self {
         if let Some(properties) = self.input_schema["properties"].as_object_mut() {
@@ -54,8 +54,9 @@ impl ToolSchema {
         self
     }
 
-    /// The same tool with calls in a sandbox: its description says what they may touch, and, if
-    /// `enforced` is known, what of it does not hold here. Unchanged without a sandbox.
+    /// Adds the field `sandbox`, and to the description what calls may touch. If `enforced` is
+    /// known, the description also names what is not enforced on this system. Returns the schema
+    /// unchanged without a sandbox.
     #[must_use]
     pub fn within(mut self, own: &SandboxSettings, enforced: Option<&Report>) -> Self {
         let missing = enforced.map(|report| &report.missing[..]);
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Whether a description mentions a field: `field`, or field=.
+    /// True if a description mentions a field: `field`, or field=.
     fn speaks_of(description: &str, field: &str) -> bool {
         // Commands with these names are mentioned, too.
         let text = description.replace("pipe into `head` or `tail`", "");

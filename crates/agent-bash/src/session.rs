@@ -152,14 +152,15 @@ impl Conversation {
             .unwrap_or_else(|| self.cwd().to_owned())
     }
 
-    /// Where the persistent shell of that name stands; `None` before its first call has ended, and
-    /// while one runs.
+    /// The working directory of the persistent shell with that name; `None` before its first call
+    /// has ended, and while one runs.
     pub fn shell_cwd(&self, name: &SessionName) -> Option<PathBuf> {
         let mut shells = self.shells().into_iter();
         shells.find(|shell| shell.name == *name)?.cwd
     }
 
-    /// As [`Self::shell_cwd`], for a session on a target, too: the target is asked.
+    /// The working directory of a persistent shell, also of a session on a target, which is then
+    /// asked.
     pub async fn shell_stands(&self, name: &SessionName, cancel: &Cancel) -> Option<PathBuf> {
         let Some(place) = self.remote_host() else {
             return self.shell_cwd(name);
@@ -195,7 +196,7 @@ impl Conversation {
         shells.definitions_of(name).await.map(Arc::new)
     }
 
-    /// The same as the user's configuration has it: calls on a terminal do not load that by
+    /// Returns the definitions of the user's configuration: calls on a terminal do not load them by
     /// themselves.
     pub async fn configured_definitions(&self) -> Option<Arc<Definitions>> {
         let shells = self.shells_here()?;
@@ -313,7 +314,7 @@ impl Conversation {
         running.as_ref().inspect(|cancel| cancel.cancel()).is_some()
     }
 
-    /// Whether a user's command is running.
+    /// True if a user's command is running.
     pub fn is_bash_running(&self) -> bool {
         lock(&self.running).is_some()
     }
@@ -337,7 +338,7 @@ impl Conversation {
         lock(&self.record).messages.clone()
     }
 
-    /// As [`Self::messages`], but also removes them: for hosts with a history of their own.
+    /// Returns the messages and removes them: for hosts with a history of their own.
     pub fn take_messages(&self) -> Vec<BangMessage> {
         std::mem::take(&mut lock(&self.record).messages)
     }

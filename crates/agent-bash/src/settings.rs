@@ -60,7 +60,7 @@ pub struct Settings {
     pub survivors: SurvivorPolicy,
     /// Longer lines are clamped.
     pub max_line_chars: Option<usize>,
-    /// Whether commands run on a terminal of their own if a user can see it.
+    /// True if commands run on a terminal of their own, provided that a user can see it.
     pub virtual_terminal: bool,
     /// The safety groups in force.
     pub safety_groups: BTreeSet<Group>,
@@ -78,7 +78,7 @@ pub struct Settings {
     pub interceptor_tools: Option<Vec<String>>,
     /// The interceptor's rules, in order.
     pub interceptor_rules: Vec<InterceptRule>,
-    /// Which variables a command inherits.
+    /// The variables that a command inherits.
     pub inherit: Inherit,
     /// Variables that are kept although they look like secrets.
     pub keep: Vec<String>,
@@ -90,7 +90,7 @@ pub struct Settings {
     pub limits: Limits,
     /// Time after which the MCP server answers a call with a handle; zero means never.
     pub mcp_handle_after: Duration,
-    /// Whether answers of the MCP server carry the result as structured data, for programs.
+    /// True if answers of the MCP server carry the result as structured data, for programs.
     pub mcp_structured: bool,
     /// The audit log; `None` means that calls are not recorded.
     pub audit_file: Option<PathBuf>,
@@ -100,11 +100,11 @@ pub struct Settings {
     pub targets: BTreeMap<String, TargetSettings>,
     /// The record of changes.
     pub changes: ChangesSettings,
-    /// Whether the interface for people keeps what was typed for its next run.
+    /// True if the interface for people keeps what was typed for the interface's next run.
     pub tui_history: bool,
     /// The journal.
     pub journal: JournalSettings,
-    /// Whether the audit log has the commands themselves rather than digests.
+    /// True if the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
 }
 
@@ -178,8 +178,8 @@ impl Settings {
         profile
     }
 
-    /// Whether the interceptor is on without tools to propose: it then does nothing until a call
-    /// names some.
+    /// True if the interceptor is on without tools to propose, so that it acts only on calls that
+    /// name some.
     pub fn interceptor_names_no_tools(&self) -> bool {
         let none = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
         self.interceptor != InterceptMode::Off && none

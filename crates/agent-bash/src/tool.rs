@@ -83,7 +83,7 @@ impl BashTool {
             .await
     }
 
-    /// As [`Self::execute`], with options such as live output or another stdin.
+    /// Executes a call with options such as live output or another stdin.
     pub async fn execute_with(
         &self,
         input: impl Into<Input>,
@@ -93,7 +93,7 @@ impl BashTool {
         self.account(input, options, cancel).await.result
     }
 
-    /// As [`Self::execute_with`], but returns the data from which other texts can be made.
+    /// Executes a call with options, and returns the data from which other texts can be made.
     pub async fn account(
         &self,
         input: impl Into<Input>,
@@ -103,8 +103,8 @@ impl BashTool {
         pipeline::call(&self.wiring, input.into(), options, cancel).await
     }
 
-    /// As [`Self::execute`], with its output in `live`, which has ended when this returns. A
-    /// watcher awaits [`LiveUpdates::next`] on a clone.
+    /// Executes a call with its output in `live`, which has ended when this returns. A watcher
+    /// awaits [`LiveUpdates::next`] on a clone.
     pub async fn execute_watched(
         &self,
         input: impl Into<Input>,
@@ -121,8 +121,8 @@ impl BashTool {
         self.execute_with(input, options, cancel).await
     }
 
-    /// The same tool with another profile, but the same shell, for a model that knows the fields of
-    /// another tool.
+    /// Returns this tool with another profile and the same shell, for a model that knows the fields
+    /// of another tool.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
         let wiring = ToolContext {
@@ -140,7 +140,7 @@ impl BashTool {
         self.check_with(script, None)
     }
 
-    /// As [`Self::check`], if the model has these `tools` instead of [`HostContext::tools`].
+    /// Checks a script for a model that has these `tools` instead of [`HostContext::tools`].
     pub fn check_with(&self, script: &str, tools: Option<Vec<String>>) -> Verdict {
         let wiring = &self.wiring;
         let host = &wiring.host;
@@ -161,9 +161,9 @@ impl BashTool {
         policy.decide(&Script::read(script, &context))
     }
 
-    /// As [`Self::schema`], with trials where they are possible in its directory and can be looked
-    /// at, and with what of the sandbox does not hold here. Both are tried: the first time that
-    /// takes a few milliseconds.
+    /// Returns the schema with trials, if they are possible in the tool's directory and recorded,
+    /// and with the parts of the sandbox that are not enforced. Tries both, which takes a few
+    /// milliseconds the first time.
     pub async fn offered_schema(&self) -> ToolSchema {
         let wiring = &self.wiring;
         let is_sandboxed = wiring.sandbox.settings.level != SandboxLevel::Off;
@@ -192,7 +192,7 @@ impl BashTool {
             .within(&self.wiring.sandbox.settings, enforced)
     }
 
-    /// Its profile.
+    /// The tool's profile.
     pub fn profile(&self) -> &Profile {
         &self.wiring.profile
     }
@@ -202,17 +202,17 @@ impl BashTool {
         &self.wiring.environment
     }
 
-    /// Whether commands may run on a terminal: see [`BashToolBuilder::terminal`].
+    /// True if commands may run on a terminal: see [`BashToolBuilder::terminal`].
     pub fn offers_terminal(&self) -> bool {
         self.wiring.terminal.is_some()
     }
 
-    /// Whether calls may name a persistent shell: see [`BashToolBuilder::sessions`].
+    /// True if calls may name a persistent shell: see [`BashToolBuilder::sessions`].
     pub fn offers_sessions(&self) -> bool {
         self.wiring.sessions
     }
 
-    /// Whether calls are held to safe mode: see [`BashToolBuilder::safe_mode`].
+    /// True if calls are held to safe mode: see [`BashToolBuilder::safe_mode`].
     pub fn is_safe_mode(&self) -> bool {
         self.wiring.safe_mode.is_some()
     }
@@ -230,7 +230,8 @@ impl BashTool {
         self.wiring.executor.confines().await
     }
 
-    /// Whether what its calls change can be recorded while they do, as far as that is known before.
+    /// Checks that the changes of calls can be recorded while the calls run, as far as that is
+    /// known before.
     ///
     /// # Errors
     /// Why not.
@@ -338,8 +339,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// As [`Self::tools`], unless the host has named some: the host knows better than a settings
-    /// file.
+    /// Sets the model's tools from a settings file, unless the host has named some: the host knows
+    /// better.
     pub(crate) fn tools_where_the_host_names_none(mut self, names: &[String]) -> Self {
         self.host.tools.get_or_insert_with(|| names.to_vec());
         self
@@ -408,7 +409,7 @@ impl BashToolBuilder {
         self
     }
 
-    /// Whether commands run on a terminal if one can be shown: see [`Self::terminal`].
+    /// Lets commands run on a terminal if one can be shown: see [`Self::terminal`].
     #[must_use]
     pub fn virtual_terminal(mut self, on: bool) -> Self {
         self.virtual_terminal = on;

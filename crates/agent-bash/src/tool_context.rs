@@ -41,7 +41,7 @@ pub(crate) struct ToolContext {
     pub(crate) limits: Limits,
     /// Put before every command.
     pub(crate) prefix: Option<String>,
-    /// Whether the executor has persistent shells.
+    /// True if the executor has persistent shells.
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     /// The other machine on which calls run, if they do not run on this one.
@@ -52,7 +52,8 @@ pub(crate) struct ToolContext {
     pub(crate) terminal: Option<Terminal>,
     /// The box of calls.
     pub(crate) sandbox: Arc<SandboxState>,
-    /// Whether its model knows the fields of our own schema, and not those of an adapter's tool.
+    /// True if the tool's model knows the fields of our own schema, and not those of an adapter's
+    /// tool.
     pub(crate) has_own_fields: bool,
     /// The record of changes.
     pub(crate) changes: Arc<ChangeStore>,
@@ -82,7 +83,7 @@ pub(crate) struct Interception {
 #[derive(Clone)]
 pub(crate) struct Audit {
     pub(crate) log: Arc<dyn AuditLog>,
-    /// Whether to record the commands themselves.
+    /// True to record the commands themselves.
     pub(crate) commands: bool,
 }
 

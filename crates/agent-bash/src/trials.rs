@@ -1,4 +1,4 @@
-//! Where trials are possible, and what of a refused call may be tried.
+//! Determines whether trials are possible, and whether a refused call may be tried.
 
 use crate::blocking::run_blocking;
 use crate::call::Call;
@@ -29,8 +29,8 @@ const LEADS_ELSEWHERE: [&str; 5] = [
     "GIT_COMMON_DIR",
 ];
 
-/// Whether the model is told that it can try what calls in `cwd` do: it knows of that field, its
-/// session keeps what calls do to files, so that it can look at it, and trying works.
+/// True if the model is told that calls in `cwd` can be tried: the model knows the field, changes
+/// are recorded so that the model can list them, and a trial works.
 pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
     // The fields of that tool are fixed.
     let is_fixed = tool.profile.layout == TextLayout::Modes;
@@ -74,7 +74,7 @@ pub(crate) async fn decide(
     Err(refusal)
 }
 
-/// Whether all of the paths lie in the tree that a trial is of.
+/// True if all of the paths are below the trial's root.
 async fn are_held_back(
     tool: &ToolContext,
     call: &Call,
@@ -96,8 +96,8 @@ async fn are_held_back(
     seen.unwrap_or(false)
 }
 
-/// Whether a path lies in a tree, whatever links lead to it, and no repository there has parts
-/// elsewhere.
+/// True if a path is below a root after following links, and no repository there has parts outside
+/// of it.
 fn is_within(root: &Path, path: &Path) -> bool {
     // A missing path is below an existing one.
     let Some(there) = path
@@ -132,7 +132,8 @@ fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> +
     }
 }
 
-/// Whether a call in `cwd` can be tried, found out by trying nothing. That it can be is remembered.
+/// True if a call in `cwd` can be tried. Determined by a trial of an empty command; a success is
+/// remembered.
 async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
     if tool.remote_host.is_some() || tool.executor.holds_back().await.is_err() {
         return false;

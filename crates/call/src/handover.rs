@@ -29,7 +29,7 @@ pub struct Adoption<'a> {
     pub started_at: Timestamp,
     /// At least one.
     pub survivors: &'a [Survivor],
-    /// Their supervisor.
+    /// The supervisor of the survivors.
     pub supervised: &'a mut Supervised,
     /// True if the supervisor has no other processes. Otherwise a session's shell continues beside
     /// the job.

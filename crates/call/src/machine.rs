@@ -49,7 +49,7 @@ pub(crate) enum Event {
     ShellDone,
     /// No process of the call remains.
     Empty,
-    /// These processes survived SIGKILL.
+    /// Some processes survived SIGKILL.
     Stuck(Vec<Survivor>),
     /// The supervisor ended, so the shell can no longer be observed.
     SupervisorGone,
@@ -102,7 +102,8 @@ enum CallState {
     Ending { deadline: Duration },
     /// The shell has ended, or is no longer waited for.
     Ended,
-    /// Its remaining output is being read. `quiet`: when it counts as quiet, unless more arrives.
+    /// The shell's remaining output is being read. `quiet`: when it counts as quiet, unless more
+    /// arrives.
     Draining {
         limit: Duration,
         quiet: Option<Duration>,

@@ -19,7 +19,7 @@ pub const TOO_OLD: u8 = b'v';
 pub struct ScriptFile {
     /// The host's descriptor of the file.
     pub file: OwnedFd,
-    /// Its length at the hand-over.
+    /// The file's length at the hand-over.
     pub length: u64,
     /// The shell reads through the file offset that it shares with the host.
     pub shares_place: bool,

@@ -14,7 +14,7 @@ macro_rules! if_too_old {
     };
 }
 
-/// Which shell evaluates a text.
+/// The shell that evaluates a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// Bash: builtins are called such that no function can shadow them.

@@ -1,4 +1,4 @@
-//! Where a call's output comes from: pipes, or a terminal.
+//! The source of a call's output: pipes, or a terminal.
 
 use crate::Reason;
 use agent_bash_core::{Flow, OutputConsumer, StreamId};

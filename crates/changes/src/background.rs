@@ -89,7 +89,7 @@ impl BackgroundChanges {
         }
     }
 
-    /// Like [`Recorder::before`].
+    /// Records a path before a background process changes it, as [`Recorder::before`] does.
     ///
     /// # Errors
     /// See [`Recorder::before`]; or a change set could not be created.
@@ -100,7 +100,7 @@ impl BackgroundChanges {
         self.recorder()?.before(path, touch)
     }
 
-    /// Like [`Recorder::before_beyond`].
+    /// Records a path outside of the root, as [`Recorder::before_beyond`] does.
     ///
     /// # Errors
     /// See [`BackgroundChanges::before`].
@@ -135,7 +135,8 @@ impl BackgroundChanges {
         Ok(recorder)
     }
 
-    /// Like [`Recorder::lacks`], unless nothing below the root was changed.
+    /// Marks the record as incomplete, as [`Recorder::lacks`] does, if anything below the root was
+    /// changed.
     ///
     /// # Errors
     /// See [`Recorder::lacks`].

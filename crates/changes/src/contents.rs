@@ -33,7 +33,7 @@ pub(crate) enum Side {
     Unknown,
 }
 
-/// Both sides of a change.
+/// The former and the later contents of a changed file.
 pub(crate) struct ContentPair {
     pub(crate) before: Side,
     pub(crate) after: Side,

@@ -92,7 +92,7 @@ impl Store {
 }
 
 impl Diffs<'_> {
-    /// Like [`Store::diff`].
+    /// Returns the diffs of some files, as [`Store::diff`] does.
     ///
     /// # Errors
     /// See [`Store::diff`].

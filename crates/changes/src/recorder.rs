@@ -310,7 +310,7 @@ impl Recorder {
         self.with_entries(path, touch, kept)
     }
 
-    /// Also records the entries of a directory whose name changes.
+    /// After recording a directory whose name changes, records its entries.
     fn with_entries(
         &mut self,
         path: &Path,

@@ -74,7 +74,7 @@ impl RootedDir {
         Ok(found.is_ok_and(|found| found.st_dev != device))
     }
 
-    /// The same, unless it is not that directory any more.
+    /// Opens a directory; fails if it is not the directory with this device and inode.
     pub(crate) fn open_same(path: &Path, is: (u64, u64)) -> Result<Self, ChangesError> {
         let tree = Self::open(path)?;
         if tree.identity()? != is {
@@ -190,8 +190,8 @@ fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errn
     }
 }
 
-/// The same, one name at a time. Fails as `openat2` does: `ELOOP` at a link, `EXDEV` at another
-/// mount or a `..`.
+/// Opens what is really below a directory, one name at a time. Fails as `openat2` does: `ELOOP` at
+/// a link, `EXDEV` at another mount or a `..`.
 fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mount = mount_id(top)?;
     let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;

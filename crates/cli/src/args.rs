@@ -133,7 +133,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Where it is meant to run, if that is a target that runs it itself.
+    /// The target that runs this command line itself, if one does.
     pub(crate) fn elsewhere(&self) -> Option<Elsewhere<'_>> {
         fn named(state: Option<&String>) -> &str {
             state.map_or(DEFAULT_SESSION, String::as_str)

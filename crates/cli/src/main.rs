@@ -32,7 +32,7 @@ const USAGE_ERROR: u8 = 2;
 /// code for "not started".
 const UNWRITTEN: u8 = 74;
 
-/// As `timeout(1)` and `env(1)`: they failed themselves, not the command.
+/// The exit code of a failure of this program, not of the command: as of `timeout(1)` and `env(1)`.
 const OWN_FAILURE: u8 = 125;
 
 fn main() -> ExitCode {

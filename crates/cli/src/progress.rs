@@ -24,7 +24,7 @@ const ERASE: &str = "\r\x1b[K";
 pub(crate) struct Progress {
     counts: Arc<Counts>,
     task: JoinHandle<()>,
-    /// Whether a line is on the screen. Locked while writing, so that no line is drawn after the
+    /// True if a line is on the screen. Locked while writing, so that no line is drawn after the
     /// final erase.
     painted: Arc<Mutex<bool>>,
 }

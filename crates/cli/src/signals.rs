@@ -46,7 +46,7 @@ impl CalledOff {
         Ok(called_off)
     }
 
-    /// Also handles SIGQUIT, for a program that must restore a terminal before it ends.
+    /// Handles SIGQUIT as well, for a program that must restore a terminal before it ends.
     ///
     /// # Errors
     /// The system cannot install a handler.

@@ -24,8 +24,8 @@ pub(crate) struct Narrow<'a> {
     pub(crate) left_out: &'a [usize],
 }
 
-/// The same for a terminal of so many columns, if it is for one: where there is little room, less
-/// of other columns is shown, and the cells of the last column are cut.
+/// Returns the table for a terminal of so many columns, if it is for one. If there is little room,
+/// other columns are shortened, and the cells of the last column are cut.
 pub(crate) fn fitted<const N: usize>(
     headings: [&str; N],
     rows: &[[String; N]],

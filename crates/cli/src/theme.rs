@@ -1,4 +1,4 @@
-//! Which colours to use.
+//! Chooses the colours.
 
 use crate::args::ThemeArg;
 use agent_bash::HostContext;

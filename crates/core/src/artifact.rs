@@ -46,7 +46,7 @@ pub trait ArtifactWriter: Send {
 pub struct ArtifactMeta {
     /// The command as it was run.
     pub command: String,
-    /// Its working directory.
+    /// The call's working directory.
     pub cwd: String,
     /// When the call started.
     pub started_at: Timestamp,

@@ -28,7 +28,7 @@ impl Cancel {
         self.0.cancelled()
     }
 
-    /// As [`Cancel::cancelled`], without borrowing.
+    /// Waits for the signal as [`Cancel::cancelled`] does, without borrowing.
     pub fn cancelled_owned(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         self.0.clone().cancelled_owned()
     }

@@ -32,7 +32,7 @@ pub enum ChangesLevel {
     /// Nothing.
     #[default]
     Off,
-    /// Which files were created, changed, deleted.
+    /// The names of files that were created, changed, deleted.
     List,
     /// The list and the preimages, so that the changes can be undone.
     Undo,
@@ -397,10 +397,10 @@ impl Change {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FileChange {
-    /// Where it is, or was.
+    /// The file's path, or its path before the call deleted it.
     #[serde(flatten)]
     pub name: FileName,
-    /// Where it was before, if it was renamed.
+    /// The file's former path, if the file was renamed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// [`Self::from`] in base64, if that is not UTF-8.

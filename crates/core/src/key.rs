@@ -5,7 +5,7 @@
 pub enum KeyInput {
     /// A key.
     Key {
-        /// Which key.
+        /// The key.
         key: Key,
         /// The modifiers held down.
         modifiers: KeyModifiers,

@@ -23,7 +23,7 @@ pub enum NotStarted {
     /// The shell is a bash that lacks a required feature (`mapfile -d`).
     #[error("bash 4.4 or later is needed, and `{}` is {version}; name another as the shell", path.display())]
     ShellTooOld {
-        /// Its path.
+        /// The shell's path.
         path: PathBuf,
         /// The version that it reports.
         version: String,
@@ -31,15 +31,15 @@ pub enum NotStarted {
     /// The directory does not exist, is not a directory, or cannot be entered.
     #[error("`{}` could not be entered", path.display())]
     Directory {
-        /// Its path.
+        /// The directory's path.
         path: PathBuf,
     },
     /// The current directory of a session's shell no longer exists.
     #[error("the session was in `{}`, which is gone or cannot be entered; its next command runs in `{}`", was.display(), next.display())]
     SessionDisplaced {
-        /// Where the session was.
+        /// The former directory of the session.
         was: PathBuf,
-        /// Where its next command runs.
+        /// The directory in which the session's next command runs.
         next: PathBuf,
     },
     /// Sessions are for bash only.
@@ -51,7 +51,7 @@ pub enum NotStarted {
     /// A running shell cannot set this variable.
     #[error("a running session cannot take the variable `{}` from `env`; set it in the command, or leave `session` out", name.display())]
     SessionVariable {
-        /// Its name.
+        /// The variable's name.
         name: OsString,
     },
     /// The shell of a session could not be started.

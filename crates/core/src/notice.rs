@@ -41,7 +41,7 @@ pub enum NoticeKind {
     FailedStage {
         /// Position in the pipeline, from 1.
         stage: usize,
-        /// Its exit status.
+        /// The stage's exit status.
         code: i32,
         /// The exit statuses of all stages.
         stages: Vec<Stage>,

@@ -17,11 +17,11 @@ pub struct Stage {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Survivor {
-    /// Its pid.
+    /// The process's pid.
     pub pid: u32,
-    /// Its command line, shortened, without control characters.
+    /// The process's command line, shortened, without control characters.
     pub command: String,
-    /// Whether it still holds the call's output open.
+    /// True if the process still holds the call's output open.
     pub holds_output: bool,
     /// The job it became, if it was adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,13 +25,13 @@ pub struct Profile {
     pub output: OutputLimits,
     /// The format of the result's text.
     pub layout: TextLayout,
-    /// Which shell runs the script.
+    /// The shell that runs the script.
     pub shell: ShellChoice,
     /// True if calls may use a terminal.
     pub pty: bool,
     /// The policy for processes that outlive their call.
     pub survivors: SurvivorPolicy,
-    /// Whether the output file of a background job ends with a line that says how the job ended.
+    /// True if the output file of a background job ends with a line that says how the job ended.
     pub completion_status: bool,
     /// The request fields that the tool's schema shows; the others are accepted, too.
     pub schema_fields: &'static [&'static str],
@@ -213,7 +213,7 @@ impl Truncation {
     }
 }
 
-/// Which part of an output is shown.
+/// The part of an output that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -223,9 +223,9 @@ pub enum Direction {
     Tail,
     /// The beginning.
     Head,
-    /// Both ends, in bytes.
+    /// The beginning and the end, in bytes.
     Middle,
-    /// Both ends, in lines.
+    /// The beginning and the end, in lines.
     HeadTail,
 }
 
@@ -242,7 +242,7 @@ pub enum TextLayout {
     Workspace,
 }
 
-/// Which shell runs the script.
+/// The choice of the shell that runs the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ShellChoice {
     /// `$SHELL` if it is bash, else bash, else sh.

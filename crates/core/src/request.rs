@@ -113,7 +113,7 @@ pub enum Mode {
     Background,
 }
 
-/// Where the command's stdin comes from.
+/// The source of the command's stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

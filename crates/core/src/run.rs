@@ -112,13 +112,14 @@ pub struct RunSpec {
     pub script: String,
     /// The shell that runs it.
     pub shell: Shell,
-    /// Its working directory: an absolute path that was a directory when the caller checked.
+    /// The script's working directory: an absolute path that was a directory when the caller
+    /// checked.
     pub cwd: PathBuf,
-    /// Its environment.
+    /// The script's environment.
     pub env: Environment,
     /// Merged or separate streams.
     pub streams: Streams,
-    /// Its stdin.
+    /// The script's stdin.
     pub stdin: StdinSource,
     /// Time limit, counted from the hand-over of the script; `None` means none.
     pub timeout: Option<Duration>,
@@ -160,7 +161,7 @@ pub struct RunSpec {
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
-    /// As a background job: append [`Ending::completion_status`] to the output file when the job
+    /// For a background job: append [`Ending::completion_status`] to the output file when the job
     /// has ended.
     pub completion_status: bool,
     /// The script without secrets, for a job's files and lists; `None` for the script itself.
@@ -176,9 +177,9 @@ pub struct RunSpec {
 pub struct Invocation {
     /// The absolute path of the program.
     pub program: PathBuf,
-    /// Its `argv[0]`.
+    /// The shell's `argv[0]`.
     pub arg0: OsString,
-    /// Its other arguments.
+    /// The shell's other arguments.
     pub args: Vec<OsString>,
     /// The streams that are captured. The shell inherits the others from this process.
     pub captured: Vec<StreamId>,
@@ -293,7 +294,7 @@ impl Shell {
     }
 }
 
-/// Where a command's stdin comes from.
+/// The source of a command's stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StdinSource {
     /// `/dev/null`.

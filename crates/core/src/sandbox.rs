@@ -46,9 +46,9 @@ impl Plan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Its private temporary directory.
+    /// A call may write only its private temporary directory.
     ReadOnly,
-    /// Its private temporary directory and the workspace.
+    /// A call may write its private temporary directory and the workspace.
     WorkspaceWrite,
 }
 
@@ -342,9 +342,9 @@ pub enum Basis {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Unknown {
-    /// Which protected files the call changed.
+    /// The protected files that the call changed.
     Changed,
-    /// Which files the call was denied.
+    /// The files that the call was denied.
     Denied,
 }
 

@@ -9,7 +9,7 @@ pub struct Screen {
     pub rows: u16,
     /// `rows × cols` cells, row by row.
     pub cells: Vec<Cell>,
-    /// Where the cursor is.
+    /// The cursor.
     pub cursor: Cursor,
     /// The title set by the program; empty if none.
     pub title: String,
@@ -36,13 +36,13 @@ pub struct Cell {
     /// A grapheme: a base character and its combining marks. Empty for a blank cell and for the
     /// second half of a wide character.
     pub text: String,
-    /// Whether it covers this cell and the next.
+    /// True if the character covers this cell and the next.
     pub wide: bool,
     /// Colour of the text.
     pub foreground: CellColor,
     /// Background colour.
     pub background: CellColor,
-    /// Its attributes.
+    /// The cell's attributes.
     pub attributes: Attributes,
 }
 

@@ -35,7 +35,7 @@ pub enum Status {
         job: JobId,
         /// The pid of its shell.
         pid: u32,
-        /// Its process group: `kill -9 -<pgid>` ends the whole group.
+        /// The job's process group: `kill -9 -<pgid>` ends the whole group.
         pgid: u32,
         /// The absolute path of its output file.
         output: String,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How stdout and stderr are captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Streams {
-    /// Both through one pipe; their order is exact.
+    /// Stdout and stderr through one pipe; their order is exact.
     Merged,
     /// One pipe each; the order between them is unknown.
     Split,
@@ -21,7 +21,7 @@ impl Streams {
     }
 }
 
-/// Which stream a chunk or an artifact belongs to.
+/// The stream that a chunk or an artifact belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

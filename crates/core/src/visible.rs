@@ -10,7 +10,7 @@ use std::borrow::Cow;
 const ZWNJ: char = '\u{200c}';
 const ZWJ: char = '\u{200d}';
 
-/// Whether a character is invisible: Unicode's `Default_Ignorable_Code_Point` (zero-width and
+/// True if a character is invisible: Unicode's `Default_Ignorable_Code_Point` (zero-width and
 /// direction marks, fillers, variation selectors, the tag characters that can spell out hidden
 /// ASCII), line and paragraph separators, and annotation characters. Control characters (category
 /// Cc) are not included.

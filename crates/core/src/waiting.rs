@@ -20,10 +20,10 @@ pub enum WaitingFor {
 }
 
 impl WaitingFor {
-    /// All of them.
+    /// All kinds of waiting.
     pub const ALL: [Self; 4] = [Self::Line, Self::Secret, Self::Raw, Self::FullScreen];
 
-    /// As in the notice `waiting_for_input`: `line`, `secret`, `raw`, `full_screen`.
+    /// The name in the notice `waiting_for_input`: `line`, `secret`, `raw`, `full_screen`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Line => "line",

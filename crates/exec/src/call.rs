@@ -190,8 +190,8 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether a shell gets this script, by what it has said of itself: that of a trial only one that
-/// holds back what it does.
+/// Checks that a shell may run the script: a trial needs a shell that has reported that it holds
+/// changes back.
 fn may_take(spec: &RunSpec, held_back: bool) -> io::Result<()> {
     if spec.trial.is_some() && !held_back {
         return Err(io::Error::other("it would not hold anything back"));

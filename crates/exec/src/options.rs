@@ -22,7 +22,7 @@ pub struct ShellCacheOptions {
     pub warm_shells: usize,
     /// Warm shells of a kind that was not used for this long are ended.
     pub idle: Duration,
-    /// Where sessions create the private directories for their FIFOs.
+    /// The directory in which sessions create the private directories for their FIFOs.
     pub directory: PathBuf,
     /// The snapshot of the user's shell to load into shells; `None` leaves them bare.
     pub snapshot: Option<SnapshotOptions>,

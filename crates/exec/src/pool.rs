@@ -64,7 +64,7 @@ impl ComingShell {
         })
     }
 
-    /// Whether the shell is ready for a script. Does not wait.
+    /// Returns true if the shell is ready for a script. Does not wait.
     ///
     /// # Errors
     /// It could not be started, or was killed.
@@ -96,9 +96,9 @@ pub(crate) struct ShellKind {
     inherited: Option<Inherited>,
     /// The box it is in.
     sandbox: Option<Arc<Plan>>,
-    /// Whether what it changes may be recorded.
+    /// True if the changes of calls may be recorded.
     traced: bool,
-    /// Whether it waits apart from the host's mounts, for a trial.
+    /// True if the shell waits in a mount namespace of its own, for a trial.
     private_mounts: bool,
     /// The number of the calls that it is for.
     pool: Option<u64>,
@@ -143,12 +143,12 @@ impl ShellKind {
         }
     }
 
-    /// The same in this box.
+    /// Sets the sandbox.
     pub(crate) fn in_sandbox(self, sandbox: Option<Arc<Plan>>) -> Self {
         Self { sandbox, ..self }
     }
 
-    /// The same for calls whose changes are recorded, or not.
+    /// Sets whether the changes of calls are recorded.
     pub(crate) fn traced(self, traced: bool) -> Self {
         Self { traced, ..self }
     }
@@ -174,8 +174,8 @@ impl ShellKind {
 }
 
 impl ShellKind {
-    /// Whether everything except the snapshot and the number of the calls is the same: a session
-    /// keeps what it has loaded, and the box that it has, even if the configuration changes.
+    /// True if all but the snapshot and the plan's number are equal. A session keeps what it has
+    /// loaded, and its sandbox, even if the configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         // Usually the same environment is the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
@@ -252,16 +252,16 @@ impl Pool {
         Some((taken, own.shells.len()))
     }
 
-    /// Whether another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or
+    /// True if another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or
     /// [`Pool::give_up`] must follow.
     pub(crate) fn reserve(&self, kind: &ShellKind) -> bool {
         self.reserve_of(kind, self.size)
     }
 
-    /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept:
-    /// as many as ran concurrently, in addition to the wanted number. They are about to be needed
-    /// again, and each one not kept means starting another supervisor, even if no other call runs
-    /// at this very moment.
+    /// Reserves a shell below the supervisor of a call that has ended. More of these are kept than
+    /// of others: as many as ran concurrently, in addition to the wanted number. They are about to
+    /// be needed again, and each one not kept means starting another supervisor, even if no other
+    /// call runs.
     pub(crate) fn reserve_recycled(&self, kind: &ShellKind) -> bool {
         let most = self.most.load(Ordering::Acquire);
         let at_most = if self.run_beside(1) {
@@ -298,7 +298,7 @@ impl Pool {
         wanted
     }
 
-    /// Whether no shell of this kind is waiting or coming.
+    /// True if no shell of this kind is waiting or coming.
     pub(crate) fn is_out_of(&self, kind: &ShellKind) -> bool {
         let all = self.lock();
         let own = all.iter().find(|shelf| shelf.kind == *kind);
@@ -312,7 +312,7 @@ impl Pool {
         Running(&self.running)
     }
 
-    /// Whether other calls run. `own` is 1 if the caller is itself a call.
+    /// True if other calls run. `own` is 1 if the caller is itself a call.
     pub(crate) fn run_beside(&self, own: usize) -> bool {
         self.running.load(Ordering::Acquire) > own
     }
@@ -448,7 +448,7 @@ mod tests {
         assert_eq!(reserved, 2 * RECYCLED);
     }
 
-    /// Where calls follow each other, there are moments in which only one runs.
+    /// If calls follow each other, only one of them runs at some moments.
     #[test]
     fn no_supervisor_of_two_concurrent_calls_is_given_up_between_two_calls() {
         let pool = Pool::new(2, Arc::new(SystemClock::new()));

@@ -75,7 +75,7 @@ const NO_TAIL: &[&str] = &[
     "BASH_EXECUTION_STRING",
 ];
 
-/// Whether the tail may follow: nothing in the script could notice it. `set` with an option that
+/// True if the tail may follow: nothing in the script could notice it. `set` with an option that
 /// prints commands (x, v) or forbids redirections (r) is searched for as text, too.
 pub(crate) fn may_have_tail(script: &str) -> bool {
     let prints = |options: &str| {
@@ -89,7 +89,7 @@ pub(crate) fn may_have_tail(script: &str) -> bool {
         && ends_by_itself(script)
 }
 
-/// Whether a following line is not parsed as part of the script.
+/// True if a following line is not parsed as part of the script.
 pub(crate) fn ends_by_itself(script: &str) -> bool {
     !script.trim_end().ends_with('\\') && !script.contains("<<")
 }
@@ -111,8 +111,8 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The same for a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one text,
-/// the record's work and the script.
+/// The start-up text of a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one
+/// text, the record's work and the script.
 const PLAIN_BOOT: &str = "read -r __ab || exit 125; ";
 
 /// The arguments of a shell that waits for its script.
@@ -152,7 +152,7 @@ pub(crate) struct ShellNumbers {
     pub(crate) stdin: Option<i32>,
 }
 
-/// Whether the shell reads the script file through the shared file offset, which then tells whether
+/// True if the shell reads the script file through the shared file offset, which then tells whether
 /// it did.
 pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
     shell.is_any_bash() || script_fd < 10
@@ -167,7 +167,7 @@ pub(crate) struct ScriptRecord<'a> {
     pub(crate) exports: Option<&'a BTreeMap<OsString, Option<OsString>>>,
     /// `OLDPWD` in the environment.
     pub(crate) oldpwd: Option<&'a OsStr>,
-    /// Whether the tail follows the script.
+    /// True if the tail follows the script.
     pub(crate) tail: bool,
     /// The commands by which the shell becomes the program that the script is.
     pub(crate) replaced: Option<String>,

@@ -58,7 +58,7 @@ pub struct ShellInfo {
     pub name: SessionName,
     /// True while a call runs in it, or is about to.
     pub busy: bool,
-    /// Its directory; `None` while it is busy, and before its first call has ended.
+    /// The shell's directory; `None` while it is busy, and before its first call has ended.
     pub cwd: Option<PathBuf>,
 }
 

@@ -103,7 +103,7 @@ impl Snapshot {
         }
     }
 
-    /// The same for a shell that has not loaded it.
+    /// Returns the user's definitions for a shell that has not loaded the snapshot.
     pub(crate) fn definitions(&self) -> io::Result<Definitions> {
         let mut text = Vec::new();
         if let Some(path) = &self.path {
@@ -127,12 +127,12 @@ impl Snapshot {
         &self.options
     }
 
-    /// Whether a function or an alias has this name.
+    /// True if a function or an alias has this name.
     pub(crate) fn defines(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
-    /// Whether commands may follow a script unnoticed.
+    /// True if commands may follow a script unnoticed.
     pub(crate) fn allows_tail(&self) -> bool {
         self.allows_tail
     }
@@ -207,7 +207,7 @@ impl Snapshots {
             .await
     }
 
-    /// As [`Self::for_call`], for a call in this shell and environment.
+    /// Returns the snapshot for a call in this shell and environment.
     pub(crate) async fn for_shell(
         &self,
         shell: &Shell,
@@ -287,7 +287,7 @@ impl CacheEntry {
 }
 
 impl Key {
-    /// Whether everything else is the same.
+    /// True if everything except the configuration file is equal.
     fn differs_by_rc_only(&self, other: &Self) -> bool {
         // Usually the same environment is the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)

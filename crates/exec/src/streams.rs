@@ -69,7 +69,7 @@ impl OutputStreams {
         })
     }
 
-    /// Whether a stream was closed because its consumer asked to stop.
+    /// True if a stream was closed because its consumer asked to stop.
     pub(crate) fn closed_early(&self) -> bool {
         self.closed_early
     }

@@ -23,7 +23,7 @@ pub struct Waiting {
     pub table: u32,
     /// The number of the system call on this architecture.
     pub number: i32,
-    /// Its arguments.
+    /// The system call's arguments.
     pub arguments: [u64; 6],
 }
 

@@ -87,7 +87,7 @@ impl ProcessHandle {
         }
     }
 
-    /// As [`Self::pidfd`], for an event loop to own.
+    /// Returns the pidfd for an event loop to own.
     pub fn into_pidfd(self) -> Option<OwnedFd> {
         match self.by {
             By::Pidfd(pidfd) => Some(pidfd),

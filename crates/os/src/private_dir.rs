@@ -38,7 +38,7 @@ impl PrivateDir {
         Self::walk(root, &below, true)
     }
 
-    /// Like [`PrivateDir::create`], with only the last component of `directory` below the root.
+    /// Creates a private directory; only the last component of `directory` is below the root.
     pub fn create_at(directory: &Path) -> io::Result<Self> {
         let (Some(root), Some(name)) = (directory.parent(), directory.file_name()) else {
             return Err(not_ours("it has no parent directory"));
@@ -47,7 +47,7 @@ impl PrivateDir {
         Self::walk(root, &[name], true)
     }
 
-    /// Like [`PrivateDir::create`], without creating anything.
+    /// Opens a private directory without creating anything.
     pub fn open(root: &Path, below: &[&str]) -> io::Result<Self> {
         let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
         Self::walk(root, &below, false)

@@ -21,7 +21,7 @@ const MAX_OPENERS: usize = 600;
 /// The result of comparing both readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// Both find the same commands, with the same words.
+    /// Both readings find the same commands, with the same words.
     Same,
     /// The readers find different commands.
     Different,

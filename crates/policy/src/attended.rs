@@ -27,7 +27,7 @@ const SHELLS: [&str; 12] = [
     "bash", "dash", "fish", "ksh", "nu", "pwsh", "screen", "script", "sh", "tmux", "zellij", "zsh",
 ];
 
-/// These say what they are, and do nothing else.
+/// Options with which a program only prints its version or help.
 const SAY: [&str; 2] = ["--version", "--help"];
 
 /// Returns the first command of a script that opens an interactive shell, or a terminal
@@ -58,7 +58,7 @@ pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
         .find_map(|ran| SHELLS.into_iter().find(|shell| ran.name() == Some(shell)))
 }
 
-/// Whether what a script prints last is read from its beginning: what git shows in a pager.
+/// True if the last output of a script is read from its beginning: git's output in a pager.
 pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
@@ -176,7 +176,7 @@ impl Row {
     }
 }
 
-/// Whether a word is one of these options, alone or (a letter) among others.
+/// True if a word is one of these options, alone or (a letter) among others.
 fn is_one_of(word: &Field, options: &[&str]) -> bool {
     let text = word.value.prefix();
     let name = text.split_once('=').map_or(text, |(name, _)| name);
@@ -192,13 +192,13 @@ fn is_one_of(word: &Field, options: &[&str]) -> bool {
     })
 }
 
-/// Whether what it prints goes to another program or a file.
+/// True if the command's output goes to another program or a file.
 fn prints_elsewhere(ran: &ResolvedCommand) -> bool {
     let mut redirections = ran.redirections.iter();
     ran.feeds || redirections.any(|it| it.writes() && it.fd.is_none_or(|fd| fd == 1))
 }
 
-/// Whether it reads from another program or a file.
+/// True if the command reads from another program or a file.
 fn reads_elsewhere(ran: &ResolvedCommand) -> bool {
     let mut redirections = ran.redirections.iter();
     let is_input = |operator: &str| operator.starts_with('<');

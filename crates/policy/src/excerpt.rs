@@ -11,10 +11,10 @@ use agent_bash_core::visible;
 /// A line of a script and its underline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedLine {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub number: usize,
-    /// Its text, safe to show: see [`visible`]. A long line is reduced to the surroundings of the
-    /// mark.
+    /// The line's text, safe to show: see [`visible`]. A long line is reduced to the surroundings
+    /// of the mark.
     pub text: String,
     /// Spaces and `^`, in terminal columns.
     pub mark: String,

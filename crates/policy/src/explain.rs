@@ -18,15 +18,15 @@ use crate::{Check, Finding, Script, Span, Verdict};
 /// A command as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReadCommand {
-    /// Its resolved words on one line; if it has none, its redirections.
+    /// The command's resolved words on one line; if it has none, its redirections.
     pub text: String,
-    /// Where it stands.
+    /// The command's place in the script.
     pub span: Span,
-    /// Its working directory, if it differs from the script's.
+    /// The command's working directory, if it differs from the script's.
     pub cwd: Option<String>,
     /// The programs through which it is started, outermost first.
     pub through: Vec<String>,
-    /// Its parts that are unknown until it runs.
+    /// The command's parts that are unknown until it runs.
     pub unknown: Vec<String>,
 }
 
@@ -35,7 +35,7 @@ pub struct ReadCommand {
 pub struct RuleAnswer {
     /// The rule.
     pub rule: &'static str,
-    /// Whether the settings enable it.
+    /// True if the settings enable it.
     pub is_enabled: bool,
     /// The place that it blocks; `None` if it allows the script.
     pub blocks: Option<Span>,
@@ -54,7 +54,7 @@ pub struct Explanation {
     pub rules: Vec<RuleAnswer>,
     /// The commands that were read.
     pub commands: Vec<ReadCommand>,
-    /// Whether both readers found the same commands.
+    /// True if both readers found the same commands.
     pub readers_agree: bool,
     /// Remarks on what the verdict does not cover.
     pub remarks: Vec<String>,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Group {
     /// Blind staging, forced pushes, dangerous removals. On by default.
     Core,
-    /// The same inside programs in other languages given on the command line. On by default.
+    /// The core rules for programs in other languages given on the command line. On by default.
     InlineCode,
     /// Commands that discard work. Off by default.
     DataLoss,
@@ -34,7 +34,7 @@ impl Group {
         Group::Services,
     ];
 
-    /// Its name in settings and verdicts.
+    /// The group's name in settings and verdicts.
     pub fn name(self) -> &'static str {
         match self {
             Group::Core => "core",
@@ -46,7 +46,7 @@ impl Group {
         }
     }
 
-    /// Whether it is on by default.
+    /// True if the group is on by default.
     pub fn is_default(self) -> bool {
         matches!(self, Group::Core | Group::InlineCode | Group::System)
     }

@@ -58,7 +58,7 @@ pub struct InterceptRule {
 /// A rule whose pattern is not a valid regular expression; it is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidRule {
-    /// Its index in the list.
+    /// The rule's index in the list.
     pub index: usize,
     /// The pattern.
     pub pattern: String,
@@ -225,7 +225,7 @@ impl Interceptor {
     }
 }
 
-/// Whether a tool could replace the command where it is.
+/// True if a tool could replace the command where it is.
 fn replaceable(ran: &ResolvedCommand) -> bool {
     // `./cat` is a program of the project, not the one that the rules mean.
     let program = ran

@@ -37,7 +37,7 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
 /// Commands of the shell's own that are over at once.
 const AT_ONCE: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
 
-/// Whether nothing more of a script runs when the program that runs is interrupted: its commands
+/// True if nothing more of a script runs when the program that runs is interrupted: its commands
 /// are programs, each of which has to succeed for the next, or that have only `cd` and the like
 /// before them.
 pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
@@ -77,7 +77,7 @@ const BUILTINS: [&str; 9] = [
     ".", "command", "eval", "exec", "read", "source", "time", "trap", "wait",
 ];
 
-/// Whether exit code 1 of the script is a result of its last command.
+/// True if exit code 1 of the script is a result of its last command.
 pub fn ends_with_answer(script: &Script<'_>) -> bool {
     let last = script.parsed.list.entries.last();
     let last = last.and_then(|entry| entry.stages.last());

@@ -8,13 +8,13 @@ use crate::{Check, Script, Verdict};
 /// The checks to do, with their settings; `None` skips a check.
 #[derive(Default)]
 pub struct Policy {
-    /// Whether there is a better tool.
+    /// The check for a better tool.
     pub interceptor: Option<Interceptor>,
     /// The caller's other tools, for the interceptor; without any, nothing is intercepted.
     pub tools: Vec<String>,
-    /// Whether it could do unintended harm.
+    /// The check for unintended harm.
     pub safety: Option<RuleSelection>,
-    /// Whether safe mode's list allows it.
+    /// The check by safe mode's list.
     pub safe_mode: Option<SafeMode>,
 }
 

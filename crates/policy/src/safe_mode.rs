@@ -30,7 +30,7 @@ pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafeLevel {
-    /// Its text alone.
+    /// The check of the script's text alone.
     Listed,
     /// In addition the kernel: it runs in the sandbox, at the level `read_only`, or not at all.
     #[default]
@@ -38,7 +38,7 @@ pub enum SafeLevel {
 }
 
 impl SafeLevel {
-    /// Its name in settings and options.
+    /// The level's name in settings and options.
     pub fn name(self) -> &'static str {
         match self {
             SafeLevel::Listed => "listed",
@@ -89,7 +89,7 @@ impl Refusal {
     }
 }
 
-/// Whether safe mode lets the script run.
+/// Checks a script by safe mode's list.
 pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     let agreement = agreement(&script.parsed);
     if script.over_limit || agreement == Agreement::Unread {
@@ -193,7 +193,7 @@ fn harmless_form(redir: &Redir) -> bool {
     }
 }
 
-/// Whether a redirection's target is harmless.
+/// True if a redirection's target is harmless.
 fn harmless_target(redirection: &Redirection) -> bool {
     let Some(target) = redirection.target.literal() else {
         return false;

@@ -11,11 +11,11 @@ use crate::group::Group;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
-    /// Whether it could do unintended harm.
+    /// The check for unintended harm.
     Safety,
-    /// Whether safe mode's list allows it.
+    /// The check by safe mode's list.
     SafeMode,
-    /// Whether another tool is better suited.
+    /// The check for a better tool.
     Interceptor,
 }
 
@@ -67,7 +67,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the script must not be started: blocked, or unreadable in safe mode.
+    /// True if the script must not be started: blocked, or unreadable in safe mode.
     pub fn refuses(&self) -> bool {
         match self {
             Verdict::Allow => false,

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-/// Which of the host's variables form the base.
+/// The host's variables that form the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Inherit {
-    /// All of them.
+    /// All variables of the host.
     #[default]
     All,
     /// Only what programs cannot do without: [`CORE`].
@@ -47,9 +47,9 @@ const EXPORTED_FUNCTION: &str = "BASH_FUNC_";
 pub struct EnvironmentPolicy {
     /// The variables inherited from the host.
     pub inherit: Inherit,
-    /// Which of those to remove as secrets; `None` removes nothing.
+    /// The filter for secrets, which are removed; `None` removes nothing.
     pub secrets: Option<SecretFilter>,
-    /// Which defaults to set; `None` sets none.
+    /// The defaults to set; `None` sets none.
     pub unattended: Option<Attendance>,
     /// The session's variables, set on top; `None` as a value removes.
     pub session: BTreeMap<OsString, Option<OsString>>,

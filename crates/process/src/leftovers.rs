@@ -46,7 +46,7 @@ impl Leftovers {
             .collect()
     }
 
-    /// As [`Self::find`], with names. While the supervisor is alive, all of its processes.
+    /// Finds the leftovers with their names. While the supervisor is alive, all of its processes.
     pub fn survivors(&self) -> Vec<Survivor> {
         let pids = if self.supervisor.is_alive() {
             self.below_the_supervisor()

@@ -20,17 +20,17 @@ pub fn make_fifo(path: &Path) -> io::Result<()> {
     Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
-/// Whether the kernel knows from its caches, without asking a file system, that this is a
-/// directory. If false, it has to be looked up, which may block for as long as the file system
-/// does.
+/// True if the kernel knows from its caches, without asking a file system, that this is a
+/// directory. If false, the path has to be looked up, which may block for as long as the file
+/// system does.
 pub fn is_known_directory(path: &Path) -> bool {
     open_known(path, OFlags::DIRECTORY).is_ok()
 }
 
-/// Where a path leads without links, as far as the kernel knows that from its caches: no file
-/// system is asked, and no automounter. Where the kernel cannot be asked so (before Linux 5.12, or
-/// a filter of system calls refuses it), the path is looked up, which may block for as long as a
-/// file system does; still no automounter is asked.
+/// Returns a path without links, as far as the kernel knows it from its caches: no file system is
+/// asked, and no automounter. If the kernel cannot be asked so (before Linux 5.12, or a filter of
+/// system calls refuses it), the path is looked up, which may block for as long as the file system
+/// does.
 ///
 /// # Errors
 /// `NotFound` if nothing is there; another one if the kernel would have to look it up, or an
@@ -54,7 +54,7 @@ fn cannot_ask(error: Errno) -> bool {
 /// Links that a path may lead over, as for the kernel.
 const LINKS: usize = 40;
 
-/// Where an absolute path leads without links, looked up one name at a time.
+/// Resolves the links of an absolute path, looked up one name at a time.
 fn looked_up(path: &Path) -> io::Result<PathBuf> {
     let mut found = PathBuf::from("/");
     let mut links = 0;
@@ -115,7 +115,7 @@ pub fn known_link(path: &Path) -> io::Result<PathBuf> {
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
 
-/// Whether to look up a name in this directory mounts something.
+/// True if looking up a name in this directory mounts something.
 pub fn is_automounter(directory: &Path) -> bool {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let opened = rustix::fs::open(directory, flags, Mode::empty());

@@ -49,8 +49,8 @@ impl Children {
         Self { list }
     }
 
-    /// Whether it has exactly these children, in this order; false if that cannot be determined.
-    /// For single-threaded processes.
+    /// True if the process has exactly these children, in this order; false if that cannot be
+    /// determined.
     pub fn are_just(&self, pids: &[i32]) -> bool {
         let mut text = [0; 256];
         let list = self.list.as_ref();
@@ -157,12 +157,12 @@ pub fn directory_of(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Whether a process has one of these pipes open. False if we may not look.
+/// True if a process has one of these pipes open. False if we may not look.
 pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
     open_pipes(pid).any(|(_, inode)| inodes.contains(&inode))
 }
 
-/// Whether a process has one of these files open, including FIFOs. False if we may not look.
+/// True if a process has one of these files open, including FIFOs. False if we may not look.
 pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
     let known: Vec<(u64, u64)> = files
         .iter()
@@ -177,7 +177,7 @@ pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
         .any(|meta| known.contains(&(meta.dev(), meta.ino())))
 }
 
-/// Whether a process has one of these pipes open for writing. False if we may not look.
+/// True if a process has one of these pipes open for writing. False if we may not look.
 pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
     /// `O_RDONLY` is 0 in the two bits of `O_ACCMODE`.
     const ACCESS: u32 = 0o3;
@@ -216,7 +216,7 @@ pub(crate) fn own_descriptors() -> Vec<i32> {
 /// Open descriptors of this process beyond the standard three that a program started from here
 /// inherits.
 pub(crate) fn inherited_descriptors() -> Vec<i32> {
-    /// As in `/proc/PID/fdinfo`.
+    /// The flag of a descriptor that exec closes, as in `/proc/PID/fdinfo`.
     const CLOEXEC: u32 = rustix::fs::OFlags::CLOEXEC.bits();
     let own = std::process::id().cast_signed();
     let mut all = own_descriptors();
@@ -225,13 +225,13 @@ pub(crate) fn inherited_descriptors() -> Vec<i32> {
     all
 }
 
-/// Whether a process has this terminal open, whatever its name is where that process sees it, or as
+/// True if a process has this terminal open, whatever its name is where that process sees it, or as
 /// `/dev/tty`. False if we may not look.
 pub fn has_terminal_open(pid: i32, terminal: &Path) -> bool {
     open_files(&pid.to_string()).any(|(number, target)| is_terminal(pid, number, &target, terminal))
 }
 
-/// Whether a descriptor of a process is this terminal.
+/// True if a descriptor of a process is this terminal.
 pub fn is_on_terminal(pid: i32, descriptor: u64, terminal: &Path) -> bool {
     i32::try_from(descriptor).is_ok_and(|number| {
         fs::read_link(format!("/proc/{pid}/fd/{number}"))

@@ -10,7 +10,7 @@ pub(crate) fn refused(what: &str, error: impl Into<io::Error>) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}{advice}"))
 }
 
-/// The same, if the caller already says what was requested.
+/// Adds what may help to an error that already says what was requested.
 pub(crate) fn explained(error: io::Error) -> io::Error {
     match advice("", &error) {
         "" => error,

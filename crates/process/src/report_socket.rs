@@ -38,7 +38,7 @@ pub fn receive_report(socket: impl AsFd, buffer: &mut [u8]) -> Result<ReceivedRe
     system::receive(socket, buffer, RecvFlags::empty())
 }
 
-/// As [`receive_report`], but leaves the bytes in the socket.
+/// Returns the report as [`receive_report`] does, but leaves the bytes in the socket.
 ///
 /// # Errors
 /// As [`receive_report`].

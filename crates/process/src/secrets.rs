@@ -21,9 +21,9 @@ pub struct SecretFilter {
     pub keep: Vec<String>,
     /// Additional names that are removed, in the same format.
     pub drop: Vec<String>,
-    /// Whether to check the words in names.
+    /// True to check the words in names.
     pub by_name: bool,
-    /// Whether to check values.
+    /// True to check values.
     pub by_value: bool,
 }
 
@@ -40,7 +40,7 @@ impl Default for SecretFilter {
 }
 
 impl SecretFilter {
-    /// Whether a variable holds a secret.
+    /// True if a variable holds a secret.
     pub fn is_secret(&self, name: &OsStr, value: &OsStr) -> bool {
         let text = name.to_string_lossy();
         if self.keep.iter().any(|pattern| matches(pattern, &text)) {

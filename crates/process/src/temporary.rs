@@ -1,4 +1,5 @@
-//! Where temporary directories go: below `$TMPDIR`, or below `/tmp` where `$TMPDIR` takes none.
+//! Chooses the directory for temporary directories: `$TMPDIR`, or `/tmp` where `$TMPDIR` takes
+//! none.
 
 use std::fs;
 use std::io;
@@ -64,7 +65,7 @@ fn fallback(wanted: &Path) -> Option<&'static Path> {
     (wanted != shared && is_private(shared)).then_some(shared)
 }
 
-/// Whether only this user and root can replace what this user makes in a directory.
+/// True if only this user and root can replace this user's files in a directory.
 fn is_private(directory: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     fs::metadata(directory).is_ok_and(|found| {

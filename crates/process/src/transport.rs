@@ -17,13 +17,13 @@ use tokio::sync::oneshot;
 /// A transport that was started.
 #[derive(Debug)]
 pub struct Transport {
-    /// Its stdin.
+    /// The process's stdin.
     pub input: Sender,
-    /// Its stdout.
+    /// The process's stdout.
     pub output: Receiver,
-    /// Its stderr.
+    /// The process's stderr.
     pub errors: Receiver,
-    /// Its process.
+    /// The handle that ends and reaps the process.
     pub carrier: Carrier,
 }
 
@@ -86,7 +86,7 @@ impl Carrier {
         Self { child: Some(child) }
     }
 
-    /// Its pid, until it is reaped.
+    /// The process's pid, until it is reaped.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
@@ -97,8 +97,8 @@ impl Carrier {
         self.code().await;
     }
 
-    /// As [`Self::ended`], and its exit code, for a program of ours at this end: `None` if a signal
-    /// ended it.
+    /// Waits for the end as [`Self::ended`] does, and returns the exit code, for a program of ours
+    /// at this end: `None` if a signal ended it.
     pub async fn code(&mut self) -> Option<i32> {
         let pid = self.pid()?;
         let pidfd = ProcessHandle::open(pid.cast_signed()).ok();

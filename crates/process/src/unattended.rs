@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Where a default applies.
+/// The calls to which a default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attendance {
     /// No terminal: no answers and no colours.
@@ -17,9 +17,9 @@ pub enum Attendance {
 pub struct UnattendedDefault {
     /// The variable.
     pub name: &'static str,
-    /// Its value without a terminal.
+    /// The variable's value without a terminal.
     pub pipe: Setting,
-    /// Its value with one.
+    /// The variable's value with a terminal.
     pub terminal: Setting,
 }
 

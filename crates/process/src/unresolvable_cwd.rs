@@ -9,13 +9,13 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Whether the path of this process's working directory cannot be resolved. May block as long as
+/// True if the path of this process's working directory cannot be resolved. May block as long as
 /// the file system does, as may the next function.
 pub(crate) fn is_cut_off() -> bool {
     kernel_cwd().is_some_and(|here| is_barred(&here))
 }
 
-/// Whether a path that cannot be resolved names a directory that a shell can reach from this
+/// True if a path that cannot be resolved names a directory that a shell can reach from this
 /// process's working directory.
 pub fn is_reached_from_here(path: &Path) -> bool {
     let rest = kernel_cwd()
@@ -24,7 +24,7 @@ pub fn is_reached_from_here(path: &Path) -> bool {
     rest.is_some_and(|rest| Path::new(".").join(rest).is_dir())
 }
 
-/// Whether a directory on the path lacks search permission.
+/// True if a directory on the path lacks search permission.
 fn is_barred(path: &Path) -> bool {
     let looked_at = || std::fs::metadata(path);
     !is_known_directory(path)

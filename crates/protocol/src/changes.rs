@@ -47,7 +47,7 @@ pub struct FileDiffData {
     pub file: FileChange,
     /// A unified diff, with the file's own characters; `null` if there is none.
     pub diff: Option<String>,
-    /// Whether there is none because it is not text.
+    /// True if there is no diff because the file is not text.
     pub binary: bool,
     /// The file was changed again since, and what it was meanwhile is not kept: compared with the
     /// file as it is now.
@@ -66,7 +66,7 @@ pub struct FileDiffData {
 pub struct ChangesDoneData {
     /// The set; of an undo or a redo the one that this is, which can be undone, too.
     pub changes: Changes,
-    /// The same as a sentence.
+    /// The counts as a sentence.
     pub text: String,
 }
 
@@ -75,7 +75,7 @@ pub struct ChangesDoneData {
 pub struct ChangesPreviewData {
     /// How many files it would change.
     pub counts: ChangeCounts,
-    /// All of them.
+    /// All files of the change set.
     pub files: Vec<FileChange>,
     /// Files that were changed since. They prevent the operation, unless it may be done in part.
     pub conflicts: Vec<FileName>,

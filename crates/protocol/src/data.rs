@@ -23,9 +23,9 @@ pub struct BashData {
     /// Absent if the command was cancelled or its exit code is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Whether it was cancelled.
+    /// True if the command was cancelled.
     pub cancelled: bool,
-    /// Whether `output` is incomplete.
+    /// True if `output` is incomplete.
     pub truncated: bool,
     /// Lines printed.
     pub total_lines: u64,
@@ -41,7 +41,7 @@ pub struct BashData {
     /// Notices, as in a result; for example that the user's shell was reset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// The same under the names that clients of similar protocols use.
+    /// The same data under the names that clients of similar protocols use.
     #[serde(flatten)]
     pub by_old_names: OldBashData,
 }
@@ -50,18 +50,18 @@ pub struct BashData {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OldBashData {
-    /// As `exit_code`.
+    /// The same as `exit_code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// As `total_lines`.
+    /// The same as `total_lines`.
     pub total_lines: u64,
-    /// As `total_bytes`.
+    /// The same as `total_bytes`.
     pub total_bytes: u64,
-    /// As `output_lines`.
+    /// The same as `output_lines`.
     pub output_lines: u64,
-    /// As `output_bytes`.
+    /// The same as `output_bytes`.
     pub output_bytes: u64,
-    /// As `artifact_id`.
+    /// The same as `artifact_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
 }
@@ -69,7 +69,7 @@ pub struct OldBashData {
 /// Data of `cancel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelData {
-    /// Whether there was such a request. Its own response follows soon.
+    /// True if there was such a request. Its own response follows soon.
     pub cancelled: bool,
 }
 
@@ -121,7 +121,7 @@ pub enum SchemaData {
 pub struct AdapterCallData {
     /// The text for the model, in the format of the adapted tool.
     pub content: String,
-    /// Whether the tool reports an error.
+    /// True if the tool reports an error.
     pub is_error: bool,
     /// Structured output in the adapted tool's format; `null` if it has none.
     pub structured: Option<Value>,
@@ -133,12 +133,12 @@ pub struct AdapterCallData {
 /// Data of `program`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProgramData {
-    /// Its exit code; absent if a signal ended it.
+    /// The program's exit code; absent if a signal ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     /// All that it printed, at most 4 MiB.
     pub out: Piece,
-    /// Its stderr, at most 256 KiB.
+    /// The program's stderr, at most 256 KiB.
     pub err: Piece,
 }
 
@@ -149,7 +149,7 @@ pub struct PingData {
     pub version: String,
     /// Version of the protocol.
     pub protocol: u32,
-    /// Which build of that version it is: for telling apart, not for comparing.
+    /// The build of that version: to tell builds apart, not to compare them.
     pub build: String,
 }
 
@@ -163,23 +163,23 @@ pub struct JobsData {
 /// A background job at this moment. Data of `jobs.show` and `jobs.input`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobData {
-    /// Its name in the session: a number as text.
+    /// The job's name in the session: a number as text.
     pub id: String,
     /// `started` as a job, or `adopted`: survivors of a call.
     pub kind: JobOrigin,
     /// The script; for adopted survivors, that of their call.
     pub command: String,
-    /// Its working directory at the start.
+    /// The job's working directory at the start.
     pub cwd: String,
     /// Pid of its shell.
     pub pid: u32,
-    /// Its process group.
+    /// The job's process group.
     pub pgid: u32,
     /// The file that holds its output; `null` if its call kept none.
     pub output: Option<String>,
-    /// Whether it can read input written with `jobs.input`.
+    /// True if the job can read input written with `jobs.input`.
     pub stdin: bool,
-    /// Whether it is running, or how it ended.
+    /// The job's state: running, or how it ended.
     pub state: JobProgress,
     /// When its script was started.
     pub started_at: Timestamp,
@@ -206,7 +206,7 @@ pub enum JobOrigin {
     Adopted,
 }
 
-/// Whether a job is running.
+/// The state of a job: running, or how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobProgress {
@@ -220,7 +220,7 @@ pub enum JobProgress {
         ended_at: Timestamp,
         /// Bytes it printed that are not in its output file because the file had reached its limit.
         dropped_bytes: u64,
-        /// Whether processes of it outlived it; the job's `left` names those still alive.
+        /// True if processes of the job outlived it; the job's `left` names those still alive.
         has_remaining: bool,
     },
     /// How it ended is unknown.
@@ -234,12 +234,12 @@ pub enum JobProgress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobEndingData {
-    /// Its shell exited.
+    /// The job's shell exited.
     Exited {
         /// Exit code, 0 to 255.
         code: i32,
     },
-    /// Its shell was killed by a signal.
+    /// The job's shell was killed by a signal.
     Signaled {
         /// For example `SIGKILL`.
         signal: String,
@@ -264,10 +264,10 @@ pub struct JobOutputData {
     pub from: u64,
     /// Offset where the next part begins.
     pub next: u64,
-    /// Whether this is the end of the output so far.
+    /// True if these bytes reach the end of the output so far.
     pub at_end: bool,
-    /// Whether this is the end for good: the job has ended and nothing holds its output open any
-    /// more.
+    /// True if no more output can follow: the job has ended and no process holds its output open
+    /// any more.
     pub complete: bool,
     /// The job, as it was just before the output was read.
     pub job: JobData,
@@ -276,7 +276,7 @@ pub struct JobOutputData {
 /// Data of `jobs.wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobWaitData {
-    /// Whether it has ended. If not, the wait timed out or was cancelled.
+    /// True if the job has ended. If not, the wait timed out or was cancelled.
     pub over: bool,
     /// The job now.
     pub job: JobData,
@@ -287,7 +287,7 @@ pub struct JobWaitData {
 pub struct JobKillData {
     /// The job now.
     pub job: JobData,
-    /// Its processes that are still alive.
+    /// The job's processes that are still alive.
     pub survivors: Vec<Survivor>,
 }
 
@@ -305,7 +305,7 @@ pub struct ArtifactData {
     pub artifact: ArtifactRef,
     /// The command, or its beginning.
     pub command: String,
-    /// Its working directory.
+    /// The call's working directory.
     pub cwd: String,
     /// When it started.
     pub started_at: Timestamp,
@@ -330,7 +330,7 @@ pub struct PageData {
     pub next: Option<u64>,
     /// `byte` of the next page, if this one ends inside a line.
     pub next_byte: Option<u64>,
-    /// The same as a sentence, if the page is not everything.
+    /// A sentence about how to read on, if the page is not everything.
     pub hint: Option<String>,
 }
 
@@ -339,24 +339,24 @@ pub struct PageData {
 pub struct FoundData {
     /// Matches and their context as `grep -n` prints them.
     pub text: String,
-    /// The same, line by line.
+    /// The matches, line by line.
     pub lines: Vec<FoundLineData>,
     /// Number of matches, shown or not.
     pub total_matches: u64,
     /// `offset` from which to find the matches that are not shown.
     pub next: Option<u64>,
-    /// The same as a sentence.
+    /// A sentence about what is not shown.
     pub hint: Option<String>,
 }
 
 /// A matching line or a line of context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundLineData {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub number: u64,
-    /// Its text without the line end.
+    /// The line's text without the line end.
     pub text: String,
-    /// Whether it matches; otherwise it is context.
+    /// True if the line matches; otherwise the line is context.
     pub is_match: bool,
 }
 
@@ -372,16 +372,16 @@ pub struct ShellsData {
 pub struct ShellData {
     /// The name that calls use.
     pub name: String,
-    /// Whether a call is running in it.
+    /// True if a call is running in the shell.
     pub busy: bool,
-    /// Its working directory; `null` while it is busy, and before its first call has ended.
+    /// The shell's working directory; `null` while it is busy, and before its first call has ended.
     pub cwd: Option<String>,
 }
 
 /// Data of `session.reset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResetData {
-    /// Whether there was such a shell.
+    /// True if there was such a shell.
     pub reset: bool,
 }
 
@@ -395,21 +395,21 @@ pub struct MessagesData {
 /// A recorded command of the user's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageData {
-    /// As the user gave it.
+    /// The command as the user gave it.
     pub command: String,
     /// The output shown.
     pub output: String,
     /// `null` if it was killed or its exit code is unknown.
     pub exit_code: Option<i32>,
-    /// Whether it was cancelled.
+    /// True if the command was cancelled.
     pub cancelled: bool,
-    /// Whether `output` is incomplete.
+    /// True if `output` is incomplete.
     pub truncated: bool,
     /// The full output, if some of it is not shown.
     pub artifact: Option<ArtifactRef>,
     /// When it started.
     pub time: Timestamp,
-    /// Whether it is hidden from the model.
+    /// True if the command is hidden from the model.
     pub excluded_from_context: bool,
     /// The text that the model reads; `null` if excluded.
     pub text: Option<String>,

@@ -61,9 +61,9 @@ pub struct FilePieceData {
     pub data: Piece,
     /// Length of the whole file now.
     pub size: u64,
-    /// Its permissions, as a number: 420 is `0644`.
+    /// The file's permissions, as a number: 420 is `0644`.
     pub mode: u32,
-    /// Whether this piece reaches the end of the file.
+    /// True if this piece reaches the end of the file.
     pub at_end: bool,
 }
 

@@ -15,7 +15,7 @@ pub struct Head {
     pub id: Option<Value>,
     /// The `type` field of the JSON-lines protocol.
     pub kind: Option<String>,
-    /// Whether there is a `method` field (JSON-RPC).
+    /// True if there is a `method` field (JSON-RPC).
     pub has_method: bool,
 }
 

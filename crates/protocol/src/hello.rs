@@ -77,7 +77,7 @@ pub struct MachineData {
     pub arch: String,
     /// Path of the shell that runs scripts; `null` if there is none, so that no call can run.
     pub bash: Option<String>,
-    /// Whether the session was there before: its jobs and artifacts are still known.
+    /// True if the session existed before: its jobs and artifacts are still known.
     pub known: bool,
 }
 

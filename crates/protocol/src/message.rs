@@ -83,14 +83,14 @@ pub enum RpcCall {
     },
     /// Cancels a request that has not been answered yet. Data: `CancelData`.
     Cancel {
-        /// Its id.
+        /// The request's id.
         target: RpcId,
     },
     /// Checks a script without running it. Data: `CheckData`.
     Check {
         /// The script.
         command: String,
-        /// As in `tool_call`.
+        /// The model's other tools, as in `tool_call`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
@@ -169,7 +169,7 @@ pub enum RpcCall {
     /// Returns a page of one. Data: `PageData`.
     #[serde(rename = "artifact.show")]
     ArtifactShow {
-        /// Its number, its link (`artifact://3`), or its path.
+        /// The artifact's number, its link (`artifact://3`), or its path.
         artifact: Name,
         /// First line, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,7 +187,7 @@ pub enum RpcCall {
     /// Returns the lines of one that match a regular expression. Data: `FoundData`.
     #[serde(rename = "artifact.grep")]
     ArtifactGrep {
-        /// Its number, its link (`artifact://3`), or its path.
+        /// The artifact's number, its link (`artifact://3`), or its path.
         artifact: Name,
         /// The expression; `(?i)` in front ignores case.
         pattern: String,
@@ -208,13 +208,13 @@ pub enum RpcCall {
     /// Returns a set with all its files. Data: `Changes`.
     #[serde(rename = "changes.show")]
     ChangesShow {
-        /// Its number, or its link (`changes://7`).
+        /// The change set's number, or its link (`changes://7`).
         changes: Name,
     },
     /// Returns what a set changed in files, or would. Data: `ChangesDiffData`.
     #[serde(rename = "changes.diff")]
     ChangesDiff {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         changes: Name,
         /// Only these files, and what is in these directories. Default: all.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -223,7 +223,7 @@ pub enum RpcCall {
     /// Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`.
     #[serde(rename = "changes.preview")]
     ChangesPreview {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         changes: Name,
         /// Of a redo instead of an undo.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -233,7 +233,7 @@ pub enum RpcCall {
     /// (`conflict`). Data: `ChangesDoneData`.
     #[serde(rename = "changes.commit")]
     ChangesCommit {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         changes: Name,
         /// True if the model asks, not the user: the setting `changes.commit` applies.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -242,13 +242,13 @@ pub enum RpcCall {
     /// Removes what a trial held back. Data: `ChangesDoneData`.
     #[serde(rename = "changes.discard")]
     ChangesDiscard {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         changes: Name,
     },
     /// Takes back what a set did. Data: `ChangesDoneData`.
     #[serde(rename = "changes.undo")]
     ChangesUndo {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         changes: Name,
         /// Only these files, and what is in these directories. Default: all.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -261,7 +261,7 @@ pub enum RpcCall {
     /// Makes again what was taken back of a set. Data: `ChangesDoneData`.
     #[serde(rename = "changes.redo")]
     ChangesRedo {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         changes: Name,
     },
     /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data:
@@ -271,7 +271,7 @@ pub enum RpcCall {
     /// Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`.
     #[serde(rename = "session.reset", alias = "session.close")]
     SessionReset {
-        /// Its name.
+        /// The session's name.
         session: String,
     },
     /// The user's commands so far, in order, except those held back. Data: `MessagesData`.
@@ -286,16 +286,17 @@ pub enum RpcCall {
     /// Runs this program once more, with these words as its arguments, such as `jobs list`, and
     /// waits for its end. Only a worker does. Data: `ProgramData`.
     Program {
-        /// Its arguments.
+        /// The program's arguments.
         words: Vec<String>,
-        /// Its stdin. Default: empty.
+        /// The program's stdin. Default: empty.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Piece>,
     },
     /// Returns a piece of a file. Data: `FilePieceData`.
     #[serde(rename = "file.read")]
     FileRead {
-        /// Its path: absolute, or relative to the session's directory; `~` is the user's home.
+        /// The file's path: absolute, or relative to the session's directory; `~` is the user's
+        /// home.
         path: String,
         /// Start at this byte.
         #[serde(default, skip_serializing_if = "is_0")]
@@ -308,7 +309,7 @@ pub enum RpcCall {
     /// beside it, which takes its place after the last piece. Data: `FileWrittenData`.
     #[serde(rename = "file.write")]
     FileWrite {
-        /// Its path, as for `file.read`.
+        /// The file's path, as for `file.read`.
         path: String,
         /// The next bytes, at most 4 MiB.
         data: Piece,
@@ -318,8 +319,8 @@ pub enum RpcCall {
         /// The upload that this piece continues; absent for the first piece.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         upload: Option<u64>,
-        /// Its permissions, as a number. By default those of the file that it replaces, or 420
-        /// (`0644`) less the umask.
+        /// The file's permissions, as a number. By default those of the file that it replaces, or
+        /// 420 (`0644`) less the umask.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
@@ -333,7 +334,7 @@ fn is_0(number: &u64) -> bool {
     *number == 0
 }
 
-/// Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`),
+/// The output that a call sends while it runs: `false`, `true` (the same as `"snapshot"`),
 /// `"delta"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
 #[schemars(with = "StreamForm")]
@@ -402,7 +403,7 @@ pub struct RpcResponse<D = Value> {
     pub kind: ResponseTag,
     /// The request's `type`; empty if it could not be read.
     pub command: String,
-    /// Whether the request was served. True even if the command it ran failed.
+    /// True if the request was served. True even if the command it ran failed.
     pub success: bool,
     /// The response's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -467,7 +468,7 @@ impl<D> RpcResponse<D> {
         }
     }
 
-    /// The same with the kind of its error.
+    /// Adds the kind of the error.
     #[must_use]
     pub fn with_code(self, code: Option<ErrorCode>) -> Self {
         Self { code, ..self }

@@ -44,14 +44,14 @@ fn trimmed(text: &str) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// As on a card.
+/// The text of a card.
 fn on_a_card(shown: &[u8]) -> String {
     let mut output = OutputText::new(OutputLimits::PAGE);
     output.push(shown);
     trimmed(&output.plain())
 }
 
-/// As in the pager, which shows everything that was printed.
+/// The text of the pager, which shows everything that was printed.
 fn in_an_artifact(shown: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(shown).unwrap();

@@ -41,7 +41,7 @@ impl PtyOptions {
         }
     }
 
-    /// The same options with survivors registered as jobs of `jobs`, if there is a registry.
+    /// Registers survivors as jobs of `jobs`, if there is a registry.
     #[must_use]
     pub fn with_jobs<J: SurvivorRegistry + 'static>(mut self, jobs: Option<Arc<J>>) -> Self {
         self.jobs = jobs.map(|jobs| jobs as _);

@@ -40,7 +40,7 @@ const LINE: u64 = 4096;
 pub struct LocalHost {
     /// The environment of transports: ssh finds its agent in it, kubectl its configuration.
     pub env: Arc<BTreeMap<OsString, OsString>>,
-    /// Their directory.
+    /// The working directory of transports.
     pub cwd: PathBuf,
     /// Used for every wait.
     pub clock: Arc<dyn Clock>,
@@ -59,7 +59,7 @@ pub(crate) struct Line {
     pub(crate) reading: JoinHandle<()>,
     /// The transport.
     pub(crate) carrier: Carrier,
-    /// Whether the program was uploaded for it.
+    /// True if the program was uploaded for this connection.
     pub(crate) uploaded: bool,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the target `{target}` was not reached: {what}{}", lines(stderr))]
 pub struct NotReached {
-    /// Its name.
+    /// The target's name.
     pub target: String,
     /// The obstacle.
     pub what: Obstacle,
@@ -21,7 +21,7 @@ pub enum Obstacle {
     /// The transport's program cannot be started.
     #[error("`{program}` could not be started ({reason}); install it, or name another transport")]
     NoTransport {
-        /// Its name.
+        /// The program's name.
         program: String,
         /// The system's error.
         reason: String,
@@ -43,7 +43,7 @@ pub enum Obstacle {
         "it is a `{machine}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
     )]
     Machine {
-        /// As `uname -m` says there.
+        /// The machine that `uname -m` reports on the remote host.
         machine: String,
         /// The architecture of the local program.
         ours: String,
@@ -81,7 +81,7 @@ pub enum Obstacle {
         "; it needs the libc that this machine has: upload one that is linked statically"
     })]
     NotStarted {
-        /// Whether it brings its own libc.
+        /// True if the program includes its own libc.
         is_static: bool,
     },
     /// The remote host answered, but lacks a requirement.

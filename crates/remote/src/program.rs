@@ -74,7 +74,7 @@ impl Program {
         }
     }
 
-    /// Its file.
+    /// The program's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -84,7 +84,7 @@ impl Program {
         &self.hash
     }
 
-    /// Its length in bytes.
+    /// The program's length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -94,12 +94,12 @@ impl Program {
         &self.machine
     }
 
-    /// Whether it needs nothing of the machine but its kernel.
+    /// True if the program needs only the kernel of a machine.
     pub fn is_static(&self) -> bool {
         self.is_static
     }
 
-    /// The same, said to have another hash: what a target must notice.
+    /// Replaces the hash by a wrong one, which a target must detect.
     #[doc(hidden)]
     #[must_use]
     pub fn with_hash(mut self, hash: &str) -> Self {

@@ -76,7 +76,7 @@ pub struct Connection {
     stderr: StderrTail,
     /// The facts that the remote host reported.
     pub machine: MachineData,
-    /// Whether our program was uploaded for it.
+    /// True if our program was uploaded for this connection.
     pub uploaded: bool,
 }
 
@@ -143,8 +143,7 @@ impl Remote {
         Ok(dialled)
     }
 
-    /// Like [`Self::connected`], before the first request: a failure answers requests that follow
-    /// soon.
+    /// Connects before the first request; a failure answers requests that follow soon.
     ///
     /// # Errors
     /// [`NotReached`].
@@ -209,8 +208,8 @@ impl Remote {
         Err(not_reached(what, said.text()))
     }
 
-    /// As [`Channel::ask`], on a channel that is dialled if there is none, and once more if it was
-    /// closed before the request was written.
+    /// Sends a request on the channel. Connects first if there is no channel, and once more if the
+    /// channel was closed before the request was written.
     ///
     /// # Errors
     /// [`AskError`].

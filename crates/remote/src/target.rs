@@ -1,4 +1,4 @@
-//! Where commands run: the names of targets, read and checked.
+//! The names of targets: parsing and checking.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -48,7 +48,7 @@ pub enum Way {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Target {
-    /// As the user calls it.
+    /// The user's name for the target.
     pub name: String,
     /// The connection.
     pub way: Way,
@@ -226,7 +226,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// Whether no program can take it for an option, and no shell for anything but a word.
+/// True if no program can take the text for an option, and every shell takes it for a word.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text

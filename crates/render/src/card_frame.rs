@@ -183,7 +183,7 @@ fn dotted(parts: &[FooterPart], between: Style) -> Vec<Span<'static>> {
     spans
 }
 
-/// As many spans as fit, the last one shortened.
+/// Returns as many spans as fit, the last one shortened.
 fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
     let mut left = columns;
     let mut out = Vec::new();

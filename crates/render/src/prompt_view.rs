@@ -158,7 +158,7 @@ mod tests {
         drawn_before(text, "", cursor, [width, height])
     }
 
-    /// The same with a suggestion.
+    /// Draws the prompt with a suggestion.
     fn drawn_before(
         text: &str,
         suggested: &str,

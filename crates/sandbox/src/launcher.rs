@@ -176,7 +176,7 @@ fn say(report: &mut UnixStream, message: &Message) -> std::io::Result<()> {
     report.write_all(&line(message)?)
 }
 
-/// The same, with a descriptor.
+/// Sends a message with a descriptor.
 #[cfg(target_os = "linux")]
 fn say_with(report: &UnixStream, message: &Message, sent: &OwnedFd) -> std::io::Result<()> {
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};

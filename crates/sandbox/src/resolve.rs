@@ -237,7 +237,8 @@ impl Places<'_> {
         paths.iter().map(one).collect()
     }
 
-    /// As [`Self::all`]. Refuses paths through links that a call may have created.
+    /// Resolves the paths as [`Self::all`] does. Refuses paths through links that a call may have
+    /// created.
     fn trusted(
         &self,
         list: &'static str,

@@ -22,7 +22,7 @@ pub(crate) enum StoredOutputError {
     /// The file cannot be read.
     #[error("{path} cannot be read: {source}")]
     Unreadable {
-        /// Its path.
+        /// The file's path.
         path: String,
         /// The error.
         source: std::io::Error,

@@ -50,7 +50,7 @@ pub enum LookupError {
     /// An I/O error.
     #[error("cannot read {path}: {source}")]
     Io {
-        /// Which file.
+        /// The file.
         path: String,
         /// The system's error.
         source: io::Error,
@@ -88,7 +88,7 @@ impl ArtifactDir {
         })
     }
 
-    /// Where the artifacts are or will be.
+    /// The directory of the artifacts, which may not exist yet.
     pub fn path(&self) -> PathBuf {
         let SharedDir { options, .. } = &*self.shared;
         let mut path = options.root.clone();
@@ -182,8 +182,9 @@ impl ArtifactDir {
         sweep::sweep(root, now)
     }
 
-    /// As [`Self::sweep`], but at most once an hour. For programs that make a single call: a sweep
-    /// looks at every artifact. If the process ends during a sweep, the next process continues it.
+    /// Sweeps as [`Self::sweep`] does, but at most once an hour. For programs that make a single
+    /// call: a sweep looks at every artifact. If the process ends during a sweep, the next process
+    /// continues it.
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep_when_due(root, now)
     }

@@ -15,7 +15,7 @@ pub struct ArtifactInfo {
     pub artifact: ArtifactRef,
     /// The command, or the first 16 KB of it.
     pub command: String,
-    /// Its working directory.
+    /// The call's working directory.
     pub cwd: String,
     /// When it started.
     pub started_at: Timestamp,
@@ -23,7 +23,7 @@ pub struct ArtifactInfo {
     pub duration: Duration,
     /// How it ended.
     pub status: Status,
-    /// Whether processes that outlived the call may still write it.
+    /// True if processes that outlived the call may still write it.
     pub shared: bool,
 }
 
@@ -33,7 +33,7 @@ pub struct ArtifactInfo {
 pub struct Removed {
     /// Artifacts.
     pub artifacts: u64,
-    /// Their length in bytes.
+    /// The length of the removed artifacts in bytes.
     pub bytes: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Where artifacts are stored, how their files are named, how large they may grow and how long they
-//! are kept.
+//! Options of the artifact store: the directory, the names and the maximum sizes of files, and how
+//! long they are kept.
 
 use crate::sidecar::Lifetime;
 use agent_bash_core::{ArtifactId, ArtifactMeta, Clock, StreamId};

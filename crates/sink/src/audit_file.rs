@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// Both for a FIFO with a reader and one without.
+    /// Tests a FIFO with a reader and one without.
     #[test]
     fn only_a_regular_file_is_written() {
         let dir = tempfile::tempdir().unwrap();

@@ -100,7 +100,7 @@ impl CallOutput {
         self.first.total_bytes() + self.stderr.as_ref().map_or(0, OutputSink::total_bytes)
     }
 
-    /// As [`OutputSink::take_file_for_survivors`], for one stream.
+    /// Takes the file of one stream for survivors, as [`OutputSink::take_file_for_survivors`] does.
     pub fn take_file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
         self.sink(stream).take_file_for_survivors()
     }
@@ -233,12 +233,12 @@ impl CallReport {
         all
     }
 
-    /// Which part of the output is shown, taken from the stream that was truncated.
+    /// The part of the output that is shown, taken from the stream that was truncated.
     pub fn direction(&self) -> Direction {
         self.summary().direction
     }
 
-    /// Whether there is nothing to show.
+    /// True if there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.reports().all(|report| report.shown.is_empty())
     }

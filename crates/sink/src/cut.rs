@@ -47,7 +47,7 @@ pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) 
     cut_within(text, policy, usize::MAX, tail, raw)
 }
 
-/// As [`cut`], but to at most `most` lines regardless of the policy.
+/// Cuts a text to at most `most` lines regardless of the policy.
 pub(crate) fn cut_within(
     text: &Text,
     policy: Truncation,
@@ -127,7 +127,7 @@ fn by_bytes(shown: Shown) -> Choice {
     (shown, Some(TruncatedBy::Bytes), direction)
 }
 
-/// Whether the policy leaves a text uncut.
+/// True if the policy leaves a text uncut.
 fn fits(text: &Text, (max_bytes, max_lines): (usize, usize)) -> bool {
     text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
 }
@@ -170,7 +170,7 @@ fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) 
     }
 }
 
-/// Where the `n`-th line from the end begins, if that is inside the part.
+/// Returns the offset at which the `n`-th line from the end begins, if that is inside the part.
 fn nth_last_line(part: &TextPart, n: u64) -> Option<u64> {
     let start = part.start;
     let bytes = part.bytes();

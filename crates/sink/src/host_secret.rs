@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Its directory below the state directory, and its file in that.
+/// The secret's directory below the state directory, and the secret's file in it.
 const DIRECTORY: &str = "targets";
 const FILE: &str = "secret";
 

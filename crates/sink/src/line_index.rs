@@ -19,7 +19,7 @@ pub(crate) struct LineIndex {
     /// Line ends among them.
     #[serde(skip)]
     lines: u64,
-    /// Whether the last byte was something other than a line end.
+    /// True if the last byte was something other than a line end.
     #[serde(skip)]
     open: bool,
 }

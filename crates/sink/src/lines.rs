@@ -26,9 +26,9 @@ pub(crate) struct Lines {
     last_start: u64,
     /// Length of the first line in bytes, once it has ended.
     first_len: Option<u64>,
-    /// Whether a line was clamped.
+    /// True if a line was clamped.
     clamped: bool,
-    /// Whether visible text was overwritten or erased.
+    /// True if visible text was overwritten or erased.
     overwritten: bool,
     /// No LF has come yet. Until one does, CRs end lines, so that a file with CR line ends reads as
     /// lines. The first LF shows that the CRs were overwriting instead.
@@ -67,11 +67,11 @@ pub(crate) struct Text {
     pub(crate) last_start: u64,
     /// Length of the first line in bytes, without its LF.
     pub(crate) first_len: u64,
-    /// Whether anything was printed after the lines that `head` wants.
+    /// True if anything was printed after the lines that `head` wants.
     pub(crate) head_cut: bool,
-    /// Whether a line was clamped.
+    /// True if a line was clamped.
     pub(crate) clamped: bool,
-    /// Whether visible text was overwritten or erased.
+    /// True if visible text was overwritten or erased.
     pub(crate) overwritten: bool,
 }
 
@@ -115,7 +115,7 @@ impl Lines {
         self
     }
 
-    /// Whether `head` has all its lines.
+    /// True if `head` has all its lines.
     pub(crate) fn head_satisfied(&self) -> bool {
         self.wanted == Some(0)
     }
@@ -188,7 +188,7 @@ impl Lines {
         }
     }
 
-    /// Whether it is certain that none of these lines needs clamping.
+    /// True if certainly none of these lines needs clamping.
     fn fits(&self, lines: &[u8]) -> bool {
         self.clamp.as_ref().is_none_or(|clamp| {
             scan::lines_fit(lines, usize::try_from(clamp.max).unwrap_or(usize::MAX))
@@ -374,7 +374,7 @@ impl Clamping {
         fitting
     }
 
-    /// The same for text that stands for no bytes of the stream: it is all at `raw`.
+    /// Adds text that stands for no bytes of the stream, all of it at offset `raw`.
     fn admit_printed(&mut self, text: &[u8], raw: u64) -> usize {
         let has_omitted = self.omitted > 0;
         let fitting = self.admit(text, raw);
@@ -384,7 +384,7 @@ impl Clamping {
         fitting
     }
 
-    /// Whether a stand-in still fits; stand-ins are never cut.
+    /// True if a stand-in still fits; stand-ins are never cut.
     fn admit_whole(&mut self, text: &str, raw: u64) -> bool {
         let chars = scan::chars(text.as_bytes());
         if self.omitted == 0 && chars <= self.max - self.chars {
@@ -418,8 +418,8 @@ impl Clamping {
     }
 }
 
-/// Where character number `n` (from 0) begins in a piece of UTF-8; its length if it has `n`
-/// characters or fewer.
+/// Returns the offset of character number `n` (from 0) in a piece of UTF-8; its length if it has
+/// `n` characters or fewer.
 fn nth_char(text: &[u8], n: u64) -> usize {
     let Ok(n) = usize::try_from(n) else {
         return text.len();

@@ -122,7 +122,7 @@ struct Delta {
     sanitiser: Sanitiser,
     /// Length of the open line as the watcher sees it.
     open_len: usize,
-    /// Its end, as far back as backspaces can reach.
+    /// The end of the output, as far back as backspaces can reach.
     open: String,
 }
 

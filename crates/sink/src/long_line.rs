@@ -19,14 +19,14 @@ const AROUND: usize = 400;
 /// The line.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
-    /// Its text, except for the first `dropped` bytes.
+    /// The line's text, except for the first `dropped` bytes.
     bytes: Vec<u8>,
     dropped: u64,
     /// Number of characters in the dropped bytes.
     dropped_chars: u64,
-    /// Where pieces of the text stand in the file: (position in the line, position in the file).
+    /// The positions of pieces of the text: (position in the line, position in the file).
     runs: Vec<(u64, u64)>,
-    /// Where in `bytes` the search continues.
+    /// The offset in `bytes` at which the search continues.
     from: usize,
     found: Option<Excerpt>,
     /// The line's beginning, once it is too long to be shown whole.

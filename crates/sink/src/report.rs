@@ -5,7 +5,7 @@ use agent_bash_core::{ArtifactRef, OutputSummary, StreamId};
 /// The report on one stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SinkReport {
-    /// Which stream.
+    /// The stream.
     pub stream: StreamId,
     /// The shown part.
     pub shown: Shown,
@@ -79,7 +79,7 @@ impl Piece {
 }
 
 impl Shown {
-    /// Its pieces, in stream order.
+    /// The shown pieces, in stream order.
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
         let (first, second) = match self {
             Self::Whole(piece) | Self::Head(piece) | Self::Tail(piece) => (Some(piece), None),
@@ -89,7 +89,7 @@ impl Shown {
         first.into_iter().chain(second)
     }
 
-    /// Whether there is nothing to show.
+    /// True if there is nothing to show.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Binary => false,

@@ -19,13 +19,13 @@ const CR_MARK: &str = "\u{240d}";
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
 
-/// Where the first `chars` characters of a text end, and how many there are.
+/// Returns the offset at which the first `chars` characters of a text end, and their number.
 fn first_chars(text: &str, chars: usize) -> (usize, usize) {
     let first = text.char_indices().take(chars);
     first.fold((0, 0), |(_, count), (at, c)| (at + c.len_utf8(), count + 1))
 }
 
-/// Whether a text has anything visible.
+/// True if a text has anything visible.
 fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
@@ -64,7 +64,7 @@ pub(crate) trait TextSink {
     fn take_line(&mut self) -> String {
         self.take_back(LineEdit::REACH)
     }
-    /// Whether it follows the effect itself, as it does not hold the line.
+    /// True if the printer handles the effect itself, as it does not hold the line.
     fn hands_on(&mut self, _effect: LineEdit) -> bool {
         false
     }
@@ -79,7 +79,7 @@ pub(crate) struct Sanitiser {
     carriage_return: CarriageReturn,
     mode: Mode,
     escape: Escape,
-    /// Where the current sequence began.
+    /// The offset at which the current sequence began.
     escape_from: u64,
     /// An incomplete UTF-8 character.
     partial: Partial,
@@ -115,7 +115,7 @@ struct Partial {
     len: usize,
 }
 
-/// Whether a sequence sets colours. With a mark in front of its numbers (`ESC [ > 4 m`) it is a
+/// True if a sequence sets colours. With a mark in front of its numbers (`ESC [ > 4 m`) it is a
 /// wish for something else.
 fn is_sgr(sequence: &[u8]) -> bool {
     let inner = sequence
@@ -157,7 +157,7 @@ impl Sanitiser {
         }
     }
 
-    /// Whether the input is mostly not text (undecodable bytes, controls that no program prints for
+    /// True if the input is mostly not text (undecodable bytes, controls that no program prints for
     /// a reader): more than half of it; or more than a third, if there is enough of it to tell. In
     /// random bytes about half decode by chance, in text of another encoding hardly any do.
     pub(crate) fn is_noise(&self) -> bool {

@@ -30,7 +30,7 @@ pub(crate) fn unsuspicious_len(bytes: &[u8], suspicious: impl Fn(u8) -> bool) ->
     leading(bytes, suspicious)
 }
 
-/// Whether no line in `lines` is longer than `max` bytes, excluding its LF.
+/// True if no line in `lines` is longer than `max` bytes, excluding its LF.
 pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
     while lines.len() > max {
         // A line end must occur within the first `max + 1` bytes; jumping to the last one there
@@ -58,7 +58,7 @@ pub(crate) fn chars(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&b| !is_continuation(b)).count() as u64
 }
 
-/// Whether a byte is a UTF-8 continuation byte.
+/// True if a byte is a UTF-8 continuation byte.
 pub(crate) fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }

@@ -43,13 +43,13 @@ pub struct SearchResult {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundLine {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub number: u64,
-    /// Its text without the line end. Of a long line: what surrounds the first match, or the
+    /// The line's text without the line end. Of a long line: what surrounds the first match, or the
     /// beginning if it has none, with marks that say how much was left out and at which byte of the
     /// file to read on.
     pub text: String,
-    /// Whether it matches; otherwise it is context.
+    /// True if the line matches; otherwise the line is context.
     pub is_match: bool,
 }
 

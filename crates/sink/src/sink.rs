@@ -27,7 +27,7 @@ pub struct SinkOptions {
     pub tail: Option<NonZeroU64>,
     /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
-    /// Which stream this is.
+    /// The stream that this is about.
     pub stream: StreamId,
 }
 

@@ -16,8 +16,8 @@ use std::path::Path;
 /// How long a session's counter is kept after its last artifact: longer than any conversation.
 const REMEMBERED: u64 = 365 * DAY;
 
-/// Its change time is the time of the last sweep. Stored beside the session directories; no session
-/// can have this name.
+/// The file with the time of the last sweep as its change time. Stored beside the session
+/// directories; no session can have this name.
 const STAMP: &str = ".swept";
 
 /// Minimum time between sweeps for programs that make a single call: a sweep looks at every
@@ -27,8 +27,8 @@ const INTERVAL: u64 = 60 * 60 * 1000;
 /// Number of artifacts between two writes of a sweep's position.
 const AT_ONCE: usize = 200;
 
-/// As [`sweep`], unless one has finished within the last hour. Continues a sweep whose process was
-/// killed.
+/// Sweeps as [`sweep`] does, unless a sweep has finished within the last hour. Continues a sweep
+/// whose process was killed.
 pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     let Ok(dir) = PrivateDir::open(root, &[]) else {
         // Nothing was ever stored there.

@@ -23,7 +23,7 @@ pub struct TailBuffer {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TailPart {
-    /// Its offset; later than asked for if those bytes are no longer kept.
+    /// The offset of these bytes; later than asked for if those are no longer kept.
     pub from: u64,
     /// Line ends before it.
     pub lines_before: u64,

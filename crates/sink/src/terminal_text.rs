@@ -16,7 +16,7 @@ const LONGEST: usize = 64;
 /// incomplete character is held back until it is complete.
 pub struct TerminalText {
     sanitiser: Sanitiser,
-    /// Also pass colour sequences (SGR).
+    /// True if colour sequences (SGR) pass, too.
     coloured: bool,
     /// The beginning of an incomplete control sequence.
     begun: Vec<u8>,
@@ -41,7 +41,7 @@ impl TerminalText {
         }
     }
 
-    /// Whether the input so far is mostly not text, so that a result would say so instead of
+    /// True if the input so far is mostly not text, so that a result would say so instead of
     /// showing it.
     pub fn is_binary(&self) -> bool {
         self.sanitiser.is_noise()
@@ -154,7 +154,7 @@ impl TextSink for Clean {
         String::new()
     }
 
-    /// As a sequence of ours, which acts on nothing but the line.
+    /// Handles a sequence of this module, which acts only on the line.
     fn hands_on(&mut self, effect: LineEdit) -> bool {
         match effect {
             LineEdit::Forward(columns) => self.sequence(columns, 'C'),

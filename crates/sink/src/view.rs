@@ -49,13 +49,13 @@ pub struct Page {
     pub total_lines: u64,
     /// Length of the file in bytes.
     pub total_bytes: u64,
-    /// Where to continue.
+    /// The place to continue at.
     pub next: Next,
     /// Set if the page reaches the end of a file that was capped at this many bytes.
     pub capped_at: Option<u64>,
 }
 
-/// Where the page after this one begins.
+/// The place where the page after this one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Nothing.
@@ -155,7 +155,7 @@ impl FileView {
         memchr::memchr_iter(self.line_end, bytes).count() as u64
     }
 
-    /// The same file, in pages that fit a window and never exceed [`MAX_PAGE`].
+    /// Makes pages fit a window; they never exceed [`MAX_PAGE`].
     #[must_use]
     pub fn pages_of(mut self, window: Window) -> Self {
         self.longest = window.bytes.min(MAX_PAGE);
@@ -176,7 +176,7 @@ impl FileView {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Whether it is empty now.
+    /// True if the file is empty now.
     ///
     /// # Errors
     /// I/O errors.
@@ -297,7 +297,7 @@ impl FileView {
         Ok(if self.capped { Some(self.len()?) } else { None })
     }
 
-    /// Where line number `line`, from 1, begins; `None` beyond the end.
+    /// Returns the offset at which line number `line`, from 1, begins; `None` beyond the end.
     pub(crate) fn line_start(&self, line: u64) -> io::Result<Option<u64>> {
         let ended = line - 1;
         let (from, mut lines) = self.index.before(ended);
@@ -390,7 +390,7 @@ impl FileView {
     }
 }
 
-/// Whether to continue reading.
+/// The decision to continue reading or to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Go {
     On,

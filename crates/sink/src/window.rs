@@ -168,8 +168,8 @@ impl Window {
         self.first_seen = None;
     }
 
-    /// Whether any of what was appended, and not taken back, is visible; whether it is kept does
-    /// not matter. Not for a text that [took](Self::take) another.
+    /// True if anything that was appended, and not removed again, is visible; whether it is kept
+    /// does not matter. Not for a text that [took](Self::take) another.
     pub(crate) fn is_seen(&self) -> bool {
         self.first_seen.is_some_and(|at| at < self.total)
     }

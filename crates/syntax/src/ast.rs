@@ -20,7 +20,7 @@ pub struct List {
 pub struct ListEntry {
     /// How it is connected to the pipeline before it.
     pub link: Link,
-    /// Whether its and-or list runs in the background (`&`).
+    /// True if the pipeline's and-or list runs in the background (`&`).
     pub background: bool,
     /// Preceded by `!` or `time`.
     pub prefixed: bool,
@@ -78,7 +78,7 @@ pub struct Simple {
     pub words: Vec<Word>,
     /// Redirections, wherever they stood among the words.
     pub redirs: Vec<Redir>,
-    /// Where it stands.
+    /// The command's place in the script.
     pub span: Span,
 }
 
@@ -89,7 +89,7 @@ pub struct Compound {
     pub kind: CompoundKind,
     /// Redirections behind it, which hold for all of it.
     pub redirs: Vec<Redir>,
-    /// Where it stands.
+    /// The command's place in the script.
     pub span: Span,
 }
 
@@ -139,9 +139,9 @@ pub enum CompoundKind {
     },
     /// A function definition.
     Function {
-        /// Its name.
+        /// The function's name.
         name: String,
-        /// Its body.
+        /// The function's body.
         body: Command,
     },
     /// `[[ … ]]`; only its words are kept.
@@ -179,9 +179,9 @@ pub struct Assign {
 /// A word as written.
 #[derive(Debug, Clone)]
 pub struct Word {
-    /// Its parts in order.
+    /// The word's parts in order.
     pub parts: Vec<WordPart>,
-    /// Where it stands.
+    /// The word's place in the script.
     pub span: Span,
 }
 
@@ -247,7 +247,7 @@ pub struct Redir {
     pub target: Word,
     /// The body of a heredoc.
     pub body: Option<Rc<OnceCell<Vec<WordPart>>>>,
-    /// Whether the delimiter of a heredoc is quoted, so that its body is data.
+    /// True if the delimiter of a heredoc is quoted, so that its body is data.
     pub literal_body: bool,
 }
 

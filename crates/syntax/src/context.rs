@@ -22,7 +22,7 @@ impl Dialect {
     }
 }
 
-/// Where the script would run, and for which user.
+/// The surroundings in which the script would run, and its user.
 ///
 /// Reading never looks at its surroundings itself: no environment, no working directory, no files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,14 +45,14 @@ impl Context {
         }
     }
 
-    /// The same with this home directory.
+    /// Sets the home directory.
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
         self
     }
 
-    /// The same for a shell with this language.
+    /// Sets the language of the shell.
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;

@@ -12,8 +12,8 @@ pub struct Search {
     pub found: Vec<Value>,
     /// True with `-delete`.
     pub deletes: bool,
-    /// Whether a test narrows down what it finds: by name, age, size, owner, …; the file type
-    /// (`-type`) does not count.
+    /// True if a test narrows the result by name, age, size, owner, …; the file type (`-type`) does
+    /// not count.
     pub is_narrowed: bool,
     /// The commands of `-exec` and similar actions, with `{}` as written.
     pub commands: Vec<Vec<Field>>,

@@ -117,11 +117,11 @@ pub enum GitArgument<'w> {
     Short(char, &'w Field),
     /// A long option.
     Long {
-        /// Its full name, without `no-`.
+        /// The option's full name, without `no-`.
         name: String,
-        /// Whether it was written with `no-`.
+        /// True if the option was written with `no-`.
         negated: bool,
-        /// Its value, if one was attached or follows.
+        /// The option's value, if one was attached or follows.
         value: Option<Value>,
         /// The word it is in.
         field: &'w Field,

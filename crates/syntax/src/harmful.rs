@@ -1,6 +1,6 @@
 //! The programs that do harm: what is looked for where a text or a command line cannot be read.
 
-/// Their names.
+/// The names of the commands.
 pub(super) const HARMFUL: [&str; 39] = [
     "rm", "git", "find", "dd", "mkfs", "mke2fs", "wipefs", "blkdiscard", "sgdisk", "parted",
     "shred", "chmod", "chown", "chgrp", "mv", "cp", "tee", "truncate", "kill", "pkill", "killall",

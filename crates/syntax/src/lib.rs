@@ -39,7 +39,7 @@ use std::cell::Cell;
 pub struct Parsed<'t> {
     /// The text as given.
     pub text: &'t str,
-    /// Its commands, unresolved.
+    /// The script's commands, unresolved.
     pub list: ast::List,
     problem: Option<(Problem, usize)>,
 }
@@ -49,7 +49,7 @@ pub struct Parsed<'t> {
 pub struct Script<'t> {
     /// The script itself.
     pub parsed: Parsed<'t>,
-    /// Where it would run.
+    /// The surroundings in which the script would run.
     pub context: &'t Context,
     /// Every command that may run, in the order found.
     pub ran: Vec<ResolvedCommand>,
@@ -75,7 +75,7 @@ impl<'t> Parsed<'t> {
 }
 
 impl Parsed<'_> {
-    /// Whether it was read to its end.
+    /// True if the script was read to its end.
     pub fn is_whole(&self) -> bool {
         self.problem.is_none()
     }

@@ -54,7 +54,7 @@ fn bracket_len(text: &str) -> Option<usize> {
     (!inside.contains('/')).then_some(inside.len() + 2)
 }
 
-/// Whether the pattern (shell syntax) matches the whole text. A `*` also matches `/`, as in `case`
+/// True if the pattern (shell syntax) matches the whole text. A `*` also matches `/`, as in `case`
 /// and in parameter expansions.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();

@@ -52,7 +52,7 @@ pub(crate) struct Reading {
     pub(crate) problem: Option<(Problem, usize)>,
 }
 
-/// Where a text comes from, so that spans refer to the caller's script.
+/// The source of a text, so that spans refer to the caller's script.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Origin {
     /// Part of the script, at this byte offset.
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the current list ends here.
+    /// True if the current list ends here.
     fn at_list_end(&self) -> bool {
         match self.byte(0) {
             None | Some(b')') => true,

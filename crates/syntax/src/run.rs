@@ -68,7 +68,7 @@ pub(crate) struct Machine<'c> {
     pub(super) budget: Cell<u32>,
     steps: u32,
     depth: u16,
-    /// Which of several possible values is used in this round, and the number of rounds.
+    /// The alternative that is used in this round, and the number of rounds.
     choice: usize,
     rounds: usize,
     /// Functions being walked, to limit recursion.

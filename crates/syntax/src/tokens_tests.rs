@@ -195,7 +195,8 @@ fn any_text_has_tokens_in_order() {
     Tokens::of(&deep);
 }
 
-/// Whether bash reads on behind this line, by what it says of a script that ends there.
+/// Returns true if bash reads on after this line, judging by its message about a script that ends
+/// there.
 #[expect(clippy::disallowed_methods, reason = "bash is asked how it reads")]
 fn bash_reads_on(line: &str) -> bool {
     let mut bash = Command::new("bash")

@@ -60,7 +60,7 @@ pub enum Piece {
     Unknown {
         /// Why it is unknown.
         why: Why,
-        /// Whether it is unquoted, so that it may become several words, including options.
+        /// True if the part is unquoted, so that it may become several words, including options.
         splits: bool,
     },
 }
@@ -136,7 +136,7 @@ const MAX_BYTES: usize = 256 * 1024;
 /// script that contains it itself is treated as unknown there.
 pub(crate) const HOLE: char = '\u{f8fe}';
 
-/// The same for a [`Why::Fetched`] piece, so that it is recognised in the script.
+/// Represents a [`Why::Fetched`] piece, so that it is recognised in the script.
 const FETCHED_HOLE: char = '\u{f8ff}';
 
 const HOLES: [char; 2] = [HOLE, FETCHED_HOLE];
@@ -187,19 +187,19 @@ impl Value {
         }
     }
 
-    /// Whether the field is known to be empty.
+    /// True if the field is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
-    /// Whether a part of it is unknown.
+    /// True if a part of it is unknown.
     pub fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
-    /// Whether an unknown part may become several fields, including options.
+    /// True if an unknown part may become several fields, including options.
     pub fn may_split(&self) -> bool {
         self.pieces
             .iter()
@@ -294,7 +294,7 @@ impl Value {
         }
     }
 
-    /// The same in double quotes: unknown parts remain one field.
+    /// Puts the value in double quotes: unknown parts remain one field.
     #[must_use]
     pub fn quoted(&self) -> Value {
         let mut out = self.clone();
@@ -321,7 +321,7 @@ impl Value {
         out
     }
 
-    /// Whether any of it was downloaded or decoded.
+    /// True if any of it was downloaded or decoded.
     pub fn is_fetched(&self) -> bool {
         self.pieces().iter().any(|piece| {
             matches!(
@@ -381,7 +381,7 @@ impl Value {
     }
 }
 
-/// As a person would write it, with unknown parts as `<why>`.
+/// Shows the value as a person would write it, with unknown parts as `<why>`.
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in self.pieces() {

@@ -48,7 +48,7 @@ pub(crate) struct CardEntry {
     clean: TerminalText,
     /// Bytes of output taken in or skipped.
     bytes_read: u64,
-    /// Whether the command asks for a terminal that it does not have.
+    /// Detects that the command asks for a terminal that it does not have.
     input_detector: InputDetector,
     /// True if the output was binary; the card says so.
     pub(crate) is_binary: bool,

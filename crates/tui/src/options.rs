@@ -32,7 +32,7 @@ pub struct TuiOptions {
     pub limits_typed: bool,
     /// The treatment of background jobs that still run when the user quits.
     pub on_quit: OnQuit,
-    /// Where typed commands are stored. `None` keeps them for this run only.
+    /// The store of typed commands. `None` keeps them for this run only.
     pub history: Option<History>,
     /// Ends the interface, as a signal does.
     pub stop: Cancel,

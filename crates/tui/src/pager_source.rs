@@ -44,7 +44,7 @@ pub(crate) struct Seek {
     /// The line at which the search starts, in its direction.
     pub(crate) from: u64,
     pub(crate) forward: bool,
-    /// Which of the matches from there on; from 1.
+    /// The number of the wanted match, counted from there; from 1.
     pub(crate) times: u64,
     pub(crate) ticket: Ticket,
 }
@@ -72,7 +72,7 @@ impl PartialEq for Ticket {
 
 impl Eq for Ticket {}
 
-/// Where the lines come from.
+/// The source of the lines.
 #[derive(Debug, Clone)]
 pub(crate) enum Source {
     File(SharedText),

@@ -181,7 +181,7 @@ impl Prompt {
         reads_on(text.trim_start_matches('!'))
     }
 
-    /// Whether the cursor is on the first line, and whether it is on the last.
+    /// Returns whether the cursor is on the first line, and whether it is on the last.
     fn edges(&self) -> (bool, bool) {
         let row = self.area.cursor().0;
         (row == 0, row + 1 >= self.area.lines().len())

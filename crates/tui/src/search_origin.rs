@@ -1,4 +1,4 @@
-//! Where a search continues, and how it wraps around, in the pager and in a diff.
+//! The line at which a search continues, and how it wraps around, in the pager and in a diff.
 
 use agent_bash_render::{PagerMove, PagerPosition};
 
@@ -60,7 +60,7 @@ pub(crate) fn next(lines: &[u64], from: u64, forward: bool, times: u64) -> Optio
     Some((usize::try_from(at).ok()?, is_around))
 }
 
-/// The same among `all` lines, if `before` of them precede the origin.
+/// Returns the wanted line among `all` lines, if `before` of them precede the origin.
 pub(crate) fn further(before: u64, all: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
     let last = all.checked_sub(1)?;
     let steps = times.saturating_sub(1);

@@ -94,7 +94,7 @@ fn fitted(parts: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'stat
     (over == 0).then(|| line_of(&parts, theme))
 }
 
-/// As many parts as fit. If only the first is left, shows as much of it as fits.
+/// Drops parts until the rest fits. If only the first is left, shows as much of it as fits.
 fn fewer(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static> {
     loop {
         if let Some(line) = fitted(&parts, room, theme) {

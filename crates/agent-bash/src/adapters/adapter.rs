@@ -9,28 +9,28 @@ use serde_json::{Value, json};
 pub struct Adapter {
     /// The name by which it is selected.
     pub name: &'static str,
-    /// Which models it is for, in a few words.
+    /// The models that know this tool, in a few words.
     pub about: &'static str,
     /// The package and version that published its interface.
     pub source: &'static str,
-    /// Its limits.
+    /// The adapter's limits.
     pub knobs: Knobs,
-    /// Its tools, in the order in which a model sees them.
+    /// The adapter's tools, in the order in which a model sees them.
     pub tools: &'static [Tool],
 }
 
 /// One tool of an adapter.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name.
+    /// The tool's name.
     pub name: &'static str,
-    /// Its description for the model.
+    /// The tool's description for the model.
     pub about: &'static str,
     /// The provider's declaration, if the provider knows the tool by a type of its own.
     pub provider: Option<fn() -> Value>,
-    /// Its input fields.
+    /// The tool's input fields.
     pub fields: &'static [Field],
-    /// Whether its schema forbids additional fields. They are refused in any case.
+    /// True if the tool's schema forbids additional fields. They are refused in any case.
     pub closed: bool,
     /// Maps a call to the pipeline, or says what is wrong with it.
     pub plan: fn(&CallFields) -> Result<Plan, String>,
@@ -46,9 +46,9 @@ pub enum Declared {
     Provider(Value),
     /// By name, description and schema.
     Function {
-        /// Its name.
+        /// The tool's name.
         name: &'static str,
-        /// Its description for the model.
+        /// The tool's description for the model.
         description: &'static str,
         /// JSON Schema of its fields.
         input_schema: Value,

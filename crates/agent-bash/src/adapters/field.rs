@@ -7,14 +7,14 @@ use std::time::Duration;
 /// One field.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its name.
+    /// The field's name.
     pub name: &'static str,
-    /// Its type.
+    /// The field's type.
     pub kind: FieldType,
-    /// Whether a call without it is refused here. If the published tool has a message of its own
-    /// for that, its plan checks it.
+    /// True if parsing refuses a call without this field. If the published tool has a message of
+    /// its own for that, this is false and the adapter's plan refuses the call.
     pub required: bool,
-    /// Its description for the model.
+    /// The field's description for the model.
     pub about: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub enum FieldType {
     Flag,
     /// A whole number, zero or more; its schema says `integer`.
     Integer,
-    /// The same, with type `number` in the published schema.
+    /// An integer, with type `number` in the published schema.
     Number,
     /// An array of strings.
     Texts,
@@ -54,7 +54,7 @@ impl Field {
         }
     }
 
-    /// Its JSON Schema.
+    /// The field's JSON Schema.
     pub fn schema(&self) -> Value {
         let mut schema = match self.kind {
             FieldType::Text => json!({ "type": "string" }),
@@ -113,7 +113,7 @@ pub enum FieldError {
     Unknown {
         /// The field as given.
         field: String,
-        /// Its value, shortened.
+        /// The field's value, shortened.
         got: String,
         /// The existing fields.
         known: String,
@@ -127,7 +127,7 @@ pub enum FieldError {
         expected: String,
         /// The expected JSON type.
         json: &'static str,
-        /// Its value, shortened.
+        /// The field's value, shortened.
         got: String,
     },
     /// A required field is missing.

@@ -71,7 +71,7 @@ impl From<Request> for Wanted {
 /// The outcome of a call, for its layout.
 #[derive(Debug)]
 pub enum Done<'a> {
-    /// Its fields could not be parsed; nothing was started.
+    /// The call's fields could not be parsed; nothing was started.
     Misread(&'a FieldError),
     /// The call is invalid; nothing was started.
     Invalid(&'a str),
@@ -110,11 +110,11 @@ pub struct Chunk {
     pub waited: Duration,
     /// The number for later calls; `None` if the command has ended.
     pub session: Option<u64>,
-    /// Its account, if it has ended.
+    /// The command's account, if it has ended.
     pub account: Option<Arc<Account>>,
     /// The output.
     pub part: OutputPart,
-    /// Whether it runs on a terminal.
+    /// True if the command runs on a terminal.
     pub on_terminal: bool,
     /// To be set if not all of the output is shown.
     pub keep: Keep,
@@ -123,13 +123,13 @@ pub struct Chunk {
 /// A command that was run, or refused.
 #[derive(Debug, Clone)]
 pub struct FinishedRun {
-    /// Its account.
+    /// The command's account.
     pub account: Arc<Account>,
-    /// Its process group, if it was started.
+    /// The command's process group, if it was started.
     pub group: Option<u32>,
-    /// Its raw output.
+    /// The command's raw output.
     pub part: Arc<OutputPart>,
-    /// Its output so far, if it continues in the background and that was asked for.
+    /// The command's output so far, if it continues in the background and that was asked for.
     pub initial: Option<String>,
 }
 
@@ -138,7 +138,7 @@ pub struct FinishedRun {
 pub struct Shown {
     /// The text for the model.
     pub content: String,
-    /// Whether the tool reports an error.
+    /// True if the tool reports an error.
     pub is_error: bool,
     /// The structured form of the answer, if the tool has one.
     pub structured: Option<Value>,

@@ -20,9 +20,9 @@ pub struct Adapted {
     session: Arc<Conversation>,
     running: Arc<Running>,
     clock: Arc<dyn Clock>,
-    /// As [`crate::CallOptions::tools`].
+    /// The model's other tools, as in [`crate::CallOptions::tools`].
     tools: Option<Vec<String>>,
-    /// As [`crate::CallOptions::window`].
+    /// The largest text that the client passes on, as in [`crate::CallOptions::window`].
     window: Option<Window>,
 }
 
@@ -32,7 +32,7 @@ pub struct Adapted {
 pub struct ToolAnswer {
     /// The text for the model, in the format of the adapted tool.
     pub content: String,
-    /// Whether the tool reports an error.
+    /// True if the tool reports an error.
     pub is_error: bool,
     /// The structured form of the answer; `null` if the tool has none.
     pub structured: Option<Value>,

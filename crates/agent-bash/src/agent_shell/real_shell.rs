@@ -7,7 +7,7 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Where shells are, before `$PATH` is searched.
+/// The directories that are searched for shells before `$PATH`.
 const DIRECTORIES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 
 /// Why no shell was found.

@@ -1,15 +1,15 @@
-//! Which changed files run or configure programs outside of the sandbox.
+//! Finds the changed files that run or configure programs outside of the sandbox.
 
 use agent_bash_core::changes::{Change, FileChange, FileKind};
 use agent_bash_sandbox::{ChangedPath, protected_among};
 use std::path::{Path, PathBuf};
 
-/// The protected paths of a workspace, besides the usual files.
+/// The protected paths of a workspace, in addition to the built-in names.
 #[derive(Debug, Default)]
 pub(crate) struct Protected {
-    /// Where `~/` leads.
+    /// The user's home directory, which replaces a leading `~/`.
     pub(crate) home: Option<PathBuf>,
-    /// As in the settings of the sandbox.
+    /// The additional paths from the sandbox's settings.
     pub(crate) further: Vec<PathBuf>,
 }
 

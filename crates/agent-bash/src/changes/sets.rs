@@ -24,7 +24,7 @@ const NAMED: usize = 20;
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
     store: Arc<ChangeStore>,
-    /// Where relative paths are from, if it is in the set's tree.
+    /// The directory that relative paths start from, if it is below the root of the change set.
     cwd: PathBuf,
 }
 
@@ -177,7 +177,7 @@ impl ChangeSets {
         self.store.level()
     }
 
-    /// Whether calls are recorded, so that a model may be told that it can look and take back.
+    /// True if calls are recorded, so that a model may list and undo changes.
     pub fn is_on(&self) -> bool {
         self.store.is_on()
     }
@@ -231,7 +231,7 @@ impl ChangeSets {
         self.with(None, |store, session| store.show(session, id))
     }
 
-    /// The same, and all of its files.
+    /// Returns a change set with all of its files.
     ///
     /// # Errors
     /// As [`Self::show`].
@@ -307,7 +307,7 @@ impl ChangeSets {
         protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
     }
 
-    /// The same for a model, as far as the setting `changes.commit` allows it.
+    /// Commits a trial for a model, as far as the setting `changes.commit` allows it.
     ///
     /// # Errors
     /// As [`Self::commit`]; [`ChangesRefused::NotAllowed`].

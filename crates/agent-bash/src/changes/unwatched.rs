@@ -34,7 +34,7 @@ impl Unwatched {
         }
     }
 
-    /// Whether that was seen: each further attempt would take as long.
+    /// True if a scan of this directory took too long before: each further scan would, too.
     pub(crate) fn was_too_large(&self, root: &Path) -> bool {
         lock(&self.too_large).contains(root)
     }

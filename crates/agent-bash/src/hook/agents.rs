@@ -12,7 +12,7 @@ pub use codex::CODEX;
 pub use gemini_cli::GEMINI_CLI;
 pub use opencode::OPENCODE;
 
-/// All of them.
+/// All agents with a hook.
 pub const AGENTS: [&Agent; 4] = [&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE];
 
 /// Finds an agent by name.

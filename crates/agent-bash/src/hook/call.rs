@@ -63,9 +63,9 @@ pub enum BadCall {
     BadInput {
         /// The tool.
         tool: &'static str,
-        /// Its field.
+        /// The name of the field.
         field: &'static str,
-        /// Its expected type.
+        /// The expected type of the field.
         expected: &'static str,
         /// The type received.
         got: &'static str,

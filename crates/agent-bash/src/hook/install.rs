@@ -17,7 +17,7 @@ use crate::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Which settings to change.
+/// The scope of the settings file to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scope {
@@ -76,7 +76,7 @@ pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
     text.contains(&format!("hook {}{REWRITE}", agent.name))
 }
 
-/// As [`with_hook`], for a hook that answers by
+/// Returns the text with a hook that answers by
 /// [`answer_rewriting`](crate::hook::answer_rewriting).
 ///
 /// # Errors

@@ -12,9 +12,9 @@ const LINKS: &str = "agent-bash/links";
 /// An agent with a shell tool of its own.
 #[derive(Debug)]
 pub struct ShellAgent {
-    /// Its name on the command line.
+    /// The agent's name on the command line.
     pub name: &'static str,
-    /// Its program, as found on `PATH`.
+    /// The agent's program, as found on `PATH`.
     pub program: &'static str,
     /// The version whose calls were recorded.
     pub recorded_with: &'static str,
@@ -38,7 +38,7 @@ pub enum ShellWay {
 pub struct ShellSetting {
     /// The agent's name.
     pub(in crate::hook) agent: &'static str,
-    /// Where the agent keeps it.
+    /// The path of the file with the agent's setting.
     pub(in crate::hook) settings: SettingsPath,
     /// Another name of the file.
     pub(in crate::hook) other_file: Option<&'static str>,
@@ -92,8 +92,8 @@ pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
     Some(data.join(LINKS))
 }
 
-/// All of them. VS Code is not here: its agent types into an interactive shell, which
-/// `agent-bash shell` leaves to bash.
+/// All agents that take a shell from their settings. VS Code is not listed: its agent types into an
+/// interactive shell, which `agent-bash shell` leaves to bash.
 pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     &ShellAgent {
         name: "claude-code",

@@ -28,7 +28,7 @@ fn notes(account: &Account) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }
 
-/// The same, for a tool that reports survivors in its own way.
+/// Returns these lines without the survivors, for a tool that reports survivors in its own way.
 fn notes_but_survivors(account: &Account, printed: &[SinkReport]) -> Vec<String> {
     let notices = account.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 const BY_COMPARING: &str = "  by scan, may be incomplete: the call could not be traced, so its directory was scanned before and after;
   what others changed meanwhile is in it, and nothing of it can be taken back\n";
 
-/// The word for what has become of a set.
+/// Returns the word for a state.
 pub fn state(state: ChangesState) -> &'static str {
     match state {
         ChangesState::Listed => "listed",
@@ -25,7 +25,7 @@ pub fn state(state: ChangesState) -> &'static str {
     }
 }
 
-/// The same of this set, and whether some of it was taken back.
+/// Returns the word for a change set's state, with a note if some of its changes were undone.
 fn fate(changes: &Changes) -> String {
     let word = match (changes.by, changes.state) {
         (ChangesBy::Overlay, ChangesState::Done) => "committed",

@@ -101,7 +101,7 @@ fn stream(text: &mut String, printed: &SinkReport) {
     }
 }
 
-/// Where the full output is.
+/// The line with the path of the full output.
 fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
     let cap = truncated_note(artifact);

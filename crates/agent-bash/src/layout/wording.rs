@@ -114,7 +114,7 @@ pub(super) fn shown_text(printed: &SinkReport) -> String {
     }
 }
 
-/// Whether a stream is replaced by a line about it.
+/// True if the layout shows a line about the stream instead of the stream.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
     matches!(printed.shown, Shown::Binary)
 }

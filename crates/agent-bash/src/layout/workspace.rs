@@ -76,7 +76,8 @@ const FATAL: i32 = 128;
 
 const SIGTERM: i32 = 15;
 
-/// As in `$?`. A process that we ended was sent SIGTERM, then SIGKILL if it did not react.
+/// The exit code as a shell reports it in `$?`. A process that we ended was sent SIGTERM, then
+/// SIGKILL if it did not react.
 fn exit_code(status: &Status, signal: Option<i32>) -> String {
     match status {
         Status::TimedOut { .. } | Status::Cancelled => {
@@ -94,8 +95,8 @@ fn byte_limit(limits: OutputLimits) -> usize {
     }
 }
 
-/// Both streams, and the limit that cut them, if any. It applies to both together, so anything
-/// after a truncated stream is dropped.
+/// Joins both streams, and returns the limit that cut them, if any. It applies to both together, so
+/// anything after a truncated stream is dropped.
 fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));

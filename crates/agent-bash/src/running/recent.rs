@@ -16,16 +16,16 @@ pub(super) struct Recent {
     unread_from: u64,
     /// Line ends before it.
     unread_lines: u64,
-    /// Its first [`HEAD`] bytes.
+    /// The first [`HEAD`] bytes of the unread output.
     head: Vec<u8>,
 }
 
 /// The output since the last read.
 #[derive(Debug)]
 pub(super) struct Unread {
-    /// Its offset.
+    /// The offset of the unread output.
     pub(super) from: u64,
-    /// Its first [`HEAD`] bytes.
+    /// The first [`HEAD`] bytes of the unread output.
     pub(super) head: Vec<u8>,
     /// Number of line ends in it.
     pub(super) lines: u64,

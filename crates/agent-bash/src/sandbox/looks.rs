@@ -52,7 +52,7 @@ impl Looks {
     }
 }
 
-/// One of them; over when it is dropped.
+/// A look that is under way, until this is dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
 impl UnderWay {

@@ -13,7 +13,7 @@ pub enum Lacking {
     Refuse,
 }
 
-/// Which temporary directory may be written.
+/// The temporary directory that may be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tmp {

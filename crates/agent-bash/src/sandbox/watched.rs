@@ -31,7 +31,7 @@ enum PathState {
     Absent,
     /// Kept as it is by the mount on this very file.
     Mounted(Identity),
-    /// Its contents, with those of everything below it.
+    /// The digest of the path's contents, including everything below a directory.
     Digest([u8; 32]),
 }
 
@@ -62,7 +62,8 @@ impl Watched {
         }
     }
 
-    /// As [`Self::before`], where nothing was replaced; `None` if that takes looking into files.
+    /// Returns the state before a call if no protected path was replaced; `None` if files would
+    /// have to be read.
     pub(crate) fn at_once(plan: &Plan, stamp: &Stamp) -> Option<Self> {
         let mut found = stamp.protected().filter_map(|(_, found)| found);
         found
@@ -70,7 +71,7 @@ impl Watched {
             .then(|| Self::before(plan, stamp, &BTreeSet::new()))
     }
 
-    /// Whether there is nothing to look at.
+    /// True if there are no paths to compare.
     pub(crate) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
@@ -86,7 +87,7 @@ impl Watched {
         changed.map(|(path, _)| path.clone()).collect()
     }
 
-    /// As [`Self::changed`]; `None` if that takes asking a file system.
+    /// Returns the changed paths; `None` if a file system would have to be asked.
     pub(crate) fn changed_as_known(&self) -> Option<Vec<PathBuf>> {
         if self.around.as_ref().is_some_and(|it| it.are_the_same()) {
             return Some(Vec::new());
@@ -106,7 +107,7 @@ impl Watched {
     }
 }
 
-/// Whether the kernel keeps the file as it is: nothing can be mounted over a link.
+/// True if the kernel protects the file itself, as nothing can be mounted over a link.
 fn keeps(plan: &Plan, found: Identity) -> bool {
     plan.tier == Tier::Full && !found.is_link
 }

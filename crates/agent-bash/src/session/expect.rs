@@ -15,9 +15,9 @@ use std::sync::Arc;
 /// meanwhile.
 const JUDGED_AHEAD: usize = 4096;
 
-/// Whether something may be started for a call ahead of it: it is valid, is for a shell of its own
-/// in the host's directory, and these settings do not refuse its script. The call itself is judged
-/// all the same; this only keeps one that will be refused from starting anything.
+/// True if something may be started for a call ahead of it. The call must be valid, need a new
+/// shell in the host's directory, and pass these settings' rules. The call itself is checked again;
+/// this only keeps a call that will be refused from starting anything.
 pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
     let Some(request) = call.request() else {
         return false;
@@ -35,7 +35,7 @@ pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) ->
         })
 }
 
-/// Whether it needs nothing but a new shell without input.
+/// True if the request needs only a new shell without input.
 fn is_plain(request: &Request) -> bool {
     // A view is mounted for its trial.
     request.trial.is_none()
@@ -61,9 +61,9 @@ impl Conversation {
         }
     }
 
-    /// As [`Self::expect`], for a call in the box of the settings. Which box that is takes a look
-    /// at files. Whether this system can close it is what the shell then says, so that no other one
-    /// has to be closed to find out.
+    /// Starts a shell ahead of a call in the sandbox of the settings. Finding the plan of that
+    /// sandbox takes a look at files. The shell reports whether this system can enforce the plan,
+    /// so that no other sandbox has to be started for that.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BangMessage {
-    /// As typed, without the mark.
+    /// The command as typed, without the mark.
     pub command: String,
     /// The shown output, cleaned: the last 50 KB, with nothing around it.
     pub output: String,

@@ -20,8 +20,8 @@ use std::thread;
 /// Options for opening a [`Conversation`], besides settings and host.
 #[derive(Debug, Clone)]
 pub struct ConversationOptions {
-    /// Its name below the state directory: one path component. Its jobs and artifacts are stored
-    /// there, and a later session with that name finds them again.
+    /// The conversation's name below the state directory: one path component. Its jobs and
+    /// artifacts are stored there, and a later session with that name finds them again.
     pub name: String,
     /// How to start supervisors.
     pub supervisor: Supervisor,
@@ -88,7 +88,7 @@ impl ConversationOptions {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Its name is not usable as a directory name.
+    /// The name is not usable as a directory name.
     #[error(transparent)]
     Name(#[from] SessionNameError),
     /// Unknown rule id. Loaded settings are already validated.
@@ -111,7 +111,7 @@ impl Conversation {
         Self::open_with(settings, host, options, |builder| builder)
     }
 
-    /// As [`Self::open`], with additions to the tool: an approver, the model's tools, a terminal.
+    /// Opens a conversation with additions to the tool: an approver, the model's tools, a terminal.
     ///
     /// # Errors
     /// [`OpenError`].

@@ -133,7 +133,7 @@ pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
     Value::try_from(value).ok()
 }
 
-/// As it would be written; whole days in days, whole hours in hours.
+/// The value as it is written in a file; whole days in days, whole hours in hours.
 pub(super) fn duration_value(duration: Duration) -> Value {
     const HOUR: u64 = 60 * 60;
     let hours = duration.as_secs() / HOUR;

@@ -18,7 +18,7 @@ use toml::{Table, Value};
 const MADE: &str = "a sandboxed call has made it; save it again for it to count";
 const CHANGED: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
 
-/// Where a value came from.
+/// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
@@ -55,7 +55,7 @@ pub enum SettingsError {
     /// A file exists but cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// Its path.
+        /// The file's path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -63,7 +63,7 @@ pub enum SettingsError {
     /// A file is not valid TOML.
     #[error("{}: {message}", path.display())]
     NotToml {
-        /// Its path.
+        /// The file's path.
         path: PathBuf,
         /// The error, with line and column.
         message: String,
@@ -71,7 +71,7 @@ pub enum SettingsError {
     /// Unknown key.
     #[error("{origin}: unknown setting `{key}`; {}", instead(*.nearest))]
     UnknownKey {
-        /// Where it was found.
+        /// The source with the error.
         origin: Origin,
         /// The key as written.
         key: String,
@@ -81,7 +81,7 @@ pub enum SettingsError {
     /// Invalid value.
     #[error("{origin}: `{key}` = {value}: {expected}")]
     BadValue {
-        /// Where it was found.
+        /// The source with the error.
         origin: Origin,
         /// The key.
         key: &'static str,
@@ -95,7 +95,7 @@ pub enum SettingsError {
         "{origin}: a project's file may only tighten; `{key}` = {value} is for the user's own settings"
     )]
     NotForProjects {
-        /// Where it was found.
+        /// The source with the error.
         origin: Origin,
         /// The key.
         key: &'static str,

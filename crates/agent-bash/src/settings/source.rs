@@ -26,7 +26,7 @@ pub(super) enum FileLookup {
     Nothing,
     /// A file that is ignored, and why.
     Ignored(&'static str),
-    /// Its text.
+    /// The file's text.
     Text(String),
 }
 

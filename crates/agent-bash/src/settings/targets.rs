@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct TargetSettings {
     /// `ssh`, `docker`, `podman`, `kube`, `command`.
     pub transport: Transport,
-    /// Where it leads, as in the target's name without settings: `dev@box:22`, `container`,
+    /// The destination, as in the name of a target without settings: `dev@box:22`, `container`,
     /// `namespace/pod`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
@@ -67,7 +67,7 @@ pub enum TargetSettingsError {
     /// Something is missing, or too much.
     #[error("the target `{name}`: {what}")]
     Unclear {
-        /// Its name.
+        /// The target's name.
         name: String,
         /// The error.
         what: String,

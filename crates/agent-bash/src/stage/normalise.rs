@@ -6,8 +6,8 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, NoticeKind, Request};
 use agent_bash_policy::{Parsed, lift, trimmed};
 
-/// Whether the profile wants this for the call. A background job's output goes into its file as the
-/// command writes it; an invocation runs as it is.
+/// True if the profile lifts limits for the call. A background job's output goes into its file as
+/// the command writes it; an invocation runs as it is.
 fn is_wanted(tool: &ToolContext, call: &Call, request: &Request) -> bool {
     let is_job = request.mode == Some(Mode::Background);
     tool.profile.normalise && call.invocation.is_none() && !is_job

@@ -9,9 +9,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
-    /// As written by a model; parsed with the accepted spellings.
+    /// JSON written by a model, parsed with the accepted spellings.
     Json(Value),
-    /// As built by a program.
+    /// A request built by a program.
     Request(Request),
     /// Parsed already: [`Self::parsed`].
     Parsed(Parsed),

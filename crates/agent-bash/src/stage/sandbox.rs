@@ -110,7 +110,7 @@ fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSett
     Err(Refusal::NotOffered(missing))
 }
 
-/// Whether `wanted`, made from `own`, allows anything that `own` does not.
+/// True if `wanted`, made from `own`, allows anything that `own` does not.
 fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
     own.level != SandboxLevel::Off
         && (wanted.level > own.level

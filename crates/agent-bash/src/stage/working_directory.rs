@@ -42,7 +42,7 @@ fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-/// Whether the call runs in its own or the session's directory, as opposed to a persistent shell,
+/// True if the call runs in its own or the session's directory, as opposed to a persistent shell,
 /// which has a directory already.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)

@@ -35,7 +35,7 @@ pub(crate) struct PathRecord {
     pub(crate) content: Content,
 }
 
-/// Where the contents of a file are stored.
+/// The place where the contents of a file are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     /// No contents: the path did not exist, or is a directory.

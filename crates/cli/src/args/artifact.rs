@@ -38,7 +38,7 @@ pub(crate) enum ArtifactAction {
     },
     /// Print a page of one.
     Show {
-        /// Its number, its link (`artifact://3`), or its path.
+        /// The artifact's number, its link (`artifact://3`), or its path.
         id: String,
         /// First line, from 1.
         #[arg(
@@ -64,7 +64,7 @@ pub(crate) enum ArtifactAction {
     Grep {
         /// The expression; `(?i)` in front ignores case.
         pattern: String,
-        /// Its number, its link (`artifact://3`), or its path.
+        /// The artifact's number, its link (`artifact://3`), or its path.
         id: String,
         /// Lines of context around each match.
         #[arg(long, short = 'C', value_name = "N", default_value_t = 0)]

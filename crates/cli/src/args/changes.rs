@@ -51,7 +51,7 @@ pub(crate) enum ChangesAction {
     List,
     /// Print which files a set changed, or would.
     Show {
-        /// Its number, or its link (`changes://7`).
+        /// The change set's number, or its link (`changes://7`).
         id: ChangesId,
         /// Print only the files' names, each with a NUL after it.
         #[arg(short = 'z', conflicts_with = "json")]
@@ -59,24 +59,24 @@ pub(crate) enum ChangesAction {
     },
     /// Print what a set changed in files, or would, as a unified diff.
     Diff {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         id: ChangesId,
         /// Only these files, and what is in these directories.
         paths: Vec<PathBuf>,
     },
     /// Commit a held trial: all changes, or none if another process changed one of the files.
     Commit {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         id: ChangesId,
     },
     /// Remove the changes that a trial held back.
     Discard {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         id: ChangesId,
     },
     /// Take back what a set changed.
     Undo {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         id: ChangesId,
         /// Only these files, and what is in these directories.
         paths: Vec<PathBuf>,
@@ -86,7 +86,7 @@ pub(crate) enum ChangesAction {
     },
     /// Make the changes again that were taken back.
     Redo {
-        /// Its number, or its link.
+        /// The change set's number, or its link.
         id: ChangesId,
     },
 }

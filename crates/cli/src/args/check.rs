@@ -66,12 +66,12 @@ pub(crate) struct Questions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Also check whether safe mode's list allows it; the list is that of both levels, `read_only`
+    /// Check the script against safe mode's list, too; the list is that of both levels, `read_only`
     /// and `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Also check whether one of these tools is better suited; by default those of the settings, if
+    /// Check whether one of these tools is better suited, too; by default those of the settings, if
     /// the interceptor blocks.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
@@ -84,10 +84,10 @@ pub(crate) struct Questions {
 /// One of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckArg {
-    /// Whether it could do unintended harm.
+    /// Check for unintended harm.
     Safety,
-    /// Whether safe mode's list allows it.
+    /// Check by safe mode's list.
     Safemode,
-    /// Whether another tool is better suited.
+    /// Check for a better tool.
     Interceptor,
 }

@@ -14,7 +14,8 @@ pub(crate) struct CpArgs {
     #[arg(value_name = "FROM")]
     pub(crate) from: String,
 
-    /// Where to: a file, or a directory for a file of the same name (on a target it ends with `/`).
+    /// The destination: a file, or a directory for a file of the same name (on a target it ends
+    /// with `/`).
     #[arg(value_name = "TO")]
     pub(crate) to: String,
 }

@@ -45,12 +45,12 @@ pub(crate) enum JobsAction {
     },
     /// Print the details of one as JSON.
     Show {
-        /// Its number.
+        /// The job's number.
         id: String,
     },
     /// Print the output of one.
     Output {
-        /// Its number.
+        /// The job's number.
         id: String,
         /// Only the last N lines.
         #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
@@ -61,7 +61,7 @@ pub(crate) enum JobsAction {
     },
     /// Write to the stdin of one that was started with `--stdin=pipe`.
     Input {
-        /// Its number.
+        /// The job's number.
         id: String,
         /// The text; a newline is appended. Without it, and without --close, our own stdin is
         /// copied unchanged.
@@ -75,7 +75,7 @@ pub(crate) enum JobsAction {
     },
     /// Wait until one has ended, without ending it. Exit code 0, or 124 if it is still running.
     Wait {
-        /// Its number.
+        /// The job's number.
         id: String,
         /// Maximum time to wait.
         #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
@@ -83,7 +83,7 @@ pub(crate) enum JobsAction {
     },
     /// End one and all its processes: SIGTERM, then SIGKILL.
     Kill {
-        /// Its number.
+        /// The job's number.
         id: String,
         /// Time between SIGTERM and SIGKILL.
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2s", allow_negative_numbers = true)]
@@ -102,7 +102,7 @@ impl JobsAction {
 }
 
 impl JobsArgs {
-    /// Whether it copies our own stdin.
+    /// True if the job reads a copy of our own stdin.
     pub(crate) fn reads(&self) -> bool {
         matches!(
             self.action,

@@ -55,8 +55,8 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) recorded: Recorded,
 
-    /// Where to write the page; `-` is stdout. A file that exists is replaced, a pipe or a device
-    /// is written to.
+    /// The file for the page; `-` is stdout. A file that exists is replaced, a pipe or a device is
+    /// written to.
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub(crate) output: PathBuf,
 }

@@ -32,10 +32,10 @@ pub(crate) enum SafeLevelArg {
 pub(crate) enum SandboxArg {
     /// Not confined.
     Off,
-    /// Its own temporary directory may be written.
+    /// Only the call's own temporary directory may be written.
     #[value(name = "read_only", alias = "read-only")]
     ReadOnly,
-    /// Its own temporary directory, and the workspace.
+    /// The call's own temporary directory and the workspace may be written.
     #[value(name = "workspace_write", alias = "workspace-write")]
     WorkspaceWrite,
 }
@@ -63,7 +63,7 @@ impl From<TrialArg> for TrialRequest {
 pub(crate) enum ChangesArg {
     /// Nothing.
     Off,
-    /// Which they are.
+    /// The names of the files.
     List,
     /// All that an undo needs.
     Undo,
@@ -124,7 +124,7 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// Where a command's stdin comes from.
+/// The source of a command's stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StdinArg {
     /// Our own stdin.

@@ -86,7 +86,7 @@ impl From<anyhow::Error> for Refused {
 /// Other sessions that are named where one has not what is looked for.
 const NAMED: usize = 5;
 
-/// Where sets are looked for.
+/// The store and the session whose change sets are looked up.
 struct ChangesLocation<'a> {
     state: PathBuf,
     cwd: PathBuf,

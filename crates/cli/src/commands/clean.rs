@@ -74,7 +74,7 @@ fn sweep_other_versions() -> usize {
         .count()
 }
 
-/// Whether a file has the name of a program that was uploaded.
+/// True if a file has the name of a program that was uploaded.
 fn is_uploaded(name: &OsStr) -> bool {
     let hash = name
         .to_str()

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// A state directory, and how it was chosen.
 #[derive(Debug)]
 pub(crate) struct ChosenState {
-    /// Its name.
+    /// The name of the session.
     pub(crate) name: String,
     /// True if the user did not name it, and it is not that of `agent-bash run`.
     pub(crate) is_assumed: bool,

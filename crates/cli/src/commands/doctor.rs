@@ -208,8 +208,8 @@ fn enforced(missing: &[Lack]) -> (Grade, String) {
     (Grade::Note, detail)
 }
 
-/// Whether what commands do to files can be undone, and tried. None is a problem if the settings
-/// ask for a record.
+/// Tries to undo a change, and to run a trial. A failure is only a problem if the settings ask for
+/// a record.
 async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Finding; 2] {
     let changes::Tried { record, trial } = changes::tried(settings, start, SESSION).await;
     let wanted = theirs.changes.level.unwrap_or(ChangesLevel::Off);
@@ -230,7 +230,7 @@ async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Find
     [records, trials]
 }
 
-/// Whether a process that moved to a session of its own (`setsid`) is still named.
+/// Checks that a process that moved to a session of its own (`setsid`) is still named.
 fn survivors(result: &ToolResult) -> Finding {
     let (grade, detail) = if result.survivors.is_empty() {
         (
@@ -263,7 +263,7 @@ async fn space(tool: &BashTool) -> Finding {
     )
 }
 
-/// Whether a command can get a terminal.
+/// Checks that a command can get a terminal.
 async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> {
     let settings = Settings {
         virtual_terminal: true,
@@ -309,8 +309,8 @@ fn variables(start: &Start) -> Finding {
     Finding::new(Grade::of(named.is_empty()), "variables", detail)
 }
 
-/// Whether every rule's pattern is valid (a rule with an invalid one is skipped), and whether there
-/// are tools to propose.
+/// Checks that every rule's pattern is valid (a rule with an invalid one is skipped), and that
+/// there are tools to propose.
 fn interceptor(settings: &Settings) -> Finding {
     let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
     let invalid: Vec<String> = rules

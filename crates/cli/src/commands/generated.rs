@@ -27,7 +27,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Also completes job and artifact numbers, from the program's own listings.
+/// A completion of job and artifact numbers, from the program's own listings.
 const BASH_IDS: &str = include_str!("completion_of_ids.bash");
 
 /// Prints a manual page, or writes all of them.

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
-/// As for `timeout(1)`.
+/// The exit code if the job is still running, as of `timeout(1)`.
 const STILL_RUNNING: u8 = 124;
 
 /// There is no such job, or none of its output is left.

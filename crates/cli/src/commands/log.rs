@@ -131,7 +131,7 @@ fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) ->
     parts.join(", ")
 }
 
-/// Which record it is: above the table, for people.
+/// The line above the table that identifies the record, for people.
 fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     format!(
         "{}, since {} ({})\n\n",
@@ -148,12 +148,12 @@ struct Since {
     background: BTreeMap<ChangesId, Vec<Changes>>,
     /// Change sets that may belong to an earlier call.
     unsure: BTreeSet<ChangesId>,
-    /// Whether each job still runs.
+    /// The jobs of the calls, each with true while the job runs.
     jobs: BTreeMap<JobId, bool>,
 }
 
 impl Since {
-    /// Whether something that the call left running still does, if that is known.
+    /// True if a process of the call is still running; `None` if that is unknown.
     fn runs(&self, result: &ToolResult) -> Option<bool> {
         let jobs = result.survivors.iter().filter_map(|it| it.job.as_ref());
         jobs.filter_map(|id| self.jobs.get(id))

@@ -1,4 +1,4 @@
-//! Which record `log` and `report` read.
+//! Finds the record that `log` and `report` read.
 
 use crate::args::{RecordName, Recorded as Chosen};
 use crate::commands::since;

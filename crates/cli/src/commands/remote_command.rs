@@ -34,7 +34,7 @@ pub(crate) struct Elsewhere<'a> {
     pub(crate) heading: Option<&'static str>,
 }
 
-/// As the command's exit code where a signal ended it there.
+/// The exit code if a signal ended the command on the remote host.
 const KILLED: u8 = 137;
 
 /// Runs the command there, and prints what it printed.

@@ -94,8 +94,8 @@ fn job_line(job: Job) -> JobLine {
     line
 }
 
-/// Where there is a file, or nothing, it is replaced in one step, and private: the page has what
-/// commands printed. Anything else, such as a pipe or a device, is written to.
+/// Writes the page. A regular or missing file is replaced in one step, and private, as the page has
+/// what commands printed. Anything else, such as a pipe or a device, is written to.
 fn write(named: &Path, html: &str) -> io::Result<()> {
     let file = led_to(named)?;
     let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
@@ -116,7 +116,7 @@ fn write(named: &Path, html: &str) -> io::Result<()> {
 /// Resolves links in a path, which need not exist. Links in /proc are not followed: an open file is
 /// not what its link says.
 fn led_to(path: &Path) -> io::Result<PathBuf> {
-    /// As many as Linux follows.
+    /// Linux's limit for links in a path.
     const LINKS: usize = 40;
     let mut path = path.to_owned();
     for _ in 0..LINKS {

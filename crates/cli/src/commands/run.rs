@@ -113,7 +113,7 @@ struct Prepared {
     session: Conversation,
     /// Present if the call gets its own terminal.
     terminals: Option<Terminals>,
-    /// Whether its shell may be started before it.
+    /// True if the call's shell may be started before the call.
     is_expected: bool,
     clock: Arc<dyn Clock>,
 }
@@ -181,7 +181,7 @@ fn prepare(
     })
 }
 
-/// As [`prepare`], for a call on the target of that name.
+/// Prepares a call on the target of that name.
 async fn prepare_on(
     name: &str,
     args: &RunArgs,

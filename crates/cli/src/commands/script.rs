@@ -1,4 +1,4 @@
-//! Where a script comes from: the command line or stdin.
+//! Reads a script from the command line or stdin.
 
 use crate::usage::Usage;
 use agent_bash::core::MAX_COMMAND_BYTES;
@@ -33,7 +33,7 @@ pub(crate) fn stdin_text(what: &str) -> anyhow::Result<String> {
     })
 }
 
-/// As [`stdin_text`], but any bytes.
+/// Reads stdin as any bytes, with the limit of [`stdin_text`].
 ///
 /// # Errors
 /// Stdin cannot be read.

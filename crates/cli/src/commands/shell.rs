@@ -57,9 +57,9 @@ const GRACE: Duration = Duration::from_secs(2);
 pub(crate) struct CommandLine {
     /// `bash` or `sh`.
     name: &'static str,
-    /// Its `argv[0]`.
+    /// The shell's `argv[0]`.
     arg0: OsString,
-    /// Its other arguments.
+    /// The shell's other arguments.
     args: Vec<OsString>,
     /// True if the only argument is a text that need not be a command of the model.
     is_prefix: bool,

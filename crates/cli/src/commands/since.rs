@@ -148,7 +148,7 @@ fn inversion_text<'a>(set: &'a Listed, of: &'a Changes, back: &mut BTreeSet<&'a 
     format!("{word}: {}", some(&touched, set.changes.more))
 }
 
-/// Where files are, and where they were.
+/// Returns the paths of the files, and their former paths.
 fn names(files: &[FileChange]) -> BTreeSet<&str> {
     let at = files.iter().map(|file| &*file.name.path);
     let from = files.iter().filter_map(|file| file.from.as_deref());

@@ -23,8 +23,9 @@ pub(crate) async fn open(
     open_in(None, name, settings, start, options, add).await
 }
 
-/// As [`open`]. Calls work in `cwd`, by which the target's workspace is found; relative to the
-/// target's own directory.
+/// Opens a session whose calls work in `cwd`, by which the target's workspace is found; relative to
+/// the target's own directory. Calls work in `cwd`, by which the target's workspace is found;
+/// relative to the target's own directory.
 pub(crate) async fn open_in(
     cwd: Option<&str>,
     name: &str,

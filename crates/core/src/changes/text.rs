@@ -11,7 +11,7 @@ const NAMED: usize = 5;
 /// Marks changes that were detected by a scan ([`ChangesBy::Scan`]).
 pub const BY_SCAN: &str = "by scan, may be incomplete";
 
-/// Which changes of ordinary calls the text for the model names.
+/// The changes of ordinary calls that the text for the model names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

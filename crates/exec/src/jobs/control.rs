@@ -34,8 +34,8 @@ pub enum Waited {
 pub struct Killed {
     /// The job afterwards.
     pub job: Job,
-    /// Its processes that are still alive: those that withstand SIGKILL are in uninterruptible
-    /// sleep.
+    /// The job's processes that are still alive: those that withstand SIGKILL are in
+    /// uninterruptible sleep.
     pub survivors: Vec<Survivor>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct JobEntry {
     pub(super) command: String,
     /// For display; not every path is valid UTF-8.
     pub(super) cwd: String,
-    /// Its shell; for adopted survivors, the first one.
+    /// The job's shell; for adopted survivors, the first one.
     pub(super) process: ProcessIdentity,
     pub(super) pgid: u32,
     pub(super) supervisor: ProcessIdentity,
@@ -93,7 +93,7 @@ impl JobFiles {
         }
     }
 
-    /// Its processes that outlived the supervisor.
+    /// The job's processes that outlived the supervisor.
     pub(super) fn leftovers(&self) -> Leftovers {
         Leftovers {
             supervisor: self.entry.supervisor.clone(),
@@ -101,7 +101,7 @@ impl JobFiles {
         }
     }
 
-    /// Its output file.
+    /// The job's output file.
     pub(super) fn output(&self) -> Option<PathBuf> {
         match self.entry.kind {
             JobKind::Started => Some(self.directory.join(OUTPUT)),

@@ -37,37 +37,37 @@ pub enum JobError {
         "job {id} reads nothing (any more); only one that was started with `stdin: pipe` does, while it runs"
     )]
     NoStdin {
-        /// Its id.
+        /// The job's id.
         id: JobId,
     },
     /// The job did not read all input in time.
     #[error("job {id} has read {written} of {length} bytes and does not read on")]
     NotRead {
-        /// Its id.
+        /// The job's id.
         id: JobId,
         /// Bytes that were written.
         written: usize,
         /// Bytes that should have been written.
         length: usize,
     },
-    /// Its output was not stored.
+    /// The job's output was not stored.
     #[error("what job {id} prints is not kept")]
     NoOutput {
-        /// Its id.
+        /// The job's id.
         id: JobId,
     },
-    /// Its output is shorter than what was read before.
+    /// The job's output is shorter than what was read before.
     #[error("the output of job {id} has {length} bytes now: another process truncated it")]
     Shortened {
-        /// Its id.
+        /// The job's id.
         id: JobId,
-        /// Its current length.
+        /// The job's current length.
         length: u64,
     },
-    /// Its supervisor is running but cannot be reached.
+    /// The job's supervisor is running but cannot be reached.
     #[error("the supervisor of job {id} cannot be reached: {source}")]
     Unreachable {
-        /// Its id.
+        /// The job's id.
         id: JobId,
         /// Why.
         source: io::Error,
@@ -81,7 +81,7 @@ pub enum JobError {
     /// A file cannot be read or written.
     #[error("the list of jobs cannot be used: {path}: {source}")]
     Registry {
-        /// Its path.
+        /// The registry's path.
         path: PathBuf,
         /// Why.
         source: io::Error,

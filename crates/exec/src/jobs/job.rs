@@ -14,24 +14,24 @@ const MOMENT: Duration = Duration::from_secs(1);
 /// The state of a job at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Job {
-    /// Its id in the session: a number.
+    /// The job's id in the session: a number.
     pub id: JobId,
     /// How it came into being.
     pub kind: JobKind,
     /// The script; for adopted survivors, that of their call.
     pub command: String,
-    /// Its working directory at the start; invalid UTF-8 is replaced.
+    /// The job's working directory at the start; invalid UTF-8 is replaced.
     pub cwd: String,
     /// Pid of its shell; for adopted survivors, of the first one.
     pub pid: u32,
-    /// Its process group: `kill -9 -<pgid>` ends the processes still in it.
+    /// The job's process group: `kill -9 -<pgid>` ends the processes still in it.
     pub pgid: u32,
-    /// Its output file, with stdout and stderr interleaved. `None` for survivors whose call kept no
-    /// file.
+    /// The job's output file, with stdout and stderr interleaved. `None` for survivors whose call
+    /// kept no file.
     pub output: Option<PathBuf>,
-    /// Whether it can read input written with [`Jobs::write_stdin`](crate::Jobs::write_stdin).
+    /// True if the job can read input written with [`Jobs::write_stdin`](crate::Jobs::write_stdin).
     pub stdin: bool,
-    /// Whether it is running, or how it ended.
+    /// The job's state: running, or how it ended.
     pub state: JobState,
     /// When its script was handed over; for survivors, that of their call.
     pub started_at: Timestamp,
@@ -54,8 +54,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Whether it was over within a second after its call, by itself: where people look at jobs, it
-    /// is left out.
+    /// True if the survivors ended by themselves within a second after their call. Lists for people
+    /// omit such jobs.
     pub fn was_over_at_once(&self) -> bool {
         let JobState::Ended(end) = &self.state else {
             return false;
@@ -64,7 +64,7 @@ impl Job {
         self.kind == JobKind::Adopted && !self.is_asked_to_end && was_short
     }
 
-    /// Whether it still runs, and that may yet become true of it.
+    /// True if the job still runs, and [`Self::was_over_at_once`] may become true.
     pub fn may_be_over_at_once(&self, now: Timestamp) -> bool {
         self.kind == JobKind::Adopted
             && self.state == JobState::Running
@@ -87,7 +87,7 @@ pub enum JobKind {
     Adopted,
 }
 
-/// Whether a job is running.
+/// The state of a job: running, or how it ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobState {
@@ -95,8 +95,8 @@ pub enum JobState {
     Running,
     /// Ended, as its supervisor observed.
     Ended(JobEnd),
-    /// Its supervisor is gone and has not recorded how it ended. Processes of it may be alive;
-    /// [`Jobs::kill`](crate::Jobs::kill) finds them.
+    /// The job's supervisor is gone and has not recorded how it ended. Processes of it may be
+    /// alive; [`Jobs::kill`](crate::Jobs::kill) finds them.
     Lost {
         /// The observation.
         reason: String,

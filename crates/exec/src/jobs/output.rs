@@ -42,14 +42,14 @@ pub enum OutputRange {
 pub struct JobOutput {
     /// The raw bytes.
     pub bytes: Vec<u8>,
-    /// Their offset in the output.
+    /// The offset of these bytes in the output.
     pub from: u64,
     /// Offset where the next part begins.
     pub next: u64,
-    /// Whether this is the end of the output so far.
+    /// True if these bytes reach the end of the output so far.
     pub at_end: bool,
-    /// Whether this is the end for good: the job has ended and nothing holds its output open any
-    /// more.
+    /// True if no more output can follow: the job has ended and no process holds its output open
+    /// any more.
     pub complete: bool,
     /// The job, as it was just before the output was read.
     pub job: Job,
@@ -160,7 +160,7 @@ fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
     Ok(0)
 }
 
-/// Where line `first` begins and line `last` ends.
+/// Returns the offsets at which line `first` begins and line `last` ends.
 fn bounds_of_lines(file: &mut File, length: u64, first: u64, last: u64) -> io::Result<(u64, u64)> {
     let first = first.max(1);
     let mut from = if first == 1 { Some(0) } else { None };

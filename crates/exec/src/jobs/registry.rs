@@ -220,7 +220,7 @@ impl NewJob {
         self.private.create_new(OUTPUT).map(drop)
     }
 
-    /// Whether a supervisor has taken it over.
+    /// True if a supervisor has taken over the job.
     pub(super) fn is_taken(&self) -> bool {
         self.directory.join(ENTRY).exists()
     }

@@ -50,7 +50,7 @@ impl Directory {
         })
     }
 
-    /// Its path without links.
+    /// The directory's path without links.
     pub(super) fn canonical(&self) -> io::Result<PathBuf> {
         fs::canonicalize(&self.path)
     }

@@ -7,7 +7,7 @@ use super::shell_cwd::ShellCwd;
 pub(super) struct Remembered {
     /// The shell's directory; if `None`, a new shell enters the directory of its call.
     pub(super) cwd: Option<ShellCwd>,
-    /// Its exported variables, as printed by `export -p`. The exports after a call are read when
-    /// the next call begins.
+    /// The shell's exported variables, as printed by `export -p`. The exports after a call are read
+    /// when the next call begins.
     pub(super) exports: Vec<u8>,
 }

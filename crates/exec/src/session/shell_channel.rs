@@ -166,7 +166,7 @@ pub(super) fn watched(socket: OwnedFd) -> io::Result<UnixStream> {
     UnixStream::from_std(BlockingStream::from(socket))
 }
 
-/// As [`received`], but waits for bytes. Cancel safe.
+/// Waits for bytes and receives them as [`received`] does. Cancel safe.
 pub(super) async fn more(socket: &UnixStream, shell: u32, text: &mut Vec<u8>) -> io::Result<usize> {
     loop {
         socket.readable().await?;

@@ -16,9 +16,9 @@ const REMOVED: &[u8] = b" (deleted)";
 /// The directory of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShellCwd {
-    /// Its path according to the shell.
+    /// The directory's path according to the shell.
     name: Vec<u8>,
-    /// Its path according to the kernel, if that is known.
+    /// The directory's path according to the kernel, if that is known.
     real: Option<Vec<u8>>,
 }
 

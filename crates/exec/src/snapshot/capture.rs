@@ -157,8 +157,8 @@ impl Way {
     }
 }
 
-/// Whether it is a regular file that can be opened. Opened non-blocking, as opening a FIFO would
-/// wait for a writer.
+/// Checks that the path is a regular file that can be opened. Opened non-blocking, as opening a
+/// FIFO would wait for a writer.
 fn check_readable(rc: &Path) -> io::Result<()> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options()

@@ -58,7 +58,7 @@ impl SnapshotFile {
         &self.path
     }
 
-    /// Whether it still exists: other programs clean temporary directories, too.
+    /// True if the file still exists: other programs clean temporary directories, too.
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
     }

@@ -13,7 +13,7 @@ const ALL: &[&str] = &["@", "*"];
 /// Minimum length of a literal assigned to a secret's name: `pass=0` and `key=x` are counters.
 const MIN_SECRET: usize = 4;
 
-/// Whether a definition may be part of a snapshot. Logs the names (never the texts) of excluded
+/// True if a definition may be part of a snapshot. Logs the names (never the texts) of excluded
 /// ones.
 pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
     let name = definition.name.as_str();
@@ -43,7 +43,7 @@ fn is_taken(name: &str) -> bool {
         .any(|table| table.contains(&name))
 }
 
-/// Whether a text holds a secret: a token, a key, a URL with a password, or a literal assigned to a
+/// True if a text holds a secret: a token, a key, a URL with a password, or a literal assigned to a
 /// secret's name.
 fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
     let text = String::from_utf8_lossy(text);

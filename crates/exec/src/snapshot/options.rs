@@ -1,10 +1,10 @@
-//! Which configuration is loaded.
+//! Options of loading the user's configuration.
 
 use agent_bash_process::environment::SecretFilter;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Which configuration to load, and how.
+/// The configuration to load, and how to load it.
 #[derive(Debug, Clone)]
 pub struct SnapshotOptions {
     /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is

@@ -7,11 +7,11 @@ pub(super) enum Wants {
     Screen,
     /// The program reads lines from its input, unless that is redirected.
     Lines,
-    /// The same, of a command that often is in a loop or a function which is given its input: not
-    /// if anything in the script is given any.
+    /// The program reads lines, and is often in a loop or a function that gets its input
+    /// redirected. Not counted if anything in the script has redirected input.
     Answer,
-    /// The same, of a filter: it often is in something that is piped to, so not if anything in the
-    /// script is.
+    /// The program is a filter that reads lines, and is often in a function at the end of a pipe.
+    /// Not counted if anything in the script is piped to.
     Text,
     /// The program opens the terminal itself, even if input and output are redirected.
     Terminal,

@@ -126,7 +126,7 @@ fn is_refused(subcommand: &str, text: &str) -> bool {
     is_shortened || is_short || is_template || text.starts_with("ext::")
 }
 
-/// Whether a space-separated list contains a word.
+/// True if a space-separated list contains a word.
 fn listed_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }

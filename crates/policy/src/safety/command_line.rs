@@ -4,7 +4,7 @@ use super::rule::{Hit, is_git};
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or
+/// True if an option is given: `-x` alone or in a cluster, `--long` with or without a value or
 /// abbreviated; anything else (`-delete`, `mklabel`) must be a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
     arguments
@@ -12,7 +12,7 @@ pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
         .any(|field| is_option(field.value.prefix(), option))
 }
 
-/// The same for any of several.
+/// True if any of several options is given.
 pub(super) fn has_any(arguments: &[Field], options: &[&str]) -> bool {
     options.iter().any(|option| has_option(arguments, option))
 }
@@ -72,12 +72,12 @@ impl Deed {
         }
     }
 
-    /// The same if one of these is given.
+    /// Requires one of these options.
     pub(super) const fn with(self, with: &'static [&'static str]) -> Deed {
         Deed { with, ..self }
     }
 
-    /// The same unless one of these is given.
+    /// Requires that none of these options is given.
     pub(super) const fn without(self, without: &'static [&'static str]) -> Deed {
         Deed { without, ..self }
     }
@@ -114,7 +114,7 @@ pub(super) fn found(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
     deed(deeds, ran).map(|_| Hit::on(ran, ran.arguments()))
 }
 
-/// The same for actions of git, whose programs are git's subcommands.
+/// Finds an action of git, whose programs are git's subcommands.
 pub(super) fn found_of_git(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);

@@ -118,7 +118,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled
+/// True if a shell text is forbidden by the core rules, by this rule again, or by other enabled
 /// rules.
 fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
     let others = scene

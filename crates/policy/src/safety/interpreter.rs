@@ -22,7 +22,7 @@ pub(super) enum Language {
 pub(super) struct Notation {
     /// The characters that start a comment to the end of the line.
     pub(super) comment: &'static str,
-    /// Whether backticks execute their contents.
+    /// True if backticks execute their contents.
     pub(super) backticks: bool,
 }
 
@@ -37,7 +37,7 @@ const fn calling(comment: &'static str, backticks: bool) -> Language {
     Language::Calls(Notation { comment, backticks })
 }
 
-/// Where the code that a command executes is.
+/// The place of the code that a command executes.
 pub(super) enum Code<'r> {
     /// In this word, from this byte offset on.
     Text(&'r Field, usize),
@@ -61,9 +61,9 @@ impl Code<'_> {
 /// The meaning of an option with regard to the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Its value is the code.
+    /// The option's value is the code.
     Code,
-    /// Its value is the file that contains the code.
+    /// The option's value is the file that contains the code.
     File,
     /// The option takes another value.
     Value,
@@ -87,7 +87,7 @@ enum Operand {
 
 /// A program that executes code.
 struct Interpreter {
-    /// Its names, without version suffix.
+    /// The program's names, without version suffix.
     names: &'static [&'static str],
     language: Language,
     options: &'static [(&'static str, Role)],
@@ -158,8 +158,8 @@ fn find(name: &str) -> Option<&'static Interpreter> {
         .find(|interpreter| interpreter.names.contains(&stem))
 }
 
-/// Where a shell or an interpreter takes its code from; empty for other programs, and for calls
-/// that execute none.
+/// Returns the code that a shell or an interpreter executes; empty for other programs, and for
+/// calls that execute none.
 pub(super) fn code(ran: &ResolvedCommand) -> Vec<Code<'_>> {
     match ran.name() {
         Some(name) if shell_name(name) => shell(ran).into_iter().collect(),

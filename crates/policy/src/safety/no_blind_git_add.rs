@@ -176,7 +176,7 @@ pub(super) fn excludes(spec: &Value) -> bool {
         })
 }
 
-/// Whether a pathspec covers the whole tree, or is unknown.
+/// True if a pathspec covers the whole tree, or is unknown.
 pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) -> bool {
     if excludes(spec) {
         return false;
@@ -221,7 +221,7 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
     lexical(&wildless(&letters)) == "/"
 }
 
-/// Whether the unknown part is a single value (a variable, or a line that was read), or only names
+/// True if the unknown part is a single value (a variable, or a line that was read), or only names
 /// tracked files (`git add -u` stages as much).
 fn is_named(spec: &Value) -> bool {
     match spec.pieces() {
@@ -253,7 +253,7 @@ fn wildless(text: &str) -> String {
     out
 }
 
-/// Whether the directory is `base` or contains it.
+/// True if the directory is `base` or contains it.
 fn covers(directory: &str, base: &str) -> bool {
     let (directory, base) = (lexical(&wildless(directory)), lexical(base));
     Path::new(&base).starts_with(directory)

@@ -83,7 +83,7 @@ const COMPUTED: (&str, &str) = (
     "print the list first, then name what is to be removed, for example `rm -rf ./build`",
 );
 
-/// Whether all that is known of an operand is that it is a command's output, or was read.
+/// True if an operand is known only to be a command's output, or a line that was read.
 fn is_computed(operand: &Value) -> bool {
     matches!(
         operand.pieces(),

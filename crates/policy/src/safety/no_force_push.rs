@@ -117,7 +117,7 @@ fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
     }
 }
 
-/// Whether a setting turns plain pushes into forced ones.
+/// True if a setting turns plain pushes into forced ones.
 fn forces(name: &str, value: &Value) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("remote.")

@@ -1,5 +1,5 @@
-//! Whether recursively removing a path would remove something important; `location` determines
-//! where a path leads.
+//! Determines whether recursively removing a path would remove something important; `location`
+//! resolves the path.
 //!
 //! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never
 //! consulted).
@@ -39,7 +39,7 @@ pub(super) enum Danger {
     Unknown,
 }
 
-/// Where a command runs.
+/// The directory and the home from which a command's paths start.
 pub(super) struct PathBase<'p> {
     /// The working directory at this point of the script, if known.
     pub(super) cwd: Option<&'p str>,
@@ -85,7 +85,7 @@ impl PathPart {
             })
     }
 
-    /// Whether it equals the name, or its pattern matches it.
+    /// True if the component equals the name, or its pattern matches the name.
     fn could_be(&self, name: &str) -> bool {
         if let Some(text) = self.literal() {
             return text == name;
@@ -285,8 +285,9 @@ fn anchored(
     None
 }
 
-/// Where removing `operand` removes something: its absolute path as it is written, links and `..`
-/// and all; of a pattern at its end, the directory. `None` if that depends on more than its text.
+/// Returns the absolute path at which removing `operand` removes something, with its links and
+/// `..`. Of a pattern at the end, the directory is returned. `None` if the path depends on more
+/// than the operand's text.
 pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;
@@ -327,7 +328,7 @@ fn same(parts: &[PathPart], names: &[&str]) -> bool {
             .all(|(part, name)| part.literal() == Some(name))
 }
 
-/// Whether the directory itself is important.
+/// Determines whether the directory itself is important.
 fn directory(
     parts: &[PathPart],
     base: &[&str],

@@ -11,9 +11,9 @@ use crate::{Context, Group, Script, Span};
 /// A safety rule: its name, its texts, and example scripts.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its id in settings and verdicts.
+    /// The rule's id in settings and verdicts.
     pub id: &'static str,
-    /// Its group.
+    /// The rule's group.
     pub group: Group,
     /// The refused actions, in one sentence for the documentation.
     pub summary: &'static str,
@@ -65,8 +65,8 @@ impl<'s> Scene<'s> {
         }
     }
 
-    /// Where a command may run: the expected directory, and the one if an earlier `cd` failed
-    /// unnoticed.
+    /// Returns the directories in which a command may run: the expected one, and the one if an
+    /// earlier `cd` failed unnoticed.
     pub(super) fn places<'p>(
         &'p self,
         ran: &'p ResolvedCommand,
@@ -78,7 +78,7 @@ impl<'s> Scene<'s> {
         std::iter::once(self.path_base(ran)).chain(otherwise)
     }
 
-    /// Where a command runs.
+    /// Returns the directory and the home from which the command's paths start.
     pub(super) fn path_base<'p>(&'p self, ran: &'p ResolvedCommand) -> PathBase<'p> {
         PathBase {
             cwd: ran.cwd.as_deref(),
@@ -114,7 +114,7 @@ impl Hit {
         }
     }
 
-    /// The same with another message and suggestion.
+    /// Replaces the message and the suggestion.
     pub(super) fn saying(self, message: &'static str, suggestion: &'static str) -> Hit {
         Hit {
             wording: Some((message, suggestion)),
@@ -123,7 +123,7 @@ impl Hit {
     }
 }
 
-/// Whether the command is git (true), or an unknown program that could be git (false).
+/// True if the command is git (true), or an unknown program that could be git (false).
 pub(super) fn is_git(ran: &ResolvedCommand) -> Option<bool> {
     match ran.name() {
         Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),

@@ -98,7 +98,7 @@ impl RuleSelection {
         Ok(())
     }
 
-    /// Whether a rule is selected: its own switch takes precedence over its group's.
+    /// True if a rule is selected: its own switch takes precedence over its group's.
     pub fn includes(&self, rule: &Rule) -> bool {
         self.on.contains(rule.id)
             || (self.groups.contains(&rule.group) && !self.off.contains(rule.id))

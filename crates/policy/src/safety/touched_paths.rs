@@ -1,5 +1,5 @@
-//! Which files a command touches, as far as its text says: what is refused of it can be tried where
-//! those are held back.
+//! Finds the files that a command touches, as far as its text names them. A refused command may be
+//! tried if all of these are below the trial's root.
 
 use super::path::{PathBase, touched};
 use super::rule::{Scene, is_git};
@@ -90,7 +90,7 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<P
     Some(paths)
 }
 
-/// Whether a command starts others as they are, and these were read: they are judged by themselves.
+/// True if a command starts other commands that were read, so that those are checked by themselves.
 fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
     let within = |inner: &ResolvedCommand| {
         ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
@@ -102,7 +102,7 @@ fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
     PLAIN.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
 }
 
-/// Whether a word is an option, in which no file is named; `None` if one may be.
+/// True if a word is an option without the name of a file; `None` if that is unknown.
 fn is_option(word: &Field) -> Option<bool> {
     if !word.value.prefix().starts_with('-') {
         return Some(false);

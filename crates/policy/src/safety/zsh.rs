@@ -112,7 +112,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     (cares && is_unread || changes()).then(hit).flatten()
 }
 
-/// Whether a text that zsh runs has syntax of zsh, and a word that a rule looks for.
+/// True if a text that zsh runs has syntax of zsh, and a word that a rule looks for.
 fn is_unread(text: &str, scene: &Scene<'_>) -> bool {
     let sets = || {
         text.lines()
@@ -128,7 +128,7 @@ fn has_zsh(text: &str) -> bool {
     syntax.is_some_and(|syntax| syntax.is_match(&outside_quotes.join("'")))
 }
 
-/// Whether the text has a word that one of the core rules, or of another enabled group, looks for.
+/// True if the text has a word that one of the core rules, or of another enabled group, looks for.
 fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
     let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();

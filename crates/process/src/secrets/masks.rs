@@ -70,7 +70,7 @@ impl Masks {
         Cow::Owned(masked)
     }
 
-    /// Where secrets are, in no order.
+    /// Returns the ranges of secrets, in no order.
     fn found(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for value in &self.values {

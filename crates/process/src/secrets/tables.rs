@@ -321,7 +321,7 @@ pub(super) const SWITCHES: &[&[u8]] = &[
     b"", b"true", b"false", b"yes", b"no", b"on", b"off", b"none",
 ];
 
-/// Which characters a token has behind its prefix.
+/// The characters that follow a token's prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Letters {
     /// Letters and digits.

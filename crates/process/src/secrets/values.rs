@@ -52,7 +52,7 @@ fn has_assigned_password(value: &[u8]) -> bool {
     })
 }
 
-/// Whether all of it is a token.
+/// True if the whole value is a token.
 pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
     TOKENS.iter().any(|format| format.is(value))
@@ -90,7 +90,7 @@ impl Letters {
         }
     }
 
-    /// Whether some of them stand between the words of a name.
+    /// True if some of these characters also separate the words of a name.
     fn separate(self) -> bool {
         matches!(self, Self::Word | Self::Any | Self::List)
     }
@@ -100,7 +100,8 @@ fn has_digit(value: &[u8]) -> bool {
     value.iter().any(u8::is_ascii_digit)
 }
 
-/// Where a token is in a word: all of it, or a part of an address, an assignment or a list.
+/// Returns the range of a token in a word: all of the word, or a part of an address, an assignment
+/// or a list.
 pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
     if is_token(word.as_bytes()) {
         return Some(0..word.len());
@@ -238,7 +239,7 @@ pub(super) fn is_path(value: &[u8]) -> bool {
     begins.iter().any(|begin| value.starts_with(begin)) && !value.contains(&b'\n')
 }
 
-/// Whether it can only be random: long, and with all kinds of letters and digits.
+/// True if the value can only be random: long, and with all kinds of letters and digits.
 pub(super) fn is_random(value: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
     value.len() >= RANDOM_LENGTH

@@ -109,7 +109,7 @@ impl Inbox {
     }
 }
 
-/// Whether sending may wait.
+/// The behaviour of a full socket: sending waits or fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
     /// Wait until there is room, or the other side has closed.

@@ -46,7 +46,7 @@ pub struct JobEnd {
     pub ended_at: Timestamp,
     /// Bytes it printed that are not in its output file because the file had reached its limit.
     pub dropped_bytes: u64,
-    /// Whether processes are left. If its shell was killed they may hold its output, which then
+    /// True if processes are left. If its shell was killed they may hold its output, which then
     /// keeps growing.
     pub has_remaining: bool,
     /// Size of its output file at that time; 0 for survivors, whose file is their call's.

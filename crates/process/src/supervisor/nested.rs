@@ -1,5 +1,5 @@
-//! Whether this process was started by a shell that a supervisor has started directly: its calls
-//! belong to that one.
+//! Detects that this process was started by a shell of a supervisor: its calls belong to that
+//! supervisor's call.
 
 use agent_bash_os::{ProcessIdentity, ProcessInfo};
 use std::collections::BTreeMap;

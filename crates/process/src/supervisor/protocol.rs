@@ -299,11 +299,11 @@ pub(super) enum VisitAnswer {
 pub struct ShellStart {
     /// Absolute path of the program.
     pub program: PathBuf,
-    /// Its `argv[0]`.
+    /// The shell's `argv[0]`.
     pub arg0: OsString,
-    /// Its arguments. In each, `{script_fd}` is replaced by the descriptor number of the script
-    /// file, and `{report}` by the path of a pipe that the supervisor reads when the shell has
-    /// ended.
+    /// The shell's arguments. In each, `{script_fd}` is replaced by the descriptor number of the
+    /// script file, and `{report}` by the path of a pipe that the supervisor reads when the shell
+    /// has ended.
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
     pub env_changes: Vec<(OsString, Option<OsString>)>,
@@ -320,7 +320,8 @@ pub struct ShellStart {
     pub limits: Limits,
     /// The sandbox; `None` for none.
     pub sandbox: Option<ShellSandbox>,
-    /// Its role in a shared network. The sender of the order sets it, and attaches the descriptor.
+    /// The shell's role in a shared network. The sender of the order sets it, and attaches the
+    /// descriptor.
     pub network: Option<NetworkRole>,
 }
 
@@ -434,7 +435,7 @@ impl ShellEnd {
     }
 }
 
-/// As the ending of a call.
+/// Converts the end of a shell into the ending of a call.
 impl From<ShellEnd> for Ending {
     fn from(end: ShellEnd) -> Self {
         match end {

@@ -22,7 +22,7 @@ pub struct Update {
 pub(super) enum Incoming {
     /// Output of a request.
     Update {
-        /// Its id.
+        /// The request's id.
         id: u64,
         /// The output.
         update: Update,
@@ -33,7 +33,7 @@ pub(super) enum Incoming {
     Leaving,
     /// The answer to a request.
     Answer {
-        /// Its id.
+        /// The request's id.
         id: u64,
         /// The data, or what was wrong.
         answer: Result<Option<Box<RawValue>>, String>,

@@ -315,7 +315,7 @@ impl Waiting {
         }
     }
 
-    /// Whether its answer is there.
+    /// True if the request has been answered.
     pub(super) fn is_answered(&self) -> bool {
         let state = self.shared.state();
         state

@@ -202,8 +202,8 @@ impl Rules {
         }
     }
 
-    /// As [`Self::allow`]. The plan has no links, so that one on the way was created since then,
-    /// perhaps by another call.
+    /// Allows a path without following links. The plan has no links, so a link on the way was
+    /// created since then, perhaps by another call.
     fn allow_without_links(
         &mut self,
         path: &Path,

@@ -7,7 +7,8 @@ use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Where the empty files are created; the private `/dev/shm` is mounted over it later.
+/// The directory in which the empty files are created; the private `/dev/shm` is mounted over it
+/// later.
 const STAGE: &str = "/dev/shm";
 const DIRECTORY: &str = "/dev/shm/directory";
 const FILE: &str = "/dev/shm/file";

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where accounts are listed.
+/// The list of accounts.
 const ACCOUNTS: &str = "/etc/passwd";
 
-/// Where the homes of people are, whether their accounts are listed or not.
+/// The parent directory of people's homes, including homes without an account in the list.
 const PEOPLE: &str = "/home";
 
 /// Accounts below this number belong to services.

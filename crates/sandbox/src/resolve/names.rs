@@ -97,7 +97,8 @@ const NAMED: &[&str] = &[
 /// All names without a pattern.
 pub(super) const ALL: [&[&str]; 2] = [HELD, NAMED];
 
-/// As [`NAMED`], with the name of the directory.
+/// Names that count only in a certain directory, like those of [`NAMED`]: the directory's name and
+/// the file's.
 const NAMED_WITHIN: &[(&str, &str)] = &[
     (".github", "copilot-instructions.md"),
     (".github", "instructions"),
@@ -127,7 +128,7 @@ pub fn is_named(path: &Path) -> bool {
     is_named_in(&within, &name)
 }
 
-/// As [`is_named`], for a name and the name of its directory.
+/// True if a name counts by [`is_named`], or in a directory with this name.
 pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
     is_held(name)
         || NAMED.contains(&name)

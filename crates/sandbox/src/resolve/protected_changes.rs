@@ -1,4 +1,4 @@
-//! Which changed files of a workspace run or configure programs outside of the sandbox.
+//! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
 use super::git::Git;
 use super::names::{self, is_named};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// A changed file of a workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangedPath {
-    /// Where it is or was, below the workspace.
+    /// The file's present or former path, relative to the workspace.
     pub path: PathBuf,
     /// True if a path that leads through it no longer leads where it did: it is gone, or is no
     /// directory.

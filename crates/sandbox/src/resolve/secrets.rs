@@ -62,7 +62,7 @@ impl Secrets<'_> {
         hidden
     }
 
-    /// Where secrets are in a home, if no variable says otherwise.
+    /// Returns the default paths of secrets in a home.
     fn in_home(&self, home: &Path) -> Vec<PathBuf> {
         let names: BTreeSet<OsString> = fs::read_dir(home)
             .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
@@ -87,7 +87,7 @@ impl Secrets<'_> {
         .collect()
     }
 
-    /// Where a variable puts a group.
+    /// Returns the paths of a group's secrets below the directory that a variable names.
     fn moved(&self, group: &Group) -> Vec<PathBuf> {
         let set = group.variables.iter().find_map(|name| self.value(name));
         let Some(directory) = set.and_then(|value| self.path(value)) else {

@@ -67,7 +67,7 @@ fn found(path: &Path) -> Option<IdentityAndTime> {
     Some((identity, (it.mtime(), it.mtime_nsec())))
 }
 
-/// Like [`found`], without asking a file system.
+/// Identifies the file at a path as [`found`] does, without asking a file system.
 #[cfg(target_os = "linux")]
 fn known(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
     let found = looked_at(path, OFlags::NOFOLLOW)?;

@@ -49,7 +49,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// As [`find`], for a path without links, and without checking how it was reached.
+/// Finds the workspace of a path without links, without checking how it was reached.
 pub(super) fn around(
     directory: &Path,
     home: Option<&Path>,

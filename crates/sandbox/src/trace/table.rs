@@ -18,7 +18,7 @@ pub struct Call {
 pub struct Operand {
     /// The arguments that name the file.
     pub argument: FileArgument,
-    /// Whether a link as the last component is followed.
+    /// The handling of a link as the last component.
     pub follow: Follow,
     /// The effect on the file.
     pub effect: Effect,
@@ -37,7 +37,7 @@ pub enum FileArgument {
     Address(u8, u8),
 }
 
-/// Whether a link as the last component is followed.
+/// The handling of a link as the last component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follow {
     /// Always.

@@ -176,7 +176,7 @@ fn text_answer(text: String) -> ToolAnswer {
     }
 }
 
-/// As many lines as a window has, and how much was left out.
+/// Cuts a text to the lines of a window, and adds how much was left out.
 fn cut(text: &str, window: Window, hint: &str) -> String {
     let mut end = 0;
     for line in text.split_inclusive('\n').take(window.lines) {

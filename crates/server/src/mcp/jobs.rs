@@ -347,7 +347,7 @@ fn call_state(call: &RunningCall) -> String {
     }
 }
 
-/// Whether a job is running, how it ended, what output is missing and which processes survive.
+/// The state of a job: running or ended, missing output, and surviving processes.
 fn state(job: &JobData) -> String {
     let mut said = ending(&job.state);
     if let JobProgress::Ended { dropped_bytes, .. } = job.state
@@ -402,8 +402,8 @@ fn keep_within(part: &mut JobOutput, window: Window) {
     }
 }
 
-/// The same for a part as a target gives it. One with bytes that are no text stays as long as it
-/// is, as it does not say where in the output they are.
+/// Cuts a part that a target has sent to a window. A part with bytes that are not text keeps its
+/// length, as it does not say where in the output they are.
 fn keep_text_within(part: &mut JobOutputData, window: Window) {
     let is_exact = part.next.checked_sub(part.from) == Some(part.text.len() as u64);
     let mut keep = length_within(part.text.as_bytes(), part.at_end, window);

@@ -50,7 +50,7 @@ pub(super) fn read(
     ))
 }
 
-/// The same of an output on a target.
+/// Reads a page of an output on a target.
 pub(super) async fn read_there(
     place: &dyn RemoteHost,
     args: &ReadArgs,
@@ -122,7 +122,7 @@ pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
     kept.map(|info| listed(&info.into_data())).collect()
 }
 
-/// The same of a target.
+/// Lists the outputs of a target.
 pub(super) async fn resources_there(place: &dyn RemoteHost) -> Result<Vec<Resource>, String> {
     let kept = remote::artifacts(place, &Cancel::new()).await?;
     Ok(kept.iter().map(listed).collect())

@@ -16,7 +16,7 @@ use std::time::Duration;
 /// How often a smaller page is asked for until it fits.
 const ATTEMPTS: usize = 8;
 
-/// Which part of a job's output.
+/// The requested part of a job's output.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum OutputRange {
     From(u64),

@@ -52,7 +52,7 @@ impl Which {
         Self::Changes,
     ];
 
-    /// Whether a session offers it.
+    /// True if a session offers the tool.
     pub(super) fn is_offered(self, session: &Conversation) -> bool {
         self != Self::Changes || session.changes().is_on()
     }
@@ -67,7 +67,7 @@ impl Which {
         Self::ALL.into_iter().find(is)
     }
 
-    /// Its name. The texts of `paged` refer to it as `view`.
+    /// The tool's name. The texts of `paged` refer to it as `view`.
     pub(super) fn name(self, layout: TextLayout) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -177,7 +177,7 @@ pub(super) struct ChangesArgs {
 pub(super) enum ChangesAction {
     /// All sets.
     List,
-    /// Which files.
+    /// The list of changed files.
     Show,
     /// Shows diffs.
     Diff,

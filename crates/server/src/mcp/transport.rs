@@ -118,7 +118,7 @@ where
         is_taken.then(|| id.clone())
     }
 
-    /// Whether to pass a message to `rmcp`, which gives up if the first one is not a request.
+    /// True if the message is passed to `rmcp`, which gives up if the first one is not a request.
     fn is_expected(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
         if let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message {
             self.begun |= matches!(request, ClientRequest::InitializeRequest(_))
@@ -282,7 +282,7 @@ mod tests {
     use std::fmt::Write as _;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// Whether `future` is ready now.
+    /// True if `future` is ready now.
     async fn is_ready<T>(future: impl Future<Output = T>) -> bool {
         tokio::select! {
             biased;

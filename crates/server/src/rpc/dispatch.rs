@@ -335,7 +335,7 @@ impl Asking {
         }
     }
 
-    /// Where a path of a client's leads.
+    /// Resolves a path of a client.
     fn path(&self, path: &str) -> PathBuf {
         let host = self.session.host();
         let below_home = path.strip_prefix('~').zip(host.home.as_ref());

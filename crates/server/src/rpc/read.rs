@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug)]
 pub(super) struct ParsedRequest {
     pub(super) id: Option<RpcId>,
-    /// Its `type`, as written.
+    /// The request's `type`, as written.
     pub(super) kind: String,
     pub(super) call: RpcCall,
 }

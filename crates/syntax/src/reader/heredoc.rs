@@ -87,7 +87,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a line ends in an unescaped backslash-newline.
+/// True if a line ends in an unescaped backslash-newline.
 fn continues(line: &str) -> bool {
     line.strip_suffix('\n').is_some_and(|line| {
         let slashes = line.len() - line.trim_end_matches('\\').len();

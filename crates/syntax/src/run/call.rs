@@ -17,7 +17,7 @@ impl Call {
         self.words.get(index)?.value.literal()
     }
 
-    /// The same environment with other words.
+    /// Returns the call with other words.
     pub(super) fn with_words(&self, words: Vec<Field>) -> Call {
         Call {
             words: words.into(),

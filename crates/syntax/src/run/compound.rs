@@ -173,7 +173,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a condition ends with a single command that must have succeeded (with `!`, failed) for
+/// True if a condition ends with a single command that must have succeeded (with `!`, failed) for
 /// what follows.
 fn asks(condition: &List, negated: bool) -> bool {
     condition

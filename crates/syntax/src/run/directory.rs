@@ -10,7 +10,7 @@ use super::path::{absolute, lexical, made};
 /// The usual places for temporary directories, which always exist.
 const ALWAYS: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
-/// Whether the entry only changes the directory.
+/// True if the entry only changes the directory.
 pub(super) fn changes(entry: &ListEntry, st: &ShellState) -> bool {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return false;

@@ -28,8 +28,8 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     out
 }
 
-/// Whether the only operand is a pattern with a name in each of its alternatives, and what matches
-/// it passes.
+/// True if the only operand is a pattern with a name in each of its alternatives, and the filter
+/// passes the lines that match.
 fn narrows(arguments: &[Value]) -> bool {
     let is_option = |value: &&Value| value.prefix().starts_with('-');
     let (options, operands): (Vec<&Value>, Vec<&Value>) = arguments.iter().partition(is_option);
@@ -84,7 +84,7 @@ pub(super) fn names(arguments: &[Value]) -> Option<Value> {
     Some(out)
 }
 
-/// Whether a line is a path, possibly with `*` for everything in it.
+/// True if a line is a path, possibly with `*` for everything in it.
 fn is_path(line: &Value) -> bool {
     let path = |text: &str| {
         text.starts_with(['.', '/'])

@@ -30,7 +30,7 @@ const SOUGHT: [&str; 26] = [
     "nice", "unlink", "cat",
 ];
 
-/// Whether a program is a shell.
+/// True if a program is a shell.
 pub fn shell_name(name: &str) -> bool {
     SHELLS.contains(&name)
 }
@@ -221,7 +221,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a git command only prints names of tracked files.
+/// True if a git command only prints names of tracked files.
 fn lists_tracked(call: &Call) -> bool {
     let git = Git::read(&call.words);
     let given = |options: &[&str]| {

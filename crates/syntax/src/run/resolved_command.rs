@@ -16,24 +16,24 @@ pub struct ResolvedCommand {
     pub words: Rc<[Field]>,
     /// `NAME=value` before it, and what `env` adds.
     pub env: Vec<(String, Value)>,
-    /// Its redirections.
+    /// The command's redirections.
     pub redirections: Vec<Redirection>,
-    /// Its stdin, if the script itself provides it.
+    /// The command's stdin, if the script itself provides it.
     pub stdin: Option<Rc<Value>>,
-    /// Whether it is fed by a pipe.
+    /// True if the command reads from a pipe.
     pub piped: bool,
-    /// Whether its output goes to another program or back into the script; `| head` and `| tail`,
-    /// which only shorten it, do not count.
+    /// True if the command's output goes to another program or back into the script; `| head` and
+    /// `| tail`, which only shorten it, do not count.
     pub feeds: bool,
-    /// Its working directory, if known.
+    /// The command's working directory, if known.
     pub cwd: Option<Rc<str>>,
-    /// Its working directory if an earlier, unchecked `cd` has failed.
+    /// The command's working directory if an earlier, unchecked `cd` has failed.
     pub otherwise: Option<Rc<str>>,
     /// The home directory at this point, if known.
     pub home: Option<Rc<str>>,
     /// The programs through which it is started, outermost first (`sudo`, `xargs`, `bash -c`, …).
     pub through: Vec<String>,
-    /// Its place in the script.
+    /// The command's place in the script.
     pub span: Span,
     /// True for a command in a function that is never called; unknown words in it are ignored.
     pub dormant: bool,
@@ -45,7 +45,7 @@ pub struct ResolvedCommand {
 /// A resolved word and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// Its value.
+    /// The word's value.
     pub value: Value,
     /// The word it was expanded from.
     pub span: Span,
@@ -66,12 +66,12 @@ pub struct Redirection {
 }
 
 impl Redirection {
-    /// Whether it writes to its target.
+    /// True if the redirection writes to its target.
     pub fn writes(&self) -> bool {
         self.operator.contains('>') && !self.is_descriptor()
     }
 
-    /// Whether it destroys the target's previous contents.
+    /// True if the redirection destroys the target's previous contents.
     pub fn truncates(&self) -> bool {
         self.writes() && matches!(self.operator, ">" | ">&" | "&>")
     }
@@ -83,8 +83,8 @@ impl Redirection {
     }
 }
 
-/// Its words as a person would write them, except for quoting; unknown parts as the variable, or as
-/// `<why>`.
+/// Shows the words as a person would write them, except for quoting; unknown parts as the variable,
+/// or as `<why>`.
 impl fmt::Display for ResolvedCommand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.words.iter().enumerate() {
@@ -104,7 +104,7 @@ impl ResolvedCommand {
         Some(word.rsplit('/').next().unwrap_or(word))
     }
 
-    /// Whether another command is equal, so that judging one of them is enough.
+    /// True if another command is equal, so that checking one of them is enough.
     pub(super) fn is_same(&self, other: &ResolvedCommand) -> bool {
         // Destructured completely: a new field counts as a difference until stated otherwise.
         let ResolvedCommand {
@@ -150,7 +150,7 @@ impl ResolvedCommand {
         self.files.get(&path)
     }
 
-    /// Whether the script itself has created this directory.
+    /// True if the script itself has created this directory.
     pub fn has_made(&self, path: &Value) -> bool {
         let Some(name) = path.literal() else {
             return false;

@@ -106,7 +106,7 @@ impl Wrapper {
     }
 }
 
-/// Whether `name` is one of the options or an abbreviation (GNU accepts unambiguous prefixes).
+/// True if `name` is one of the options or an abbreviation (GNU accepts unambiguous prefixes).
 fn abbreviates(name: &str, options: &[&str]) -> bool {
     options.contains(&name)
         || (name.len() > 1 && options.iter().any(|option| option.starts_with(name)))

@@ -56,8 +56,8 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
     }
 }
 
-/// Whether bash, given `text` and a newline, would read on: a quote is open, a `fi` is missing.
-/// What it would refuse, it does not read on for.
+/// True if bash, given `text` and a newline, would read on: a quote is open, a `fi` is missing.
+/// bash does not read on for a text that it would refuse.
 pub fn reads_on(text: &str) -> bool {
     let line = format!("{text}\n");
     ending(&line, &Tokens::of(&line)) == Ending::Unfinished

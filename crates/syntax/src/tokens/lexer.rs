@@ -8,7 +8,7 @@ pub(super) const MAX_DEPTH: u16 = 48;
 /// A part of a script that is shown alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// Where it stands.
+    /// The token's place in the script.
     pub span: Span,
     /// The kind of the token.
     pub kind: TokenKind,
@@ -36,13 +36,13 @@ pub enum TokenKind {
 /// The word at the end of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastWord {
-    /// Where it begins; at the end of the text if nothing of it is written.
+    /// The offset at which the word begins; the end of the text if nothing of it is written.
     pub start: usize,
     /// The value without quotes; `None` with an expansion.
     pub value: Option<String>,
     /// The quote that is open.
     pub quote: Option<char>,
-    /// Whether it names a command.
+    /// True if the word names a command.
     pub is_command: bool,
     /// The words in front of it in its command; an empty text for one that is not known.
     pub before: Vec<String>,

@@ -74,7 +74,7 @@ pub(crate) enum Msg {
     /// Looking for completions takes too long.
     NotCompleted,
     Commands(Arc<Commands>),
-    /// Whether a path is a program.
+    /// The result of looking up a program.
     LookedUp {
         path: String,
         is_program: bool,

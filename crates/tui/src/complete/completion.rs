@@ -175,7 +175,7 @@ impl Completion {
         }
     }
 
-    /// The same for one of the candidates.
+    /// Returns the edit that inserts one of the candidates.
     pub(crate) fn taking(&self, candidate: &Candidate) -> (usize, String) {
         let keeps_tilde = self.before[self.start..].starts_with('~');
         let mut text = quoted::open(&candidate.word, self.quote, keeps_tilde);

@@ -15,7 +15,7 @@ pub(super) struct Argument {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) path: String,
-    /// Whether the path is a program; `None` until that is known.
+    /// True if the path is a program; `None` until that is known.
     pub(super) is_program: Option<bool>,
 }
 

@@ -46,7 +46,7 @@ struct Step {
     inserted: String,
     /// The cursor's byte before and after the step.
     cursor: (usize, usize),
-    /// Whether the line was a trial before and after the step. Undo restores this.
+    /// The trial mode of the line before and after the step. Undo restores this.
     trial: (bool, bool),
 }
 

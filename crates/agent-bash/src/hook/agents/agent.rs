@@ -6,13 +6,13 @@ use serde_json::Value;
 /// The format of an agent's hook calls and answers.
 #[derive(Debug)]
 pub struct Agent {
-    /// Its name on the command line.
+    /// The agent's name on the command line.
     pub name: &'static str,
     /// The program and version that this was tested with.
     pub tried_with: &'static str,
-    /// Its name for the event before a tool runs.
+    /// The agent's name for the event before a tool runs.
     pub event: &'static str,
-    /// Its tools that run shell commands. All others pass.
+    /// The agent's tools that run shell commands. All others pass.
     pub tools: &'static [ShellTool],
     /// The answer that refuses a call, for this reason.
     pub(in crate::hook) refuse: fn(&str) -> Value,
@@ -22,9 +22,9 @@ pub struct Agent {
     /// Builds the answer that allows a call with another input, and passes on advice; `None` if
     /// that was not tried with the agent.
     pub(in crate::hook) rewrite: Option<fn(&Value, Option<&str>) -> Value>,
-    /// Where it looks for hooks.
+    /// The path of the settings file in which the agent looks for hooks.
     pub(in crate::hook) settings: SettingsPath,
-    /// How they are written there.
+    /// The form of a hook in that file.
     pub(in crate::hook) form: Form,
     /// A hint for the user after the installation.
     pub then: &'static str,
@@ -37,7 +37,7 @@ impl Agent {
     }
 }
 
-/// Where an agent keeps its settings.
+/// The path of an agent's settings file.
 #[derive(Debug)]
 pub(in crate::hook) struct SettingsPath {
     /// The environment variable that overrides the directory below the user's home.
@@ -64,7 +64,7 @@ pub(in crate::hook) enum Form {
 /// An entry of settings in JSON.
 #[derive(Debug)]
 pub(in crate::hook) struct SettingsForm {
-    /// Which tools it is asked about.
+    /// The tools for which the agent calls the hook.
     pub(in crate::hook) matcher: &'static str,
     /// The agent's timeout, in its own unit. Always longer than our deadline, as a timeout lets the
     /// command run.
@@ -76,11 +76,11 @@ pub(in crate::hook) struct SettingsForm {
 /// A tool that runs shell commands.
 #[derive(Debug)]
 pub struct ShellTool {
-    /// Its name.
+    /// The tool's name.
     pub name: &'static str,
     /// The input field that holds the script.
     pub command: &'static str,
-    /// Whether it has calls without a script, which run nothing.
+    /// True if the tool also has calls without a script, which run nothing.
     pub optional: bool,
     /// The input field with the script's directory, relative to the call's.
     pub directory: Option<&'static str>,

@@ -86,7 +86,7 @@ fn is_ours(agent: &Agent, line: &str) -> bool {
 
 /// The hook found in the settings.
 struct InstalledHook {
-    /// Its command.
+    /// The hook's command.
     line: String,
     /// Ranges that may be removed with it, from the outermost enclosing object without other
     /// contents to the hook alone.

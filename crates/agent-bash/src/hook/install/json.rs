@@ -18,7 +18,7 @@ const INDENT: &str = "  ";
 pub(super) struct Container {
     /// One past its opening bracket.
     pub(super) open: usize,
-    /// Its items, including the names of an object's members.
+    /// The container's items, including the names of an object's members.
     pub(super) items: Vec<Range<usize>>,
 }
 

@@ -128,7 +128,7 @@ fn with_comma(text: &str, container: &Container, range: Range<usize>) -> Range<u
 /// An object on the path to the setting.
 struct Level<'a, 'b> {
     object: &'b Object<'a>,
-    /// Its position in the object around it.
+    /// The level's position in the object around it.
     index: Option<usize>,
 }
 

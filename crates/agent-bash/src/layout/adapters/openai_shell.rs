@@ -9,13 +9,14 @@ use crate::adapters::{CallFields, Done, Shown};
 use agent_bash_core::{Status, StreamId};
 use serde_json::{Value, json};
 
-/// As in shells: found, but not executable.
+/// The exit code of a refused command: shells use it for a program that is found, but not
+/// executable.
 const REFUSED: i32 = 126;
-/// As in shells: not found.
+/// The exit code of a command that did not start: shells use it for a program that is not found.
 const NOT_STARTED: i32 = 127;
-/// As in shells: killed by SIGINT.
+/// The exit code of a cancelled command: shells use it for a program killed by SIGINT.
 const CANCELLED: i32 = 130;
-/// The outcome is unknown.
+/// The exit code of a command with an unknown outcome.
 const LOST: i32 = 125;
 
 /// One command's part of the answer.

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a call may be held up by it.
+/// Time limit of the scan before a call, which the call waits for.
 const BEFORE: Duration = Duration::from_millis(100);
 
-/// The same of its result: the call may have made files.
+/// Time limit of the scan after a call: the call may have created files.
 const AFTER: Duration = Duration::from_secs(1);
 
 /// Files that are looked at. Each takes some hundred bytes until the call has ended.

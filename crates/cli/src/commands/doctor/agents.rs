@@ -1,4 +1,4 @@
-//! Which agents of this machine go through `agent-bash shell`, each tried by one harmless call.
+//! Finds the agents of this machine that use `agent-bash shell`, by one harmless call of each.
 
 use super::finding::{Finding, Grade};
 use crate::commands::hook::file::SettingsFile;

@@ -13,7 +13,7 @@ const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// A file and its contents.
 #[derive(Debug)]
 pub(crate) struct SettingsFile {
-    /// Its path, with symbolic links resolved.
+    /// The file's path, with symbolic links resolved.
     path: PathBuf,
     text: Option<String>,
 }
@@ -37,7 +37,7 @@ impl SettingsFile {
         Ok(Self { path: place, text })
     }
 
-    /// Its contents.
+    /// The file's contents.
     pub(crate) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }

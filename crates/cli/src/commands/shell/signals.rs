@@ -40,7 +40,7 @@ impl Signals {
         self.shell.store(pid, Ordering::Release);
     }
 
-    /// Whether a signal has come that ends a shell.
+    /// True if a signal has come that ends a shell.
     pub(super) fn received(&self) -> bool {
         self.is_received.load(Ordering::Acquire)
     }

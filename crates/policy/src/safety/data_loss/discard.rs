@@ -103,7 +103,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
 }
 
-/// Whether the pathspecs among the operands cover the whole tree, or are unknown.
+/// True if the pathspecs among the operands cover the whole tree, or are unknown.
 fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &ResolvedCommand, base: &str) -> bool {
     let dashes = git
         .arguments

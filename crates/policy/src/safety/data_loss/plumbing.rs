@@ -4,7 +4,7 @@ use super::super::command_line::{has_any, has_option};
 use super::super::no_blind_git_add::everything;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-/// Whether it discards changes in the whole tree; `None` for other commands.
+/// True if the command discards changes in the whole tree; `None` for other commands.
 pub(super) fn discards(
     subcommand: &str,
     arguments: &[Field],

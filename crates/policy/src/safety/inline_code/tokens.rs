@@ -76,7 +76,7 @@ fn with_home(text: String) -> String {
     }
 }
 
-/// Whether a name before a string is a prefix of it: `f'…'`, `r"…"`.
+/// True if a name before a string is a prefix of it: `f'…'`, `r"…"`.
 fn is_prefix(name: &str) -> bool {
     name.len() <= 2 && name.chars().all(|c| "fFrRbBuU".contains(c))
 }

@@ -79,7 +79,7 @@ fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     found.then(hit).flatten()
 }
 
-/// Whether nothing of a file's contents is known.
+/// True if nothing of a file's contents is known.
 fn unread(text: &Value) -> bool {
     text.is_fetched() || (text.has_unknown() && text.pieces().len() == 1)
 }

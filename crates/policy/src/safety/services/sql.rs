@@ -6,7 +6,7 @@ const SMALL: [&str; 9] = [
     "index", "constraint", "view", "trigger", "function", "procedure", "role", "user", "type",
 ];
 
-/// Whether a statement drops a database, schema or table, or empties one.
+/// True if a statement drops a database, schema or table, or empties one.
 pub(super) fn destroys(text: &str) -> bool {
     let known = without_literals(text).to_ascii_lowercase();
     known.split(';').any(|statement| {

@@ -187,7 +187,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     Some(Hit::on(ran, [found]))
 }
 
-/// Whether it has the name of a disk: for programs that write to anything.
+/// True if the path has the name of a disk: for programs that write to anything.
 fn is_disk(location: &Location) -> bool {
     let Some((names, whole)) = location.device() else {
         return false;
@@ -210,7 +210,7 @@ fn is_disk(location: &Location) -> bool {
     })
 }
 
-/// Whether it could be a disk under any name: for programs that only handle disks.
+/// True if the path could be a disk under any name: for programs that only handle disks.
 fn is_block_device(location: &Location) -> bool {
     location.device().is_some_and(|(names, _)| {
         let other = |name: &&str| OTHERS.iter().any(|other| name.starts_with(other));

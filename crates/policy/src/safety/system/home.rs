@@ -248,7 +248,7 @@ fn operands(arguments: &[Field]) -> Vec<&Field> {
     out
 }
 
-/// Whether the command prints nothing, so that the file it is redirected to ends up empty.
+/// True if the command prints nothing, so that the file it is redirected to ends up empty.
 fn is_nothing(ran: &ResolvedCommand) -> bool {
     let Some(name) = ran.name() else {
         return ran.words.is_empty();

@@ -45,7 +45,7 @@ fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     (all && !has_any(arguments, &["--help"])).then(|| Hit::on(ran, arguments))
 }
 
-/// Whether all processes, or the first one (pid 1), are signalled.
+/// True if all processes, or the first one (pid 1), are signalled.
 fn kills_all(arguments: &[Field]) -> bool {
     let mut words = arguments
         .iter()
@@ -76,7 +76,7 @@ const NARROWING: [&str; 9] = [
 ];
 const SAYING: [&str; 3] = ["--signal", "-n", "-d"];
 
-/// Whether it selects by user alone, or by a pattern that matches every name.
+/// True if the arguments select processes by user alone, or by a pattern that matches every name.
 fn names_all(arguments: &[Field]) -> bool {
     let mut patterns = Vec::new();
     let (mut narrowed, mut owned) = (false, false);

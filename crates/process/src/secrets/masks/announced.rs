@@ -133,7 +133,7 @@ impl Before {
         }
     }
 
-    /// Whether a line of a netrc file was read up to its password.
+    /// True if a line of a netrc file was read up to its password.
     fn is_netrc(&self) -> bool {
         let is = |pattern: &[(usize, &str)]| {
             pattern.iter().all(|(back, wanted)| {
@@ -262,7 +262,7 @@ pub(super) fn in_json(
     is_secret.then(|| word.end - value.len()..word.end)
 }
 
-/// Whether a field of this name holds a secret. `key:` and `auth:` alone are names of anything.
+/// True if a field of this name holds a secret. `key:` and `auth:` alone are names of anything.
 fn is_field(name: &str) -> bool {
     let is_short = ["key", "keys", "auth"]
         .iter()
@@ -274,8 +274,8 @@ fn follows_quote(text: &str, at: usize) -> bool {
     text[..at].ends_with(['"', '\''])
 }
 
-/// Whether a line or a quoted text begins there; a line of a diff, or of a list in YAML, with its
-/// mark. Looks at no more than that: a line may be long.
+/// True if a line or a quoted text begins at `at`. The mark of a line in a diff, or in a YAML list,
+/// may precede it. Looks only at the text just before, as a line may be long.
 fn begins(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t', '+', '-']);
     before.is_empty() || before.ends_with('\n') || follows_quote(text, at)

@@ -171,7 +171,7 @@ const READ_FROM_INPUT: &[&[&str]] = &[
     &["smbpasswd", "-s"],
 ];
 
-/// The same, where the input is `user:password`.
+/// Commands whose input is `user:password`.
 const READ_PASSWORDS: &[&[&str]] = &[&["chpasswd"], &["sudo", "chpasswd"]];
 
 /// Commands by which a setting gets a value: its name and the value are words.
@@ -216,13 +216,12 @@ pub(super) fn reads(words: &[String]) -> Option<Takes> {
     is(READ_FROM_INPUT).then_some(Takes::Secret)
 }
 
-/// Whether these words so far are the beginning of a command that sets something: a name comes
-/// next.
+/// True if these words are the beginning of a command that sets something, so that a name follows.
 pub(super) fn sets(words: &[String]) -> bool {
     SETTINGS.iter().any(|pattern| are_words_of(pattern, words))
 }
 
-/// Whether the first word is the pattern's first, and the rest of the pattern follows in its order.
+/// True if the first word is the pattern's first, and the rest of the pattern follows in its order.
 fn are_words_of(pattern: &[&str], words: &[String]) -> bool {
     let (Some((program, pattern)), Some((first, rest))) =
         (pattern.split_first(), words.split_first())
@@ -233,7 +232,7 @@ fn are_words_of(pattern: &[&str], words: &[String]) -> bool {
     file_name(first) == *program && pattern.iter().all(|wanted| rest.any(|word| word == wanted))
 }
 
-/// Whether the next word of these is the password of `htpasswd -b [FILE] USER PASSWORD`.
+/// True if the next word of these is the password of `htpasswd -b [FILE] USER PASSWORD`.
 pub(super) fn is_password_next(words: &[String]) -> bool {
     let Some((first, rest)) = words.split_first() else {
         return false;
@@ -258,8 +257,8 @@ fn options_of<'a>(
     })
 }
 
-/// Whether the next word is a credential. `-sSu` is `-s -S -u`. What `is_glued` is a quoted text
-/// without a blank before it.
+/// Returns the kind of credential that the next word is. `-sSu` is read as `-s -S -u`. A word with
+/// `is_glued` is a quoted text without a blank before it.
 pub(super) fn next_word(programs: &[&'static str], word: &str, is_glued: bool) -> Option<Takes> {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let is_cluster = letters.len() <= 6 && letters.bytes().all(|b| b.is_ascii_alphabetic());

@@ -7,7 +7,7 @@ use std::ops::Range;
 /// A text without its escape sequences.
 pub(super) struct Plain<'a> {
     pub(super) text: Cow<'a, str>,
-    /// Where each of its bytes was; empty if nothing was taken out.
+    /// The original position of each byte; empty if the text had no escape sequences.
     was: Vec<usize>,
 }
 
@@ -38,12 +38,12 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Where the byte at `at` was.
+    /// The original position of the byte at `at`.
     pub(super) fn was_at(&self, at: usize) -> usize {
         self.was.get(at).copied().unwrap_or(at)
     }
 
-    /// Where what ends at `end` ended.
+    /// The original end of a range that ends at `end`.
     pub(super) fn ended_at(&self, end: usize) -> usize {
         end.checked_sub(1).map_or(0, |last| self.was_at(last) + 1)
     }

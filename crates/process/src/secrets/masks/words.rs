@@ -9,7 +9,7 @@ use std::ops::Range;
 /// its name: `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
 #[derive(Debug)]
 pub(super) struct Word {
-    /// Where it is, without the closing quote of its value.
+    /// The word's range in the text, without the closing quote of its value.
     pub(super) range: Range<usize>,
     /// The range between this word and the one before it.
     pub(super) gap: Range<usize>,
@@ -36,12 +36,12 @@ pub(super) struct Words<'a> {
 /// Words that may precede an assignment.
 const BEFORE_ASSIGNMENTS: [&str; 7] = ["export", "readonly", "then", "do", "else", "{", "!"];
 
-/// Whether a character is between words.
+/// True if a character is between words.
 fn separates(c: char) -> bool {
     c.is_whitespace() || ";|&()<>,`".contains(c)
 }
 
-/// Whether bash expands a command at the beginning of a text.
+/// True if bash expands a command at the beginning of a text.
 fn is_expanded(text: &str) -> bool {
     text.starts_with('`') || text.starts_with("$(") || text.starts_with("${")
 }

@@ -42,12 +42,12 @@ pub struct Supervised {
     networks: Arc<Networks>,
     link: Link,
     inbox: Inbox,
-    /// Its hello was received, with a matching version.
+    /// The supervisor's hello was received, with a matching version.
     is_greeted: bool,
     /// Changes that turn the supervisor's environment into that of its shells, if it was started
     /// before that was known.
     changes: Vec<(OsString, Option<OsString>)>,
-    /// Where it made directories for shells.
+    /// The directory in which the supervisor made directories for shells.
     directories: Option<PathBuf>,
     /// How its last shell was started.
     pub(super) last: Option<ShellStart>,
@@ -92,7 +92,8 @@ impl Supervised {
         }
     }
 
-    /// Its shells get the environment `wanted`, while the supervisor itself has `has`.
+    /// Sends the differences between `wanted`, the environment of shells, and `has`, that of the
+    /// supervisor.
     pub(super) fn set_environment(
         &mut self,
         has: &BTreeMap<OsString, OsString>,
@@ -202,7 +203,7 @@ impl Supervised {
         self.fallback.as_deref()
     }
 
-    /// Its pid, which is the session id of its shells; 0 for a thread.
+    /// The supervisor's pid, which is the session id of its shells; 0 for a thread.
     pub fn pid(&self) -> u32 {
         self.child.as_ref().map_or(0, Child::id)
     }
@@ -259,7 +260,7 @@ impl Supervised {
         self.unreaped = None;
     }
 
-    /// Its next event. Cancel safe.
+    /// The supervisor's next event. Cancel safe.
     ///
     /// # Errors
     /// It has ended.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// A shell that runs its own command line.
 #[derive(Debug)]
 pub struct DirectShell {
-    /// Its process id.
+    /// The shell's process id.
     pub pid: u32,
     /// Read ends of the captured streams, in the order of [`ShellStart::output`](
     /// crate::supervisor::ShellStart::output).

@@ -25,7 +25,7 @@ pub struct JobVisit {
 pub enum JobKilled {
     /// All processes have ended, and so has the supervisor.
     AllGone,
-    /// These withstood SIGKILL: they are in uninterruptible sleep.
+    /// Some processes withstood SIGKILL: they are in uninterruptible sleep.
     Stuck(Vec<Survivor>),
 }
 

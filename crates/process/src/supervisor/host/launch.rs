@@ -39,7 +39,7 @@ pub struct Supervisor {
     networks: Arc<Networks>,
     /// The report of a sandbox, once it was requested.
     pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
-    /// Whether processes can be traced, once it was requested.
+    /// The answer to whether processes can be traced, once it was requested.
     watches: Arc<OnceLock<Result<(), String>>>,
 }
 
@@ -135,7 +135,7 @@ impl Supervisor {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }
 
-    /// As [`Self::fallback`], with a reason to report to calls.
+    /// Returns a launcher for the fallback with a reason, which is reported to calls.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
         Self::by(How::Fallback(reason.into()))
     }
@@ -151,8 +151,8 @@ impl Supervisor {
         }
     }
 
-    /// Whether what shells change can be recorded while they do. That costs a thread the first
-    /// time. There may be other reasons against it, which show when a shell is started.
+    /// Checks that the changes of shells can be recorded while they run. That costs a thread the
+    /// first time. There may be other obstacles, which show when a shell is started.
     ///
     /// # Errors
     /// Why not: a kernel without the means, or one that watches this program itself.
@@ -191,7 +191,7 @@ impl Supervisor {
         self.start(env, clock)?.handshake().await
     }
 
-    /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::handshake`].
+    /// Starts a supervisor without waiting for its hello, for which see [`Supervised::handshake`].
     /// Orders may be sent before that.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ impl Link {
         &self.socket
     }
 
-    /// Whether the supervisor has sent an event that has not been read yet.
+    /// True if the supervisor has sent an event that has not been read yet.
     pub fn has_word(&self) -> bool {
         rustix::io::ioctl_fionread(&*self.socket).is_ok_and(|bytes| bytes > 0)
     }
@@ -37,8 +37,8 @@ impl Link {
         self.end(grace, false)
     }
 
-    /// As [`Self::terminate`], but stops the shell first: when the command it waits for is ended,
-    /// it must not run the next one.
+    /// Stops the shell, then ends it as [`Self::terminate`] does: when the command that the shell
+    /// waits for is ended, the shell must not run the next one.
     ///
     /// # Errors
     /// It has ended, or does not read.

@@ -56,7 +56,7 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Count(Arc<(Mutex<usize>, Condvar)>);
 
-/// One of them.
+/// A supervisor that is counted until this is dropped.
 #[derive(Debug)]
 pub(super) struct Unreaped(Count);
 
@@ -97,7 +97,7 @@ pub(super) struct Ending {
     /// True if the supervisor keeps its processes when its host ends, and so may continue to run.
     keeps: bool,
     unreaped: Option<Unreaped>,
-    /// Where it made directories for shells.
+    /// The directory in which the supervisor made directories for shells.
     directories: Option<PathBuf>,
 }
 
@@ -160,7 +160,7 @@ impl Ending {
         }
     }
 
-    /// As [`Self::try_reap`], but waits for its end.
+    /// Waits for the supervisor's end and reaps it.
     fn reap(mut self) {
         while !self.try_reap() {
             if let Some(child) = &self.child {

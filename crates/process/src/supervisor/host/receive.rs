@@ -24,7 +24,7 @@ pub(super) async fn next<M: DeserializeOwned>(
     }
 }
 
-/// As [`next`], without waiting: `None` if there is none yet.
+/// Returns the next message without waiting; `None` if none has arrived yet.
 pub(super) fn try_next<M: DeserializeOwned>(
     socket: &UnixStream,
     inbox: &mut Inbox,

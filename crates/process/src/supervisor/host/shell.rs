@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// A shell waiting for its script: the host's ends of its descriptors.
 #[derive(Debug)]
 pub struct ShellFds {
-    /// Its pid and process group.
+    /// The shell's pid and process group.
     pub pid: u32,
     /// The file for its script.
     pub script: OwnedFd,
@@ -32,7 +32,7 @@ pub struct ShellFds {
     pub output: Vec<(StreamId, OwnedFd)>,
     /// The report of its sandbox.
     pub sandbox: Option<Report>,
-    /// Whether what it changes is held back.
+    /// True if the shell's changes are held back.
     pub held_back: bool,
     /// Why what it changes cannot be recorded, if it was to be.
     pub unwatched: Option<String>,
@@ -104,7 +104,7 @@ impl Supervised {
         }
     }
 
-    /// As [`Self::started`], without waiting: `None` if it has not started yet.
+    /// Returns the start of the shell without waiting; `None` if the shell has not started yet.
     ///
     /// # Errors
     /// As [`Self::started`].
@@ -154,8 +154,8 @@ impl Supervised {
         self.order(&Order::Record { set, tell: false }, &[])
     }
 
-    /// The same for a shell that was recorded before, and so does not wait for it: returns once it
-    /// has begun.
+    /// Records what the shell changes, for a shell that was recorded before and so does not wait:
+    /// returns once the record has begun.
     ///
     /// # Errors
     /// The set cannot be opened; or the supervisor has ended, or does not answer.

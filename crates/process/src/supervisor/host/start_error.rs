@@ -37,7 +37,7 @@ pub enum StartError {
     /// The sandbox could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
-    /// Its changes cannot be recorded, so nothing was started.
+    /// The shell's changes cannot be recorded, so nothing was started.
     #[error("its changes cannot be recorded: {0}")]
     NoTrace(String),
     /// A trial is not possible, so nothing was started.

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// A shell that runs on a terminal.
 #[derive(Debug)]
 pub struct StartedOnTerminal {
-    /// Its process id.
+    /// The program's process id.
     pub pid: u32,
     /// Why what it changes cannot be recorded, if it was to be.
     pub unwatched: Option<String>,

@@ -31,13 +31,13 @@ struct Handle {
 }
 
 impl Handles {
-    /// Whether the process is in the set.
+    /// True if the process is in the set.
     pub(super) fn has(&self, process: &ProcessInfo) -> bool {
         let known = self.all.get(&process.pid);
         known.is_some_and(|handle| handle.start_time == process.start_time)
     }
 
-    /// Whether a member has, or had, this pid.
+    /// True if a member has, or had, this pid.
     pub(super) fn has_pid(&self, pid: i32) -> bool {
         self.all.contains_key(&pid)
     }
@@ -91,7 +91,7 @@ impl Handles {
         handles.filter(|handle| handle.pidfd().is_none())
     }
 
-    /// Whether a member has ended that was not removed yet.
+    /// True if a member has ended that was not removed yet.
     pub(super) fn any_has_ended(&self) -> bool {
         let mut fds: Vec<PollFd<'_>> = self
             .fds()

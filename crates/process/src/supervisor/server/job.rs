@@ -33,7 +33,7 @@ pub(super) struct Job {
     visitors: Vec<Visitor>,
     /// [`NEW_END`].
     reserved: File,
-    /// Its output file; `None` for adopted survivors, whose file is their call's.
+    /// The job's output file; `None` for adopted survivors, whose file is their call's.
     output: Option<File>,
     /// Write end of the job's stdin.
     stdin: Option<OwnedFd>,
@@ -176,7 +176,7 @@ impl Job {
         (!std::mem::replace(&mut self.timed_out, true)).then_some(limit.grace)
     }
 
-    /// Whether to stop waiting for the rest of the output.
+    /// True if the supervisor stops waiting for the rest of the output.
     fn is_drained(&mut self, seen: JobProcesses, now: Instant) -> bool {
         let was_killed = matches!(seen.shell, Some(ShellEnd::Signaled(_))) && !seen.is_being_ended;
         let waits = seen.empty || was_killed || seen.is_withstood;
@@ -187,7 +187,7 @@ impl Job {
         now >= *self.drained.get_or_insert(now + DRAIN)
     }
 
-    /// Whether nothing more is to be read: the job has ended, and so have all processes that print.
+    /// True if nothing more is read: the job has ended, and so have all processes that print.
     pub(super) fn reads_no_more(&mut self, seen: JobProcesses, now: Instant) -> bool {
         self.end.is_some() && seen.empty && self.is_drained(seen, now)
     }
@@ -316,7 +316,7 @@ impl Drop for Job {
 }
 
 impl Visitor {
-    /// Its requests; `None` if it has disconnected or violates the protocol.
+    /// The visitor's requests; `None` if it has disconnected or violates the protocol.
     fn requests(&mut self) -> Option<Vec<VisitRequest>> {
         let mut requests = Vec::new();
         loop {

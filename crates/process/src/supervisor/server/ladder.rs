@@ -26,7 +26,7 @@ pub(super) struct Rounds {
     since: Instant,
     /// Time of the next round.
     next: Instant,
-    /// Whether survivors of SIGKILL have been reported.
+    /// True if survivors of SIGKILL have been reported.
     reported: bool,
 }
 
@@ -45,7 +45,7 @@ impl Rounds {
         self.next
     }
 
-    /// Whichever of the two starts first.
+    /// Returns the one of the two that starts first.
     pub(super) fn earlier(self, other: Self) -> Self {
         if other.since < self.since {
             other
@@ -54,7 +54,7 @@ impl Rounds {
         }
     }
 
-    /// Whether a round is due; if so, schedules the next one.
+    /// True if a round is due; if so, schedules the next one.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         if now < self.next {
             return false;
@@ -138,9 +138,9 @@ impl Ladder {
         }
     }
 
-    /// As [`Ladder::begin`], for a tree on a terminal: first hangs up, as a disappearing terminal
-    /// would. Programs that ignore SIGHUP still have at least three quarters of the grace period
-    /// after SIGTERM.
+    /// Begins to end a tree on a terminal: first hangs up, as a disappearing terminal would.
+    /// Programs that ignore SIGHUP still have at least three quarters of the grace period after
+    /// SIGTERM.
     pub(super) fn hang_up(
         tree: &mut Tree,
         now: Instant,
@@ -179,7 +179,7 @@ impl Ladder {
         matches!(self, Self::Killing(_))
     }
 
-    /// Whether processes have withstood SIGKILL.
+    /// True if processes have withstood SIGKILL.
     pub(super) fn is_withstood(&self) -> bool {
         matches!(self, Self::Killing(rounds) if rounds.reported)
     }

@@ -31,11 +31,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 /// How to start a shell.
 #[derive(Debug)]
 pub(super) enum Starter {
-    /// As a child in its own process group, with the environment of this process, which is a
-    /// supervisor.
+    /// Starts the shell as a child in its own process group, with the environment of this process,
+    /// which is a supervisor.
     Child,
-    /// As the leader of its own session, from a host that has threads, descriptors and signals of
-    /// its own.
+    /// Starts the shell as the leader of its own session, from a host that has threads, descriptors
+    /// and signals of its own.
     Leader {
         /// The complete environment.
         env: BTreeMap<OsString, OsString>,

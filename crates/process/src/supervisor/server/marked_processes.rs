@@ -157,7 +157,7 @@ impl Marked {
     }
 }
 
-/// Whether the process is a child of ours that still has all our descriptors, among them the
+/// True if the process is a child of ours that still has all our descriptors, among them the
 /// outputs of others' shells: before exec, and in the middle of it. The kernel changes the program
 /// first, then closes descriptors, and then sets the arguments.
 fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
@@ -166,7 +166,7 @@ fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
     process.parent == own && (runs_ours() || proc_scan::arguments(process.pid).is_empty())
 }
 
-/// Whether a process has this entry in its environment. False if we may not look.
+/// True if a process has this entry in its environment. False if we may not look.
 fn bears(pid: i32, entry: &[u8]) -> bool {
     fs::read(format!("/proc/{pid}/environ"))
         .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))

@@ -16,7 +16,7 @@ pub(super) struct Report {
     read: OwnedFd,
     /// Kept open so that the path remains valid; never written to.
     write: OwnedFd,
-    /// Where a shell finds it, if not among the descriptors of this process.
+    /// The path by which a shell finds the pipe, if not among the descriptors of this process.
     at: Option<PathBuf>,
 }
 

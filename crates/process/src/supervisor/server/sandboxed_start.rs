@@ -59,13 +59,13 @@ pub(super) struct SandboxedStart {
 pub(super) struct Closed {
     /// The report of the sandbox.
     pub(super) sandbox: Option<sandbox::Report>,
-    /// Whether what the shell changes is held back.
+    /// True if the shell's changes are held back.
     pub(super) held_back: bool,
     /// If it was to be watched: by what that is done, or why it cannot be.
     pub(super) watched: Option<Result<Tracer, String>>,
     /// The shell's own directory.
     pub(super) directory: Option<ShellDirectory>,
-    /// Its mounts, if it has its own; see [`mounts_of`].
+    /// The shell's mounts, if it has its own; see [`mounts_of`].
     pub(super) mounts: Option<OwnedFd>,
 }
 

@@ -74,12 +74,12 @@ impl SessionProcesses {
         processes
     }
 
-    /// Whether they outlive the session.
+    /// True if the processes outlive the session.
     pub(super) fn outlives_session(&self) -> bool {
         matches!(self.keeper, Keeper::Job { .. })
     }
 
-    /// Whether the host waits for their end.
+    /// True if the host waits for the end of the processes.
     pub(super) fn is_watched(&self) -> bool {
         matches!(self.keeper, Keeper::Host)
     }
@@ -106,12 +106,12 @@ impl SessionProcesses {
         ending.into_iter().chain(look).chain(job).min()
     }
 
-    /// Their pids.
+    /// The pids of the processes.
     pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
         self.members.pids()
     }
 
-    /// Whether [`Self::look`] is due: a process has ended, or signals are to be sent now.
+    /// True if [`Self::look`] is due: a process has ended, or signals are to be sent now.
     pub(super) fn is_stale(&self, now: Instant) -> bool {
         let is_due = |rounds: &Rounds| now >= rounds.next();
         self.members.any_has_ended() || self.ending.as_ref().is_some_and(is_due)

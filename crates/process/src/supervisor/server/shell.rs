@@ -17,15 +17,15 @@ pub(super) struct Shell {
     /// The argument by which its forks are recognised.
     pub(super) boot: Vec<u8>,
     pub(super) report: Report,
-    /// Its own directory, if it is kept in something.
+    /// The shell's own directory, if it is kept in something.
     pub(super) directory: Option<ShellDirectory>,
-    /// Whether what it leaves uses that, too: in a box, temporary files are there; in a view, it
-    /// may be mounted.
+    /// True if the shell's survivors use that directory, too: in a sandbox, temporary files are
+    /// there; in a view, it may be mounted.
     pub(super) shares_directory: bool,
-    /// Its mounts, if it has its own; kept until the host knows of its end.
+    /// The shell's mounts, if it has its own; kept until the host knows of its end.
     pub(super) mounts: Option<OwnedFd>,
-    /// Where what it changes is held back, if it waited for that; there until all of its processes
-    /// have ended.
+    /// The overlay that holds back the shell's changes, if the shell waited for one; mounted until
+    /// all of its processes have ended.
     pub(super) view: Option<View>,
     /// By what it is watched, if it is; kept for as long as anything of the call may change files.
     pub(super) tracer: Option<Tracer>,
@@ -34,7 +34,7 @@ pub(super) struct Shell {
     pub(super) phase: Phase,
 }
 
-/// Its phase.
+/// The phase of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Not reaped yet.
@@ -56,7 +56,7 @@ impl Shell {
         }
     }
 
-    /// Whether all processes of its call have ended, and the host knows.
+    /// True if all processes of the shell's call have ended, and the host knows.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over(_))
     }

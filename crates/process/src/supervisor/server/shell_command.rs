@@ -66,7 +66,7 @@ impl<'a> ShellCommand<'a> {
         self.prepared(standard, inherited)?.spawn()
     }
 
-    /// The same, up to starting it, for which the `inherited` descriptors must still be open.
+    /// Prepares the start, for which the `inherited` descriptors must still be open.
     pub(super) fn prepared(
         &self,
         [stdin, stdout, stderr]: [OwnedFd; 3],

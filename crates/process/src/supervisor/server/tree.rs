@@ -86,7 +86,7 @@ impl Tree {
         }
     }
 
-    /// Whether it belongs to a job.
+    /// True if the process belongs to a job.
     pub(super) fn is_spared(&self, pid: i32) -> bool {
         match self {
             Self::Below { spared, .. } => spared.contains(&pid),
@@ -94,7 +94,7 @@ impl Tree {
         }
     }
 
-    /// Whether a process group may be signalled as a whole.
+    /// True if a process group may be signalled as a whole.
     fn is_its_own(&self, group: i32) -> bool {
         match self {
             Self::Below {
@@ -149,7 +149,7 @@ impl Tree {
         }
     }
 
-    /// Whether only the shell is left. Its unreaped children do not count.
+    /// True if only the shell is left. Its unreaped children do not count.
     pub(super) fn is_alone(&mut self, shell: i32) -> bool {
         self.members().iter().all(|process| process.pid == shell)
     }
@@ -221,8 +221,8 @@ pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Ve
     named.collect()
 }
 
-/// Its arguments; if it has none, as in the middle of `exec`, the kernel's name for it. Never
-/// empty.
+/// The arguments of a process; if it has none, as in the middle of `exec`, the kernel's name for
+/// it. Never empty.
 fn name_of(pid: i32, boot: &[u8]) -> String {
     let line = command_line(&proc_scan::arguments(pid), boot);
     if !line.is_empty() {
@@ -236,7 +236,7 @@ fn name_of(pid: i32, boot: &[u8]) -> String {
 /// The name of a process for which the system does not tell one.
 const UNKNOWN: &str = "(its name is hidden)";
 
-/// Whether a process group contains none of the excluded processes.
+/// True if a process group contains none of the excluded processes.
 fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
     let in_it = |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
     !spared.iter().any(in_it)

@@ -32,7 +32,8 @@ pub(crate) enum Elsewhere<'a> {
     /// 32-bit calls raise `SIGSYS`: with `ENOSYS`, a 32-bit program would end with `SIGSEGV`. x32
     /// calls fail with `ENOSYS`.
     Absent,
-    /// These 32-bit numbers wait for the listener, as does every x32 call. All others are allowed.
+    /// The calls with these 32-bit numbers, and every x32 call, wait for the listener. All others
+    /// are allowed.
     Notify(&'a [u32]),
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// Configuration, and the file that says where configuration and hooks are.
 const READ: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
 
-/// As [`READ`], for the git directory of a linked worktree.
+/// The files that are read of a linked worktree's git directory.
 const READ_OF_WORKTREE: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
 /// The steps of a stopped rebase.

@@ -7,7 +7,7 @@ pub(in super::super) enum Rest {
     Argv,
     /// Words that are joined and passed to a shell.
     Script,
-    /// Its options are too numerous to list: the command begins at the first word that names a
+    /// The wrapper has too many options to list: the command begins at the first word that names a
     /// relevant program.
     Search,
     /// Nothing; commands are only in the text options.
@@ -17,7 +17,7 @@ pub(in super::super) enum Rest {
 /// How to parse a wrapper's command line.
 #[derive(Debug)]
 pub(in super::super) struct Wrapper {
-    /// Its names.
+    /// The wrapper's names.
     pub(super) names: &'static [&'static str],
     /// Letters of short options that take a value.
     pub(super) short: &'static str,
@@ -25,7 +25,7 @@ pub(in super::super) struct Wrapper {
     pub(super) long: &'static [&'static str],
     /// Number of operands before the command.
     pub(super) operands: usize,
-    /// Whether `NAME=value` may precede the command.
+    /// True if `NAME=value` may precede the command.
     pub(in super::super) assigns: bool,
     /// Options that name the command's directory: letter and long name.
     pub(super) chdir: (&'static str, &'static str),

@@ -101,7 +101,7 @@ impl Server {
         session_processes.chain(self.living_shell()).collect()
     }
 
-    /// As [`Self::look`], for callers that do not need the list.
+    /// Looks at the processes as [`Self::look`] does, for callers that do not need the list.
     pub(super) fn refresh(&mut self) {
         if self.session_processes.is_empty() {
             self.tree.exclude(BTreeSet::new());

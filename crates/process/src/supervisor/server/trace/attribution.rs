@@ -17,7 +17,7 @@ use std::collections::HashMap;
 pub(in crate::supervisor::server) struct LiveProcesses {
     /// The shell, while it is there.
     pub(in crate::supervisor::server) shell: Option<i32>,
-    /// All of them, the shell as well.
+    /// All processes, including the shell.
     pub(in crate::supervisor::server) processes: Vec<ProcessInfo>,
 }
 
@@ -40,7 +40,7 @@ type Processes = HashMap<i32, u64>;
 struct Call {
     processes: Processes,
     background: BackgroundChanges,
-    /// Whether it is what may be an earlier one's as well.
+    /// True if an earlier call's survivors may also be among these processes.
     is_unsure: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Attribution {
 }
 
 impl Attribution {
-    /// Whether no call has left anything, so that whatever changes a file is the running call's.
+    /// True if no call has left processes, so that the running call makes every change.
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }

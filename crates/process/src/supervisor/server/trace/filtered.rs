@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Its stack. It makes a few system calls, and an argument list.
+/// Stack size of the thread, in bytes. The thread makes a few system calls, and an argument list.
 const STACK: usize = 256 * 1024;
 
 /// The thread, for as long as it is to start anything.

@@ -80,7 +80,7 @@ impl NamedFile {
         })
     }
 
-    /// The same, in a directory whose path is known.
+    /// Opens a name in a directory whose path is known.
     pub(super) fn in_directory(
         directory: OwnedFd,
         path: PathBuf,

@@ -23,14 +23,14 @@ pub(super) enum Order {
     Another,
 }
 
-/// Where orders are given.
+/// The sending side of the orders.
 #[derive(Debug)]
 pub(super) struct Orders {
     queue: Arc<Mutex<QueueState>>,
     wake: PipeWriter,
 }
 
-/// Where they are taken.
+/// The receiving side of the orders.
 #[derive(Debug)]
 pub(super) struct OrderQueue(Arc<Mutex<QueueState>>);
 
@@ -41,7 +41,7 @@ struct QueueState {
     holds: bool,
 }
 
-/// Both ends, and what is readable when the thread is to look for orders.
+/// Creates both sides, and a pipe that is readable when the thread is to look for orders.
 pub(super) fn orders() -> io::Result<(Orders, OrderQueue, PipeReader)> {
     let (woken, wake) = io::pipe()?;
     let given = Arc::default();

@@ -15,7 +15,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
-/// As many links as the kernel follows.
+/// The kernel's limit for symbolic links in one path.
 const LINKS: usize = 40;
 
 /// The inode of the top directory of every `/proc`.
@@ -31,9 +31,9 @@ pub(super) struct PathArgument<'a> {
     /// The descriptor that a relative path starts at; `None` for the working directory.
     pub(super) from: Option<i32>,
     pub(super) path: &'a [u8],
-    /// Whether a link as the last component is followed.
+    /// True if a link as the last component is followed.
     pub(super) follow: bool,
-    /// Whether the start is the root as well (`RESOLVE_IN_ROOT`).
+    /// True if the start is the root as well (`RESOLVE_IN_ROOT`).
     pub(super) in_root: bool,
 }
 

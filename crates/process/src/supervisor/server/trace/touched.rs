@@ -242,7 +242,7 @@ fn nix_errno(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 
-/// Whether an open with these flags may change what there is by a name.
+/// True if an open with these flags may change what there is by a name.
 fn may_change(flags: OFlags) -> bool {
     let nameless = flags.contains(OFlags::TMPFILE) || flags.contains(OFlags::PATH);
     (writes(flags) || flags.contains(OFlags::CREATE)) && !nameless

@@ -21,7 +21,7 @@ pub(super) struct WatchedTree {
     root: PathBuf,
     top: OwnedFd,
     identity: FileIdentity,
-    /// Its path from the top of its file system, computed on first use.
+    /// The root's path from the top of its file system, computed on first use.
     within: OnceCell<Option<PathBuf>>,
 }
 
