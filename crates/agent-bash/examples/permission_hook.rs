@@ -13,7 +13,7 @@
 //! `crates/cli/src/commands/hook.rs`).
 
 use agent_bash::HostContext;
-use agent_bash::hook::{BLOCKED, CLAUDE_CODE, HookAnswer, MAX_INPUT_BYTES, answer};
+use agent_bash::hook::{BLOCKED_EXIT_CODE, CLAUDE_CODE, HookAnswer, MAX_INPUT_BYTES, answer};
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -28,6 +28,6 @@ fn main() -> ExitCode {
     let _ = io::stderr().write_all(said.stderr.as_bytes());
     match io::stdout().write_all(said.stdout.as_bytes()) {
         Ok(()) => ExitCode::from(said.exit_code),
-        Err(_) => ExitCode::from(BLOCKED),
+        Err(_) => ExitCode::from(BLOCKED_EXIT_CODE),
     }
 }

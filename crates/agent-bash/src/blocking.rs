@@ -10,10 +10,10 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// How many threads may wait for more work.
-const AT_MOST: usize = 4;
+const MAX_IDLE_THREADS: usize = 4;
 
 /// How long one of them waits.
-const IDLE: Duration = Duration::from_secs(5);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread
 /// continues unattended.
@@ -81,12 +81,12 @@ fn serve(mut work: Work, idle: &Weak<Idle>) {
         {
             let Some(idle) = idle.upgrade() else { return };
             let mut idle = lock(&idle);
-            if idle.len() >= AT_MOST {
+            if idle.len() >= MAX_IDLE_THREADS {
                 return;
             }
             idle.push((own, send));
         }
-        work = match given.recv_timeout(IDLE) {
+        work = match given.recv_timeout(IDLE_TIMEOUT) {
             Ok(work) => work,
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(threads.run(|| 8).await.unwrap(), 8);
         open.send(()).unwrap();
         assert!(stuck.await.unwrap().unwrap());
-        assert!(lock(&threads.0).len() <= AT_MOST);
+        assert!(lock(&threads.0).len() <= MAX_IDLE_THREADS);
     }
 
     /// A single-threaded runtime makes progress meanwhile.

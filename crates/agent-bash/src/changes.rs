@@ -19,7 +19,7 @@ use std::time::Duration;
 use unwatched::Unwatched;
 
 /// Why changes are not known where nothing can be read.
-pub(crate) const NO_ANSWER: &str = "its file system does not answer";
+pub(crate) const UNRESPONSIVE_REASON: &str = "its file system does not answer";
 
 /// Settings of change sets and trials: section `[changes]`.
 #[derive(Debug, Clone, PartialEq, Eq)]

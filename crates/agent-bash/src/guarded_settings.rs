@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 /// Name of a project's settings file.
 pub(crate) const PROJECT_FILE: &str = ".agent-bash.toml";
 
-const FILE: &str = "guarded-settings.json";
-const LOCK: &str = "guarded-settings.lock";
+const FILE_NAME: &str = "guarded-settings.json";
+const LOCK_FILE_NAME: &str = "guarded-settings.lock";
 
 /// How many files are kept, and how much of one is read.
-const KEPT: usize = 500;
-const BYTES: u64 = 1 << 20;
+const MAX_FILES: usize = 500;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The recorded files, by path. A path has no links except perhaps its last name.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -79,15 +79,15 @@ pub(crate) fn paths(host: &HostContext, more: Option<&Path>) -> Vec<PathBuf> {
 
 /// Returns the first megabyte of a regular file, if it is UTF-8.
 pub(crate) fn text(path: &Path) -> Option<String> {
-    String::from_utf8(read_regular(path, BYTES)?).ok()
+    String::from_utf8(read_regular(path, MAX_FILE_BYTES)?).ok()
 }
 
 impl GuardedSettings {
     /// Reads the record. A missing or invalid one is empty.
     pub(crate) fn read(state: &Path) -> Self {
-        let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE));
+        let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
         let mut text = Vec::new();
-        let read = file.and_then(|file| file.take(BYTES * 16).read_to_end(&mut text));
+        let read = file.and_then(|file| file.take(MAX_FILE_BYTES * 16).read_to_end(&mut text));
         let all = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
         all.unwrap_or_default()
     }
@@ -124,7 +124,7 @@ impl GuardedSettings {
     ) -> io::Result<()> {
         let directory = PrivateDir::create(state, &[])?;
         // Another host may write the record too. Closing the descriptor releases the lock.
-        let lock = directory.open_or_create(LOCK)?;
+        let lock = directory.open_or_create(LOCK_FILE_NAME)?;
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
         let mut all = Self::read(state);
         for (path, text) in changed {
@@ -137,11 +137,11 @@ impl GuardedSettings {
             }
         }
         // Entries of files that were saved again have no effect any more.
-        if all.files.len() > KEPT {
+        if all.files.len() > MAX_FILES {
             let is_so = |path: &PathBuf, it: &mut Guarded| it.version == Version::at(path);
             all.files.retain(is_so);
         }
-        directory.replace(FILE, &serde_json::to_vec(&all)?)
+        directory.replace(FILE_NAME, &serde_json::to_vec(&all)?)
     }
 }
 

@@ -23,7 +23,7 @@ use serde_json::Value;
 use verdict::Decision;
 
 /// The exit code that blocks a call in every agent; the reason is on stderr.
-pub const BLOCKED: u8 = 2;
+pub const BLOCKED_EXIT_CODE: u8 = 2;
 
 /// The output and exit code of the hook's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl HookAnswer {
             stderr: format!(
                 "agent-bash hook {name}: blocked, since the call could not be judged: {why}\n"
             ),
-            exit_code: BLOCKED,
+            exit_code: BLOCKED_EXIT_CODE,
         }
     }
 }

@@ -107,7 +107,7 @@ pub(crate) struct RequestDetails {
 }
 
 /// Characters of a command that is kept with what it did to files.
-const LONGEST_NAME: usize = 200;
+const MAX_NAME_CHARS: usize = 200;
 
 /// A command to tell a set of changes by: on one line, cut, and without the secrets that records do
 /// not have either.
@@ -119,7 +119,7 @@ pub(crate) fn named(
 ) -> String {
     let text = hidden(hide, policy, request, typed.trim());
     let line = one_line(&text).into_owned();
-    match line.char_indices().nth(LONGEST_NAME) {
+    match line.char_indices().nth(MAX_NAME_CHARS) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
@@ -169,11 +169,11 @@ impl RequestDetails {
 /// Returns values of the request's secret variables. The request is untrusted: a value that could
 /// be a command, or is part of this one, does not count, so that it cannot hide a command.
 fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
-    const SHORTEST: usize = 6;
+    const MIN_SECRET_BYTES: usize = 6;
     let default = SecretFilter::default();
     let filter = policy.secrets.as_ref().unwrap_or(&default);
     let looks = |value: &str| {
-        value.len() >= SHORTEST
+        value.len() >= MIN_SECRET_BYTES
             && value.bytes().any(|b| b.is_ascii_digit())
             && !value.contains(|c: char| c.is_whitespace() || ";|&()<>`$/\"'".contains(c))
     };

@@ -24,7 +24,7 @@ use tokio::sync::{Semaphore, watch};
 pub const MAX_CALLS: u32 = 256;
 
 /// How many ended calls with a handle are remembered.
-const REMEMBERED: usize = 64;
+const MAX_ENDED_CALLS: usize = 64;
 
 /// The calls of one client.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ impl Running {
             .filter(|(_, call)| call.account().is_some())
             .map(|(number, _)| *number)
             .collect();
-        for number in over.iter().take(over.len().saturating_sub(REMEMBERED)) {
+        for number in over.iter().take(over.len().saturating_sub(MAX_ENDED_CALLS)) {
             handles.calls.remove(number);
         }
         number

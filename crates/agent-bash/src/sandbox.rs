@@ -58,14 +58,16 @@ pub struct SandboxSettings {
 /// The system's secrets that this process could read, which is to say root. Other boxes do not hide
 /// them, as root's `su` needs them.
 fn passwords() -> Vec<PathBuf> {
-    const FILES: [&str; 5] = [
+    const PASSWORD_FILES: [&str; 5] = [
         "/etc/shadow",
         "/etc/shadow-",
         "/etc/gshadow",
         "/etc/gshadow-",
         "/etc/security/opasswd",
     ];
-    let readable = FILES.into_iter().filter(|file| File::open(file).is_ok());
+    let readable = PASSWORD_FILES
+        .into_iter()
+        .filter(|file| File::open(file).is_ok());
     readable.map(PathBuf::from).collect()
 }
 
@@ -400,7 +402,7 @@ impl Made {
         let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
         let before = Watched::at_once(&self.plan, &stamp)?;
         self.surroundings = seen.map(|seen| SettledSurroundings {
-            settled: (now.saturating_sub(seen.since) >= Surroundings::SETTLED)
+            settled: (now.saturating_sub(seen.since) >= Surroundings::SETTLED_AGE)
                 .then(|| before.clone().within(seen.around.clone())),
             ..seen
         });
@@ -512,14 +514,14 @@ mod tests {
         };
         let mut now = Duration::ZERO;
         let mut ready = || {
-            now += Surroundings::SETTLED;
+            now += Surroundings::SETTLED_AGE;
             own.ready(&facts, now, false, wall)
         };
         for name in [".vscode", ".idea"] {
             own.prepare(None, facts.clone(), false, &clock).unwrap();
             assert!(own.ready(&facts, Duration::ZERO, false, wall).is_some() && !settled());
             assert!(ready().is_some() && settled());
-            std::thread::sleep(Surroundings::SETTLED);
+            std::thread::sleep(Surroundings::SETTLED_AGE);
             // A file with another name does not matter.
             fs::write(dir.path().join(".git/hooks/sample"), "").unwrap();
             let before = ready().unwrap().before;

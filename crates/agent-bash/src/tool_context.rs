@@ -116,7 +116,7 @@ impl JobStarter for ShellCache {
 }
 
 /// Each forbids terminals if it is `1`: our variable, and one that other agents set.
-const FORBIDS: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
+const NO_TERMINAL_VARIABLES: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
 
 /// How commands run on terminals.
 #[derive(Clone)]
@@ -137,7 +137,7 @@ impl Terminal {
             let value = host.env.get(&OsString::from(name));
             value.is_some_and(|value| value == "1")
         };
-        if FORBIDS.into_iter().any(is_one) {
+        if NO_TERMINAL_VARIABLES.into_iter().any(is_one) {
             return None;
         }
         let policy = EnvironmentPolicy {

@@ -15,13 +15,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long starting nothing in a trial may take.
-const LIMIT: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of trees with a remembered result.
-const REMEMBERED: usize = 64;
+const MAX_REMEMBERED_ROOTS: usize = 64;
 
 /// Variables that lead git to another repository than the one of its directory.
-const LEADS_ELSEWHERE: [&str; 5] = [
+const GIT_LOCATION_VARIABLES: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -86,7 +86,7 @@ async fn are_held_back(
     };
     if tool.remote_host.is_some()
         || paths.is_empty()
-        || LEADS_ELSEWHERE.iter().any(|name| is_led(name))
+        || GIT_LOCATION_VARIABLES.iter().any(|name| is_led(name))
     {
         return false;
     }
@@ -147,7 +147,7 @@ async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
         return true;
     }
     let is_possible = try_nothing(tool, &root).await;
-    if is_possible && known.len() < REMEMBERED {
+    if is_possible && known.len() < MAX_REMEMBERED_ROOTS {
         known.insert(root);
     }
     is_possible
@@ -165,7 +165,7 @@ async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
     };
     let spec = RunSpec::new(":", root)
         .shell(shell)
-        .timeout(Some(LIMIT))
+        .timeout(Some(PROBE_TIMEOUT))
         .trial(Arc::new(Sample::overlay(&sample).clone()));
     let ran = tool
         .executor

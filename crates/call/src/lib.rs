@@ -40,7 +40,7 @@ pub use launch::{launch, notice_of_fallback};
 pub use machine::AFTER_GRACE;
 pub use recording::Recording;
 pub use script::{
-    NO_DIRECTORY, RefusedHandoff, ScriptFile, TOO_OLD, Unstarted, no_directory, too_old,
+    NO_DIRECTORY_MARK, RefusedHandoff, ScriptFile, TOO_OLD_MARK, Unstarted, no_directory, too_old,
 };
 pub use shell_text::{PLAIN_TAKE, Reader, enter, exec, load};
 pub use source::{AfterStop, Progress, Source};

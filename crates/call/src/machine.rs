@@ -16,11 +16,11 @@ use std::time::Duration;
 
 /// After the shell's end, its output is drained until EOF, until it is quiet for this long, or
 /// until [`Terms::drain`] has passed.
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
 /// Processes that have closed the output but not yet exited get this long to exit before they count
 /// as survivors.
-const SETTLE: Duration = Duration::from_millis(50);
+const SETTLE_TIME: Duration = Duration::from_millis(50);
 
 /// Upper bound on answering after the grace period, even if processes refuse to die.
 pub const AFTER_GRACE: Duration = Duration::from_secs(1);
@@ -174,7 +174,7 @@ impl Machine {
             Some(SurvivorPolicy::Wait) => CallState::Waiting,
             // Processes that have closed the output usually exit soon.
             _ if output_ended => CallState::Settling {
-                until: now + SETTLE,
+                until: now + SETTLE_TIME,
             },
             _ => CallState::Settling { until: now },
         };
@@ -360,7 +360,7 @@ impl Machine {
         self.close_at = None;
         self.state = CallState::Draining {
             limit: now + self.terms.drain,
-            quiet: Some(now + QUIET),
+            quiet: Some(now + QUIET_PERIOD),
         };
     }
 
@@ -373,7 +373,7 @@ impl Machine {
     ) -> Option<Action> {
         match event {
             Event::Read | Event::Enough => {
-                let quiet = Some(now + QUIET);
+                let quiet = Some(now + QUIET_PERIOD);
                 self.state = CallState::Draining { limit, quiet };
             }
             // The host may be late, and may not have read output that was written in time.
@@ -387,7 +387,7 @@ impl Machine {
         }
         if self.output_ended {
             if !self.has_no_remaining() {
-                let until = now + SETTLE;
+                let until = now + SETTLE_TIME;
                 self.state = CallState::Settling { until };
                 return None;
             }

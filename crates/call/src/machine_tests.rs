@@ -1,7 +1,7 @@
 use super::*;
 
-const GRACE: u64 = 2_000;
-const DRAIN: u64 = 1_000;
+const GRACE_MS: u64 = 2_000;
+const DRAIN_MS: u64 = 1_000;
 
 fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
@@ -22,8 +22,8 @@ fn two_survivors() -> Vec<Survivor> {
 
 fn machine(survivors: Option<SurvivorPolicy>) -> Machine {
     Machine::new(Terms {
-        grace: ms(GRACE),
-        drain: ms(DRAIN),
+        grace: ms(GRACE_MS),
+        drain: ms(DRAIN_MS),
         survivors,
     })
 }
@@ -95,9 +95,9 @@ fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
             (NothingRead, 0, None, Some(100)),
             (Read, 50, None, Some(150)),
             // Read once more, whatever the time: the host may be late.
-            (Due, 150, Some(ReadNow), Some(DRAIN)),
+            (Due, 150, Some(ReadNow), Some(DRAIN_MS)),
             (Read, 150, None, Some(250)),
-            (Due, 250, Some(ReadNow), Some(DRAIN)),
+            (Due, 250, Some(ReadNow), Some(DRAIN_MS)),
             (NothingRead, 250, None, None),
         ],
     );
@@ -107,8 +107,8 @@ fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
         vec![
             (exited(true), 0, None, None),
             (ClearUp, 0, Some(ReadNow), Some(100)),
-            (Read, 950, None, Some(DRAIN)),
-            (Due, DRAIN, None, None),
+            (Read, 950, None, Some(DRAIN_MS)),
+            (Due, DRAIN_MS, None, None),
         ],
     );
 }
@@ -147,7 +147,7 @@ fn survivors_are_ended_where_that_is_wanted() {
         vec![
             (exited(false), 0, None, None),
             (ClearUp, 0, Some(ReadNow), Some(100)),
-            (Due, 100, Some(ReadNow), Some(DRAIN)),
+            (Due, 100, Some(ReadNow), Some(DRAIN_MS)),
             (NothingRead, 100, Some(terminate(0)), Some(1_100)),
         ]
     };
@@ -175,7 +175,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
         vec![
             (exited(false), 0, None, None),
             (ClearUp, 0, Some(ReadNow), Some(100)),
-            (Due, 100, Some(ReadNow), Some(DRAIN)),
+            (Due, 100, Some(ReadNow), Some(DRAIN_MS)),
             (NothingRead, 100, None, None),
             (Read, 9_000, None, None),
         ]
@@ -189,8 +189,8 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
         (
             EndedFor(Reason::Timeout),
             10_000,
-            Some(terminate(GRACE)),
-            Some(10_000 + GRACE + 1_000),
+            Some(terminate(GRACE_MS)),
+            Some(10_000 + GRACE_MS + 1_000),
         ),
         (Empty, 10_001, Some(ReadNow), Some(10_101)),
         (OutputEnded, 10_001, None, None),
@@ -203,8 +203,8 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
         (
             HangUp,
             10_500,
-            Some(terminate(GRACE)),
-            Some(10_500 + GRACE + 1_000),
+            Some(terminate(GRACE_MS)),
+            Some(10_500 + GRACE_MS + 1_000),
         ),
         (Empty, 10_600, Some(ReadNow), Some(10_700)),
         (OutputEnded, 10_600, None, None),
@@ -218,7 +218,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
 
 #[test]
 fn a_call_that_is_ended_ends_with_its_tree() {
-    let deadline = 500 + GRACE + 1_000;
+    let deadline = 500 + GRACE_MS + 1_000;
     let begin = || vec![(EndedFor(Reason::Cancel), 500, Some(Wake), Some(deadline))];
     let obey = [
         (exited(false), 600, None, Some(deadline)),
@@ -279,11 +279,11 @@ fn a_consumer_that_has_enough_closes_the_output() {
         (OutputEnded, 1_200, None, None),
     ];
     ends("pipes", ADOPT, rows);
-    let deadline = 1_100 + GRACE + 1_000;
+    let deadline = 1_100 + GRACE_MS + 1_000;
     let rows = vec![
         (Enough, 100, None, Some(1_100)),
         (Due, 1_100, Some(CloseStopped), None),
-        (HangUp, 1_100, Some(terminate(GRACE)), Some(deadline)),
+        (HangUp, 1_100, Some(terminate(GRACE_MS)), Some(deadline)),
         (HangUp, 1_150, None, Some(deadline)),
         (exited(false), 1_200, None, Some(deadline)),
         (Empty, 1_300, None, None),
@@ -314,7 +314,7 @@ fn continuing_shell_is_left_to_the_caller() {
     ];
     let machine = ends("done", None, rows);
     assert!(machine.listens());
-    let deadline = 50 + GRACE + 1_000;
+    let deadline = 50 + GRACE_MS + 1_000;
     let rows = vec![
         (EndedFor(Reason::Timeout), 50, Some(Wake), Some(deadline)),
         (ShellDone, 100, None, Some(deadline)),
@@ -358,14 +358,14 @@ fn remaining_process_of_a_session_is_ended_or_awaited() {
 
 #[test]
 fn cancellation_while_draining_takes_effect() {
-    let deadline = 50 + GRACE + 1_000;
+    let deadline = 50 + GRACE_MS + 1_000;
     let rows = vec![
         (exited(false), 0, None, None),
         (ClearUp, 0, Some(ReadNow), Some(100)),
         (
             EndedFor(Reason::Kill),
             50,
-            Some(terminate(GRACE)),
+            Some(terminate(GRACE_MS)),
             Some(deadline),
         ),
         (Empty, 60, Some(ReadNow), Some(160)),

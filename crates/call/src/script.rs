@@ -9,10 +9,10 @@ use rustix::fs::tell;
 use std::os::fd::OwnedFd;
 
 /// Appended by a shell that cannot enter its directory.
-pub const NO_DIRECTORY: u8 = b'd';
+pub const NO_DIRECTORY_MARK: u8 = b'd';
 
 /// Appended by a shell that is too old, followed by its version.
-pub const TOO_OLD: u8 = b'v';
+pub const TOO_OLD_MARK: u8 = b'v';
 
 /// The file from which a shell reads its script.
 #[derive(Debug)]
@@ -77,8 +77,8 @@ impl ScriptFile {
         let mut said = [0; 64];
         let count = rustix::io::pread(&self.file, &mut said, self.length).ok()?;
         match said[..count].split_first()? {
-            (&NO_DIRECTORY, []) => Some(no_directory(spec)),
-            (&TOO_OLD, version) => Some(too_old(&spec.shell, version)),
+            (&NO_DIRECTORY_MARK, []) => Some(no_directory(spec)),
+            (&TOO_OLD_MARK, version) => Some(too_old(&spec.shell, version)),
             _ => None,
         }
     }

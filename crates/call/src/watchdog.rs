@@ -26,7 +26,7 @@ pub enum Reason {
 }
 
 /// Delay before checking again whether the pending event was read.
-const READ_AGAIN: Duration = Duration::from_millis(5);
+const READ_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Watches one call. Dropping it stops watching.
 pub struct Watchdog {
@@ -152,7 +152,7 @@ impl Watchdog {
                 () = limit => Reason::Timeout,
             };
             while watched.is_there() {
-                clock.sleep(READ_AGAIN).await;
+                clock.sleep(READ_INTERVAL).await;
             }
             reason
         });

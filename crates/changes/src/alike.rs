@@ -32,12 +32,12 @@ pub(crate) fn look(tree: &mut RootedDir, path: &Path, seen: &FileStat) -> Result
 }
 
 /// Bytes compared at a time.
-const COMPARED: u64 = 1 << 16;
+const COMPARE_BUFFER_BYTES: u64 = 1 << 16;
 
 /// True if two files have equal contents. `size` is the expected size, if known.
 pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
     // Most files are small. One byte more lets the first read see the end of the file.
-    let room = size.saturating_add(1).clamp(2, COMPARED) as usize;
+    let room = size.saturating_add(1).clamp(2, COMPARE_BUFFER_BYTES) as usize;
     let (mut left, mut right) = (vec![0; room], vec![0; room]);
     loop {
         let length = one.read(&mut left)?;

@@ -14,11 +14,11 @@ use std::path::Path;
 pub(crate) type Attributes = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// The prefix of overlayfs attributes.
-const OVERLAY: &[u8] = b"user.overlay.";
+const OVERLAY_PREFIX: &[u8] = b"user.overlay.";
 /// Marks an opaque directory (`y`). With `x`, the directory may contain files marked as whiteouts.
-pub(crate) const OPAQUE: &str = "user.overlay.opaque";
+pub(crate) const OPAQUE_ATTRIBUTE: &str = "user.overlay.opaque";
 /// Marks an empty file as a whiteout.
-pub(crate) const WHITEOUT: &str = "user.overlay.whiteout";
+pub(crate) const WHITEOUT_ATTRIBUTE: &str = "user.overlay.whiteout";
 
 /// Returns a path through `/proc/self/fd`, because the attribute system calls take no directory
 /// descriptor. No link can redirect it.
@@ -73,7 +73,7 @@ pub(crate) fn followed(path: &Path) -> Result<Attributes, Errno> {
     let value = |name: &CString, value: &mut [u8]| getxattr(&path, name, value);
     let mut found = Vec::new();
     for attribute in listed(|list| listxattr(&path, list))? {
-        if !attribute.starts_with(OVERLAY)
+        if !attribute.starts_with(OVERLAY_PREFIX)
             && let Some(value) = read_by(value, &attribute)?
         {
             found.push((attribute, value));
@@ -86,7 +86,7 @@ pub(crate) fn followed(path: &Path) -> Result<Attributes, Errno> {
 fn of(path: &CString) -> Result<Attributes, Errno> {
     let mut found = Vec::new();
     for attribute in names(path)? {
-        if !attribute.starts_with(OVERLAY)
+        if !attribute.starts_with(OVERLAY_PREFIX)
             && let Some(value) = read(path, &attribute)?
         {
             found.push((attribute, value));
@@ -123,7 +123,7 @@ fn listed(list_into: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<V
 pub(crate) fn strip(dir: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno> {
     let path = path(dir, name)?;
     for attribute in names(&path)? {
-        if attribute.starts_with(OVERLAY) {
+        if attribute.starts_with(OVERLAY_PREFIX) {
             let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
             match lremovexattr(&path, &attribute) {
                 // A read-only file is made writable for a moment.

@@ -22,7 +22,7 @@ use std::io::Read;
 use std::path::Path;
 
 /// The largest file that is read, in bytes.
-pub(crate) const LARGEST: u64 = 4 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The contents of one side of a change.
 pub(crate) enum Side {
@@ -127,7 +127,7 @@ impl<'a> Contents<'a> {
         let Some(wanted) = op.current else {
             return Side::Unknown;
         };
-        if wanted.bytes() > LARGEST {
+        if wanted.bytes() > MAX_FILE_BYTES {
             return Side::TooLarge;
         }
         if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
@@ -248,12 +248,12 @@ fn in_photo(
 ) -> Option<Side> {
     let is_it = |it: &&PathRecord| it.stat.is_some_and(|seen| here.has_content_of(&seen));
     let record = photo.get(&op.path).filter(is_it)?;
-    let bytes = preimages::recorded(set, record, LARGEST + 1).ok()??;
+    let bytes = preimages::recorded(set, record, MAX_FILE_BYTES + 1).ok()??;
     Some(side(bytes))
 }
 
 fn side(bytes: Vec<u8>) -> Side {
-    if bytes.len() as u64 > LARGEST {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         Side::TooLarge
     } else {
         Side::Bytes(bytes)
@@ -266,7 +266,7 @@ fn kept_of(set: &ChangeSet, index: &OnceCell<Option<Index>>, op: &Op) -> Option<
         return None;
     }
     let index = index.get_or_init(|| Index::read(&set.dir).ok());
-    let bytes = preimages::former(set, index.as_ref()?, op.slot(), LARGEST + 1).ok()??;
+    let bytes = preimages::former(set, index.as_ref()?, op.slot(), MAX_FILE_BYTES + 1).ok()??;
     Some(side(bytes))
 }
 
@@ -279,12 +279,12 @@ fn content(tree: &mut RootedDir, path: &Path) -> Side {
         return Side::Unknown;
     };
     match seen.kind() {
-        FileType::RegularFile if seen.size > LARGEST => Side::TooLarge,
+        FileType::RegularFile if seen.size > MAX_FILE_BYTES => Side::TooLarge,
         FileType::RegularFile => {
             let mut bytes = Vec::new();
             let read = tree.file(path).map(File::from).map(|file| {
                 // The file may grow during the read.
-                file.take(LARGEST).read_to_end(&mut bytes)
+                file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)
             });
             match read {
                 Ok(Ok(_)) => Side::Bytes(bytes),

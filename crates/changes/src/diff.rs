@@ -16,12 +16,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The number of leading bytes that decide whether a file is binary, as in git.
-const LOOKED_AT: usize = 8000;
+const BINARY_CHECK_BYTES: usize = 8000;
 /// The accepted share of control characters in text that is not UTF-8: one in this many bytes.
 /// Compressed or encrypted data has one in ten, text in another encoding none.
-const STRAY: usize = 50;
+const BYTES_PER_CONTROL: usize = 50;
 /// Context lines around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// A change of a file with its diff.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -277,7 +277,7 @@ fn with_line_end(mut bytes: Vec<u8>, seen: Option<FileStat>) -> Vec<u8> {
 /// encoding. Small compressed data often has no NUL: one in five of the objects that `git commit`
 /// writes.
 fn is_binary(bytes: &[u8]) -> bool {
-    let bytes = &bytes[..bytes.len().min(LOOKED_AT)];
+    let bytes = &bytes[..bytes.len().min(BINARY_CHECK_BYTES)];
     if bytes.contains(&0) {
         return true;
     }
@@ -285,7 +285,7 @@ fn is_binary(bytes: &[u8]) -> bool {
     let is_utf8 =
         std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true);
     let is_stray = |byte: &&u8| matches!(byte, 0x01..=0x06 | 0x0e..=0x1a | 0x1c..=0x1f);
-    !is_utf8 && bytes.iter().filter(is_stray).count() * STRAY > bytes.len()
+    !is_utf8 && bytes.iter().filter(is_stray).count() * BYTES_PER_CONTROL > bytes.len()
 }
 
 fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
@@ -304,7 +304,7 @@ fn unified(item: &Item, before: Option<&[u8]>, after: Option<&[u8]>) -> String {
     let new = String::from_utf8_lossy(after.unwrap_or_default());
     TextDiff::from_lines(&*old, &*new)
         .unified_diff()
-        .context_radius(CONTEXT)
+        .context_radius(CONTEXT_LINES)
         .header(&from, &to)
         .to_string()
 }
@@ -315,8 +315,8 @@ mod tests {
 
     #[test]
     fn what_is_no_text_in_any_encoding_is_binary() {
-        let cut = [&[b'a'; LOOKED_AT - 1][..], "é".as_bytes()].concat();
-        let late = [&[b'a'; LOOKED_AT][..], b"\0"].concat();
+        let cut = [&[b'a'; BINARY_CHECK_BYTES - 1][..], "é".as_bytes()].concat();
+        let late = [&[b'a'; BINARY_CHECK_BYTES][..], b"\0"].concat();
         // A compressed tree object of git.
         let object = b"x\x01+)JMU06`040031QH3d\xf8e\xfap\x92\x90\xdc\xea\xcf\xb7\xf6\xcf\x8f[\xb6\xfa\xf6\xe9\x83\xeck\xac\x01\xfc\xab\x0f\xc6";
         for (bytes, want) in [

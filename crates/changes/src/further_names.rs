@@ -4,7 +4,7 @@
 use crate::file_stat::FileStat;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
-use crate::set::{ChangeSet, GONE, LINKS};
+use crate::set::{ChangeSet, LINKS_DIR, SLOTS_DIR};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, CWD, statat};
 use std::fs::read_dir;
@@ -48,7 +48,7 @@ fn names_in_store(set: &ChangeSet, ino: u64) -> (u64, u64) {
     let sets = opened.ok().and_then(|opened| numbers(&opened).ok());
     let (mut all, mut earlier) = (0, 0);
     for number in sets.unwrap_or_default() {
-        for directory in [LINKS, GONE] {
+        for directory in [LINKS_DIR, SLOTS_DIR] {
             let directory = session.join(number.to_string()).join(directory);
             let names = names_in(&directory, ino);
             all += names;

@@ -9,14 +9,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The largest index that is read, in bytes.
-const LARGEST: u64 = 256 << 20;
+const MAX_INDEX_BYTES: u64 = 256 << 20;
 /// Bytes of an entry before its mode: times, device, inode.
-const STAT: usize = 24;
+const STAT_BYTES: usize = 24;
 
 /// The index of the repository at the root.
-pub(crate) const OF_ROOT: &str = ".git/index";
+pub(crate) const ROOT_INDEX: &str = ".git/index";
 /// The copy of the index from the beginning of a trial, in the change set's directory.
-pub(crate) const KEPT: &str = "index";
+pub(crate) const COPY_NAME: &str = "index";
 
 /// True if a path can name an index.
 pub(crate) fn is_index(path: &Path) -> bool {
@@ -32,7 +32,7 @@ pub(crate) fn is_index(path: &Path) -> bool {
 pub(crate) fn meaning(file: OwnedFd) -> Option<u64> {
     let mut bytes = Vec::new();
     File::from(file)
-        .take(LARGEST)
+        .take(MAX_INDEX_BYTES)
         .read_to_end(&mut bytes)
         .ok()?;
     digest(&bytes)
@@ -51,7 +51,7 @@ fn digest(bytes: &[u8]) -> Option<u64> {
     for _ in 0..number(8)? {
         // The digest covers the mode, the object name, the flags and the path, but not user, group
         // and size.
-        hash.write(bytes.get(at + STAT..at + STAT + 4)?);
+        hash.write(bytes.get(at + STAT_BYTES..at + STAT_BYTES + 4)?);
         let flags_at = at + 60;
         let flags = u16::from_be_bytes(bytes.get(flags_at..flags_at + 2)?.try_into().ok()?);
         hash.write(bytes.get(at + 40..flags_at + 2)?);

@@ -10,9 +10,9 @@ use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::modes::Modes;
 use crate::plan::{Act, Attribution, Op, Plan};
-use crate::recorder::{INDEX, PACK, Recorder};
+use crate::recorder::{CONTENTS_FILE, INDEX_FILE, Recorder};
 use crate::rooted_dir::RootedDir;
-use crate::set::{ChangeSet, LINKS};
+use crate::set::{ChangeSet, LINKS_DIR};
 use crate::steps::Care;
 use crate::upper::{Scan, scan};
 use agent_bash_os::{PrivateDir, remove_tree};
@@ -21,12 +21,12 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The file name in the change set's directory.
-const FILE: &str = "photo";
+const FILE_NAME: &str = "photo";
 const MAGIC: &[u8; 8] = b"photo  1";
 
 /// The largest size of copied contents in bytes, besides the limits of the change set. The copies
 /// serve diffs; commit and undo do not need them.
-const COPIED: u64 = 64 << 20;
+const MAX_COPIED_BYTES: u64 = 64 << 20;
 
 /// The frozen plan of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,14 +44,14 @@ impl HeldPlan {
         self.plan.put(&mut bytes);
         put_all(&self.renamed, &mut bytes);
         // A file that a crash cut off counts as missing.
-        set.dir.create_new(FILE)?.write_all(&bytes)
+        set.dir.create_new(FILE_NAME)?.write_all(&bytes)
     }
 
     /// Reads the plan; `None` if it does not exist.
     pub(crate) fn read(set: &ChangeSet) -> Result<Option<Self>, ChangesError> {
-        let path = || set.dir().join(FILE);
+        let path = || set.dir().join(FILE_NAME);
         let mut bytes = Vec::new();
-        match set.dir.read(FILE) {
+        match set.dir.read(FILE_NAME) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             opened => opened
                 .and_then(|mut file| file.read_to_end(&mut bytes))
@@ -67,7 +67,7 @@ impl HeldPlan {
 
     /// True if the change set has a held plan.
     pub(crate) fn is_of(set: &ChangeSet) -> bool {
-        set.dir.has(FILE)
+        set.dir.has(FILE_NAME)
     }
 
     /// Returns all changed paths.
@@ -93,9 +93,9 @@ impl HeldPlan {
         if ops.peek().is_none() {
             return Ok(());
         }
-        let made = set.dir.make_dir(LINKS);
-        made.map_err(ChangesError::io("making", set.dir().join(LINKS)))?;
-        let mut recorder = Recorder::of_trial(set, largest, COPIED)?;
+        let made = set.dir.make_dir(LINKS_DIR);
+        made.map_err(ChangesError::io("making", set.dir().join(LINKS_DIR)))?;
+        let mut recorder = Recorder::of_trial(set, largest, MAX_COPIED_BYTES)?;
         for op in ops {
             recorder.keep(op.path())?;
         }
@@ -127,7 +127,7 @@ pub(crate) fn compared(
 /// Removes the preimages. After a commit or a discard, the contents are in the tree or in the
 /// slots.
 pub(crate) fn drop_contents(dir: &PrivateDir) -> io::Result<()> {
-    dir.remove(INDEX)?;
-    dir.remove(PACK)?;
-    remove_tree(&dir.path().join(LINKS))
+    dir.remove(INDEX_FILE)?;
+    dir.remove(CONTENTS_FILE)?;
+    remove_tree(&dir.path().join(LINKS_DIR))
 }

@@ -14,12 +14,12 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 
 /// The file name in the change set's directory.
-pub(crate) const FILE: &str = "journal";
+pub(crate) const FILE_NAME: &str = "journal";
 /// The file name until the journal is synced.
-const DRAFT: &str = ".journal.new";
+const DRAFT_NAME: &str = ".journal.new";
 const MAGIC: &[u8; 8] = b"changes1";
 /// Magic, status, offset of the second plan.
-const HEADER: u64 = 8 + 1 + 8;
+const HEADER_BYTES: u64 = 8 + 1 + 8;
 
 /// The progress of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,17 +76,17 @@ impl Journal {
         steps: &dyn Steps,
         care: Care,
     ) -> Result<Self, ChangesError> {
-        let path = dir.path().join(FILE);
+        let path = dir.path().join(FILE_NAME);
         let written = (|| -> io::Result<(File, u64)> {
             let mut body = Vec::new();
             plan.put(&mut body);
-            let second = HEADER + body.len() as u64;
+            let second = HEADER_BYTES + body.len() as u64;
             let mut bytes = MAGIC.to_vec();
             bytes.push(Status::Applying.byte());
             second.put(&mut bytes);
             bytes.append(&mut body);
-            dir.remove(DRAFT)?;
-            let file = dir.open_or_create(DRAFT)?;
+            dir.remove(DRAFT_NAME)?;
+            let file = dir.open_or_create(DRAFT_NAME)?;
             // The inverse plan has the same operations, and may name each path once more.
             reserve(&file, bytes.len() as u64 * 3 + 1024)?;
             (&file).write_all(&bytes)?;
@@ -95,7 +95,7 @@ impl Journal {
                 fsync(&file)?;
             }
             steps.at(Step::Synced)?;
-            dir.rename(DRAFT, FILE)?;
+            dir.rename(DRAFT_NAME, FILE_NAME)?;
             if care.synced {
                 fsync(dir.as_fd())?;
             }
@@ -111,7 +111,7 @@ impl Journal {
             }),
             Err(error) => {
                 // The first error is reported.
-                let _ = dir.remove(DRAFT);
+                let _ = dir.remove(DRAFT_NAME);
                 Err(ChangesError::io("writing", path)(error))
             }
         }
@@ -119,14 +119,14 @@ impl Journal {
 
     /// Reads the journal of a change set; `None` if it does not exist.
     pub(crate) fn read(dir: &PrivateDir) -> Result<Option<Self>, ChangesError> {
-        let path = || dir.path().join(FILE);
-        match dir.metadata(FILE) {
+        let path = || dir.path().join(FILE_NAME);
+        match dir.metadata(FILE_NAME) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(ChangesError::io("opening", path())(error)),
             Ok(_) => {}
         }
         let mut file = dir
-            .open_or_create(FILE)
+            .open_or_create(FILE_NAME)
             .map_err(ChangesError::io("opening", path()))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)

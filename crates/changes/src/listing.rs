@@ -23,11 +23,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The largest number of bytes compared to detect renames.
-const COMPARED: u64 = 64 << 20;
+const MAX_COMPARED_BYTES: u64 = 64 << 20;
 /// The largest number of pairs of files compared to detect renames.
-const COMPARISONS: u64 = 10_000;
+const MAX_COMPARISONS: u64 = 10_000;
 /// The largest number of candidates of equal size for each new file.
-const CANDIDATES: usize = 16;
+const MAX_CANDIDATES: usize = 16;
 
 /// One change with its operations.
 #[derive(Debug)]
@@ -406,8 +406,11 @@ fn renames<'a>(
             others.pop_front();
         }
         let others = others.iter().filter(|other| !used.contains(*other));
-        for candidate in alike.chain(others.take(CANDIDATES)) {
-            if from.is_some() || pairs >= COMPARISONS || compared + there.size > COMPARED {
+        for candidate in alike.chain(others.take(MAX_CANDIDATES)) {
+            if from.is_some()
+                || pairs >= MAX_COMPARISONS
+                || compared + there.size > MAX_COMPARED_BYTES
+            {
                 break;
             }
             if !used.contains(candidate) {

@@ -6,7 +6,7 @@ use crate::listing::{self, plan_of};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::preimages;
-use crate::set::{ChangeSet, LOCK, SetState};
+use crate::set::{ChangeSet, LOCK_FILE, SetState};
 use crate::store::Store;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
@@ -187,8 +187,8 @@ impl Store {
 /// When a trial was committed or discarded.
 fn decided(set: &ChangeSet) -> Option<Timestamp> {
     let file = match (set.meta.kind, set.state) {
-        (SetKind::Trial, SetState::Done | SetState::Undone) => journal::FILE,
-        (SetKind::Trial, SetState::Discarded) => LOCK,
+        (SetKind::Trial, SetState::Done | SetState::Undone) => journal::FILE_NAME,
+        (SetKind::Trial, SetState::Discarded) => LOCK_FILE,
         _ => return None,
     };
     let metadata = set.dir.metadata(file).ok()?;

@@ -10,13 +10,13 @@ use std::fs::File;
 use std::path::Path;
 
 /// Attempts to observe the next tick. A tick lasts at most 10 ms, an attempt about a microsecond.
-const ATTEMPTS: usize = 1_000_000;
+const MAX_ATTEMPTS: usize = 1_000_000;
 
 /// Returns a moment: earlier changes have a time not later than it, later changes have a later
 /// time.
 pub(crate) fn set(on: &File, path: &Path) -> Result<Time, ChangesError> {
     let first = touched(on, path)?;
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_ATTEMPTS {
         if touched(on, path)? > first {
             break;
         }

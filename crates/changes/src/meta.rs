@@ -10,10 +10,10 @@ use std::io::read_to_string;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-pub(crate) const FILE: &str = "meta.json";
+pub(crate) const FILE_NAME: &str = "meta.json";
 
 /// The version of the directory layout. Other versions of the program do not touch the change set.
-const VERSION: u32 = 1;
+const LAYOUT_VERSION: u32 = 1;
 
 /// The description of a change set at its beginning.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -107,7 +107,7 @@ impl SetKind {
 impl Meta {
     pub(crate) fn new(kind: SetKind, root: PathBuf, level: ChangesLevel, limits: Limits) -> Self {
         Self {
-            version: VERSION,
+            version: LAYOUT_VERSION,
             kind,
             root: FileName::new(root.into_os_string()),
             identity: (0, 0),
@@ -136,28 +136,28 @@ impl Meta {
     }
 
     pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {
-        let path = || dir.path().join(FILE);
+        let path = || dir.path().join(FILE_NAME);
         let text = dir
-            .read(FILE)
+            .read(FILE_NAME)
             .and_then(read_to_string)
             .map_err(ChangesError::io("reading", path()))?;
         let damaged = |why| ChangesError::Damaged { path: path(), why };
         let meta: Self = serde_json::from_str(&text)
             .map_err(|_| damaged("it is not the description of a change set"))?;
-        if meta.version != VERSION {
+        if meta.version != LAYOUT_VERSION {
             return Err(damaged("another version of agent-bash wrote it"));
         }
         Ok(meta)
     }
 
     pub(crate) fn write(&self, dir: &PrivateDir) -> Result<(), ChangesError> {
-        let path = dir.path().join(FILE);
+        let path = dir.path().join(FILE_NAME);
         let json = serde_json::to_vec(self).map_err(|error| ChangesError::Io {
             what: "describing",
             path: path.clone(),
             error: error.into(),
         })?;
-        dir.replace(FILE, &json)
+        dir.replace(FILE_NAME, &json)
             .map_err(ChangesError::io("writing", path))
     }
 }

@@ -13,10 +13,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The file with the permissions, by path in the change set's directory.
-const FILE: &str = "modes";
+const FILE_NAME: &str = "modes";
 
 /// The permissions that an owner needs for a directory.
-const ALL: u32 = 0o700;
+const OWNER_PERMISSIONS: u32 = 0o700;
 
 /// The former permissions of directories that were made accessible.
 #[derive(Debug)]
@@ -28,9 +28,9 @@ pub(crate) struct Modes {
 impl Modes {
     pub(crate) fn read(set: &PrivateDir) -> io::Result<Self> {
         let mut bytes = Vec::new();
-        match set.read(FILE) {
+        match set.read(FILE_NAME) {
             Ok(mut file) => _ = file.read_to_end(&mut bytes)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => drop(set.create_new(FILE)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => drop(set.create_new(FILE_NAME)?),
             Err(error) => return Err(error),
         }
         let mut known = HashMap::new();
@@ -39,7 +39,7 @@ impl Modes {
             // The first recorded mode is the one that the call set.
             known.entry(path).or_insert(mode);
         }
-        let file = set.write(FILE, true)?;
+        let file = set.write(FILE_NAME, true)?;
         Ok(Self { known, file })
     }
 
@@ -51,7 +51,7 @@ impl Modes {
         seen: &FileStat,
     ) -> io::Result<()> {
         let mode = seen.permissions();
-        if mode & ALL == ALL || rustix::process::geteuid().is_root() {
+        if mode & OWNER_PERMISSIONS == OWNER_PERMISSIONS || rustix::process::geteuid().is_root() {
             return Ok(());
         }
         let path = at.as_os_str().as_bytes().to_vec();
@@ -60,17 +60,24 @@ impl Modes {
         self.file.write_all(&bytes)?;
         self.known.entry(path).or_insert(mode);
         let (dir, name) = tree.parent(at)?;
-        chmodat(dir, name, Mode::from_raw_mode(mode | ALL), AtFlags::empty())?;
+        chmodat(
+            dir,
+            name,
+            Mode::from_raw_mode(mode | OWNER_PERMISSIONS),
+            AtFlags::empty(),
+        )?;
         Ok(())
     }
 
     /// Returns a directory's attributes from before it was made accessible.
     pub(crate) fn before(&self, at: &Path, seen: FileStat) -> FileStat {
         match self.known.get(at.as_os_str().as_bytes()) {
-            Some(mode) if seen.is_dir() && seen.permissions() == mode | ALL => FileStat {
-                mode: (seen.mode & !0o7777) | mode,
-                ..seen
-            },
+            Some(mode) if seen.is_dir() && seen.permissions() == mode | OWNER_PERMISSIONS => {
+                FileStat {
+                    mode: (seen.mode & !0o7777) | mode,
+                    ..seen
+                }
+            }
             _ => seen,
         }
     }

@@ -7,9 +7,9 @@ use crate::file_stat::FileStat;
 use crate::further_names::has_further_names;
 use crate::git_index;
 use crate::plan::{Act, Look, Op, Plan};
-use crate::recorder::{Content, Index, PACK, PathRecord};
+use crate::recorder::{CONTENTS_FILE, Content, Index, PathRecord};
 use crate::rooted_dir::RootedDir;
-use crate::set::{ChangeSet, GONE, LINKS};
+use crate::set::{ChangeSet, LINKS_DIR, SLOTS_DIR};
 use crate::stale::Since;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::changes::FileName;
@@ -26,12 +26,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Prefix of a slot for a record; the number of the record follows.
-pub(crate) const SLOT: &str = "t";
+pub(crate) const RECORD_SLOT_PREFIX: &str = "t";
 
 /// Prefix of a slot for a record of an inode.
-pub(crate) const OTHER: &str = "a";
+pub(crate) const INODE_SLOT_PREFIX: &str = "a";
 
-const DIRECTORY: OFlags = OFlags::PATH
+const DIRECTORY_FLAGS: OFlags = OFlags::PATH
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
@@ -42,7 +42,7 @@ pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(Fil
     Ok(match content {
         Content::Link(number) | Content::Clone(number) => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-            let path = Path::new(LINKS).join(number.to_string());
+            let path = Path::new(LINKS_DIR).join(number.to_string());
             // A socket cannot be opened.
             let seen = FileStat::at(&set.dir, path.as_os_str())?;
             if !seen.is_some_and(|it| it.is_file()) {
@@ -52,7 +52,7 @@ pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(Fil
             Some((File::from(file), u64::MAX))
         }
         Content::Packed(at, length) => {
-            let mut pack = set.dir.read(PACK)?;
+            let mut pack = set.dir.read(CONTENTS_FILE)?;
             pack.seek(SeekFrom::Start(*at))?;
             Some((pack, *length))
         }
@@ -98,9 +98,9 @@ pub(crate) fn recorded(
 /// Returns the record of a slot's name.
 fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
     let name = slot.file_name()?.to_str()?;
-    let (records, number) = match name.strip_prefix(OTHER) {
+    let (records, number) = match name.strip_prefix(INODE_SLOT_PREFIX) {
         Some(number) => (&index.others, number),
-        None => (&index.records, name.strip_prefix(SLOT)?),
+        None => (&index.records, name.strip_prefix(RECORD_SLOT_PREFIX)?),
     };
     let end = number.find(|it: char| !it.is_ascii_digit());
     let number = &number[..end.unwrap_or(number.len())];
@@ -110,8 +110,8 @@ fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
 /// Creates files from preimages in the empty slots that a plan needs.
 pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
-    let gone = set.slots().join(GONE);
-    let gone = openat(CWD, &gone, DIRECTORY, Mode::empty())
+    let gone = set.slots().join(SLOTS_DIR);
+    let gone = openat(CWD, &gone, DIRECTORY_FLAGS, Mode::empty())
         .map_err(ChangesError::errno("opening", gone))?;
     let mut used = HashSet::new();
     // Hard links to one file become hard links again.
@@ -220,7 +220,7 @@ fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) 
         // A remaining link is only an additional name.
         let _ = unlinkat(
             &set.dir,
-            Path::new(LINKS).join(number.to_string()),
+            Path::new(LINKS_DIR).join(number.to_string()),
             AtFlags::empty(),
         );
     }
@@ -255,7 +255,7 @@ fn unpack_one(
         _ if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
         Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
         Content::Link(number) | Content::Clone(number) if linked(set, *number, look, &stays)? => {
-            let link = Path::new(LINKS).join(number.to_string());
+            let link = Path::new(LINKS_DIR).join(number.to_string());
             linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
         }
         _ if !seen.is_file() => {
@@ -277,7 +277,7 @@ fn unpack_one(
 }
 
 fn link_of(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
-    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
     Ok(FileStat::at(&links, OsStr::new(&number.to_string()))?)
 }
 
@@ -301,7 +301,7 @@ fn linked(
     look: &Look,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<bool> {
-    let links = openat(&set.dir, LINKS, DIRECTORY, Mode::empty())?;
+    let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
     let name = number.to_string();
     let name = OsStr::new(&name);
     let Some(now) = FileStat::at(&links, name)? else {

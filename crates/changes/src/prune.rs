@@ -86,13 +86,13 @@ impl Store {
 }
 
 /// Age in seconds after which an unreadable change set is considered incomplete.
-const MADE: i64 = 3600;
+const INCOMPLETE_AGE_SECS: i64 = 3600;
 
 /// Returns a change set that a killed process left incomplete. It is removed with the old ones.
 fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<Group> {
     let path = session.path().join(number.to_string());
     let last = FileStat::at(session, path.file_name()?).ok()??.mtime;
-    let is_over = now.0.saturating_sub(last.0) > MADE;
+    let is_over = now.0.saturating_sub(last.0) > INCOMPLETE_AGE_SECS;
     is_over.then(|| Group {
         last,
         paths: vec![path],

@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The longest chain of undos and redos of one file that is followed.
-const LONGEST: usize = 1000;
+const MAX_CHAIN: usize = 1000;
 
 /// Restored files and the originals that they represent, by path.
 pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
@@ -60,7 +60,7 @@ impl PutBack {
     /// Returns the original that a restored file represents.
     fn first(&self, path: &[u8], mut seen: FileStat) -> FileStat {
         let known = self.0.get(path).map(Vec::as_slice).unwrap_or_default();
-        for _ in 0..LONGEST {
+        for _ in 0..MAX_CHAIN {
             match known.iter().find(|(put, _)| is_same(*put, seen)) {
                 Some((_, stood)) => seen = *stood,
                 None => break,

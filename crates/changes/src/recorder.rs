@@ -18,12 +18,12 @@ use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::meta::{Meta, SetKind};
 use crate::rooted_dir::RootedDir;
-use crate::set::{ChangeSet, LINKS, try_lock};
+use crate::set::{ChangeSet, LINKS_DIR, try_lock};
 use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::IndexEntry;
-pub(crate) use index::{Content, INDEX, Index, PathRecord, lacks};
+pub(crate) use index::{Content, INDEX_FILE, Index, PathRecord, lacks};
 use outside::Outside;
 use rustix::fs::{FileType, Mode, OFlags, openat, stat};
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The file with contents.
-pub(crate) const PACK: &str = "pack";
+pub(crate) const CONTENTS_FILE: &str = "pack";
 
 /// The effect of a system call on a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -147,7 +147,7 @@ impl Recorder {
         let root = meta.root();
         let is_late = matches!(meta.kind, SetKind::Background { .. });
         // While the file is open, no other process considers the change set abandoned.
-        if set.has(INDEX) || is_late && !try_lock(&set) {
+        if set.has(INDEX_FILE) || is_late && !try_lock(&set) {
             return Err(ChangesError::io("recording in", dir)(Errno::EXIST.into()));
         }
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -158,8 +158,8 @@ impl Recorder {
             root,
             state: state.to_owned(),
             meta: meta.clone(),
-            links: openat(&set, LINKS, flags, Mode::empty())
-                .map_err(ChangesError::errno("opening", dir.join(LINKS)))?,
+            links: openat(&set, LINKS_DIR, flags, Mode::empty())
+                .map_err(ChangesError::errno("opening", dir.join(LINKS_DIR)))?,
             index: None,
             pack: None,
             set,
@@ -455,9 +455,9 @@ impl Recorder {
         let mut framed = Vec::with_capacity(body.len() + 8);
         body.put(&mut framed);
         // One write, so that a record is complete or missing.
-        file(&self.set, INDEX, &mut self.index)
+        file(&self.set, INDEX_FILE, &mut self.index)
             .and_then(|index| index.write_all(&framed))
-            .map_err(ChangesError::io("writing", INDEX))
+            .map_err(ChangesError::io("writing", INDEX_FILE))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::set::{ChangeSet, SetState, WORK, try_lock};
+use crate::set::{ChangeSet, SetState, WORK_DIR, try_lock};
 use crate::store::Store;
 use crate::traced::conclude;
 use crate::transaction::{discard, settle};
@@ -95,7 +95,7 @@ impl Store {
         };
         // A full disk may have prevented the record.
         let is_nothing = match set.meta.kind {
-            SetKind::Trial => !set.dir.has(WORK),
+            SetKind::Trial => !set.dir.has(WORK_DIR),
             SetKind::Scan | SetKind::Undo { .. } => matches!(set.journal(), Ok(None)),
             SetKind::Trace | SetKind::Background { .. } => false,
         };

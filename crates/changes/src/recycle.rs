@@ -4,10 +4,10 @@
 use crate::error::ChangesError;
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::recorder::{INDEX, PACK};
+use crate::recorder::{CONTENTS_FILE, INDEX_FILE};
 use crate::rooted_dir::{RootedDir, canonical, mount_of};
-use crate::set::{ChangeSet, LINKS, SetState};
-use crate::store::{ATTEMPTS, Store};
+use crate::set::{ChangeSet, LINKS_DIR, SetState};
+use crate::store::{MAX_ATTEMPTS, Store};
 use crate::{journal, mark};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
 /// The largest number of unused change sets, as many as calls that usually run at the same time.
-const AT_MOST: usize = 16;
+const MAX_UNUSED_SETS: usize = 16;
 
 impl Store {
     /// Keeps the change set of a call that changed nothing. It stays locked, so that it is not
@@ -24,7 +24,7 @@ impl Store {
     pub(crate) fn recycle(&self, set: ChangeSet) {
         let mut spares = self.spares();
         spares.push(set);
-        if spares.len() > AT_MOST {
+        if spares.len() > MAX_UNUSED_SETS {
             // The latest one keeps its number, which must not be used again.
             let oldest = (0..spares.len()).min_by_key(|at| spares[*at].id.0);
             let surplus = oldest.map(|at| spares.swap_remove(at));
@@ -81,7 +81,7 @@ fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
     let parent = set.dir().parent().unwrap_or(root);
     let session = PrivateDir::open(parent, &[]).map_err(ChangesError::io("opening", parent))?;
     let first = numbers(&session)?.last().map_or(1, |last| last + 1);
-    for id in first..first + ATTEMPTS {
+    for id in first..first + MAX_ATTEMPTS {
         match set.dir.rename_in(&session, &id.to_string()) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             renamed => {
@@ -99,11 +99,11 @@ fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
 
 /// Removes the records of unchanged files.
 fn clear(set: &ChangeSet) -> io::Result<()> {
-    if set.dir.has(journal::FILE) {
-        set.dir.remove(PACK)?;
-        remove_tree(&set.dir().join(LINKS))?;
-        set.dir.make_dir(LINKS)?;
-        set.dir.remove(journal::FILE)?;
+    if set.dir.has(journal::FILE_NAME) {
+        set.dir.remove(CONTENTS_FILE)?;
+        remove_tree(&set.dir().join(LINKS_DIR))?;
+        set.dir.make_dir(LINKS_DIR)?;
+        set.dir.remove(journal::FILE_NAME)?;
     }
-    set.dir.remove(INDEX)
+    set.dir.remove(INDEX_FILE)
 }

@@ -15,16 +15,16 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
 /// How a directory is opened whose entries are looked at, renamed or removed.
-const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const HANDLE_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Nothing but what is really below.
-const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+const BENEATH_FLAGS: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS)
     .union(ResolveFlags::NO_XDEV);
 
 /// The largest number of files in the search for another device.
-const MANY: usize = 100_000;
+const MAX_SEARCHED_FILES: usize = 100_000;
 
 /// An open directory tree.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ pub(crate) struct RootedDir {
 impl RootedDir {
     /// Opens a tree. Its path may lead over links; what is below may not.
     pub(crate) fn open(path: &Path) -> Result<Self, ChangesError> {
-        let fd = open(path, HANDLE, Mode::empty()).map_err(ChangesError::errno("opening", path))?;
+        let fd = open(path, HANDLE_FLAGS, Mode::empty())
+            .map_err(ChangesError::errno("opening", path))?;
         let device = is_btrfs(&fd).then(|| fstat(&fd).map(|found| found.st_dev));
         Ok(Self {
             fd,
@@ -91,7 +92,7 @@ impl RootedDir {
         while let Some(directory) = waiting.pop() {
             let entries = self.entries(&directory).unwrap_or_default();
             files += entries.len();
-            if files > MANY {
+            if files > MAX_SEARCHED_FILES {
                 return None;
             }
             for (name, kind) in entries {
@@ -145,7 +146,7 @@ impl RootedDir {
         }
         let known = self.last.as_ref().is_some_and(|(last, _)| last == path);
         if !known {
-            let fd = open_below(&self.fd, path, HANDLE)?;
+            let fd = open_below(&self.fd, path, HANDLE_FLAGS)?;
             self.last = Some((path.to_owned(), fd));
         }
         // Just set if it was not known.
@@ -182,7 +183,7 @@ impl RootedDir {
 
 /// Opens what is really below a directory: over no link, and on its own mount.
 fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-    match openat2(top, path, flags, Mode::empty(), BENEATH) {
+    match openat2(top, path, flags, Mode::empty(), BENEATH_FLAGS) {
         // The system call is refused: gVisor, kernels before 5.6, filters of system calls that do
         // not know it.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, path, flags),
@@ -265,27 +266,27 @@ mod tests {
         fs::write(temp.path().join("a/b/file"), "content").unwrap();
         symlink("a", temp.path().join("link")).unwrap();
         symlink("file", temp.path().join("a/b/to_file")).unwrap();
-        let open_top = |path: &Path| open(path, HANDLE, Mode::empty()).unwrap();
+        let open_top = |path: &Path| open(path, HANDLE_FLAGS, Mode::empty()).unwrap();
         let top = open_top(temp.path());
         let file = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         for (path, flags, want) in [
-            ("a/b", HANDLE, None),
+            ("a/b", HANDLE_FLAGS, None),
             ("a/b/file", file, None),
-            ("a/b/file", HANDLE, Some(Errno::NOTDIR)),
+            ("a/b/file", HANDLE_FLAGS, Some(Errno::NOTDIR)),
             ("a/b/file/x", file, Some(Errno::NOTDIR)),
-            ("a/none/x", HANDLE, Some(Errno::NOENT)),
-            ("link/b", HANDLE, Some(Errno::LOOP)),
-            ("link", HANDLE, Some(Errno::LOOP)),
+            ("a/none/x", HANDLE_FLAGS, Some(Errno::NOENT)),
+            ("link/b", HANDLE_FLAGS, Some(Errno::LOOP)),
+            ("link", HANDLE_FLAGS, Some(Errno::LOOP)),
             ("a/b/to_file", file, Some(Errno::LOOP)),
-            ("../x", HANDLE, Some(Errno::XDEV)),
+            ("../x", HANDLE_FLAGS, Some(Errno::XDEV)),
         ] {
             let by_steps = open_by_steps(&top, Path::new(path), flags).map(drop);
             assert_eq!(by_steps.err(), want, "{path}");
-            let at_once = openat2(&top, path, flags, Mode::empty(), BENEATH).map(drop);
+            let at_once = openat2(&top, path, flags, Mode::empty(), BENEATH_FLAGS).map(drop);
             assert_eq!(at_once.err(), want, "{path}");
         }
         let root = open_top(Path::new("/"));
-        let proc = open_by_steps(&root, Path::new("proc/self"), HANDLE).map(drop);
+        let proc = open_by_steps(&root, Path::new("proc/self"), HANDLE_FLAGS).map(drop);
         assert_eq!(proc, Err(Errno::XDEV));
     }
 }

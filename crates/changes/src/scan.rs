@@ -12,7 +12,7 @@ use crate::mark;
 use crate::meta::SetKind;
 use crate::plan::{Act, Attribution, Look, Op, Plan};
 use crate::rooted_dir::{RootedDir, canonical};
-use crate::set::{GONE, SetState};
+use crate::set::{SLOTS_DIR, SetState};
 use crate::steps::{Care, Undisturbed};
 use crate::store::Store;
 use agent_bash_core::changes::{Changes, ChangesLevel};
@@ -22,7 +22,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Prefix of slots, which are never used.
-const SLOT: &str = "s";
+const SLOT_PREFIX: &str = "s";
 
 /// The files below a directory at one moment.
 #[derive(Debug)]
@@ -211,7 +211,7 @@ fn put(plan: &mut Plan, act: Act, path: &[u8], here: Option<FileStat>, there: Op
     plan.ops.push(Op {
         act,
         path: path.to_vec(),
-        slot: format!("{GONE}/{SLOT}{number}").into_bytes(),
+        slot: format!("{SLOTS_DIR}/{SLOT_PREFIX}{number}").into_bytes(),
         current: here,
         in_slot: there,
         means: None,

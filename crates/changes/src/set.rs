@@ -17,20 +17,20 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The upper directory of the overlay.
-pub(crate) const UPPER: &str = "upper";
+pub(crate) const UPPER_DIR: &str = "upper";
 /// The work directory of the overlay.
-pub(crate) const WORK: &str = "work";
+pub(crate) const WORK_DIR: &str = "work";
 /// The slots.
-pub(crate) const GONE: &str = "gone";
+pub(crate) const SLOTS_DIR: &str = "gone";
 /// Preimages as hard links and clones.
-pub(crate) const LINKS: &str = "links";
+pub(crate) const LINKS_DIR: &str = "links";
 /// Exists if a trial may have caused changes that it does not list.
-const INEXACT: &str = "inexact";
+const INEXACT_FILE: &str = "inexact";
 /// The file with the command.
-const COMMAND: &str = "command";
+const COMMAND_FILE: &str = "command";
 /// The lock file, held by the process that runs the call. It contains the state. It is overwritten
 /// in place, so that a full disk does not prevent it, unless the file system copies on write.
-pub(crate) const LOCK: &str = "lock";
+pub(crate) const LOCK_FILE: &str = "lock";
 
 /// The state of a change set, unless its journal says more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,12 +116,12 @@ impl ChangeSet {
     /// [`ChangeSet::work`], with permissions, owner and times of the root, since the overlay's top
     /// shows those. No other user can access it.
     pub fn upper(&self) -> PathBuf {
-        self.dir.path().join(UPPER)
+        self.dir.path().join(UPPER_DIR)
     }
 
     /// Returns the work directory of the overlay.
     pub fn work(&self) -> PathBuf {
-        self.dir.path().join(WORK)
+        self.dir.path().join(WORK_DIR)
     }
 
     /// Returns the directories for mounting the overlay.
@@ -160,7 +160,7 @@ impl ChangeSet {
         let Some(command) = self.command.take() else {
             return;
         };
-        let written = self.dir.create_new(COMMAND);
+        let written = self.dir.create_new(COMMAND_FILE);
         // A missing command does no harm.
         let _ = written.and_then(|mut file| file.write_all(command.as_bytes()));
     }
@@ -170,18 +170,20 @@ impl ChangeSet {
     /// # Errors
     /// The mark could not be stored.
     pub fn lacks(&self) -> Result<(), ChangesError> {
-        let made = self.dir.open_or_create(INEXACT);
-        made.map(drop)
-            .map_err(ChangesError::io("making", self.dir.path().join(INEXACT)))
+        let made = self.dir.open_or_create(INEXACT_FILE);
+        made.map(drop).map_err(ChangesError::io(
+            "making",
+            self.dir.path().join(INEXACT_FILE),
+        ))
     }
 
     pub(crate) fn is_inexact(&self) -> bool {
-        self.dir.has(INEXACT)
+        self.dir.has(INEXACT_FILE)
     }
 
     /// Returns the command, if it is stored.
     pub(crate) fn command(&self) -> Option<String> {
-        let file = self.dir.read(COMMAND).ok()?;
+        let file = self.dir.read(COMMAND_FILE).ok()?;
         read_to_string(file).ok()
     }
 
@@ -213,7 +215,7 @@ impl ChangeSet {
         u8::from(self.in_part).put(&mut bytes);
         self.lock
             .write_all_at(&bytes, 0)
-            .map_err(ChangesError::io("writing", self.dir.path().join(LOCK)))
+            .map_err(ChangesError::io("writing", self.dir.path().join(LOCK_FILE)))
     }
 
     /// Reads a stored change set of any process; `None` if it does not exist.
@@ -228,9 +230,9 @@ impl ChangeSet {
                 ));
             }
         };
-        let path = dir.path().join(LOCK);
+        let path = dir.path().join(LOCK_FILE);
         let mut bytes = Vec::new();
-        let lock = dir.open_or_create(LOCK).and_then(|mut lock| {
+        let lock = dir.open_or_create(LOCK_FILE).and_then(|mut lock| {
             lock.read_to_end(&mut bytes)?;
             Ok(lock)
         });
@@ -241,7 +243,7 @@ impl ChangeSet {
         // Files of older versions end before this field.
         let in_part = u8::get(from) == Some(1);
         let meta = Meta::read(&dir)?;
-        if state == SetState::Held && !dir.has(WORK) {
+        if state == SetState::Held && !dir.has(WORK_DIR) {
             state = SetState::Discarded;
         }
         Ok(Some(Self {

@@ -10,7 +10,7 @@ use crate::meta::Meta;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
 use crate::rooted_dir::{RootedDir, mount_of};
-use crate::set::{ChangeSet, GONE};
+use crate::set::{ChangeSet, SLOTS_DIR};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, SeekFrom, linkat, mkdirat, mknodat, openat};
 use rustix::fs::{readlinkat, seek, symlinkat};
@@ -25,10 +25,10 @@ use std::path::{Path, PathBuf};
 
 /// The name of the hidden directory: in `.git`, where git ignores unknown files, or else in the
 /// root.
-const BESIDE: &str = ".agent-bash-changes";
+const SLOTS_DIR_NAME: &str = ".agent-bash-changes";
 
 /// The file that shows the time of the tree's clock.
-const MARK: &str = "mark";
+const MARK_FILE: &str = "mark";
 
 /// Returns the hidden directory for a change set with the unique `name`.
 pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, ChangesError> {
@@ -36,7 +36,7 @@ pub(crate) fn slot_directory(root: &Path, name: &str) -> Result<PathBuf, Changes
     let is_dir = git.symlink_metadata().is_ok_and(|it| it.is_dir());
     let fits = is_dir && mount_of(&git)? == mount_of(root)?;
     let parent = if fits { git } else { root.to_owned() };
-    Ok(parent.join(BESIDE).join(name))
+    Ok(parent.join(SLOTS_DIR_NAME).join(name))
 }
 
 /// Creates the directory and restores the times of its parent.
@@ -50,7 +50,7 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
     };
     let parent = all.parent().unwrap_or(all);
     let times = parent.metadata().and_then(|it| it.modified());
-    let made = PrivateDir::create(parent, &[BESIDE, name]).map_err(failed())?;
+    let made = PrivateDir::create(parent, &[SLOTS_DIR_NAME, name]).map_err(failed())?;
     if let (Ok(modified), Ok(parent)) = (times, File::open(parent)) {
         // Failing to restore the times does no harm.
         let _ = parent.set_times(FileTimes::new().set_modified(modified));
@@ -59,7 +59,7 @@ pub(crate) fn make(meta: &Meta) -> Result<(), ChangesError> {
     if !ignore.exists() {
         std::fs::write(&ignore, "*\n").map_err(failed())?;
     }
-    match made.make_dir(GONE) {
+    match made.make_dir(SLOTS_DIR) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed()(error)),
         _ => Ok(()),
     }
@@ -75,14 +75,14 @@ impl ChangeSet {
     /// Returns the file with times of the tree's clock, and its path.
     pub(crate) fn clock(&self) -> Result<(File, PathBuf), ChangesError> {
         let slots = self.slots();
-        let path = slots.join(MARK);
+        let path = slots.join(MARK_FILE);
         if slots == self.dir() {
             let own = self.lock.try_clone();
             return own
                 .map(|file| (file, path.clone()))
                 .map_err(ChangesError::io("opening", path));
         }
-        let opened = PrivateDir::open(&slots, &[]).and_then(|dir| dir.open_or_create(MARK));
+        let opened = PrivateDir::open(&slots, &[]).and_then(|dir| dir.open_or_create(MARK_FILE));
         opened
             .map(|file| (file, path.clone()))
             .map_err(ChangesError::io("opening", path))
@@ -95,15 +95,15 @@ impl ChangeSet {
         if slots == self.dir() {
             return Ok(());
         }
-        let gone = PrivateDir::open(&slots, &[GONE])
-            .map_err(ChangesError::io("opening", slots.join(GONE)))?;
+        let gone = PrivateDir::open(&slots, &[SLOTS_DIR])
+            .map_err(ChangesError::io("opening", slots.join(SLOTS_DIR)))?;
         // Files of an earlier attempt stay, since they may belong to another process.
         let first = numbers(&gone)?.last().map_or(0, |last| last + 1);
         let mut known = HashMap::new();
         for (number, op) in (first..).zip(&mut plan.ops) {
             let name = OsString::from(number.to_string());
             let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
-            op.slot = Path::new(GONE)
+            op.slot = Path::new(SLOTS_DIR)
                 .join(&name)
                 .into_os_string()
                 .into_encoded_bytes();

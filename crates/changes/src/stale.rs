@@ -4,7 +4,7 @@
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::plan::{Act, Op, Plan};
-use crate::recorder::{INDEX, PathRecord};
+use crate::recorder::{INDEX_FILE, PathRecord};
 use crate::set::ChangeSet;
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -28,7 +28,7 @@ impl Since {
         }
         Ok(Self {
             put,
-            index: FileStat::at(&set.dir, OsStr::new(INDEX)).unwrap_or_default(),
+            index: FileStat::at(&set.dir, OsStr::new(INDEX_FILE)).unwrap_or_default(),
         })
     }
 

@@ -7,7 +7,9 @@ use crate::mark;
 use crate::meta::{Meta, SetKind};
 use crate::numbers::numbers;
 use crate::rooted_dir::{RootedDir, canonical, mount_of};
-use crate::set::{ChangeSet, GONE, LINKS, LOCK, SetState, UPPER, WORK, try_lock};
+use crate::set::{
+    ChangeSet, LINKS_DIR, LOCK_FILE, SLOTS_DIR, SetState, UPPER_DIR, WORK_DIR, try_lock,
+};
 use crate::slots;
 use crate::steps::{Care, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
@@ -24,10 +26,10 @@ use std::sync::{Arc, Mutex};
 pub use crate::meta::Limits;
 
 /// The name of the store's directory in the state directory.
-const DIRECTORY: &str = "changes";
+const DIRECTORY_NAME: &str = "changes";
 
 /// Numbers that other processes may take at the same time.
-pub(crate) const ATTEMPTS: u64 = 1000;
+pub(crate) const MAX_ATTEMPTS: u64 = 1000;
 
 /// All stored change sets. Private: mode 0700, and no file is readable by other users.
 #[derive(Debug)]
@@ -59,8 +61,8 @@ impl Store {
     /// Opens the store without recovery.
     #[doc(hidden)]
     pub fn open_as_is(state: &Path) -> Result<Self, ChangesError> {
-        let made = PrivateDir::create(state, &[DIRECTORY])
-            .map_err(ChangesError::io("making", state.join(DIRECTORY)))?;
+        let made = PrivateDir::create(state, &[DIRECTORY_NAME])
+            .map_err(ChangesError::io("making", state.join(DIRECTORY_NAME)))?;
         let path = canonical(made.path())?;
         Ok(Self {
             state: state.to_owned(),
@@ -106,7 +108,7 @@ impl Store {
             return Err(ChangesError::OtherDevice { root, path });
         }
         let set = self.begin(session, root, SetKind::Trial, ChangesLevel::Undo)?;
-        for name in [UPPER, WORK, GONE] {
+        for name in [UPPER_DIR, WORK_DIR, SLOTS_DIR] {
             set.dir
                 .make_dir(name)
                 .map_err(ChangesError::io("making", set.dir().join(name)))?;
@@ -203,7 +205,7 @@ impl Store {
         if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.bytes().all(fits) {
             return Err(ChangesError::Session(name.to_owned()));
         }
-        PrivateDir::create(&self.state, &[DIRECTORY, name])
+        PrivateDir::create(&self.state, &[DIRECTORY_NAME, name])
             .map_err(ChangesError::io("making", self.path.join(name)))
     }
 }
@@ -216,10 +218,10 @@ pub(crate) fn make(
 ) -> Result<ChangeSet, ChangesError> {
     let (id, dir) = next(session)?;
     let lock = dir
-        .open_or_create(LOCK)
-        .map_err(ChangesError::io("making", dir.path().join(LOCK)))?;
+        .open_or_create(LOCK_FILE)
+        .map_err(ChangesError::io("making", dir.path().join(LOCK_FILE)))?;
     if !try_lock(&lock) {
-        let path = dir.path().join(LOCK);
+        let path = dir.path().join(LOCK_FILE);
         return Err(ChangesError::io("locking", path)(Errno::WOULDBLOCK.into()));
     }
     meta.identity = tree.identity()?;
@@ -255,7 +257,7 @@ pub(crate) fn make(
         set.set_state(SetState::Running)?;
     }
     if matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
-        for name in [LINKS, GONE] {
+        for name in [LINKS_DIR, SLOTS_DIR] {
             set.dir
                 .make_dir(name)
                 .map_err(ChangesError::io("making", set.dir().join(name)))?;
@@ -267,7 +269,7 @@ pub(crate) fn make(
 /// Creates the directory of the next change set.
 fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
     let first = numbers(session)?.last().map_or(1, |last| last + 1);
-    for id in first..first + ATTEMPTS {
+    for id in first..first + MAX_ATTEMPTS {
         match session.make_dir(&id.to_string()) {
             Ok(dir) => return Ok((ChangesId(id), dir)),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -286,11 +288,11 @@ fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
 /// Copies the index of the root's repository. Without the copy, a `git status` of another process
 /// is a conflict if the trial changes the index as well.
 fn keep_index(set: &ChangeSet) {
-    let index = set.root().join(git_index::OF_ROOT);
+    let index = set.root().join(git_index::ROOT_INDEX);
     let is_file = index.symlink_metadata().is_ok_and(|it| it.is_file());
     if is_file {
         // A missing copy does no harm.
-        let _ = std::fs::copy(&index, set.dir().join(git_index::KEPT));
+        let _ = std::fs::copy(&index, set.dir().join(git_index::COPY_NAME));
     }
 }
 
@@ -302,7 +304,7 @@ fn like_root(set: &ChangeSet) -> Result<(), ChangesError> {
     let tree = RootedDir::open(&root)?;
     let seen = tree.stat_root()?;
     let dir = set.dir.as_fd();
-    let name = OsStr::new(UPPER);
+    let name = OsStr::new(UPPER_DIR);
     let (user, group) = (seen.uid, seen.gid);
     rustix::fs::chownat(
         dir,

@@ -9,7 +9,7 @@ mod unrestorable;
 use crate::error::ChangesError;
 use crate::journal::Journal;
 use crate::plan::Act;
-use crate::preimages::SLOT;
+use crate::preimages::RECORD_SLOT_PREFIX;
 use crate::recorder::{Content, Index, lacks};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
@@ -27,13 +27,13 @@ pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, Changes
     let mut known: BTreeMap<&[u8], Known<'_>> = BTreeMap::new();
     for (number, record) in index.records.iter().enumerate() {
         let known = known.entry(&record.path).or_insert(Known {
-            slot: format!("{SLOT}{number}"),
+            slot: format!("{RECORD_SLOT_PREFIX}{number}"),
             first: record,
             content: &record.content,
         });
         if *known.content == Content::Unread {
             known.content = &record.content;
-            known.slot = format!("{SLOT}{number}");
+            known.slot = format!("{RECORD_SLOT_PREFIX}{number}");
         }
     }
     let links = index.records.iter();

@@ -2,7 +2,7 @@
 
 use crate::apply::{Applying, Failed};
 use crate::attributes;
-use crate::contents::LARGEST;
+use crate::contents::MAX_FILE_BYTES;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::held_plan::{HeldPlan, compared, drop_contents};
@@ -15,7 +15,7 @@ use crate::plan::{Act, Plan};
 use crate::preimages;
 use crate::recorder::INDEX;
 use crate::rooted_dir::RootedDir;
-use crate::set::{ChangeSet, GONE, SetState, UPPER, WORK};
+use crate::set::{ChangeSet, SLOTS_DIR, SetState, UPPER_DIR, WORK_DIR};
 use crate::slots;
 use crate::steps::Step;
 use crate::store::Store;
@@ -32,7 +32,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The lock for changing a tree, recovering, and pruning.
-const LOCK: &str = "lock";
+const LOCK_FILE: &str = "lock";
 
 /// The held plan of a trial, and the paths that other processes changed.
 type HeldWithConflicts = Result<(HeldPlan, Vec<Vec<u8>>), ChangesError>;
@@ -101,7 +101,7 @@ impl Store {
     fn ended(&self, mut set: ChangeSet, untouched: SetState) -> Result<Changes, ChangesError> {
         traced::conclude(&mut set, self.care, SetState::Done, untouched)?;
         let changes = self.describe(&set)?;
-        let is_certain = set.state == SetState::Done || !set.dir.has(INDEX);
+        let is_certain = set.state == SetState::Done || !set.dir.has(INDEX_FILE);
         if is_certain && changes.counts.total() == 0 {
             self.recycle(set);
         } else {
@@ -338,11 +338,11 @@ impl Store {
     }
 
     pub(crate) fn lock_file(&self) -> Result<(File, PathBuf), ChangesError> {
-        let path = self.path.join(LOCK);
+        let path = self.path.join(LOCK_FILE);
         let dir =
             PrivateDir::create_at(&self.path).map_err(ChangesError::io("opening", &self.path))?;
         let file = dir
-            .open_or_create(LOCK)
+            .open_or_create(LOCK_FILE)
             .map_err(ChangesError::io("opening", &path))?;
         Ok((file, path))
     }
@@ -375,7 +375,7 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
     if let Ok((photo, _)) = &taken {
         // If the disk is full, the trial is compared at each view, or a diff says what is unknown.
         let _ = photo.keep(&set);
-        let _ = photo.keep_contents(&set, LARGEST);
+        let _ = photo.keep_contents(&set, MAX_FILE_BYTES);
     }
     if let Err(error) = set.end(SetState::Held) {
         // The next process that opens the store removes remaining files, since no process holds the
@@ -397,7 +397,7 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
 /// allows removals but no writes.
 pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
     let said = set.set_state(SetState::Discarded);
-    for name in [WORK, UPPER, GONE] {
+    for name in [WORK_DIR, UPPER_DIR, SLOTS_DIR] {
         let path = set.dir.path().join(name);
         remove_tree(&path).map_err(ChangesError::io("removing", path))?;
     }
@@ -411,8 +411,8 @@ pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
 
 /// Returns the first unused slot number.
 fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
-    let gone = PrivateDir::open(dir.path(), &[GONE])
-        .map_err(ChangesError::io("opening", dir.path().join(GONE)))?;
+    let gone = PrivateDir::open(dir.path(), &[SLOTS_DIR])
+        .map_err(ChangesError::io("opening", dir.path().join(SLOTS_DIR)))?;
     Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
 }
 

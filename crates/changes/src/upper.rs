@@ -5,7 +5,7 @@
 //! so that each file has its own operation.
 
 use crate::alike::{bytes, look, same_bytes};
-use crate::attributes::{self, OPAQUE, WHITEOUT};
+use crate::attributes::{self, OPAQUE_ATTRIBUTE, WHITEOUT_ATTRIBUTE};
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
 use crate::git_index;
@@ -13,7 +13,7 @@ use crate::mark::is_later;
 use crate::modes::Modes;
 use crate::plan::{Act, Attribution, Op, Plan};
 use crate::rooted_dir::RootedDir;
-use crate::set::{GONE, UPPER};
+use crate::set::{SLOTS_DIR, UPPER_DIR};
 use crate::steps::Care;
 use rustix::fs::{FileType, readlinkat};
 use rustix::io::Errno;
@@ -26,10 +26,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// Marks a file that was copied up from the lower directory.
-const ORIGIN: &str = "user.overlay.origin";
+const ORIGIN_ATTRIBUTE: &str = "user.overlay.origin";
 /// Attributes of overlayfs features that are never enabled. With them, the upper directory does not
 /// show the complete view.
-const UNREADABLE: [&str; 2] = ["user.overlay.redirect", "user.overlay.metacopy"];
+const UNREADABLE_ATTRIBUTES: [&str; 2] = ["user.overlay.redirect", "user.overlay.metacopy"];
 
 /// The result of a scan.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ pub(crate) struct Scan {
     pub(crate) made: Vec<PathBuf>,
 }
 
-/// Compares an upper directory (`UPPER` in the change set) with the lower tree. Slots of removed
+/// Compares an upper directory (`UPPER_DIR` in the change set) with the lower tree. Slots of removed
 /// files and of new directories are numbered from `first`. `only` limits the comparison; other
 /// files in the upper directory are unchanged, such as a file that the trial opened for writing.
 pub(crate) fn scan(
@@ -53,7 +53,7 @@ pub(crate) fn scan(
     modes: Modes,
     only: Option<BTreeSet<PathBuf>>,
 ) -> Result<Scan, ChangesError> {
-    let upper = set.path().join(UPPER);
+    let upper = set.path().join(UPPER_DIR);
     let mut scanning = Scanning {
         lower,
         set,
@@ -129,8 +129,8 @@ impl Scanning<'_> {
         let path = &level.path;
         let at = upper(path);
         let names = self.set.names(&at).map_err(fault(path))?;
-        let opaque = self.mark_of(&at, OPAQUE).map_err(fault(path))?;
-        for mark in UNREADABLE {
+        let opaque = self.mark_of(&at, OPAQUE_ATTRIBUTE).map_err(fault(path))?;
+        for mark in UNREADABLE_ATTRIBUTES {
             if self.mark_of(&at, mark).map_err(fault(path))?.is_some() {
                 return Err((
                     path.clone(),
@@ -231,7 +231,10 @@ impl Scanning<'_> {
     ) -> Result<(), Fault> {
         if merged
             && (there.is_dir() || there.links == 1)
-            && self.mark_of(at, ORIGIN).map_err(fault(path))?.is_some()
+            && self
+                .mark_of(at, ORIGIN_ATTRIBUTE)
+                .map_err(fault(path))?
+                .is_some()
         {
             self.copied.push((path.to_owned(), *there));
         }
@@ -285,11 +288,11 @@ impl Scanning<'_> {
 
     /// True for the repository's index if another process wrote the same entries since.
     fn is_index_as_it_was(&mut self, path: &Path) -> bool {
-        if path != Path::new(git_index::OF_ROOT) {
+        if path != Path::new(git_index::ROOT_INDEX) {
             return false;
         }
         let meaning = |file: Result<OwnedFd, Errno>| file.ok().and_then(git_index::meaning);
-        let was = meaning(self.set.file(Path::new(git_index::KEPT)));
+        let was = meaning(self.set.file(Path::new(git_index::COPY_NAME)));
         was.is_some() && was == meaning(self.lower.file(path))
     }
 
@@ -483,7 +486,7 @@ impl Scanning<'_> {
 
     fn slot(&mut self) -> PathBuf {
         self.next += 1;
-        Path::new(GONE).join((self.next - 1).to_string())
+        Path::new(SLOTS_DIR).join((self.next - 1).to_string())
     }
 
     fn compare_times(&mut self, path: &Path, here: &FileStat) {
@@ -510,15 +513,18 @@ impl Scanning<'_> {
         if there.kind() == FileType::CharacterDevice {
             return Ok(there.device == 0);
         }
-        Ok(marked && there.is_file() && there.size == 0 && self.mark_of(at, WHITEOUT)?.is_some())
+        Ok(marked
+            && there.is_file()
+            && there.size == 0
+            && self.mark_of(at, WHITEOUT_ATTRIBUTE)?.is_some())
     }
 }
 
 /// Returns the path in the upper directory.
 fn upper(path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() {
-        PathBuf::from(UPPER)
+        PathBuf::from(UPPER_DIR)
     } else {
-        Path::new(UPPER).join(path)
+        Path::new(UPPER_DIR).join(path)
     }
 }

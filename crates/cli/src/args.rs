@@ -41,10 +41,10 @@ pub(crate) use values::{
 };
 
 use crate::commands::remote_command::Elsewhere;
-use agent_bash_server::rpc::{BUILD, PROTOCOL};
+use agent_bash_server::rpc::{BUILD_NAME, PROTOCOL_VERSION};
 use clap::{Parser, Subcommand};
 
-const EXAMPLES: &str = "\
+const EXAMPLES_TEXT: &str = "\
 Examples:
   agent-bash run 'cargo test 2>&1'              run a script, read its result
   agent-bash run -- grep -n 'two words' a.txt   run words, quoted for you
@@ -60,21 +60,21 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
 /// In front of what a target says of itself.
-const THEIR_SETTINGS: &str = "\
+const TARGET_SETTINGS_HEADING: &str = "\
 note     target      what follows is tried there, with the settings of that machine;
                      calls from here bring the settings of this one (agent-bash settings)";
 
 /// Returns the text of `--version`, as in `ping`.
 fn version() -> String {
     format!(
-        "{} (protocol {PROTOCOL}, build {BUILD})",
+        "{} (protocol {PROTOCOL_VERSION}, build {BUILD_NAME})",
         env!("CARGO_PKG_VERSION")
     )
 }
 
 /// The shell runtime for coding agents: one call in, one honest result out.
 #[derive(Debug, Parser)]
-#[command(name = "agent-bash", version = version(), after_help = EXAMPLES)]
+#[command(name = "agent-bash", version = version(), after_help = EXAMPLES_TEXT)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -154,7 +154,7 @@ impl Command {
                 _ => None,
             },
             heading: match self {
-                Self::Doctor(_) => Some(THEIR_SETTINGS),
+                Self::Doctor(_) => Some(TARGET_SETTINGS_HEADING),
                 _ => None,
             },
         })

@@ -30,7 +30,7 @@ const USAGE_ERROR: u8 = 2;
 
 /// `EX_IOERR`: the work was done, but the result could not be written to stdout. Distinct from the
 /// code for "not started".
-const UNWRITTEN: u8 = 74;
+const WRITE_ERROR: u8 = 74;
 
 /// The exit code of a failure of this program, not of the command: as of `timeout(1)` and `env(1)`.
 const OWN_FAILURE: u8 = 125;
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     });
     let own_failure = match cli.command {
         // With any other failure of a hook, agents let the command run.
-        Command::Hook(_) => agent_bash::hook::BLOCKED,
+        Command::Hook(_) => agent_bash::hook::BLOCKED_EXIT_CODE,
         _ => OWN_FAILURE,
     };
     own_end(own_failure, || dispatch(cli.command, &words, token))
@@ -71,7 +71,7 @@ fn own_end(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8>) -> Exi
             if error.is::<Usage>() {
                 USAGE_ERROR
             } else if error.is::<output::Unwritten>() {
-                UNWRITTEN
+                WRITE_ERROR
             } else {
                 own_failure
             }

@@ -12,13 +12,13 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 /// Commands that finish sooner show no progress.
-const FIRST: Duration = Duration::from_secs(1);
+const FIRST_DELAY: Duration = Duration::from_secs(1);
 
 /// Update interval.
-const INTERVAL: Duration = Duration::from_millis(200);
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Carriage return, then erase to the end of the line.
-const ERASE: &str = "\r\x1b[K";
+const ERASE_LINE: &str = "\r\x1b[K";
 
 /// The status line of one command.
 pub(crate) struct Progress {
@@ -75,14 +75,14 @@ impl Drop for Progress {
         self.task.abort();
         if std::mem::take(&mut *painted) {
             // Errors are ignored: the line is only informational.
-            let _ = io::stderr().lock().write_all(ERASE.as_bytes());
+            let _ = io::stderr().lock().write_all(ERASE_LINE.as_bytes());
         }
     }
 }
 
 async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Clock>) {
     let begin = clock.now();
-    clock.sleep(FIRST).await;
+    clock.sleep(FIRST_DELAY).await;
     loop {
         let elapsed = clock.now().saturating_sub(begin);
         let bytes = counts.bytes.load(Ordering::Relaxed);
@@ -90,9 +90,9 @@ async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Cl
         {
             let mut painted = painted.lock().unwrap_or_else(PoisonError::into_inner);
             *painted = true;
-            let _ = write!(io::stderr().lock(), "{ERASE}{line}");
+            let _ = write!(io::stderr().lock(), "{ERASE_LINE}{line}");
         }
-        clock.sleep(INTERVAL).await;
+        clock.sleep(UPDATE_INTERVAL).await;
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 /// Descriptors needed by a runtime (epoll, waker, signals), and as many again for what uses it
 /// first.
-const DESCRIPTORS: usize = 12;
+const NEEDED_DESCRIPTORS: usize = 12;
 
 const NO_THREAD: &str = "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)";
 
@@ -78,7 +78,7 @@ impl OneCall {
 }
 
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
-    can_open(DESCRIPTORS).context(
+    can_open(NEEDED_DESCRIPTORS).context(
         "no more files can be opened, so nothing was run; `ulimit -n` says how many may be",
     )?;
     let runtime = builder.enable_all().build();
@@ -94,14 +94,14 @@ fn can_open(descriptors: usize) -> io::Result<()> {
 
 /// How long to wait for supervisors that end with this program; those that withstand SIGKILL are
 /// not waited for.
-pub(crate) const LAST_ONES: Duration = Duration::from_secs(1);
+pub(crate) const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Shuts down before the program exits. Pending blocking work (reading stdin, an unread write) is
 /// abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does not reap,
 /// they would remain zombies.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
-    supervisor.all_reaped(LAST_ONES);
+    supervisor.all_reaped(REAP_TIMEOUT);
 }
 
 /// Checks that this many threads can be started, by starting them for a moment.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that cancel a command, with their numbers on every Unix.
-const CALLING_OFF: [(SignalKind, u8); 3] = [
+const CANCELLING_SIGNALS: [(SignalKind, u8); 3] = [
     (SignalKind::hangup(), 1),
     (SignalKind::interrupt(), 2),
     (SignalKind::terminate(), 15),
@@ -38,7 +38,7 @@ impl CalledOff {
             first: Arc::default(),
         };
         let stays_ignored = ignored_signals() & HANGUP_BIT;
-        for (kind, number) in CALLING_OFF {
+        for (kind, number) in CANCELLING_SIGNALS {
             if stays_ignored & (1 << (number - 1)) == 0 {
                 tokio::spawn(called_off.clone().wait(signal(kind)?, number));
             }

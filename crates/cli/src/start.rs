@@ -98,11 +98,14 @@ impl Start {
 /// A relative path would be another directory wherever a command is started, and what is kept would
 /// not be found again.
 fn check_state_dir(host: &HostContext) -> Result<(), Usage> {
-    const NAME: &str = "AGENT_BASH_STATE_DIR";
-    let named = host.env.get(&OsString::from(NAME)).map(PathBuf::from);
+    const STATE_VARIABLE: &str = "AGENT_BASH_STATE_DIR";
+    let named = host
+        .env
+        .get(&OsString::from(STATE_VARIABLE))
+        .map(PathBuf::from);
     match named {
         Some(path) if path.is_relative() && !path.as_os_str().is_empty() => Err(Usage(format!(
-            "{NAME} is `{}`: write an absolute path, such as {}",
+            "{STATE_VARIABLE} is `{}`: write an absolute path, such as {}",
             path.display(),
             host.cwd.join(&path).display()
         ))),

@@ -5,10 +5,10 @@ use agent_bash_render::shortened;
 use std::fmt::Write as _;
 
 /// The last column has at least so many columns of a terminal; before that, others are left out.
-const LEAST: usize = 16;
+const MIN_LAST_COLUMN: usize = 16;
 
 /// The preferred width. Before the column gets narrower, cells of others are shortened.
-const WANTED: usize = 40;
+const PREFERRED_LAST_COLUMN: usize = 40;
 
 /// Rows in columns under headings; the last column is not padded.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
@@ -46,11 +46,13 @@ pub(crate) fn fitted<const N: usize>(
         };
         let last = widths[N - 1];
         for (at, least) in narrow.cut {
-            let missing = WANTED.min(last).saturating_sub(room(&widths, out));
+            let missing = PREFERRED_LAST_COLUMN
+                .min(last)
+                .saturating_sub(room(&widths, out));
             let spare = widths[*at].saturating_sub(*least);
             widths[*at] -= spare.min(missing);
         }
-        while room(&widths, out) < LEAST.min(last) && out.len() < narrow.left_out.len() {
+        while room(&widths, out) < MIN_LAST_COLUMN.min(last) && out.len() < narrow.left_out.len() {
             out = &narrow.left_out[..=out.len()];
         }
         widths[N - 1] = room(&widths, out);

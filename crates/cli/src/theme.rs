@@ -8,11 +8,11 @@ use std::time::Duration;
 use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 
 /// The light background colours in `COLORFGBG`: white and bright white.
-const LIGHT: [&str; 2] = ["7", "15"];
+const LIGHT_BACKGROUNDS: [&str; 2] = ["7", "15"];
 
 /// How long a terminal may take to say what its background is. One that does not know the question
 /// says so at once.
-const ANSWER: Duration = Duration::from_millis(500);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The requested theme, or else the one that the environment suggests, or the terminal itself. Our
 /// terminal has to be one.
@@ -23,7 +23,7 @@ pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
 /// Asks the terminal for the colour of its background (OSC 11).
 fn background_is_light() -> bool {
     let mut options = QueryOptions::default();
-    options.timeout = ANSWER;
+    options.timeout = ANSWER_TIMEOUT;
     matches!(theme_mode(options), Ok(ThemeMode::Light))
 }
 
@@ -46,7 +46,9 @@ fn chosen(asked: ThemeArg, host: &HostContext, is_light: impl FnOnce() -> bool) 
             let background = colors
                 .as_deref()
                 .and_then(|colors| colors.rsplit(';').next());
-            if background.map_or_else(is_light, |background| LIGHT.contains(&background)) {
+            if background.map_or_else(is_light, |background| {
+                LIGHT_BACKGROUNDS.contains(&background)
+            }) {
                 Theme::light()
             } else {
                 Theme::dark()

@@ -2,7 +2,7 @@
 //! `render` interpret the same ones, so that both show the same text.
 
 /// The effect of a control sequence on the current line. Numbers are from 1 to
-/// [`LineEdit::WIDEST`].
+/// [`LineEdit::MAX_MOVE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineEdit {
     /// CUF: right.
@@ -27,15 +27,15 @@ pub enum LineEdit {
 impl LineEdit {
     /// The largest movement in columns, and the largest number of blanks of one sequence. Terminals
     /// are rarely wider, and a few bytes of output must not produce much text.
-    pub const WIDEST: usize = 512;
+    pub const MAX_MOVE: usize = 512;
 
     /// The number of characters right of the cursor that are always kept.
-    pub const REACH: usize = 4096;
+    pub const MAX_RIGHT_CHARS: usize = 4096;
 
     /// Returns the edit of a control sequence (`ESC [ … last`) with this number; 0 stands for a
     /// missing one.
     pub fn of(number: u16, last: char) -> Option<Self> {
-        let count = usize::from(number).clamp(1, Self::WIDEST);
+        let count = usize::from(number).clamp(1, Self::MAX_MOVE);
         Some(match (last, number) {
             ('C', _) => Self::Forward(count),
             ('D', _) => Self::Back(count),

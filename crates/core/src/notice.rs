@@ -391,9 +391,9 @@ fn unanswered_sentence(unknown: &[Unknown]) -> String {
 
 /// Names at most five processes with unrecorded changes.
 fn unwatched_sentence(pids: &[u32]) -> String {
-    const NAMED: usize = 5;
-    let named: Vec<String> = pids.iter().take(NAMED).map(u32::to_string).collect();
-    let more = match pids.len().saturating_sub(NAMED) {
+    const MAX_NAMED: usize = 5;
+    let named: Vec<String> = pids.iter().take(MAX_NAMED).map(u32::to_string).collect();
+    let more = match pids.len().saturating_sub(MAX_NAMED) {
         0 => String::new(),
         more => format!(", and {more} more"),
     };
@@ -405,10 +405,10 @@ fn unwatched_sentence(pids: &[u32]) -> String {
 
 /// `Still running: pid 12 sleep 300 (holds the output), pid 13 …`, naming at most five.
 fn survivors_sentence(survivors: &[Survivor]) -> String {
-    const NAMED: usize = 5;
+    const MAX_NAMED: usize = 5;
     let named: Vec<String> = survivors
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED)
         .map(|survivor| {
             let job = survivor
                 .job
@@ -423,7 +423,7 @@ fn survivors_sentence(survivors: &[Survivor]) -> String {
             format!("pid {}{job}{held}: {}", survivor.pid, survivor.command)
         })
         .collect();
-    let more = survivors.len().saturating_sub(NAMED);
+    let more = survivors.len().saturating_sub(MAX_NAMED);
     let rest = if more > 0 {
         format!("; and {more} more")
     } else {

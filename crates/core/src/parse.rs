@@ -122,7 +122,7 @@ const FIELD_LIST: &str =
     "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
 
 /// Alternative names that models are known to use, and the fields they mean.
-const SPELLINGS: [(&str, &str); 4] = [
+const ALTERNATIVE_NAMES: [(&str, &str); 4] = [
     ("cmd", "command"),
     ("workdir", "cwd"),
     ("working_directory", "cwd"),
@@ -233,7 +233,10 @@ fn canonical_fields<'a>(
     for (name, value) in given {
         if let Some(known) = FIELDS.into_iter().find(|known| known == name) {
             fields.insert(known, value);
-        } else if let Some((_, known)) = SPELLINGS.into_iter().find(|(other, _)| other == name) {
+        } else if let Some((_, known)) = ALTERNATIVE_NAMES
+            .into_iter()
+            .find(|(other, _)| other == name)
+        {
             renamed.push((name, known, value));
         } else if name == RUN_IN_BACKGROUND {
             fields.insert(RUN_IN_BACKGROUND, value);
@@ -276,7 +279,7 @@ fn nearest_field(name: &str) -> Option<&'static str> {
     FIELDS
         .into_iter()
         .map(|known| (known, known))
-        .chain(SPELLINGS)
+        .chain(ALTERNATIVE_NAMES)
         .map(|(spelling, known)| (strsim::damerau_levenshtein(&lower, spelling), known))
         .min()
         .filter(|(distance, _)| *distance <= 1 + name.chars().count() / 4)
@@ -382,18 +385,18 @@ impl Fields<'_> {
             return Ok(None);
         };
         let Value::Object(given) = value else {
-            return Err(bad("sandbox", IN_SANDBOX, value));
+            return Err(bad("sandbox", SANDBOX_FORM, value));
         };
         // `null` counts as absent here, too.
         let given = given.iter().filter(|(_, value)| !value.is_null());
         let (mut level, mut network, mut writable, mut reason) = (None, None, Vec::new(), None);
         for (name, value) in given {
             match name.as_str() {
-                "level" => level = Some(in_sandbox(name, LEVELS, value)?),
-                "network" => network = Some(in_sandbox(name, NETWORKS, value)?),
-                "writable" => writable = in_sandbox(name, DIRECTORIES, value)?,
+                "level" => level = Some(in_sandbox(name, LEVEL_FORMS, value)?),
+                "network" => network = Some(in_sandbox(name, NETWORK_FORMS, value)?),
+                "writable" => writable = in_sandbox(name, DIRECTORIES_FORM, value)?,
                 "reason" => reason = Some(in_sandbox(name, "a sentence", value)?),
-                _ => return Err(bad("sandbox", IN_SANDBOX, &Value::from(name.as_str()))),
+                _ => return Err(bad("sandbox", SANDBOX_FORM, &Value::from(name.as_str()))),
             }
         }
         Ok(Some(SandboxRequest {
@@ -435,10 +438,10 @@ impl Fields<'_> {
 }
 
 /// The accepted form of `sandbox`.
-const IN_SANDBOX: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";
-const LEVELS: &str = "`read_only`, `workspace_write` or `off`";
-const NETWORKS: &str = "`off`, `loopback` or `on`";
-const DIRECTORIES: &str = "a list of directories, absolute or beginning with `~/`";
+const SANDBOX_FORM: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";
+const LEVEL_FORMS: &str = "`read_only`, `workspace_write` or `off`";
+const NETWORK_FORMS: &str = "`off`, `loopback` or `on`";
+const DIRECTORIES_FORM: &str = "a list of directories, absolute or beginning with `~/`";
 
 /// One entry of `sandbox`.
 fn in_sandbox<T: DeserializeOwned>(
@@ -455,7 +458,7 @@ fn sandbox_is_usable(sandbox: &SandboxRequest) -> Result<(), RequestError> {
     let unusable = |path: &&String| !whole(path) || path.contains('\0');
     if let Some(path) = sandbox.writable.iter().find(unusable) {
         let path = Value::from(path.as_str());
-        return Err(bad("sandbox.writable", DIRECTORIES, &path));
+        return Err(bad("sandbox.writable", DIRECTORIES_FORM, &path));
     }
     if sandbox.reason.trim().is_empty() {
         let reason = Value::from(sandbox.reason.as_str());
@@ -467,9 +470,9 @@ fn sandbox_is_usable(sandbox: &SandboxRequest) -> Result<(), RequestError> {
 
 fn bad(field: &str, expected: &'static str, got: &Value) -> RequestError {
     /// Characters of an invalid value quoted in an error.
-    const SHOWN: usize = 60;
+    const MAX_QUOTED_CHARS: usize = 60;
     let text = got.to_string();
-    let got = match text.char_indices().nth(SHOWN) {
+    let got = match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     };

@@ -18,11 +18,11 @@ impl From<SystemTime> for Timestamp {
 }
 
 /// The last millisecond of the year 9999, the end of RFC 3339's range.
-const LAST: u64 = 253_402_300_799_999;
+const MAX_MILLIS: u64 = 253_402_300_799_999;
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let time = UNIX_EPOCH + Duration::from_millis(self.0.min(LAST));
+        let time = UNIX_EPOCH + Duration::from_millis(self.0.min(MAX_MILLIS));
         humantime::format_rfc3339_millis(time).fmt(f)
     }
 }

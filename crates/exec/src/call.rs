@@ -22,7 +22,7 @@ use std::time::Duration;
 
 /// After the shell's end its output is drained for at most this long, unless it reaches EOF or is
 /// quiet earlier.
-pub(crate) const DRAIN: Duration = Duration::from_secs(1);
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A call that was handed over.
 #[derive(Debug)]
@@ -80,11 +80,11 @@ pub(crate) fn script_file(
             },
         };
         let content = record.with_script(&spec.script);
-        (content, record::COMMIT)
+        (content, record::COMMIT_BYTES)
     } else {
         (
             record::plain_script_file(&spec.script, &spec.cwd, fds.script_fd),
-            record::PLAIN_COMMIT,
+            record::PLAIN_COMMIT_BYTES,
         )
     }
 }
@@ -158,7 +158,7 @@ impl<'a> Call<'a> {
             Some(self.watchdog),
             handover,
             &self.options.clock,
-            DRAIN,
+            DRAIN_TIMEOUT,
         );
         let ended = follower.until_ended(out).await;
         let mut left = follower.clear_up(out).await;

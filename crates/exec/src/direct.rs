@@ -1,6 +1,6 @@
 //! A shell that runs its own command line instead of a script, with this process's descriptors.
 
-use crate::call::DRAIN;
+use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::streams::OutputStreams;
@@ -72,7 +72,7 @@ pub(crate) async fn run(
         Some(watchdog),
         handover,
         &clock,
-        DRAIN,
+        DRAIN_TIMEOUT,
     );
     let ended = follower.until_ended(out).await;
     let mut cleared = follower.clear_up(out).await;

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 
 /// Names that bash handles specially at its start, or that cannot be set: a call that sets one gets
 /// a new shell. Prefixes end in `*`.
-const AT_START: &[&str] = &[
+const START_NAMES: &[&str] = &[
     "_",
     "BASH*",
     "CHILD_MAX",
@@ -66,12 +66,12 @@ const AT_START: &[&str] = &[
 
 /// Names to which bash assigns a default at its start: unsetting one is not the same as starting
 /// without it.
-const DEFAULTED: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
+const DEFAULTED_NAMES: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
 
 /// The first variable that a record cannot set or unset; `None` if it can make all changes.
 pub(crate) fn unexportable(changes: &BTreeMap<OsString, Option<OsString>>) -> Option<&OsStr> {
     let mut refused = changes.iter().filter(|(name, value)| {
-        let defaulted = DEFAULTED.iter().any(|other| **name == **other);
+        let defaulted = DEFAULTED_NAMES.iter().any(|other| **name == **other);
         !is_plain_name(name.as_bytes()) || (value.is_none() && defaulted)
     });
     refused.next().map(|(name, _)| name.as_os_str())
@@ -83,7 +83,7 @@ fn is_plain_name(name: &[u8]) -> bool {
         return false;
     };
     let identifier = !first.is_ascii_digit() && name.iter().all(word);
-    let at_start = AT_START
+    let at_start = START_NAMES
         .iter()
         .any(|pattern| match pattern.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix.as_bytes()),

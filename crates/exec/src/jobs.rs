@@ -59,14 +59,14 @@ pub struct JobsOptions {
 impl JobsOptions {
     /// With default limits: 24 hours, 16 jobs, 100 MB, kept for 24 hours.
     pub fn new(directory: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
-        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        const ONE_DAY: Duration = Duration::from_secs(24 * 60 * 60);
         Self {
             directory: directory.into(),
             clock,
-            limit: DAY,
+            limit: ONE_DAY,
             max_running: 16,
             quota: 100 << 20,
-            keep: DAY,
+            keep: ONE_DAY,
         }
     }
 }
@@ -80,7 +80,7 @@ pub struct Jobs {
 }
 
 /// Maximum wait for the lock, which is normally held for a few milliseconds.
-const LOCK: Duration = Duration::from_secs(10);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Jobs {
     /// The jobs in a directory. Does no I/O.
@@ -121,13 +121,19 @@ impl Jobs {
     /// # Errors
     /// [`JobError::Busy`], [`JobError::Registry`].
     pub async fn clean(&self) -> Result<usize, JobError> {
-        let locked = self.registry.lock(&*self.options.clock, LOCK).await?;
+        let locked = self
+            .registry
+            .lock(&*self.options.clock, LOCK_TIMEOUT)
+            .await?;
         locked.clean(self.options.clock.wall(), self.options.keep)
     }
 
     /// Reserves a job's directory. Until it is complete, no other process can create a job.
     pub(crate) async fn reserve(&self) -> Result<Reserved<'_>, JobError> {
-        let locked = self.registry.lock(&*self.options.clock, LOCK).await?;
+        let locked = self
+            .registry
+            .lock(&*self.options.clock, LOCK_TIMEOUT)
+            .await?;
         if let Err(error) = locked.clean(self.options.clock.wall(), self.options.keep) {
             tracing::warn!(%error, "old jobs could not be removed");
         }

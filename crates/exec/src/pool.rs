@@ -19,7 +19,7 @@ const MAX_KINDS: usize = 8;
 
 /// After concurrent calls, up to this many times the wanted number of shells are kept, below those
 /// calls' supervisors: a program that made concurrent calls is likely to do so again.
-const RECYCLED: usize = 4;
+const RECYCLED_FACTOR: usize = 4;
 
 /// A shell that waits for its script.
 #[derive(Debug)]
@@ -270,7 +270,7 @@ impl Pool {
             // The call that asks is one of the most.
             (most + self.size)
                 .saturating_sub(1)
-                .min(self.size * RECYCLED)
+                .min(self.size * RECYCLED_FACTOR)
         };
         self.reserve_of(kind, at_most)
     }
@@ -280,7 +280,7 @@ impl Pool {
         let mut all = self.lock();
         let own = all.iter_mut().find(|shelf| shelf.kind == *kind);
         let surplus = own.map(|own| {
-            let stay = (self.size * RECYCLED).min(own.shells.len());
+            let stay = (self.size * RECYCLED_FACTOR).min(own.shells.len());
             own.shells.split_off(stay)
         });
         drop(all);
@@ -445,7 +445,7 @@ mod tests {
         (0..reserved).for_each(|_| pool.give_up(&kind));
         running.truncate(1);
         let reserved = (0..30).filter(|_| pool.reserve_recycled(&kind)).count();
-        assert_eq!(reserved, 2 * RECYCLED);
+        assert_eq!(reserved, 2 * RECYCLED_FACTOR);
     }
 
     /// If calls follow each other, only one of them runs at some moments.

@@ -23,12 +23,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Arguments of a warm bash. The supervisor inserts `{script_fd}` and `{report}`, which it opens;
-/// [`boot`] inserts [`ENTER`]. The parts of the record: 0 directory, 1 variables, 2 redirections, 3
+/// [`boot`] inserts [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1 variables, 2 redirections, 3
 /// whether the tail follows, or how the shell becomes the script's program, 4 the script.
 ///
 /// `: bash` leaves `$_` as in `bash -c`. The condition for the tail, and the tail itself, are in
 /// this text, because the script could see a variable of the record.
-const BOOT: &str = concat!(
+const BOOT_TEXT: &str = concat!(
     // One that is too old says so behind its record, when there is one.
     if_too_old!(
         r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
@@ -61,10 +61,10 @@ const BOOT: &str = concat!(
 );
 
 /// Stands for what enters the record's directory.
-const ENTER: &str = "{enter}";
+const ENTER_PLACEHOLDER: &str = "{enter}";
 
 /// Words in a script that could see the tail, or keep it from working. Such a script gets no tail.
-const NO_TAIL: &[&str] = &[
+const NO_TAIL_WORDS: &[&str] = &[
     "trap",
     "builtin",
     "ulimit",
@@ -84,7 +84,7 @@ pub(crate) fn may_have_tail(script: &str) -> bool {
             .take_while(|word| word.starts_with(['-', '+']))
             .any(|word| word.contains(['x', 'v', 'r']))
     };
-    !NO_TAIL.iter().any(|word| script.contains(word))
+    !NO_TAIL_WORDS.iter().any(|word| script.contains(word))
         && !script.split("set ").skip(1).any(prints)
         && ends_by_itself(script)
 }
@@ -113,17 +113,19 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
 
 /// The start-up text of a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one
 /// text, the record's work and the script.
-const PLAIN_BOOT: &str = "read -r __ab || exit 125; ";
+const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 
 /// The arguments of a shell that waits for its script.
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let own = shell.args.iter().map(OsString::from);
     if !shell.is_any_bash() {
-        let text = [PLAIN_BOOT, PLAIN_TAKE].concat();
+        let text = [PLAIN_BOOT_TEXT, PLAIN_TAKE].concat();
         return own.chain(["-c".into(), text.into()]).collect();
     }
     let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
-    let (before, after) = BOOT.split_once(ENTER).unwrap_or((BOOT, ""));
+    let (before, after) = BOOT_TEXT
+        .split_once(ENTER_PLACEHOLDER)
+        .unwrap_or((BOOT_TEXT, ""));
     text.extend_from_slice(before.as_bytes());
     text.extend(enter(br#""${__ab[0]}""#, Reader::Bash));
     text.extend_from_slice(after.as_bytes());
@@ -138,10 +140,10 @@ pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> 
 }
 
 /// Commits a record.
-pub(crate) const COMMIT: &[u8] = b"\0";
+pub(crate) const COMMIT_BYTES: &[u8] = b"\0";
 
 /// Commits to a shell that is not bash.
-pub(crate) const PLAIN_COMMIT: &[u8] = b"\n";
+pub(crate) const PLAIN_COMMIT_BYTES: &[u8] = b"\n";
 
 /// Our descriptors inside the shell, which the record closes.
 #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use agent_bash_core::Environment;
 use std::ffi::OsStr;
 
 /// Variables by which a bash may have been given traps or options before its script.
-const AT_START: &[&str] = &["BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"];
+const START_VARIABLES: &[&str] = &["BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"];
 
 /// The commands by which a shell becomes the program of this script, and does nothing if there is
 /// no such program; `None` if it is not known to be one.
@@ -23,7 +23,9 @@ pub(crate) fn commands(
     let name = program(script)?;
     let is_set = |name: &str| env.get(OsStr::new(name)).is_some();
     // A trace of commands would show this text.
-    if AT_START.iter().any(|name| is_set(name)) || !snapshot.is_none_or(Snapshot::allows_tail) {
+    if START_VARIABLES.iter().any(|name| is_set(name))
+        || !snapshot.is_none_or(Snapshot::allows_tail)
+    {
         return None;
     }
     // An array is not exported. bash sets `_` for the program that it executes. A relative path is

@@ -185,7 +185,7 @@ impl Sessions {
 
 /// How often a script is retried with a new shell because the old one ended, or did not respond,
 /// before taking it.
-const ATTEMPTS: usize = 2;
+const MAX_ATTEMPTS: usize = 2;
 
 impl ShellSession {
     /// Stores the exports that the shell reports after its last call. Fails with the reason if the
@@ -215,7 +215,7 @@ impl ShellSession {
     ) -> Result<Outcome, NotStarted> {
         let mut notices: Vec<_> = self.lost.take().iter().map(|why| reset(why)).collect();
         let mut refused = String::new();
-        for _ in 0..ATTEMPTS {
+        for _ in 0..MAX_ATTEMPTS {
             if let Err(gone) = self.receive_exports(&*options.clock).await {
                 notices.push(reset(&gone));
             }

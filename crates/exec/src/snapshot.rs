@@ -42,7 +42,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 
 /// Retry interval for a failed capture, unless the file changes earlier.
-const RETRY: Duration = Duration::from_secs(60);
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Limit of snapshots; the oldest is dropped first.
 const MAX_SNAPSHOTS: usize = 8;
@@ -281,7 +281,7 @@ impl CacheEntry {
         match self.captured.get() {
             None => true,
             Some(Captured::Snapshot(snapshot)) => snapshot.file.exists(),
-            Some(Captured::Failed { at }) => now.saturating_sub(*at) < RETRY,
+            Some(Captured::Failed { at }) => now.saturating_sub(*at) < RETRY_INTERVAL,
         }
     }
 }

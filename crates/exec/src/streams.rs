@@ -10,7 +10,7 @@ use std::task::{Context, Waker};
 use tokio::net::unix::pipe::Receiver;
 
 /// Bytes read at once: the capacity of a pipe. Larger buffers and pipes gained nothing.
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The maximum capacity of a pipe for unprivileged users: the default of
 /// `/proc/sys/fs/pipe-max-size`.
@@ -162,7 +162,7 @@ impl Source for OutputStreams {
         out: &mut dyn OutputConsumer,
     ) -> Option<Progress> {
         self.buffer.clear();
-        self.buffer.reserve(BUFFER);
+        self.buffer.reserve(BUFFER_BYTES);
         let pipe = self.pipes.get_mut(index)?;
         let progress = match pipe.receiver.try_read_buf(&mut self.buffer) {
             Ok(0) => Progress::Ended,
@@ -205,7 +205,7 @@ impl Source for OutputStreams {
             while left > 0 {
                 let pipe = &mut self.pipes[index];
                 self.buffer.clear();
-                self.buffer.reserve(BUFFER);
+                self.buffer.reserve(BUFFER_BYTES);
                 match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
                     Ok(count) if count > 0 => {
                         any = true;

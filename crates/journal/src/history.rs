@@ -16,16 +16,16 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
 /// The file's name in the state directory.
-const FILE: &str = "history.jsonl";
+const FILE_NAME: &str = "history.jsonl";
 
 /// Held while the file is written or replaced.
-const LOCK: &str = "history.lock";
+const LOCK_FILE_NAME: &str = "history.lock";
 
 /// Length in bytes beyond which the older half is dropped.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Longer commands, usually pasted texts, are not stored. In bytes.
-const LONGEST: usize = 32 << 10;
+const MAX_COMMAND_BYTES: usize = 32 << 10;
 
 /// A typed command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,14 +128,14 @@ impl History {
     /// # Errors
     /// The file cannot be created or written.
     pub fn add(&self, entry: &HistoryEntry) -> io::Result<()> {
-        if entry.command.len() > LONGEST {
+        if entry.command.len() > MAX_COMMAND_BYTES {
             return Ok(());
         }
         let line = self.line(entry)?;
         let dir = PrivateDir::create(&self.state, &[])?;
-        let lock = dir.open_or_create(LOCK)?;
+        let lock = dir.open_or_create(LOCK_FILE_NAME)?;
         lock.lock()?;
-        let mut file = dir.open_or_create(FILE)?;
+        let mut file = dir.open_or_create(FILE_NAME)?;
         file.seek(SeekFrom::End(0))?;
         file.write_all(&line)?;
         if file.metadata()?.len() > self.most_bytes {
@@ -150,7 +150,7 @@ impl History {
     /// # Errors
     /// The file exists and cannot be read.
     pub fn entries(&self) -> io::Result<Vec<HistoryEntry>> {
-        let found = PrivateDir::open(&self.state, &[]).and_then(|dir| dir.read(FILE));
+        let found = PrivateDir::open(&self.state, &[]).and_then(|dir| dir.read(FILE_NAME));
         match found {
             Ok(mut file) => self.read(&mut file),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -197,7 +197,7 @@ impl History {
             lines.push(line);
         }
         lines.reverse();
-        dir.replace(FILE, &lines.concat())
+        dir.replace(FILE_NAME, &lines.concat())
     }
 
     fn line(&self, entry: &HistoryEntry) -> io::Result<Vec<u8>> {
@@ -255,7 +255,7 @@ mod tests {
         // A line that is written late does not replace a known end.
         history(&dir).add(&entry(1, "make")).unwrap();
         assert_eq!(history(&dir).entries().unwrap(), [ended, entry(2, "ls")]);
-        let file = dir.path().join("state").join(FILE);
+        let file = dir.path().join("state").join(FILE_NAME);
         let mode = file.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
@@ -265,7 +265,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let history = history(&dir);
         history.add(&entry(1, "curl -H s3cret")).unwrap();
-        let file = dir.path().join("state").join(FILE);
+        let file = dir.path().join("state").join(FILE_NAME);
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(!text.contains("s3cret"), "{text}");
         std::fs::write(&file, format!("{text}{{\"at\":\n\u{0}\u{1}\n{text}")).unwrap();
@@ -282,13 +282,15 @@ mod tests {
         };
         for at in 0..200 {
             history.add(&entry(at, &format!("command {at}"))).unwrap();
-            let file = dir.path().join("state").join(FILE);
+            let file = dir.path().join("state").join(FILE_NAME);
             assert!(file.metadata().unwrap().len() <= 4000);
         }
         let kept = commands(&history);
         assert_eq!(kept.last().map(String::as_str), Some("command 199"));
         assert!(kept.len() > 10 && kept.len() < 100, "{}", kept.len());
-        history.add(&entry(999, &"x".repeat(LONGEST + 1))).unwrap();
+        history
+            .add(&entry(999, &"x".repeat(MAX_COMMAND_BYTES + 1)))
+            .unwrap();
         assert_eq!(commands(&history), kept);
     }
 

@@ -18,10 +18,10 @@ pub use history::{History, HistoryEnd, HistoryEntry};
 pub use keep::{Keep, Swept, sweep};
 pub use printed::PrintedTail;
 pub use recording::{Recorded, Recording, recordings};
-pub use writer::{FULL, Hide, Journal, JournalOptions};
+pub use writer::{FULL_REASON, Hide, Journal, JournalOptions};
 
 /// The name of the journal directory.
-const DIRECTORY: &str = "journal";
+const DIRECTORY_NAME: &str = "journal";
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 
 /// Bytes of the beginning, and of the end. Together they are as much of one call as a user reads on
 /// a page.
-const HEAD: usize = 16 << 10;
-const TAIL: usize = 48 << 10;
+const HEAD_BYTES: usize = 16 << 10;
+const TAIL_BYTES: usize = 48 << 10;
 
 /// Collects an output.
 #[derive(Debug, Default)]
@@ -19,11 +19,11 @@ pub struct PrintedTail {
 impl PrintedTail {
     /// Adds a chunk.
     pub fn push(&mut self, bytes: &[u8]) {
-        let (first, rest) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
+        let (first, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES - self.head.len()));
         self.head.extend_from_slice(first);
         // Only the end of a chunk that is longer than the limit matters.
-        let (over, last) = rest.split_at(rest.len().saturating_sub(TAIL));
-        let room = TAIL - last.len();
+        let (over, last) = rest.split_at(rest.len().saturating_sub(TAIL_BYTES));
+        let room = TAIL_BYTES - last.len();
         let gone = self.tail.len().saturating_sub(room);
         self.tail.drain(..gone);
         self.tail.extend(last);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn short_output_is_complete() {
-        let text = "é".repeat(HEAD / 2 + TAIL / 2);
+        let text = "é".repeat(HEAD_BYTES / 2 + TAIL_BYTES / 2);
         let printed = of(text.as_bytes().chunks(7).map(<[u8]>::to_vec));
         assert_eq!(
             printed,
@@ -105,7 +105,7 @@ mod tests {
             writeln!(all, "line {line}").unwrap();
         }
         let whole = of([all.clone().into_bytes()]);
-        for size in [1, 1000, HEAD, HEAD + 1, TAIL + 3] {
+        for size in [1, 1000, HEAD_BYTES, HEAD_BYTES + 1, TAIL_BYTES + 3] {
             assert_eq!(
                 of(all.as_bytes().chunks(size).map(<[u8]>::to_vec)),
                 whole,
@@ -115,7 +115,7 @@ mod tests {
         assert!(all.starts_with(&whole.head) && whole.head.ends_with('\n'));
         assert!(all.ends_with(&whole.tail) && whole.tail.starts_with("line "));
         let kept = whole.head.len() + whole.tail.len();
-        assert!(kept <= HEAD + TAIL);
+        assert!(kept <= HEAD_BYTES + TAIL_BYTES);
         assert_eq!(kept as u64 + whole.left_out, all.len() as u64);
     }
 }

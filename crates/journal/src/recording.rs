@@ -1,6 +1,6 @@
 //! Lists and reads journals.
 
-use crate::{DIRECTORY, JournalEntry};
+use crate::{DIRECTORY_NAME, JournalEntry};
 use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde::Deserialize;
@@ -77,7 +77,7 @@ fn names(state: &Path) -> Vec<String> {
 }
 
 fn of_session(state: &Path, session: &str) -> Vec<Recording> {
-    let open = || PrivateDir::open(state, &[session, DIRECTORY]);
+    let open = || PrivateDir::open(state, &[session, DIRECTORY_NAME]);
     let names = open().and_then(|dir| dir.names()).unwrap_or_default();
     let recording = |name: String| {
         let started_at = Timestamp(

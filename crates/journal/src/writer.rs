@@ -1,6 +1,6 @@
 //! [`Journal`]: appends entries to the file of this process.
 
-use crate::{DIRECTORY, JournalEntry, JournalLevel};
+use crate::{DIRECTORY_NAME, JournalEntry, JournalLevel};
 use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde_json::Value;
@@ -13,13 +13,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The reason when the journal has reached its size limit.
-pub const FULL: &str = "it is full";
+pub const FULL_REASON: &str = "it is full";
 
 /// The last line of a full journal.
 const FULL_LINE: &[u8] = b"{\"full\":true}\n";
 
 /// Replaces a secret of an entry.
-const MASK: &str = "[hidden]";
+const SECRET_MASK: &str = "[hidden]";
 
 /// Masks secrets in a text.
 pub type Hide = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
@@ -84,7 +84,7 @@ impl Journal {
     /// further calls.
     ///
     /// # Errors
-    /// The file cannot be created or written, or is [`FULL`].
+    /// The file cannot be created or written, or is [`FULL_REASON`].
     pub fn record(&self, entry: &JournalEntry) -> io::Result<()> {
         if self.options.level == JournalLevel::Off {
             return Ok(());
@@ -94,7 +94,7 @@ impl Journal {
             Some(open) => open,
             none => none.insert(self.open(entry.result.started_at)?),
         };
-        let full = || Err(io::Error::new(io::ErrorKind::QuotaExceeded, FULL));
+        let full = || Err(io::Error::new(io::ErrorKind::QuotaExceeded, FULL_REASON));
         if open.is_full {
             return full();
         }
@@ -116,7 +116,10 @@ impl Journal {
     }
 
     fn open(&self, first: Timestamp) -> io::Result<Open> {
-        let dir = PrivateDir::create(&self.options.state, &[&self.options.session, DIRECTORY])?;
+        let dir = PrivateDir::create(
+            &self.options.state,
+            &[&self.options.session, DIRECTORY_NAME],
+        )?;
         if self.options.is_shared {
             return open_shared(&dir, first);
         }
@@ -156,7 +159,7 @@ impl Journal {
             Value::String(text) => {
                 for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
                     if text.contains(secret.as_str()) {
-                        *text = text.replace(secret.as_str(), MASK);
+                        *text = text.replace(secret.as_str(), SECRET_MASK);
                     }
                 }
                 if let Cow::Owned(hidden) = (self.options.hide)(text) {
@@ -175,18 +178,18 @@ impl Journal {
 }
 
 /// The end of the name of a file that several processes write.
-const SHARED: &str = "-shared.jsonl";
+const SHARED_SUFFIX: &str = "-shared.jsonl";
 
 /// Opens the file that all processes of a session write, or creates it.
 fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<Open> {
     let oldest = || -> io::Result<Option<String>> {
         let names = dir.names()?.into_iter();
-        Ok(names.filter(|name| name.ends_with(SHARED)).min())
+        Ok(names.filter(|name| name.ends_with(SHARED_SUFFIX)).min())
     };
     let name = if let Some(name) = oldest()? {
         name
     } else {
-        let name = format!("{:014}{SHARED}", first.0);
+        let name = format!("{:014}{SHARED_SUFFIX}", first.0);
         match dir.create_new(&name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             // Of two processes that create one at a time, both take the older.

@@ -11,10 +11,10 @@ use std::os::fd::{FromRawFd, OwnedFd};
 /// `EBADF`: no file is open under this number.
 pub fn inherited(number: i32) -> io::Result<OwnedFd> {
     /// The lowest number above the standard streams.
-    const LOWEST: libc::c_int = 3;
+    const FIRST_DESCRIPTOR: libc::c_int = 3;
     #[expect(unsafe_code, reason = "no safe interface takes a number")]
     // SAFETY: the call touches no memory, and a number that is not open is an error.
-    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, LOWEST) };
+    let copy = unsafe { libc::fcntl(number, libc::F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR) };
     if copy < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 /// Size of the largest supported kernel message in bytes; current kernels use 80.
-const LARGEST: usize = 256;
+const MAX_MESSAGE_BYTES: usize = 256;
 
 /// A listener. Its descriptor is readable when a system call waits, and hung up once no process has
 /// the filter.
@@ -32,14 +32,14 @@ pub struct Waiting {
 union Room {
     request: libc::seccomp_notif,
     response: libc::seccomp_notif_resp,
-    all: [u64; LARGEST / 8],
+    all: [u64; MAX_MESSAGE_BYTES / 8],
 }
 
 impl Room {
     /// The kernel refuses a buffer that is not zeroed.
     fn empty() -> Self {
         Self {
-            all: [0; LARGEST / 8],
+            all: [0; MAX_MESSAGE_BYTES / 8],
         }
     }
 }
@@ -69,7 +69,7 @@ impl Listener {
             return Err(io::Error::last_os_error());
         }
         let largest = sizes.seccomp_notif.max(sizes.seccomp_notif_resp);
-        if usize::from(largest) > LARGEST {
+        if usize::from(largest) > MAX_MESSAGE_BYTES {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
         let listener = Self { descriptor };

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// The number of attempts: a lookup also fails while another process mounts or renames something.
 #[cfg(target_os = "linux")]
-const TRIES: usize = 8;
+const MAX_TRIES: usize = 8;
 
 /// Opens a path with `O_PATH` and these flags.
 ///
@@ -32,7 +32,7 @@ pub fn open_known(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
 #[cfg(target_os = "linux")]
 fn patiently<T>(mut ask: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
     let mut answer = ask();
-    for _ in 1..TRIES {
+    for _ in 1..MAX_TRIES {
         if !matches!(answer, Err(Errno::AGAIN)) {
             break;
         }
@@ -60,7 +60,7 @@ mod tests {
             asked(&[Err(Errno::AGAIN), Err(Errno::AGAIN), Ok(1)]),
             (Ok(1), 3)
         );
-        assert_eq!(asked(&[Err(Errno::AGAIN)]), (Err(Errno::AGAIN), TRIES));
+        assert_eq!(asked(&[Err(Errno::AGAIN)]), (Err(Errno::AGAIN), MAX_TRIES));
         assert_eq!(asked(&[Err(Errno::NOENT), Ok(1)]), (Err(Errno::NOENT), 1));
     }
 

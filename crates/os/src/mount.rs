@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// `BTRFS_SUPER_MAGIC` (linux/magic.h)
-const BTRFS: FsWord = 0x9123_683E;
+const BTRFS_MAGIC: FsWord = 0x9123_683E;
 
 /// True if the open file is on btrfs, where a subvolume is another device without a mount.
 pub fn is_btrfs(file: impl AsFd) -> bool {
-    fstatfs(file).is_ok_and(|found| found.f_type == BTRFS)
+    fstatfs(file).is_ok_and(|found| found.f_type == BTRFS_MAGIC)
 }
 
 /// Decodes a path in `/proc/PID/mountinfo`, where spaces, tabs, newlines and backslashes are

@@ -14,10 +14,10 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// The mode of directories. Opening restores it if it was changed.
-const OURS: Mode = Mode::RWXU;
+const PRIVATE_MODE: Mode = Mode::RWXU;
 
 /// How directories are opened.
-const DIRECTORY: OFlags = OFlags::RDONLY
+const DIRECTORY_FLAGS: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
@@ -55,7 +55,7 @@ impl PrivateDir {
 
     fn walk(root: &Path, below: &[&OsStr], make: bool) -> io::Result<Self> {
         let first = Self {
-            fd: fs::open(root, DIRECTORY, Mode::empty())?,
+            fd: fs::open(root, DIRECTORY_FLAGS, Mode::empty())?,
             path: root.to_owned(),
         };
         below
@@ -65,12 +65,17 @@ impl PrivateDir {
 
     fn below(&self, name: &OsStr, make: bool) -> io::Result<Self> {
         if make {
-            match fs::mkdirat(&self.fd, name, OURS) {
+            match fs::mkdirat(&self.fd, name, PRIVATE_MODE) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        let opened = fs::openat(&self.fd, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+        let opened = fs::openat(
+            &self.fd,
+            name,
+            DIRECTORY_FLAGS | OFlags::NOFOLLOW,
+            Mode::empty(),
+        );
         let fd = opened.map_err(|error| match error {
             Errno::LOOP | Errno::NOTDIR => not_ours("it is a link, or not a directory"),
             other => other.into(),
@@ -79,8 +84,8 @@ impl PrivateDir {
         if stat.st_uid != rustix::process::geteuid().as_raw() {
             return Err(not_ours("it belongs to another user"));
         }
-        if make && Mode::from_raw_mode(stat.st_mode) != OURS {
-            fs::fchmod(&fd, OURS)?;
+        if make && Mode::from_raw_mode(stat.st_mode) != PRIVATE_MODE {
+            fs::fchmod(&fd, PRIVATE_MODE)?;
         }
         let path = self.path.join(name);
         Ok(Self { fd, path })
@@ -93,7 +98,7 @@ impl PrivateDir {
 
     /// Creates and opens a subdirectory; an error if it exists.
     pub fn make_dir(&self, name: &str) -> io::Result<Self> {
-        fs::mkdirat(&self.fd, name, OURS)?;
+        fs::mkdirat(&self.fd, name, PRIVATE_MODE)?;
         self.below(name.as_ref(), false)
     }
 

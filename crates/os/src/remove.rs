@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// Opens a directory, but not a link to one.
-const DIRECTORY: OFlags = OFlags::DIRECTORY
+const DIRECTORY_FLAGS: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
@@ -37,10 +37,20 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
 /// time and follows no link, because another process may still change the tree.
 fn unlock(top: &Path) -> io::Result<()> {
     let mut device = None;
-    let here = Rc::new(openat(CWD, ".", OFlags::PATH | DIRECTORY, Mode::empty())?);
+    let here = Rc::new(openat(
+        CWD,
+        ".",
+        OFlags::PATH | DIRECTORY_FLAGS,
+        Mode::empty(),
+    )?);
     let mut waiting: Vec<(Rc<OwnedFd>, PathBuf)> = vec![(here, top.to_owned())];
     while let Some((parent, name)) = waiting.pop() {
-        let directory = openat(&parent, &name, OFlags::PATH | DIRECTORY, Mode::empty())?;
+        let directory = openat(
+            &parent,
+            &name,
+            OFlags::PATH | DIRECTORY_FLAGS,
+            Mode::empty(),
+        )?;
         let own = fstat(&directory)?.st_dev;
         if *device.get_or_insert(own) != own {
             continue;
@@ -49,7 +59,7 @@ fn unlock(top: &Path) -> io::Result<()> {
         let opened = format!("/proc/self/fd/{}", directory.as_raw_fd());
         set_permissions(opened, Permissions::from_mode(0o700))?;
         let directory = Rc::new(directory);
-        let entries = openat(&directory, ".", DIRECTORY, Mode::empty())?;
+        let entries = openat(&directory, ".", DIRECTORY_FLAGS, Mode::empty())?;
         for entry in Dir::new(entries)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());

@@ -20,15 +20,15 @@ pub struct WantsTerminal {
 }
 
 /// Programs that run their command somewhere else, on a terminal of its own or on none.
-const ELSEWHERE: [&str; 6] = ["ssh", "docker", "podman", "kubectl", "tmux", "screen"];
+const REMOTE_RUNNERS: [&str; 6] = ["ssh", "docker", "podman", "kubectl", "tmux", "screen"];
 
 /// Programs in which commands are typed.
-const SHELLS: [&str; 12] = [
+const INTERACTIVE_PROGRAMS: [&str; 12] = [
     "bash", "dash", "fish", "ksh", "nu", "pwsh", "screen", "script", "sh", "tmux", "zellij", "zsh",
 ];
 
 /// Options with which a program only prints its version or help.
-const SAY: [&str; 2] = ["--version", "--help"];
+const INFO_OPTIONS: [&str; 2] = ["--version", "--help"];
 
 /// Returns the first command of a script that opens an interactive shell, or a terminal
 /// multiplexer.
@@ -55,12 +55,16 @@ pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
 pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
     let here = script.ran.iter().filter(|ran| is_run_here(ran));
     here.filter(|ran| wanted_by(ran, script).is_some())
-        .find_map(|ran| SHELLS.into_iter().find(|shell| ran.name() == Some(shell)))
+        .find_map(|ran| {
+            INTERACTIVE_PROGRAMS
+                .into_iter()
+                .find(|shell| ran.name() == Some(shell))
+        })
 }
 
 /// True if the last output of a script is read from its beginning: git's output in a pager.
 pub fn reads_from_top(script: &Script<'_>) -> bool {
-    const PAGED: [&str; 9] = [
+    const PAGED_SUBCOMMANDS: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
     ];
     let mut here = script.ran.iter().filter(|ran| is_run_here(ran));
@@ -71,7 +75,7 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
         Some("stash") => {
             git.arguments.first().and_then(|word| word.value.literal()) == Some("list")
         }
-        Some(subcommand) => PAGED.contains(&subcommand),
+        Some(subcommand) => PAGED_SUBCOMMANDS.contains(&subcommand),
         None => false,
     };
     last.is_some_and(|ran| is_paged(Git::read(&ran.words)))
@@ -96,8 +100,11 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
 
 /// The commands of a script that change the directory of the shell which runs it.
 pub fn changes_directory(script: &Script<'_>) -> bool {
-    const WORDS: [&str; 3] = ["cd", "pushd", "popd"];
-    let is = |ran: &ResolvedCommand| ran.name().is_some_and(|name| WORDS.contains(&name));
+    const DIRECTORY_COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
+    let is = |ran: &ResolvedCommand| {
+        ran.name()
+            .is_some_and(|name| DIRECTORY_COMMANDS.contains(&name))
+    };
     script
         .ran
         .iter()
@@ -105,14 +112,14 @@ pub fn changes_directory(script: &Script<'_>) -> bool {
 }
 
 fn is_run_here(ran: &ResolvedCommand) -> bool {
-    let is_elsewhere = |outer: &String| ELSEWHERE.contains(&outer.as_str());
+    let is_elsewhere = |outer: &String| REMOTE_RUNNERS.contains(&outer.as_str());
     !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
 }
 
 fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<Wants> {
     let name = ran.name()?;
     let words = ran.arguments();
-    if words.iter().any(|word| is_one_of(word, &SAY)) {
+    if words.iter().any(|word| is_one_of(word, &INFO_OPTIONS)) {
         return None;
     }
     let rows = ROWS.iter().filter(|row| row.names.contains(&name));

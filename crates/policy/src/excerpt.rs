@@ -25,10 +25,10 @@ pub struct MarkedLine {
 const MAX_COLUMNS: usize = 69;
 
 /// Columns kept before the mark when a line is cut.
-const LEAD: usize = 30;
+const LEAD_COLUMNS: usize = 30;
 
 /// A tab is shown as spaces.
-const TAB: &str = "    ";
+const TAB_SPACES: &str = "    ";
 
 /// Maximum number of lines shown.
 const MAX_LINES: usize = 10;
@@ -67,7 +67,7 @@ fn marked(line: &str, from: usize, to: usize) -> (String, String) {
             let must_be_marked = visible::must_be_marked(*before, c);
             *before = (!must_be_marked).then_some(c);
             let (text, columns) = match c {
-                '\t' => (TAB.to_owned(), TAB.len()),
+                '\t' => (TAB_SPACES.to_owned(), TAB_SPACES.len()),
                 c if must_be_marked => {
                     let mark = visible::mark(c);
                     let columns = mark.len();
@@ -86,7 +86,7 @@ fn marked(line: &str, from: usize, to: usize) -> (String, String) {
         .map(|((_, columns, _), _)| columns)
         .sum();
     let skip = if columns > MAX_COLUMNS {
-        lead.saturating_sub(LEAD)
+        lead.saturating_sub(LEAD_COLUMNS)
     } else {
         0
     };

@@ -8,10 +8,10 @@ use crate::syntax::git::Git;
 use crate::syntax::run::ResolvedCommand;
 
 /// Programs for which exit code 1 is a result.
-const PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
+const STATUS_PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 
 /// Subcommands of git for which the same holds.
-const GIT: [&str; 2] = ["diff", "grep"];
+const STATUS_GIT_SUBCOMMANDS: [&str; 2] = ["diff", "grep"];
 
 /// For each stage of the script's last statement, whether its exit code 1 is a result. `None`
 /// unless that statement is a foreground pipeline of at least two stages, not after `&&`, `||`, `!`
@@ -63,7 +63,7 @@ pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
         let programs = entry.stages.iter().map(program);
         let all = programs
             .into_iter()
-            .all(|name| name.is_some_and(|name| !BUILTINS.contains(&name)));
+            .all(|name| name.is_some_and(|name| !WAITING_BUILTINS.contains(&name)));
         all && !entry.background && !entry.prefixed && entry.link != Link::Or
     };
     let is_first = rest.next().is_some_and(plain);
@@ -73,7 +73,7 @@ pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
 }
 
 /// Builtins in which a shell itself may wait, or which run something else.
-const BUILTINS: [&str; 9] = [
+const WAITING_BUILTINS: [&str; 9] = [
     ".", "command", "eval", "exec", "read", "source", "time", "trap", "wait",
 ];
 
@@ -107,8 +107,8 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     match ran.name() {
         Some("git") => Git::read(&ran.words)
             .subcommand()
-            .is_some_and(|name| GIT.contains(&name)),
-        name => name.is_some_and(|name| PROGRAMS.contains(&name)),
+            .is_some_and(|name| STATUS_GIT_SUBCOMMANDS.contains(&name)),
+        name => name.is_some_and(|name| STATUS_PROGRAMS.contains(&name)),
     }
 }
 

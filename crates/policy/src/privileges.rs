@@ -6,7 +6,7 @@ use agent_bash_syntax::Script;
 
 /// Programs installed with a set-ID bit or a capability, so that they have more privileges than the
 /// user.
-const PRIVILEGED: [&str; 22] = [
+const PRIVILEGED_PROGRAMS: [&str; 22] = [
     "at", "chage", "chfn", "chsh", "crontab", "doas", "expiry", "fusermount", "fusermount3",
     "gpasswd", "mount", "newgidmap", "newgrp", "newuidmap", "passwd", "pkexec", "sg", "ssh-agent",
     "su", "sudo", "sudoedit", "umount",
@@ -16,7 +16,7 @@ const PRIVILEGED: [&str; 22] = [
 /// may type one.
 pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
     let is = |name: &str| {
-        PRIVILEGED
+        PRIVILEGED_PROGRAMS
             .into_iter()
             .find(|privileged| *privileged == name)
     };

@@ -59,13 +59,13 @@ pub struct SafeMode {
 /// The list of the `workspace` profile.
 impl Default for SafeMode {
     fn default() -> Self {
-        const LIST: [&str; 13] = [
+        const DEFAULT_PROGRAMS: [&str; 13] = [
             "git", "grep", "rg", "find", "ls", "cat", "head", "tail", "wc", "swift test",
             "xcodebuild test", "npm test", "pytest",
         ];
         SafeMode {
             level: SafeLevel::default(),
-            allowed: LIST.map(ToOwned::to_owned).to_vec(),
+            allowed: DEFAULT_PROGRAMS.map(ToOwned::to_owned).to_vec(),
         }
     }
 }

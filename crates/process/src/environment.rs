@@ -2,7 +2,9 @@
 //! secrets, unattended defaults, session variables, call variables.
 
 pub use crate::secrets::{Masks, SecretFilter};
-pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault, attended};
+pub use crate::unattended::{
+    Attendance, Setting, UNATTENDED_DEFAULTS, UnattendedDefault, attended,
+};
 
 use crate::git_settings;
 use agent_bash_core::Environment;
@@ -16,20 +18,20 @@ pub enum Inherit {
     /// All variables of the host.
     #[default]
     All,
-    /// Only what programs cannot do without: [`CORE`].
+    /// Only what programs cannot do without: [`CORE_VARIABLES`].
     Core,
     /// None.
     Nothing,
 }
 
 /// The variables of [`Inherit::Core`], in addition to `LC_*`.
-pub const CORE: &[&str] = &[
+pub const CORE_VARIABLES: &[&str] = &[
     "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "PWD", "SHLVL",
 ];
 
 /// Never inherited: they change how a shell reads its script, or run code at its start. A call's
 /// own `env` may set them for its children.
-const NEVER: &[&str] = &[
+const NEVER_INHERITED: &[&str] = &[
     "BASH_ENV",
     "ENV",
     "SHELLOPTS",
@@ -100,7 +102,7 @@ impl BaseEnvironment {
         if removed.iter().any(|name| name.starts_with("GIT_CONFIG_")) {
             git_settings::settle(&mut variables);
         }
-        for default in UNATTENDED {
+        for default in UNATTENDED_DEFAULTS {
             match policy
                 .unattended
                 .map_or(Setting::Leave, |place| default.setting(place))
@@ -143,7 +145,7 @@ impl BaseEnvironment {
 /// how a shell reads its script or runs code at its start.
 pub fn affects_shells(name: &OsStr) -> bool {
     let text = name.to_string_lossy();
-    NEVER.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION)
+    NEVER_INHERITED.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION)
 }
 
 fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
@@ -153,7 +155,7 @@ fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
     let text = name.to_string_lossy();
     match inherit {
         Inherit::All => true,
-        Inherit::Core => CORE.contains(&text.as_ref()) || text.starts_with("LC_"),
+        Inherit::Core => CORE_VARIABLES.contains(&text.as_ref()) || text.starts_with("LC_"),
         Inherit::Nothing => false,
     }
 }

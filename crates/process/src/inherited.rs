@@ -9,11 +9,11 @@ use std::io::Read;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inherited {
     umask: Option<u32>,
-    limits: [(Option<u64>, Option<u64>); RESOURCES.len()],
+    limits: [(Option<u64>, Option<u64>); LIMITED_RESOURCES.len()],
 }
 
 /// The limits that exist on every Unix and affect what a command can do.
-const RESOURCES: [Resource; 7] = [
+const LIMITED_RESOURCES: [Resource; 7] = [
     Resource::Cpu,
     Resource::Fsize,
     Resource::Data,
@@ -26,7 +26,7 @@ const RESOURCES: [Resource; 7] = [
 impl Inherited {
     /// The current values. Costs a few system calls.
     pub fn now() -> Self {
-        let limits = RESOURCES.map(|resource| {
+        let limits = LIMITED_RESOURCES.map(|resource| {
             let limit = getrlimit(resource);
             (limit.current, limit.maximum)
         });

@@ -5,7 +5,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 
 /// Processes that are looked at. A tree that is larger is not interrupted as a whole.
-const MOST: usize = 10_000;
+const MAX_PROCESSES: usize = 10_000;
 
 /// The time since boot, in the clock ticks of [`ProcessInfo::start_time`]; `None` where `/proc`
 /// does not show it.
@@ -31,7 +31,7 @@ pub fn interrupt_below(process: u32, since: u64) -> usize {
         let Some(info) = ProcessInfo::read(pid).filter(|info| info.start_time >= since) else {
             continue;
         };
-        if seen < MOST {
+        if seen < MAX_PROCESSES {
             waiting.extend(children(pid.unsigned_abs()));
         }
         let sent = Pid::from_raw(info.pid).map(|pid| kill_process(pid, Signal::INT));

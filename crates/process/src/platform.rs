@@ -52,7 +52,7 @@ fn cannot_ask(error: Errno) -> bool {
 }
 
 /// Links that a path may lead over, as for the kernel.
-const LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// Resolves the links of an absolute path, looked up one name at a time.
 fn looked_up(path: &Path) -> io::Result<PathBuf> {
@@ -71,7 +71,7 @@ fn looked_up(path: &Path) -> io::Result<PathBuf> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
         if kind == FileType::Symlink {
             links += 1;
-            if links > LINKS {
+            if links > MAX_LINKS {
                 return Err(Errno::LOOP.into());
             }
             let target = std::fs::read_link(&next)?;
@@ -129,8 +129,8 @@ mod system {
     use rustix::net::{RecvFlags, SendFlags};
     use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
-    pub(crate) const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
-    pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
+    pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+    pub(crate) const SEND_FLAGS: SendFlags = SendFlags::NOSIGNAL;
 
     pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
         pipe_with(PipeFlags::CLOEXEC)
@@ -146,8 +146,8 @@ mod system {
 
     pub(crate) fn is_automounter(directory: impl AsFd) -> bool {
         // As in linux/magic.h.
-        const AUTOFS: i64 = 0x187;
-        rustix::fs::fstatfs(directory).is_ok_and(|found| found.f_type == AUTOFS)
+        const AUTOFS_MAGIC: i64 = 0x187;
+        rustix::fs::fstatfs(directory).is_ok_and(|found| found.f_type == AUTOFS_MAGIC)
     }
 }
 
@@ -158,9 +158,9 @@ mod system {
     use rustix::io::{FdFlags, fcntl_setfd};
     use rustix::net::{RecvFlags, SendFlags};
 
-    pub(crate) const RECEIVE: RecvFlags = RecvFlags::empty();
+    pub(crate) const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
     /// Rust's runtime ignores SIGPIPE.
-    pub(crate) const SEND: SendFlags = SendFlags::empty();
+    pub(crate) const SEND_FLAGS: SendFlags = SendFlags::empty();
 
     pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
         let (read, write) = rustix::pipe::pipe()?;
@@ -186,7 +186,7 @@ mod system {
 }
 
 /// Flags for receiving and sending messages with descriptors.
-pub(crate) use system::{RECEIVE, SEND};
+pub(crate) use system::{RECEIVE_FLAGS, SEND_FLAGS};
 
 /// A close-on-exec pipe, read end first.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {

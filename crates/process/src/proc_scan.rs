@@ -67,13 +67,13 @@ impl Children {
 /// than we are, so their pids are higher, unless pids have wrapped around.
 fn awaited() -> Vec<i32> {
     /// Maximum number of pids to try: takes some 20 ms.
-    const NUMBERS: i32 = 100_000;
+    const MAX_PIDS: i32 = 100_000;
     let own = getpid().as_raw_pid();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     let is_ours = |pid: &i32| {
         Pid::from_raw(*pid).is_some_and(|pid| waitid(WaitId::Pid(pid), options).is_ok())
     };
-    (own + 1..=own.saturating_add(NUMBERS))
+    (own + 1..=own.saturating_add(MAX_PIDS))
         .filter(is_ours)
         .collect()
 }
@@ -180,11 +180,11 @@ pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
 /// True if a process has one of these pipes open for writing. False if we may not look.
 pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
     /// `O_RDONLY` is 0 in the two bits of `O_ACCMODE`.
-    const ACCESS: u32 = 0o3;
+    const ACCESS_MODE_BITS: u32 = 0o3;
     open_pipes(pid)
         .filter(|(_, inode)| inodes.contains(inode))
         .filter_map(|(number, _)| flags_of(pid, number))
-        .any(|flags| flags & ACCESS != 0)
+        .any(|flags| flags & ACCESS_MODE_BITS != 0)
 }
 
 /// The descriptors of a process that are pipes, with the pipes' inodes.
@@ -217,11 +217,11 @@ pub(crate) fn own_descriptors() -> Vec<i32> {
 /// inherits.
 pub(crate) fn inherited_descriptors() -> Vec<i32> {
     /// The flag of a descriptor that exec closes, as in `/proc/PID/fdinfo`.
-    const CLOEXEC: u32 = rustix::fs::OFlags::CLOEXEC.bits();
+    const CLOEXEC_BITS: u32 = rustix::fs::OFlags::CLOEXEC.bits();
     let own = std::process::id().cast_signed();
     let mut all = own_descriptors();
     // The listing itself was one of them, and is closed by now.
-    all.retain(|fd| flags_of(own, *fd).is_some_and(|flags| flags & CLOEXEC == 0));
+    all.retain(|fd| flags_of(own, *fd).is_some_and(|flags| flags & CLOEXEC_BITS == 0));
     all
 }
 

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// Lowest descriptor number of the shell's end, so that the shell can move the descriptor without
 /// overwriting another one.
-const LOWEST: i32 = 100;
+const MIN_DESCRIPTOR: i32 = 100;
 
 /// Bytes received by one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct ReceivedReport {
 pub(crate) fn report_sockets() -> io::Result<(OwnedFd, OwnedFd)> {
     let (host, shell) = system::pair()?;
     rustix::io::ioctl_fionbio(&host, true)?;
-    let shell = fcntl_dupfd_cloexec(&shell, LOWEST).unwrap_or(shell);
+    let shell = fcntl_dupfd_cloexec(&shell, MIN_DESCRIPTOR).unwrap_or(shell);
     Ok((host, shell))
 }
 

@@ -10,8 +10,9 @@ pub use masks::Masks;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use tables::{
-    DROP, DROP_UNLESS_PATH, ENDINGS, KEEP, KEY_KINDS, LAST_WORDS, NO_SECRETS, OFTEN_PATHS, PAIRS,
-    PLACES, PROPERTIES, QUANTITIES, SWITCHES, WORDS,
+    DROP_UNLESS_PATH, KEPT_NAMES, KEY_KINDS, LAST_WORDS, NO_SECRETS, OFTEN_PATHS, PLACE_WORDS,
+    PROPERTY_WORDS, QUANTITY_WORDS, SECRET_ENDINGS, SECRET_NAMES, SECRET_PAIRS, SECRET_WORDS,
+    YES_NO_VALUES,
 };
 
 /// Decides which variables are hidden from commands. A host can change every part.
@@ -31,8 +32,8 @@ impl Default for SecretFilter {
     fn default() -> Self {
         let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
-            keep: own(KEEP),
-            drop: own(DROP),
+            keep: own(KEPT_NAMES),
+            drop: own(SECRET_NAMES),
             by_name: true,
             by_value: true,
         }
@@ -59,19 +60,21 @@ fn name_is_secret(name: &str) -> bool {
     let words = words(name);
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let ends = |list: &[&str]| words.last().is_some_and(|word| is(word, list));
-    if ends(PLACES) || is_key_of_something(&words) {
+    if ends(PLACE_WORDS) || is_key_of_something(&words) {
         return false;
     }
     let grown_together = |word: &String| {
-        ENDINGS.iter().any(|ending| word.ends_with(ending)) && !is(word, NO_SECRETS)
+        SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending)) && !is(word, NO_SECRETS)
     };
     words
         .iter()
-        .any(|word| is(word, WORDS) || grown_together(word))
+        .any(|word| is(word, SECRET_WORDS) || grown_together(word))
         || ends(LAST_WORDS)
-        || words
-            .windows(2)
-            .any(|pair| PAIRS.iter().any(|(a, b)| pair[0] == *a && pair[1] == *b))
+        || words.windows(2).any(|pair| {
+            SECRET_PAIRS
+                .iter()
+                .any(|(a, b)| pair[0] == *a && pair[1] == *b)
+        })
 }
 
 /// `PUBLIC_KEY`, `SORT_KEY`: an entry's name.
@@ -80,7 +83,9 @@ fn is_key_of_something(words: &[String]) -> bool {
         [before @ .., kind, key] => {
             KEY_KINDS.contains(&kind.as_str())
                 && ["key", "keys"].contains(&key.as_str())
-                && !before.iter().any(|word| WORDS.contains(&word.as_str()))
+                && !before
+                    .iter()
+                    .any(|word| SECRET_WORDS.contains(&word.as_str()))
         }
         _ => false,
     }
@@ -97,11 +102,11 @@ fn is_something_else(name: &str, value: &[u8]) -> bool {
             .is_some_and(|word| list.contains(&word.as_str()))
     };
     let is_digit = value.len() < 2 && value.iter().all(u8::is_ascii_digit);
-    let is_switch = SWITCHES.contains(&value.to_ascii_lowercase().as_slice());
+    let is_switch = YES_NO_VALUES.contains(&value.to_ascii_lowercase().as_slice());
     is_switch
-        || has(QUANTITIES) && values::is_amount(value)
+        || has(QUANTITY_WORDS) && values::is_amount(value)
         || ends(&["auth"]) && is_digit && !value.is_empty()
-        || ends(PROPERTIES) && !values::is_random(value)
+        || ends(PROPERTY_WORDS) && !values::is_random(value)
         || ends(OFTEN_PATHS) && values::is_path(value)
 }
 

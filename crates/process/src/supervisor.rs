@@ -40,17 +40,17 @@ pub use host::{
 pub use job_directory::JobEnd;
 pub use nested::is_below_supervisor;
 #[doc(hidden)]
-pub use protocol::ORDERS;
+pub use protocol::ORDER_NAMES;
 pub use protocol::{Detach, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init, shown_command_line};
 
 /// The process name of a supervisor, by which [`init`] recognises one. It never contains parts of
 /// the user's command, so that `pkill -f` with a word of the command does not match it.
-const NAME: &str = "agent-bash-supervisor";
+const PROCESS_NAME: &str = "agent-bash-supervisor";
 
 /// Argument of a supervisor that stays in its host's working directory.
-const HERE: &str = "here";
+const SAME_DIRECTORY_ARGUMENT: &str = "here";
 
 /// Argument of a supervisor that stays in its host's process session, and passes inherited
 /// descriptors and ignored signals on to its shell.
@@ -58,4 +58,4 @@ const IN_SESSION: &str = "in-session";
 
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was
 /// running.
-const VERSION: u32 = 11;
+const PROTOCOL_VERSION: u32 = 11;

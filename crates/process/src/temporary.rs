@@ -7,13 +7,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The temporary directory of every system.
-const SHARED: &str = "/tmp";
+const SHARED_DIRECTORY: &str = "/tmp";
 
 /// A bit of the mode: in this directory only its owner may replace a file (`S_ISVTX`).
-const STICKY: u32 = 0o1000;
+const STICKY_BIT: u32 = 0o1000;
 
 /// Bits of the mode: its group and others may write.
-const OPEN: u32 = 0o022;
+const OTHERS_WRITE_BITS: u32 = 0o022;
 
 /// Neither `$TMPDIR` nor `/tmp` takes a private directory.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +27,8 @@ pub struct NoTemporaryDirectory {
 }
 
 fn named(wanted: &Path) -> String {
-    if wanted == Path::new(SHARED) {
-        return SHARED.to_owned();
+    if wanted == Path::new(SHARED_DIRECTORY) {
+        return SHARED_DIRECTORY.to_owned();
     }
     format!("$TMPDIR ({})", wanted.display())
 }
@@ -61,7 +61,7 @@ pub(crate) fn temporary_parents(wanted: &Path) -> impl Iterator<Item = &Path> {
 
 /// `/tmp`, if it is another one, and other users cannot replace what is in it.
 fn fallback(wanted: &Path) -> Option<&'static Path> {
-    let shared = Path::new(SHARED);
+    let shared = Path::new(SHARED_DIRECTORY);
     (wanted != shared && is_private(shared)).then_some(shared)
 }
 
@@ -70,7 +70,7 @@ fn is_private(directory: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     fs::metadata(directory).is_ok_and(|found| {
         let is_trusted = found.uid() == 0 || found.uid() == user;
-        let is_closed = found.mode() & OPEN == 0 || found.mode() & STICKY != 0;
+        let is_closed = found.mode() & OTHERS_WRITE_BITS == 0 || found.mode() & STICKY_BIT != 0;
         found.is_dir() && is_trusted && is_closed
     })
 }
@@ -89,8 +89,8 @@ mod tests {
         };
         let missing = Path::new("/no/such/directory");
         let parent = make_temporary(missing, make).unwrap();
-        assert_eq!(parent, Path::new(SHARED));
-        assert_eq!(*tried.borrow(), [missing, Path::new(SHARED)]);
+        assert_eq!(parent, Path::new(SHARED_DIRECTORY));
+        assert_eq!(*tried.borrow(), [missing, Path::new(SHARED_DIRECTORY)]);
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         let error = make_temporary(Path::new("/nope"), refuse).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("$TMPDIR (/nope): entity not found"), "{text}");
-        let text = make_temporary(Path::new(SHARED), refuse)
+        let text = make_temporary(Path::new(SHARED_DIRECTORY), refuse)
             .unwrap_err()
             .to_string();
         assert!(text.contains("below /tmp: "), "{text}");

@@ -61,7 +61,7 @@ const fn differs(name: &'static str, pipe: Setting, terminal: Setting) -> Unatte
 }
 
 /// All defaults. A call's own `env` overrides each.
-pub const UNATTENDED: &[UnattendedDefault] = &[
+pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
     // Pagers wait for a key.
     always("PAGER", "cat"),
     always("GIT_PAGER", "cat"),
@@ -106,7 +106,7 @@ pub const UNATTENDED: &[UnattendedDefault] = &[
 /// Returns the user's own values of the variables that keep programs from waiting for input, as
 /// changes to a call's: for a call on a terminal at which the user sits.
 pub fn attended(own: &BTreeMap<OsString, OsString>) -> BTreeMap<String, Option<String>> {
-    let of_nobody = UNATTENDED.iter().filter(|it| {
+    let of_nobody = UNATTENDED_DEFAULTS.iter().filter(|it| {
         let differs = it.pipe != it.terminal;
         !differs && matches!(it.terminal, Setting::Set(_))
     });

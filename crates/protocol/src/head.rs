@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Longest name or value that is kept, in bytes. Anything longer is no field we look for, or not a
 /// reasonable id.
-const LONGEST: usize = 64 * 1024;
+const MAX_VALUE_BYTES: usize = 64 * 1024;
 
 /// The fields that identify a request, taken from the outermost object only.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -91,7 +91,7 @@ impl Scan {
     }
 
     fn keep(&mut self, byte: u8) {
-        if self.depth == 1 && self.token.len() <= LONGEST {
+        if self.depth == 1 && self.token.len() <= MAX_VALUE_BYTES {
             self.token.push(byte);
         }
     }
@@ -171,7 +171,7 @@ mod tests {
         for _ in 0..1000 {
             scan.push(&[b'x'; 1024]);
         }
-        assert!(scan.token.capacity() <= 4 * LONGEST);
+        assert!(scan.token.capacity() <= 4 * MAX_VALUE_BYTES);
         scan.push(b"\",\"type\":\"ping\"}");
         let head = scan.finish();
         assert_eq!((head.id, head.kind.as_deref()), (None, Some("ping")));

@@ -32,11 +32,11 @@ pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 
 /// The version of what the two ends say to each other. A host and its target must agree on it; it
 /// changes with every change that an older end would misread.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL_VERSION: u32 = 1;
 
 /// The build: the commit if the packager set it, the platform, and whether it is optimised. For
 /// telling builds apart, not for comparing.
-pub const BUILD: &str = env!("AGENT_BASH_BUILT_AS");
+pub const BUILD_NAME: &str = env!("AGENT_BASH_BUILT_AS");
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 pub const MAX_LINE: usize = 8 << 20;
 
 /// Read buffer size.
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A line, or what came instead.
 #[derive(Debug, PartialEq)]
@@ -35,7 +35,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// The lines of `input`.
     pub fn new(input: R) -> Self {
         Self {
-            input: BufReader::with_capacity(BUFFER, input),
+            input: BufReader::with_capacity(BUFFER_BYTES, input),
             line: Vec::new(),
             too_long: None,
         }

@@ -2,7 +2,7 @@
 
 use crate::options::PtyOptions;
 use crate::session::{PtyEnd, PtySession, Shared};
-use crate::source::{DRAIN, TerminalSource};
+use crate::source::{DRAIN_TIMEOUT, TerminalSource};
 use agent_bash_call::{
     Follower, Reason, Recording, ScriptFile, SurvivorHandover, Unstarted, Watchdog,
     cancelled_before,
@@ -71,7 +71,7 @@ impl PtyRun {
             Some(self.watchdog),
             handover,
             &self.options.clock,
-            DRAIN,
+            DRAIN_TIMEOUT,
         );
         let ended = follower.until_ended(out).await;
         follower.source().release_program_side();

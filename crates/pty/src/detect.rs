@@ -71,7 +71,7 @@ fn doing(pid: i32, terminal: &Path) -> Vec<ThreadActivity> {
 fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
     let Some(call) = fs::read_to_string(thread.join("syscall"))
         .ok()
-        .filter(|_| !calls::READ.is_empty())
+        .filter(|_| !calls::READ_CALLS.is_empty())
     else {
         return if sleeps(thread) {
             ThreadActivity::Hidden
@@ -82,9 +82,9 @@ fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
     let Some((number, descriptor)) = parse_call(&call) else {
         return ThreadActivity::Other;
     };
-    if calls::READ.contains(&number) && is_on_terminal(pid, descriptor, terminal) {
+    if calls::READ_CALLS.contains(&number) && is_on_terminal(pid, descriptor, terminal) {
         ThreadActivity::Reading
-    } else if calls::POLL.contains(&number) && has_terminal_open(pid, terminal) {
+    } else if calls::POLL_CALLS.contains(&number) && has_terminal_open(pid, terminal) {
         ThreadActivity::Polling
     } else {
         ThreadActivity::Other
@@ -111,25 +111,25 @@ fn sleeps(thread: &Path) -> bool {
 #[cfg(target_arch = "x86_64")]
 mod calls {
     /// read, readv.
-    pub(super) const READ: &[u32] = &[0, 19];
+    pub(super) const READ_CALLS: &[u32] = &[0, 19];
     /// poll, select, `epoll_wait`, pselect6, ppoll, `epoll_pwait`, `epoll_pwait2`.
-    pub(super) const POLL: &[u32] = &[7, 23, 232, 270, 271, 281, 441];
+    pub(super) const POLL_CALLS: &[u32] = &[7, 23, 232, 270, 271, 281, 441];
 }
 
 /// Numbers of the system calls in which a program waits for input, from the kernel's tables.
 #[cfg(target_arch = "aarch64")]
 mod calls {
     /// read, readv.
-    pub(super) const READ: &[u32] = &[63, 65];
+    pub(super) const READ_CALLS: &[u32] = &[63, 65];
     /// `epoll_pwait`, pselect6, ppoll, `epoll_pwait2`.
-    pub(super) const POLL: &[u32] = &[22, 72, 73, 441];
+    pub(super) const POLL_CALLS: &[u32] = &[22, 72, 73, 441];
 }
 
 /// On other architectures the numbers are unknown, and the line discipline alone decides.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls {
-    pub(super) const READ: &[u32] = &[];
-    pub(super) const POLL: &[u32] = &[];
+    pub(super) const READ_CALLS: &[u32] = &[];
+    pub(super) const POLL_CALLS: &[u32] = &[];
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const ESC: u8 = 0x1b;
 const NO_COLOURS: &str = "\x1b[m";
 
 /// The maximum of columns that readers of output allow for one movement to the left.
-const WIDEST: usize = LineEdit::WIDEST;
+const MAX_MOVE: usize = LineEdit::MAX_MOVE;
 
 /// An edit in progress.
 pub(crate) struct Edited {
@@ -217,12 +217,12 @@ impl OpenLine {
         // Too large a movement is harmless. The reader may have blanks or marks that the screen
         // lacks.
         let chars = if self.whole {
-            chars.max(1).next_multiple_of(WIDEST)
+            chars.max(1).next_multiple_of(MAX_MOVE)
         } else {
             chars
         };
-        let steps = format!("\x1b[{WIDEST}D").repeat(chars / WIDEST);
-        let rest = match chars % WIDEST {
+        let steps = format!("\x1b[{MAX_MOVE}D").repeat(chars / MAX_MOVE);
+        let rest = match chars % MAX_MOVE {
             0 => String::new(),
             chars => format!("\x1b[{chars}D"),
         };

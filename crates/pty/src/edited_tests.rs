@@ -13,19 +13,19 @@ use vt100::capture::{
 const ROWS: u16 = 24;
 
 /// Output of real programs during an edit.
-const READLINE: &[u8] = b"\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\r\n\x1b[?2004l\ra long line that is much longer than the console is wide, so that it wraps at least once\r\n\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\x1b[A\r\x1b[C\x1b[Cx=1 echo 'a long line that is much longer than the console \x1b[C\x1b[4@s wi\x1b[A\r\n\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C end\r\n\x1b[?2004l\ra long line that is much longer than the console is wide, so that it wraps at least once end\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
+const READLINE_OUTPUT: &[u8] = b"\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\r\n\x1b[?2004l\ra long line that is much longer than the console is wide, so that it wraps at least once\r\n\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\x1b[A\r\x1b[C\x1b[Cx=1 echo 'a long line that is much longer than the console \x1b[C\x1b[4@s wi\x1b[A\r\n\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C end\r\n\x1b[?2004l\ra long line that is much longer than the console is wide, so that it wraps at least once end\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
 const READLINE_SEARCH: &[u8] = b"\x1b[?2004h$ echo aaa bbb ccc\r\n\x1b[?2004l\raaa bbb ccc\r\n\x1b[?2004h$ \r(reverse-i-search)`': \x08\x08\x08a': echo aa\x1b[7ma\x1b[27m bbb ccc\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x1b[1@a': echo a\x1b[7ma\x1b[27m\x08\x08\x08\x08\x08\x08\x08\x08\x08\x08\x1b[1@a': echo \x1b[7ma\x1b[27m\x08\r\x1b[23P$ echo aaa\x08\x08\x08\r\n\x1b[?2004l\raaa bbb ccc\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
 const READLINE_INTERRUPTED: &[u8] = b"\x1b[?2004h$ echo 'a long line that is much longer than the console is wide, so that it wraps at least once'\x1b[A\r\x1b[C\x1b[C^C\r\n\r\x1b[?2004l\r\x1b[?2004h\x1b[?2004l\r\r\n\x1b[?2004h$ echo ok\r\n\x1b[?2004l\rok\r\n\x1b[?2004h$ \x1b[?2004l\r\r\nexit\r\n";
 /// A prompt of two lines.
 const READLINE_TWO_ROWS: &[u8] = b"\x1b[?2004h$ PS1='line\\n$ '\r\n\x1b[?2004l\r\x1b[?2004hline\r\r\n$ echo ab\x08Xb\x08\r\n\x1b[?2004l\raXb\r\n\x1b[?2004hline\r\r\n$ \x1b[?2004l\r\r\nexit\r\n";
 /// Python 3.11, which has readline without bracketed paste.
-const PYTHON: &[u8] = b">>> 1\r\n1\r\n>>> import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x))\r\n45 10 9\r\n>>> 2\r\n2\r\n>>> 2\x08import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x))\x1b[A\x1b[C\x1b[K\r\n\r\x1b[K\x1b[A\x1b[C\x1b[C\x1b[C\x1b[Cprint(77)\r\n77\r\n>>> \r\n";
+const PYTHON_OUTPUT: &[u8] = b">>> 1\r\n1\r\n>>> import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x))\r\n45 10 9\r\n>>> 2\r\n2\r\n>>> 2\x08import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x))\x1b[A\x1b[C\x1b[K\r\n\r\x1b[K\x1b[A\x1b[C\x1b[C\x1b[C\x1b[Cprint(77)\r\n77\r\n>>> \r\n";
 const PYTHON_WIDE: &[u8] = ">>> print(\"häuser 日本 x\")\x08\x08\x08\x08\x08\x08\x08\x08\x1b[2@ZZ\r\nhäuser ZZ日本 x\r\n>>> \r\n".as_bytes();
 /// Python 3.13: pyrepl, with several lines pasted at once.
-const PYREPL: &[u8] = b"\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\x1b[1;35m>>> \x1b[0m1\x1b[5D\x1b[?12l\x1b[?25h\x1b[5C\x1b[5D\n\r\x1b[?2004l\x1b[?1l\x1b>1\r\n\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\n\x1b[1A\x1b[1;35m>>> \x1b[0mdef f():\x1b[12D\x1b[1B\x1b[1;35m... \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\n\x1b[1A\x1b[1;35m... \x1b[0m  return 2\x1b[14D\x1b[1B\x1b[1;35m... \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\x1b[1;35m... \x1b[0mi\x1b[5D\x1b[?12l\x1b[?25h\x1b[5C\x1b[?25l\x1b[5D\x1b[1;35m... \x1b[0mif 1:\x1b[9D\x1b[?12l\x1b[?25h\x1b[9C\x1b[?25l\x1b[9D\n\x1b[1;35m... \x1b[0m  \x1b[6D\x1b[?12l\x1b[?25h\x1b[6C\x1b[6D\n\r\x1b[?2004l\x1b[?1l\x1b>  File \x1b[35m\"<python-input-1>\"\x1b[0m, line \x1b[35m3\x1b[0m\r\n\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[4D\n\r\x1b[?2004l\x1b[?1l\x1b>";
+const PYREPL_OUTPUT: &[u8] = b"\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\x1b[1;35m>>> \x1b[0m1\x1b[5D\x1b[?12l\x1b[?25h\x1b[5C\x1b[5D\n\r\x1b[?2004l\x1b[?1l\x1b>1\r\n\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\n\x1b[1A\x1b[1;35m>>> \x1b[0mdef f():\x1b[12D\x1b[1B\x1b[1;35m... \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\n\x1b[1A\x1b[1;35m... \x1b[0m  return 2\x1b[14D\x1b[1B\x1b[1;35m... \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[?25l\x1b[4D\x1b[1;35m... \x1b[0mi\x1b[5D\x1b[?12l\x1b[?25h\x1b[5C\x1b[?25l\x1b[5D\x1b[1;35m... \x1b[0mif 1:\x1b[9D\x1b[?12l\x1b[?25h\x1b[9C\x1b[?25l\x1b[9D\n\x1b[1;35m... \x1b[0m  \x1b[6D\x1b[?12l\x1b[?25h\x1b[6C\x1b[6D\n\r\x1b[?2004l\x1b[?1l\x1b>  File \x1b[35m\"<python-input-1>\"\x1b[0m, line \x1b[35m3\x1b[0m\r\n\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;35m>>> \x1b[0m\x1b[4D\x1b[?12l\x1b[?25h\x1b[4C\x1b[4D\n\r\x1b[?2004l\x1b[?1l\x1b>";
 /// With node's preview below the line.
-const NODE: &[u8] = b"Welcome to Node.js v20.20.2.\r\nType \".help\" for more information.\r\n\x1b[1G\x1b[0J> \x1b[3Gconst a = [1,2,3].map(x => x*2)\r\r\n\x1b[90mundefined\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3Ga.reduce((x,y)=>x+y)\r\n\x1b[90m12\x1b[39m\x1b[23G\x1b[1A\x1b[1B\x1b[2K\x1b[1A\r\r\n\x1b[33m12\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3G.exit\r\r\n";
-const SQLITE: &[u8] = b"SQLite version 3.40.1 2022-12-28 14:03:47\r\nEnter \".help\" for usage hints.\r\n\x1b[?2004hsqlite> .tables\r\n\x1b[?2004l\r\x1b[?2004hsqlite> select 1+1;\r\n\x1b[?2004l\r2\r\n\x1b[?2004hsqlite> select 1+1;\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[4P.tables\x08\x08\x08\x08\x08\x08\x08\x1b[Kselect 5;\r\n\x1b[?2004l\r5\r\n\x1b[?2004hsqlite> \x1b[?2004l\r\r\n\r\n";
+const NODE_OUTPUT: &[u8] = b"Welcome to Node.js v20.20.2.\r\nType \".help\" for more information.\r\n\x1b[1G\x1b[0J> \x1b[3Gconst a = [1,2,3].map(x => x*2)\r\r\n\x1b[90mundefined\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3Ga.reduce((x,y)=>x+y)\r\n\x1b[90m12\x1b[39m\x1b[23G\x1b[1A\x1b[1B\x1b[2K\x1b[1A\r\r\n\x1b[33m12\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3G.exit\r\r\n";
+const SQLITE_OUTPUT: &[u8] = b"SQLite version 3.40.1 2022-12-28 14:03:47\r\nEnter \".help\" for usage hints.\r\n\x1b[?2004hsqlite> .tables\r\n\x1b[?2004l\r\x1b[?2004hsqlite> select 1+1;\r\n\x1b[?2004l\r2\r\n\x1b[?2004hsqlite> select 1+1;\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[4P.tables\x08\x08\x08\x08\x08\x08\x08\x1b[Kselect 5;\r\n\x1b[?2004l\r5\r\n\x1b[?2004hsqlite> \x1b[?2004l\r\r\n\r\n";
 
 /// The shown output, without the part that was known only at the end.
 fn shown<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, rows: u16, cols: u16) -> Vec<u8> {
@@ -73,18 +73,18 @@ fn on_a_terminal(output: &[u8], rows: u16, cols: u16) -> String {
     trimmed(&basic_formatted_to_plain(&text).collect::<String>())
 }
 
-const LONG: &str =
+const LONG_LINE: &str =
     "'a long line that is much longer than the console is wide, so that it wraps at least once";
 
 #[test]
 fn edited_lines_are_read_as_they_were_run() {
-    let long = LONG.trim_start_matches('\'');
+    let long = LONG_LINE.trim_start_matches('\'');
     for (what, output, cols, wanted) in [
         (
             "readline",
-            READLINE,
+            READLINE_OUTPUT,
             60,
-            format!("$ echo {LONG}'\n{long}\n$ x=1 echo {LONG}' end\n{long} end\n$\nexit"),
+            format!("$ echo {LONG_LINE}'\n{long}\n$ x=1 echo {LONG_LINE}' end\n{long} end\n$\nexit"),
         ),
         (
             "readline, search",
@@ -96,7 +96,7 @@ fn edited_lines_are_read_as_they_were_run() {
             "readline, interrupted",
             READLINE_INTERRUPTED,
             60,
-            format!("$ ^Cho {LONG}'\n$ echo ok\nok\n$\nexit"),
+            format!("$ ^Cho {LONG_LINE}'\n$ echo ok\nok\n$\nexit"),
         ),
         (
             "readline, two rows",
@@ -106,7 +106,7 @@ fn edited_lines_are_read_as_they_were_run() {
         ),
         (
             "python",
-            PYTHON,
+            PYTHON_OUTPUT,
             74,
             ">>> 1\n1\n>>> import os, sys; x = [i for i in range(10)]; print(sum(x), len(x), max(x))\n45 10 9\n>>> 2\n2\n>>> print(77)\n77\n>>>".into(),
         ),
@@ -118,19 +118,19 @@ fn edited_lines_are_read_as_they_were_run() {
         ),
         (
             "pyrepl",
-            PYREPL,
+            PYREPL_OUTPUT,
             60,
             "\n>>> 1\n1\n>>> def f():\n...   return 2\n... if 1:\n...\n  File \"<python-input-1>\", line 3\n>>>".into(),
         ),
         (
             "node",
-            NODE,
+            NODE_OUTPUT,
             80,
             "Welcome to Node.js v20.20.2.\nType \".help\" for more information.\n> const a = [1,2,3].map(x => x*2)\nundefined\n> a.reduce((x,y)=>x+y)\n12\n> .exit".into(),
         ),
         (
             "sqlite",
-            SQLITE,
+            SQLITE_OUTPUT,
             80,
             "SQLite version 3.40.1 2022-12-28 14:03:47\nEnter \".help\" for usage hints.\nsqlite> .tables\nsqlite> select 1+1;\n2\nsqlite> select 5;\n5\nsqlite>".into(),
         ),
@@ -153,7 +153,7 @@ fn edited_lines_are_read_as_they_were_run() {
 fn at_once(chunks: &[(&str, bool, &str)]) {
     let mut emulator = Emulator::new(PtySize::clamped(40, 5), TerminalColors::DARK, false);
     for (at, (chunk, raw, wanted)) in chunks.iter().enumerate() {
-        let shown = if *chunk == END {
+        let shown = if *chunk == END_NOTICE {
             emulator.finish(Duration::ZERO)
         } else {
             emulator
@@ -168,7 +168,7 @@ fn at_once(chunks: &[(&str, bool, &str)]) {
     }
 }
 
-const END: &str = "the command has ended";
+const END_NOTICE: &str = "the command has ended";
 
 #[test]
 fn appended_text_is_sent_unchanged() {
@@ -214,12 +214,12 @@ fn appended_text_is_sent_unchanged() {
 
 #[test]
 fn final_text_of_an_edit_is_sent_once_it_is_known() {
-    const ERASED: &str = "\x1b[512D\x1b[K";
+    const ERASED_LINE: &str = "\x1b[512D\x1b[K";
     for (chunks, last) in [
         // Canonical mode is on again.
         (
             &[("> ac", true, "> ac"), ("\x08bc\r\n", true, "")][..],
-            ("7\r\n", false, format!("{ERASED}> abc\r\n7\r\n")),
+            ("7\r\n", false, format!("{ERASED_LINE}> abc\r\n7\r\n")),
         ),
         // The cursor is within the line, or behind its end.
         (
@@ -243,7 +243,7 @@ fn final_text_of_an_edit_is_sent_once_it_is_known() {
             (
                 "",
                 false,
-                format!("{ERASED}\x1b[m\x1b[31ma\x1b[1mc\x1b[m\x1b[31;1m"),
+                format!("{ERASED_LINE}\x1b[m\x1b[31ma\x1b[1mc\x1b[m\x1b[31;1m"),
             ),
         ),
         // A program takes the whole screen, or the terminal is reset.
@@ -252,12 +252,12 @@ fn final_text_of_an_edit_is_sent_once_it_is_known() {
             (
                 "\x1b[?1049hx\x1b[?1049l",
                 true,
-                format!("{ERASED}ab\r\x1b[K[full-screen program, 0.0 s]\r\nab"),
+                format!("{ERASED_LINE}ab\r\x1b[K[full-screen program, 0.0 s]\r\nab"),
             ),
         ),
         (
             &[("ac", true, "ac"), ("\x08b", true, "")],
-            ("\x1bc", true, format!("{ERASED}ab")),
+            ("\x1bc", true, format!("{ERASED_LINE}ab")),
         ),
         // The edit ends with text below the cursor.
         (
@@ -265,7 +265,7 @@ fn final_text_of_an_edit_is_sent_once_it_is_known() {
                 ("> ", true, "> "),
                 ("\x1b[1G> 1+1\r\n2\x1b[1A\x1b[6G", true, ""),
             ],
-            (END, true, "1+1\r\n2".into()),
+            (END_NOTICE, true, "1+1\r\n2".into()),
         ),
         // Rows that have scrolled off are final.
         (

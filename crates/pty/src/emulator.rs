@@ -24,7 +24,7 @@ use vt100::MouseProtocolMode;
 const ERASE_LINE: &[u8] = b"\r\x1b[K";
 
 /// Number of lines in the scrollback.
-const SCROLLBACK: usize = 1000;
+const SCROLLBACK_LINES: usize = 1000;
 
 /// A terminal's screen.
 pub(crate) struct Emulator {
@@ -458,7 +458,7 @@ fn at_least_two(length: u16) -> NonZeroU16 {
 
 fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<Queries> {
     let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
-    vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, Queries::new(colors))
+    vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK_LINES, Queries::new(colors))
 }
 
 /// The emulator supports two of the three numbers for the alternate screen.

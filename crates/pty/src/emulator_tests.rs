@@ -34,22 +34,22 @@ fn written_text_is_on_the_screen() {
 
 #[test]
 fn line_replaces_a_program_that_had_the_whole_screen() {
-    const MARK: &str = "[full-screen program, 0.0 s]\r\n";
+    const FULL_SCREEN_NOTICE: &str = "[full-screen program, 0.0 s]\r\n";
     for (writes, finish, wanted) in [
         ("plain\r\n", "", "plain\r\n".to_owned()),
         (
             "a\x1b[?1049h\x1b[Hone\x1b[Htwo\x1b[?1049lb",
             "",
-            format!("a\r\x1b[K{MARK}ab"),
+            format!("a\r\x1b[K{FULL_SCREEN_NOTICE}ab"),
         ),
-        ("\x1b[?47hx\x1b[?47l", "", MARK.to_owned()),
-        ("\x1b[?1047hx\x1b[?1047l", "", MARK.to_owned()),
+        ("\x1b[?47hx\x1b[?47l", "", FULL_SCREEN_NOTICE.to_owned()),
+        ("\x1b[?1047hx\x1b[?1047l", "", FULL_SCREEN_NOTICE.to_owned()),
         (
             "a\r\n\x1b[?1049h\x1b[Hlast",
             "[full-screen program, 3.2 s]\r\n",
             "a\r\n".to_owned(),
         ),
-        ("\x1b[?1049hx\x1bcb", "", format!("{MARK}b")),
+        ("\x1b[?1049hx\x1bcb", "", format!("{FULL_SCREEN_NOTICE}b")),
         ("\x1bcb", "", "b".to_owned()),
         (
             "a\x1b[?1h\x1b[?2004h",

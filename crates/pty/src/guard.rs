@@ -22,7 +22,7 @@ const LONGEST_SEQUENCE: usize = 256;
 
 /// Limit of numbers in cursor movements, insertions and the like: more than any screen has, and the
 /// number that programs use for "as far as possible".
-const LARGEST: u32 = 999;
+const MAX_PARAMETER: u32 = 999;
 
 /// A piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,7 +211,7 @@ impl Guard {
             }
             (_, b'b') => clamp(&sequence, u32::from(cols), &mut self.bytes),
             (_, b'@'..=b'P' | b'S' | b'T' | b'X' | b'`' | b'a' | b'd' | b'e') => {
-                clamp(&sequence, LARGEST, &mut self.bytes);
+                clamp(&sequence, MAX_PARAMETER, &mut self.bytes);
             }
             _ => self.bytes.extend_from_slice(&sequence),
         }

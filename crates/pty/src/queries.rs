@@ -9,16 +9,16 @@ use std::fmt::Write as _;
 use vt100::Screen;
 
 /// Maximum size of unsent replies. A program that sends queries without reading gets no more.
-const MOST: usize = 16 * 1024;
+const MAX_UNSENT_BYTES: usize = 16 * 1024;
 
 /// Maximum length of a title in characters.
 const LONGEST_TITLE: usize = 256;
 
 /// Entries of the Kitty keyboard stack, as recommended by its specification.
-const DEEPEST: usize = 16;
+const MAX_KEYBOARD_STACK: usize = 16;
 
 /// Width and height of a cell in pixels, for programs that ask; there are no real pixels.
-const CELL: (u32, u32) = (8, 16);
+const CELL_PIXELS: (u32, u32) = (8, 16);
 
 /// VT220 with colours (ECMA-48 DA1; xterm's `62;22`).
 const PRIMARY_ATTRIBUTES: &str = "\x1b[?62;22c";
@@ -67,7 +67,7 @@ impl Queries {
     }
 
     fn answer(&mut self, text: std::fmt::Arguments<'_>) {
-        if self.answers.len() < MOST {
+        if self.answers.len() < MAX_UNSENT_BYTES {
             // Cannot fail for a string.
             let _ = self.answers.write_fmt(text);
         }
@@ -75,21 +75,21 @@ impl Queries {
 
     fn set_kitty(&mut self, alternate: bool, change: KittyChange) {
         /// The bits that the protocol defines.
-        const DEFINED: u8 = 0b1_1111;
+        const DEFINED_FLAGS: u8 = 0b1_1111;
         let current = self.kitty_flags(alternate);
         let stack = &mut self.kitty[usize::from(alternate)];
         match change {
             KittyChange::Push(flags) => {
-                if stack.len() == DEEPEST {
+                if stack.len() == MAX_KEYBOARD_STACK {
                     stack.remove(0);
                 }
-                stack.push(flags & DEFINED);
+                stack.push(flags & DEFINED_FLAGS);
             }
             KittyChange::Pop(count) => {
                 stack.truncate(stack.len().saturating_sub(usize::from(count)));
             }
             KittyChange::Set(flags, mode) => {
-                let flags = flags & DEFINED;
+                let flags = flags & DEFINED_FLAGS;
                 let flags = match mode {
                     2 => current | flags,
                     3 => current & !flags,
@@ -147,10 +147,15 @@ impl vt100::Callbacks for Queries {
                 self.answer(format_args!("\x1b[{mark}{row};{col}R"));
             }
             (None, None, 't', 14) => {
-                let (width, height) = (CELL.0 * u32::from(cols), CELL.1 * u32::from(rows));
+                let (width, height) = (
+                    CELL_PIXELS.0 * u32::from(cols),
+                    CELL_PIXELS.1 * u32::from(rows),
+                );
                 self.answer(format_args!("\x1b[4;{height};{width}t"));
             }
-            (None, None, 't', 16) => self.answer(format_args!("\x1b[6;{};{}t", CELL.1, CELL.0)),
+            (None, None, 't', 16) => {
+                self.answer(format_args!("\x1b[6;{};{}t", CELL_PIXELS.1, CELL_PIXELS.0))
+            }
             (None, None, 't', 18) => self.answer(format_args!("\x1b[8;{rows};{cols}t")),
             (None, None, 't', 19) => self.answer(format_args!("\x1b[9;{rows};{cols}t")),
             (Some(b'?'), Some(b'$'), 'p', mode) => {

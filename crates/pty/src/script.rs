@@ -8,7 +8,7 @@
 //! words are escaped (`\builtin`) against functions in the environment.
 
 use agent_bash_call::{
-    NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, load,
+    NO_DIRECTORY_MARK, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, load,
 };
 use agent_bash_core::RunSpec;
 use agent_bash_process::{quoted, unnamed_file};
@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Bash's start-up text. It waits until the shell is in the terminal's foreground; on EOF nothing
 /// is run.
-const BOOT: &str = concat!(
+const BOOT_TEXT: &str = concat!(
     // A bash that is too old reports so after its preamble.
     if_too_old!(
         r"IFS= \builtin read -r -d '' -u {control_fd} __ab || \builtin exit 125; ",
@@ -32,11 +32,11 @@ const BOOT: &str = concat!(
 );
 
 /// The text after all internal descriptors are closed.
-const RUN: &str =
+const RUN_TEXT: &str =
     r#"; \builtin unset -v __ab __ab_fd; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#;
 
 /// Commits to bash.
-const COMMIT: &str = "\0";
+const COMMIT_TEXT: &str = "\0";
 
 /// The start-up text for other shells. It uses only POSIX features, and no descriptors beyond 9;
 /// [`PLAIN_TAKE`] follows.
@@ -58,9 +58,9 @@ pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     if spec.shell.is_bash {
         args.extend(["--norc", "--noprofile"].map(OsString::from));
     }
-    let text = [BOOT, &exec("{control_fd}<&- {script_fd}<&-"), RUN].concat();
+    let text = [BOOT_TEXT, &exec("{control_fd}<&- {script_fd}<&-"), RUN_TEXT].concat();
     args.extend(["-c", &text].map(OsString::from));
-    (args, COMMIT)
+    (args, COMMIT_TEXT)
 }
 
 /// Writes the script of a call into an anonymous file. The shell reads it, and a failing preamble
@@ -124,7 +124,7 @@ fn plain_content(spec: &RunSpec) -> Vec<u8> {
     text.extend(enter(&quoted(spec.cwd.as_os_str()), Reader::Posix));
     // If such a shell does not support the number, the descriptor stays open and is not written to.
     text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");
-    text.push(NO_DIRECTORY);
+    text.push(NO_DIRECTORY_MARK);
     text.extend_from_slice(b" >&$__ab_fd ;; esac; exit 125; }; ");
     text.extend_from_slice(
         b"case $__ab_fd in ?) eval \"exec $__ab_fd<&-\" ;; esac; unset __ab __ab_fd; ",

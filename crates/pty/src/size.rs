@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// Columns and rows of a terminal, always within [`PtySize::COLS`] and [`PtySize::ROWS`].
+/// Columns and rows of a terminal, always within [`PtySize::ALLOWED_COLS`] and [`PtySize::ALLOWED_ROWS`].
 ///
 /// Programs draw garbage on very small terminals, and emulators need memory for each cell, so
 /// requested sizes are clamped, never refused.
@@ -14,15 +14,15 @@ pub struct PtySize {
 
 impl PtySize {
     /// Allowed numbers of columns.
-    pub const COLS: RangeInclusive<u16> = 20..=400;
+    pub const ALLOWED_COLS: RangeInclusive<u16> = 20..=400;
     /// Allowed numbers of rows.
-    pub const ROWS: RangeInclusive<u16> = 5..=200;
+    pub const ALLOWED_ROWS: RangeInclusive<u16> = 5..=200;
 
     /// The nearest allowed size.
     pub fn clamped(cols: u16, rows: u16) -> Self {
         Self {
-            cols: cols.clamp(*Self::COLS.start(), *Self::COLS.end()),
-            rows: rows.clamp(*Self::ROWS.start(), *Self::ROWS.end()),
+            cols: cols.clamp(*Self::ALLOWED_COLS.start(), *Self::ALLOWED_COLS.end()),
+            rows: rows.clamp(*Self::ALLOWED_ROWS.start(), *Self::ALLOWED_ROWS.end()),
         }
     }
 

@@ -13,16 +13,16 @@ use std::time::Duration;
 
 /// How long a terminal is drained after the shell's end, unless it reaches EOF or is quiet earlier.
 /// Shorter than for a pipe: the user at the terminal has already seen the output.
-pub(crate) const DRAIN: Duration = Duration::from_millis(300);
+pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Bytes read at once. A terminal returns at most 4096.
-const BUFFER: usize = 16 * 1024;
+const BUFFER_BYTES: usize = 16 * 1024;
 
 /// More than the kernel buffers of a terminal's output. Any further output is not the shell's.
 const MOST_AT_ONCE: usize = 1 << 20;
 
 /// Silence after which to check whether the command waits for input.
-const SILENCE: Duration = Duration::from_secs(2);
+const SILENCE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The first pause between two checks while the command is silent without waiting for input;
 /// doubled each time.
@@ -88,14 +88,14 @@ impl TerminalSource {
             alarm: Alarm::new(Arc::clone(&clock)),
             clock,
             session: i32::try_from(session).unwrap_or(0),
-            buffer: vec![0; BUFFER].into(),
+            buffer: vec![0; BUFFER_BYTES].into(),
             ended: false,
             after_stop: AfterStop::default(),
             closed_early: false,
             error: None,
             waited_for: None,
             active: now,
-            look: Some(now + SILENCE),
+            look: Some(now + SILENCE_PERIOD),
             pause: FIRST_PAUSE,
         }
     }
@@ -109,7 +109,7 @@ impl TerminalSource {
     fn note_activity(&mut self) {
         self.active = self.clock.now();
         self.pause = FIRST_PAUSE;
-        self.look = Some(self.active + SILENCE);
+        self.look = Some(self.active + SILENCE_PERIOD);
     }
 
     /// Checks whether the command waits for input.

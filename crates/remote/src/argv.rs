@@ -2,7 +2,7 @@
 //! credentials. Never with a terminal, and never with a secret, because every user of the machine
 //! can read arguments.
 
-use crate::target::{SCRIPT, Way};
+use crate::target::{SCRIPT_PLACEHOLDER, Way};
 use std::ffi::OsString;
 
 /// The words of the command that runs `script` there by a POSIX shell, with our stdin and stdout as
@@ -56,7 +56,7 @@ pub fn argv(way: &Way, script: &str) -> Vec<OsString> {
         }
         Way::Command(words) => {
             let put = |word: &String| match &**word {
-                SCRIPT => script.to_owned(),
+                SCRIPT_PLACEHOLDER => script.to_owned(),
                 _ => word.clone(),
             };
             words.iter().map(put).collect()

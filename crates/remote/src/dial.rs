@@ -21,19 +21,19 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinHandle;
 
 /// How long it may take until the target answers.
-pub const CONNECT: Duration = Duration::from_secs(30);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long an upload may take.
-pub const UPLOAD: Duration = Duration::from_secs(120);
+pub const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The largest output before the remote host answers: login messages.
-pub const BANNER: usize = 64 * 1024;
+pub const MAX_BANNER_BYTES: usize = 64 * 1024;
 
 /// How long a transport that has failed may take to say why.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Longest line of the script.
-const LINE: u64 = 4096;
+const MAX_LINE_BYTES: u64 = 4096;
 
 /// The facts of the local machine that a connection needs.
 #[derive(Debug, Clone)]
@@ -140,7 +140,13 @@ impl Line {
     ) -> Result<(), Obstacle> {
         let Self { input, output, .. } = self;
         let first = answer(output, nonce);
-        let first = within(here, CONNECT, Obstacle::Silent(CONNECT), first).await?;
+        let first = within(
+            here,
+            CONNECT_TIMEOUT,
+            Obstacle::Silent(CONNECT_TIMEOUT),
+            first,
+        )
+        .await?;
         if first == word::RUN {
             return Ok(());
         }
@@ -148,15 +154,20 @@ impl Line {
             return Err(obstacle(&first, program));
         }
         self.uploaded = true;
-        within(here, UPLOAD, Obstacle::SlowUpload(UPLOAD), async {
-            // If it stops reading, it says why.
-            let (sent, answer) = tokio::join!(upload(input, program), answer(output, nonce));
-            match (&*answer?, sent) {
-                (word::RUN, Ok(())) => Ok(()),
-                (word::RUN, Err(error)) => Err(Obstacle::Program(error.to_string())),
-                (other, _) => Err(obstacle(other, program)),
-            }
-        })
+        within(
+            here,
+            UPLOAD_TIMEOUT,
+            Obstacle::SlowUpload(UPLOAD_TIMEOUT),
+            async {
+                // If it stops reading, it says why.
+                let (sent, answer) = tokio::join!(upload(input, program), answer(output, nonce));
+                match (&*answer?, sent) {
+                    (word::RUN, Ok(())) => Ok(()),
+                    (word::RUN, Err(error)) => Err(Obstacle::Program(error.to_string())),
+                    (other, _) => Err(obstacle(other, program)),
+                }
+            },
+        )
         .await
     }
 }
@@ -179,8 +190,8 @@ async fn within<T>(
 async fn answer(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String, Obstacle> {
     let mut seen = Vec::new();
     while !seen.ends_with(nonce.as_bytes()) {
-        if seen.len() > BANNER {
-            return Err(Obstacle::Chatter(BANNER));
+        if seen.len() > MAX_BANNER_BYTES {
+            return Err(Obstacle::Chatter(MAX_BANNER_BYTES));
         }
         match output.read_u8().await {
             Ok(byte) => seen.push(byte),
@@ -188,7 +199,10 @@ async fn answer(output: &mut BufReader<Receiver>, nonce: &str) -> Result<String,
         }
     }
     let mut line = Vec::new();
-    let read = output.take(LINE).read_until(b'\n', &mut line).await;
+    let read = output
+        .take(MAX_LINE_BYTES)
+        .read_until(b'\n', &mut line)
+        .await;
     if read.is_err() || !line.ends_with(b"\n") {
         return Err(Obstacle::Ended);
     }

@@ -21,11 +21,11 @@ mod target;
 pub use agent_bash_protocol as protocol;
 pub use argv::argv;
 pub use channel::{Channel, Failed, MAX_LINE, Patience, Update};
-pub use dial::{BANNER, CONNECT, LocalHost, UPLOAD};
+pub use dial::{CONNECT_TIMEOUT, LocalHost, MAX_BANNER_BYTES, UPLOAD_TIMEOUT};
 pub use error::{NotReached, Obstacle};
 pub use program::{Program, ProgramError};
 pub use remote::{AskError, Connection, Remote, Uploads};
-pub use target::{LEASE, Target, TargetError, Way};
+pub use target::{DEFAULT_LEASE, Target, TargetError, Way};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

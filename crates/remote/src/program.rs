@@ -109,19 +109,19 @@ impl Program {
 }
 
 /// Offsets in the header of a 64-bit ELF file, and what stands there.
-const HEADER: usize = 64;
-const MACHINES: [(u16, &str); 5] = [
+const ELF_HEADER_BYTES: usize = 64;
+const ELF_MACHINES: [(u16, &str); 5] = [
     (0x3e, "x86_64"),
     (0xb7, "aarch64"),
     (0xf3, "riscv64"),
     (0x15, "ppc64le"),
     (0x16, "s390x"),
 ];
-const INTERPRETER: u32 = 3;
+const PT_INTERP: u32 = 3;
 
 /// The machine, and whether no loader is named; `None` if it is no ELF file that we know.
 fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str, bool)>> {
-    let mut header = [0; HEADER];
+    let mut header = [0; ELF_HEADER_BYTES];
     match file.read_exact(&mut header) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         other => other?,
@@ -131,7 +131,7 @@ fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str
         return Ok(None);
     }
     let two = |at: usize| u16::from_ne_bytes([header[at], header[at + 1]]);
-    let machine = MACHINES.iter().find(|(number, _)| *number == two(18));
+    let machine = ELF_MACHINES.iter().find(|(number, _)| *number == two(18));
     let Some((_, machine)) = machine else {
         return Ok(None);
     };
@@ -143,7 +143,7 @@ fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str
     file.read_exact(&mut entries)?;
     let names_a_loader = entries.chunks(size.max(4)).any(|entry| {
         let kind = entry.first_chunk::<4>();
-        kind.is_some_and(|kind| u32::from_ne_bytes(*kind) == INTERPRETER)
+        kind.is_some_and(|kind| u32::from_ne_bytes(*kind) == PT_INTERP)
     });
     Ok(Some((machine, !names_a_loader)))
 }
@@ -171,7 +171,7 @@ mod tests {
     fn the_hash_is_what_sha256sum_says() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("program");
-        let mut header = vec![0u8; HEADER];
+        let mut header = vec![0u8; ELF_HEADER_BYTES];
         header[..5].copy_from_slice(b"\x7fELF\x02");
         header[18..20].copy_from_slice(&0x3eu16.to_ne_bytes());
         std::fs::write(&path, &header).unwrap();

@@ -2,7 +2,7 @@
 //! was closed before a request was on its way.
 
 use crate::channel::{Channel, Failed, Patience, Update};
-use crate::dial::{CONNECT, LAST_WORDS, LocalHost, dial};
+use crate::dial::{CONNECT_TIMEOUT, LAST_WORDS, LocalHost, dial};
 use crate::error::{NotReached, Obstacle};
 use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
@@ -178,7 +178,7 @@ impl Remote {
         let answer = tokio::select! {
             biased;
             answer = hello => answer,
-            () = self.local.clock.sleep(CONNECT) => Err(Failed::Cut(Obstacle::Silent(CONNECT).to_string())),
+            () = self.local.clock.sleep(CONNECT_TIMEOUT) => Err(Failed::Cut(Obstacle::Silent(CONNECT_TIMEOUT).to_string())),
         };
         let what = match answer {
             Ok(answer) => match machine(answer.as_deref()) {

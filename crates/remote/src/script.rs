@@ -28,7 +28,7 @@ pub(crate) mod word {
 }
 
 /// The name of the program at a target, in front of its hash.
-const NAME: &str = "agent-bash-";
+const NAME_PREFIX: &str = "agent-bash-";
 
 /// The script. What it says begins with `nonce`, which is in it in two parts: a server that shows
 /// what it is asked to run says nothing that we would take for the script's words.
@@ -56,7 +56,7 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
         format!("m=$(uname -m); [ \"$m\" = {machine} ] || no {} \"$m\"", word::MACHINE),
         format!("set -- {directories}"),
         format!(
-            r#"for d in "$@"; do f=$d/{NAME}$h; own "$d" && [ -x "$f" ] && {{ say {}; umask $o; exec "$f" rpc --worker; exit 1; }}; done"#,
+            r#"for d in "$@"; do f=$d/{NAME_PREFIX}$h; own "$d" && [ -x "$f" ] && {{ say {}; umask $o; exec "$f" rpc --worker; exit 1; }}; done"#,
             word::RUN
         ),
         format!("[ {install} = 1 ] || no {}", word::MISSING),
@@ -64,7 +64,7 @@ pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String 
         // it may have other uses.
         r#"for d in "$@" -; do [ "$d" = - ] && break; [ -n "$d" ] || continue; [ -d "$d" ] || mkdir -p "$d"; own "$d" || continue; t=$d/.try-$$; echo : > "$t" && chmod 700 "$t" && "$t"; r=$?; rm -f "$t"; [ $r = 0 ] && break; done"#.to_owned(),
         format!("[ \"$d\" = - ] && no {}", word::NOWHERE),
-        format!("f=$d/{NAME}$h; t=$d/.new-$$; say {}", word::NEED),
+        format!("f=$d/{NAME_PREFIX}$h; t=$d/.new-$$; say {}", word::NEED),
         format!(
             r#"head -c $s > "$t" || {{ rm -f "$t"; no {} "$d"; }}"#,
             word::UNWRITTEN

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// How much is kept.
-const KEPT: usize = 32 * 1024;
+const MAX_BYTES: usize = 32 * 1024;
 
 /// The last of a transport's stderr. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -19,7 +19,7 @@ impl StderrTail {
         while let Ok(length @ 1..) = errors.read(&mut buffer).await {
             let mut kept = self.lock();
             kept.extend(&buffer[..length]);
-            let over = kept.len().saturating_sub(KEPT);
+            let over = kept.len().saturating_sub(MAX_BYTES);
             kept.drain(..over);
         }
     }
@@ -45,7 +45,7 @@ mod tests {
     async fn the_last_is_kept_and_harmless() {
         let said = StderrTail::default();
         let flood = [
-            vec![b'x'; 3 * KEPT],
+            vec![b'x'; 3 * MAX_BYTES],
             b"\r\n\x1b]0;title\x07refused\r\n".to_vec(),
         ]
         .concat();
@@ -55,6 +55,6 @@ mod tests {
             text.ends_with("x\n<U+001B>]0;title<U+0007>refused"),
             "{text}"
         );
-        assert!(text.len() < KEPT + 100);
+        assert!(text.len() < MAX_BYTES + 100);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// How long a worker waits for a silent host.
-pub const LEASE: Duration = Duration::from_secs(60);
+pub const DEFAULT_LEASE: Duration = Duration::from_secs(60);
 
 /// The connection to a remote host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,7 @@ impl Target {
             cwd: None,
             env: BTreeMap::new(),
             directory: None,
-            lease: LEASE,
+            lease: DEFAULT_LEASE,
             install: true,
         }
     }
@@ -146,7 +146,7 @@ impl Target {
             return Err(TargetError::BadDirectory(directory.clone()));
         }
         match &self.way {
-            Way::Command(words) if !words.iter().skip(1).any(|word| word == SCRIPT) => {
+            Way::Command(words) if !words.iter().skip(1).any(|word| word == SCRIPT_PLACEHOLDER) => {
                 Err(TargetError::NoScript(self.name.clone()))
             }
             _ => Ok(()),
@@ -155,7 +155,7 @@ impl Target {
 }
 
 /// Stands for the script in a command.
-pub(crate) const SCRIPT: &str = "{script}";
+pub(crate) const SCRIPT_PLACEHOLDER: &str = "{script}";
 
 impl Way {
     /// The way `kind` to `to`; `target` is what the user wrote.

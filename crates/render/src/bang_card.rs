@@ -14,13 +14,13 @@ use ratatui::text::{Line, Span};
 use std::time::Duration;
 
 /// Lines, and rows, of output on a collapsed card.
-const COLLAPSED: usize = 20;
+const COLLAPSED_LINES: usize = 20;
 
 /// Columns before a card's text, as on the card of a tool call.
-const MARGIN: usize = 2;
+const MARGIN_COLUMNS: usize = 2;
 
 /// Blanks in the place of a rail.
-const SPACE: &str = "  ";
+const MARGIN_SPACES: &str = "  ";
 
 /// A bang command as its card shows it.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl BangCard {
     }
 
     fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
-        let inner = usize::from(width).saturating_sub(MARGIN);
+        let inner = usize::from(width).saturating_sub(MARGIN_COLUMNS);
         let (icon, style) = spinner::mark(&self.state, self.elapsed, theme);
         let border = if self.excluded_from_context {
             theme.rail
@@ -127,7 +127,7 @@ impl BangCard {
                     Span::styled(format!("{icon} "), style),
                     Span::styled(mark, theme.dim),
                 ],
-                _ => [SPACE, &"   "[..mark.len()]].map(Span::raw),
+                _ => [MARGIN_SPACES, &"   "[..mark.len()]].map(Span::raw),
             };
             let mut line: Line<'static> = before.into_iter().chain(row.spans).collect();
             line.style = row.style;
@@ -147,10 +147,10 @@ impl BangCard {
             Body::All {
                 output: &self.output,
                 width: inner,
-                rail: Span::raw(SPACE),
+                rail: Span::raw(MARGIN_SPACES),
             }
         } else {
-            let tail = last_rows(&self.output, inner, [COLLAPSED; 2], theme);
+            let tail = last_rows(&self.output, inner, [COLLAPSED_LINES; 2], theme);
             if tail.earlier > 0 {
                 head.extend(note(&rows_above(&tail, &self.output), theme.dim));
             }
@@ -207,12 +207,12 @@ impl BangCard {
         if self.state.is_live() {
             parts.push(FooterPart::new(1, Span::styled("esc to cancel", theme.dim)));
         }
-        let mut line = Line::from(SPACE);
+        let mut line = Line::from(MARGIN_SPACES);
         line.spans.extend(parts_that_fit(parts, inner, theme.dim));
         line
     }
 }
 
 fn indented(rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
-    crate::card_frame::railed(rows, &Span::raw(SPACE))
+    crate::card_frame::railed(rows, &Span::raw(MARGIN_SPACES))
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Limit of bytes of a script that gets colours.
-const MOST: usize = 16 << 10;
+const MAX_COLOURED_BYTES: usize = 16 << 10;
 
 /// The parts of a script with their styles, in order. Text between them has no style of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct BashStyles {
 impl BashStyles {
     /// The styles of a complete script.
     pub fn of(text: &str, theme: &Theme) -> Self {
-        if text.len() > MOST {
+        if text.len() > MAX_COLOURED_BYTES {
             return Self::default();
         }
         Self::of_tokens(text, &Tokens::of(text), theme, |_| true)
@@ -32,7 +32,7 @@ impl BashStyles {
     /// The styles of a script that is being typed. Marks commands that `is_known` rejects, and
     /// errors that no continuation can repair.
     pub fn typed(text: &str, theme: &Theme, is_known: impl Fn(&str) -> bool) -> Self {
-        if text.len() > MOST {
+        if text.len() > MAX_COLOURED_BYTES {
             return Self::default();
         }
         let tokens = Tokens::of(text);

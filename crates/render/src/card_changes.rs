@@ -11,7 +11,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 /// The keys for held changes.
-const HINT: &str = "f6 selects it · enter diff · c commit · d discard";
+const HELD_CHANGES_HINT: &str = "f6 selects it · enter diff · c commit · d discard";
 
 /// The keys for held changes that cannot be committed.
 const STALE_HINT: &str = "f6 selects it · enter diff · d discard";
@@ -156,7 +156,7 @@ impl CardChanges {
             let hint = match (self.set.counts.total(), &why) {
                 (0, _) => EMPTY_HINT,
                 (_, Some(_)) => STALE_HINT,
-                (_, None) => HINT,
+                (_, None) => HELD_CHANGES_HINT,
             };
             rows.extend(
                 why.iter()

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use std::time::Duration;
 
 /// Columns of the longest duration.
-const DURATION: usize = 7;
+const DURATION_COLUMNS: usize = 7;
 
 /// A card's contents, for one width.
 pub(crate) struct CardFrame<'a> {
@@ -82,11 +82,11 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
 }
 
 /// Hidden rows up to this number are shown instead: the line that counts them takes as much room.
-const FEW: u64 = 2;
+const MIN_HIDDEN_ROWS: u64 = 2;
 
 /// Number of rows to show of `all` if there is room for `most`.
 pub(crate) fn shown_of(all: usize, most: usize) -> usize {
-    if all <= most + FEW as usize {
+    if all <= most + MIN_HIDDEN_ROWS as usize {
         all
     } else {
         most
@@ -102,7 +102,7 @@ pub(crate) fn last_rows(
     theme: &Theme,
 ) -> OutputRows {
     let tail = output.tail(width, most, lines, theme);
-    if tail.earlier == 0 || tail.earlier > FEW || output.dropped_lines() > 0 {
+    if tail.earlier == 0 || tail.earlier > MIN_HIDDEN_ROWS || output.dropped_lines() > 0 {
         return tail;
     }
     let few = tail.earlier as usize;
@@ -138,10 +138,10 @@ impl FooterPart {
 
 /// Outcome and duration, in fixed columns, so that they are aligned on all cards.
 pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme) -> FooterPart {
-    const OUTCOME: usize = CardState::BADGE;
-    let elapsed = format!("{:>DURATION$}", words::duration(elapsed));
+    const OUTCOME_COLUMNS: usize = CardState::BADGE_COLUMNS;
+    let elapsed = format!("{:>DURATION_COLUMNS$}", words::duration(elapsed));
     let spans = vec![
-        Span::styled(format!("{badge:<OUTCOME$}"), style),
+        Span::styled(format!("{badge:<OUTCOME_COLUMNS$}"), style),
         Span::styled(elapsed, theme.dim),
     ];
     FooterPart { rank: 0, spans }

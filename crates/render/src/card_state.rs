@@ -20,7 +20,7 @@ pub enum CardState {
 
 impl CardState {
     /// Columns of the longest badge.
-    pub(crate) const BADGE: usize = 11;
+    pub(crate) const BADGE_COLUMNS: usize = 11;
 
     /// The state in a word or two. Outcomes that matter to the user differ even without colour:
     /// `running`, `needs input`, `needs a yes`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`,
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(badges.len(), count, "{badges:?}");
         // The text after the badges is aligned.
         let longest = badges.iter().map(|badge| badge.chars().count()).max();
-        assert_eq!(longest, Some(CardState::BADGE), "{badges:?}");
+        assert_eq!(longest, Some(CardState::BADGE_COLUMNS), "{badges:?}");
     }
 
     #[test]

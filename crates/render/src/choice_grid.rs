@@ -13,7 +13,7 @@ use std::ops::Range;
 const MOST_ROWS: usize = 8;
 
 /// Columns between columns.
-const GAP: usize = 2;
+const GAP_COLUMNS: usize = 2;
 
 /// The texts to choose from.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl ChoiceGrid<'_> {
         }
         let columns = usize::from(area.width) - 2;
         let widest = self.labels.iter().map(|label| width(label)).max();
-        let wide = (widest.unwrap_or(0) + GAP).min(columns);
+        let wide = (widest.unwrap_or(0) + GAP_COLUMNS).min(columns);
         let across = (columns / wide).max(1);
         let rows = self.labels.len().div_ceil(across).min(room);
         // The grid scrolls by whole columns.
@@ -75,7 +75,7 @@ impl ChoiceGrid<'_> {
             } else {
                 theme.text
             };
-            let text = shortened(label, wide - GAP);
+            let text = shortened(label, wide - GAP_COLUMNS);
             let x = below.x + 2 + u16::try_from(column * wide).unwrap_or(0);
             let y = below.y + u16::try_from(row).unwrap_or(0);
             buffer.set_stringn(x, y, text, wide, style);

@@ -3,7 +3,7 @@
 
 use crate::file_row::file_row;
 use crate::match_marks::{Marked, text};
-use crate::pager::{BEFORE, counting};
+use crate::pager::{CLIPPED_MARK, counting};
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
 use agent_bash_core::changes::FileChange;
@@ -15,10 +15,10 @@ use ratatui::text::{Line, Span};
 use regex::Regex;
 
 /// The mark on the frame of the line with the current match.
-const FOUND: &str = "▸";
+const MATCH_MARK: &str = "▸";
 
 /// Distance of tab stops in columns.
-const TAB: usize = 8;
+const TAB_COLUMNS: usize = 8;
 
 /// A diff, or a part of it.
 #[derive(Debug, Clone, Copy)]
@@ -89,7 +89,7 @@ impl DiffView<'_> {
             let room = usize::from(inner.width);
             if parts.first_column(self.position.column, room) > 0 {
                 // On the frame, so that the sign stays.
-                buffer.set_string(area.x, y, BEFORE, theme.dim);
+                buffer.set_string(area.x, y, CLIPPED_MARK, theme.dim);
             }
             let pattern = self.pattern.filter(|_| line.is_searched());
             let row = parts.row(self.position.column, room, pattern, theme);
@@ -97,7 +97,7 @@ impl DiffView<'_> {
             if self.found_line == Some(number) {
                 // The mark is on the frame: there is no room beside the line, and reversing the
                 // line would hide the reversed match.
-                buffer.set_string(area.x, y, FOUND, theme.accent);
+                buffer.set_string(area.x, y, MATCH_MARK, theme.accent);
                 let background = Style {
                     bg: theme.selected.bg,
                     ..Style::new()
@@ -236,7 +236,7 @@ fn cells(text: &str) -> String {
     for (at, piece) in text.split('\t').enumerate() {
         if at > 0 {
             let column = visible_text::width(&shown);
-            shown.push_str(&" ".repeat(TAB - column % TAB));
+            shown.push_str(&" ".repeat(TAB_COLUMNS - column % TAB_COLUMNS));
         }
         shown.push_str(&one_line(piece));
     }

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthChar;
 
 /// The character that joins others into one.
-const JOINER: char = '\u{200d}';
+const ZERO_WIDTH_JOINER: char = '\u{200d}';
 
 /// Replaces ambiguous characters in a finished frame: a flag by its two letters, a joined emoji by
 /// its first part.
@@ -43,7 +43,7 @@ fn replaced(symbol: &str) -> Option<Vec<char>> {
     let is_uneven = symbol.chars().skip(1).any(|c| {
         matches!(
             c,
-            JOINER | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}'
+            ZERO_WIDTH_JOINER | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}'
         )
     });
     // The replacement takes as many columns: the first has the character, the others are blank.

@@ -11,10 +11,10 @@ use agent_bash_core::{
 use ratatui::text::Line;
 
 /// Number of survivors listed.
-const SURVIVORS: usize = 3;
+const MAX_SURVIVORS: usize = 3;
 
 /// Number of denied accesses listed.
-const DENIED: usize = 3;
+const MAX_DENIED: usize = 3;
 
 /// A line below the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub enum FooterLine {
 impl FooterLine {
     /// The lines about running processes of a call.
     pub fn survivors(survivors: &[Survivor]) -> Vec<Self> {
-        let named = survivors.iter().take(SURVIVORS);
+        let named = survivors.iter().take(MAX_SURVIVORS);
         let mut footer: Vec<Self> = named
             .map(|survivor| Self::Survivor {
                 pid: survivor.pid,
@@ -75,7 +75,7 @@ impl FooterLine {
                 has_ended: false,
             })
             .collect();
-        let more = survivors.len().saturating_sub(SURVIVORS);
+        let more = survivors.len().saturating_sub(MAX_SURVIVORS);
         if more > 0 {
             let verb = if more == 1 {
                 "process was"
@@ -185,13 +185,13 @@ pub(crate) fn footer(result: &ToolResult) -> Vec<FooterLine> {
     footer.extend(
         denied
             .clone()
-            .take(DENIED)
+            .take(MAX_DENIED)
             .map(|denied| FooterLine::Denied {
                 path: denied.path.clone(),
                 access: denied.access,
             }),
     );
-    let more = denied.count().saturating_sub(DENIED);
+    let more = denied.count().saturating_sub(MAX_DENIED);
     if more > 0 {
         footer.push(FooterLine::Notice(format!("and {more} more were denied")));
     }

@@ -15,16 +15,16 @@ use std::time::Duration;
 const ROOM_FOR_DIRECTORY: usize = 60;
 
 /// Columns around a row, with the mark.
-const BESIDE: usize = 3;
+const BORDER_COLUMNS: usize = 3;
 
 /// Maximum number of rows for a command that is cut in the list.
 const MOST_PREVIEW: usize = 3;
 
 /// Columns before these rows.
-const INDENT: usize = 3;
+const INDENT_COLUMNS: usize = 3;
 
 /// Columns between a command and its directory.
-const GAP: usize = 2;
+const GAP_COLUMNS: usize = 2;
 
 /// The panel.
 #[derive(Debug, Clone, Copy)]
@@ -100,7 +100,7 @@ impl HistoryRow<'_> {
         let age = spinner::age(self.age);
         let both = format!(" {duration:>6} {age:>4}  ");
         let shorter = [both, format!(" {age:>4}  ")];
-        let fits = |when: &String| 2 * (BESIDE + width(when)) <= columns;
+        let fits = |when: &String| 2 * (BORDER_COLUMNS + width(when)) <= columns;
         shorter
             .into_iter()
             .find(fits)
@@ -110,15 +110,15 @@ impl HistoryRow<'_> {
     /// The texts before and after the command, and the columns that remain for the command.
     fn margins(&self, columns: usize) -> (String, String, usize) {
         let when = self.when(columns);
-        let room = columns.saturating_sub(BESIDE + width(&when));
+        let room = columns.saturating_sub(BORDER_COLUMNS + width(&when));
         let line = shortened(self.line, room);
         let directory = if columns < ROOM_FOR_DIRECTORY {
             String::new()
         } else {
-            let left = room.saturating_sub(GAP + width(&line).min(columns.div_ceil(2)));
+            let left = room.saturating_sub(GAP_COLUMNS + width(&line).min(columns.div_ceil(2)));
             from_the_end(&self.directory, left.min(room / 3))
         };
-        let gap = if directory.is_empty() { 0 } else { GAP };
+        let gap = if directory.is_empty() { 0 } else { GAP_COLUMNS };
         let room = room.saturating_sub(width(&directory) + gap);
         (when, format!("{}{directory}", " ".repeat(gap)), room)
     }
@@ -131,7 +131,7 @@ impl HistoryRow<'_> {
         }
         wrapped(
             self.command.trim_end(),
-            columns.saturating_sub(INDENT + 1),
+            columns.saturating_sub(INDENT_COLUMNS + 1),
             style,
         )
     }
@@ -200,7 +200,7 @@ impl HistoryPanel<'_> {
         let rows_below = inner.y + list + 1..inner.bottom();
         let is_cut = rows.len() > rows_below.len();
         for (line, y) in rows.iter().zip(rows_below) {
-            buffer.set_line(inner.x + INDENT as u16, y, line, inner.width);
+            buffer.set_line(inner.x + INDENT_COLUMNS as u16, y, line, inner.width);
             if is_cut && y + 1 == inner.bottom() {
                 buffer.set_string(inner.right() - 1, y, "…", theme.dim);
             }

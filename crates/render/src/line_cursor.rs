@@ -58,7 +58,7 @@ impl LineCursor {
             }
             LineEdit::Insert(columns) => {
                 if let Some((_, style)) = self.right.front().copied() {
-                    let room = LineEdit::REACH.saturating_sub(self.right.len());
+                    let room = LineEdit::MAX_RIGHT_CHARS.saturating_sub(self.right.len());
                     self.insert(columns.min(room), style);
                 }
             }
@@ -122,7 +122,7 @@ impl LineCursor {
     fn go_to_beginning(&mut self, line: &mut StyledLine) {
         self.take_right(line);
         self.blanks = 0;
-        self.take(LineEdit::REACH, line);
+        self.take(LineEdit::MAX_RIGHT_CHARS, line);
     }
 
     fn forward(&mut self, columns: usize, line: &mut StyledLine, most: usize) {
@@ -130,7 +130,7 @@ impl LineCursor {
         for (c, style) in self.right.drain(..passed) {
             line.put(c, style, most);
         }
-        self.blanks = (self.blanks + columns - passed).min(LineEdit::WIDEST);
+        self.blanks = (self.blanks + columns - passed).min(LineEdit::MAX_MOVE);
     }
 
     fn insert(&mut self, blanks: usize, style: Style) {

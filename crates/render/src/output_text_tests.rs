@@ -1,12 +1,12 @@
 use super::*;
 use ratatui::style::{Color, Modifier};
 
-const WIDE: usize = 1000;
+const WIDE_COLUMNS: usize = 1000;
 
 fn rows(text: &[u8]) -> Vec<String> {
     let mut output = OutputText::new(OutputLimits::CARD);
     output.push(text);
-    texts(&output.window(WIDE, 0, WIDE, &Theme::dark()))
+    texts(&output.window(WIDE_COLUMNS, 0, WIDE_COLUMNS, &Theme::dark()))
 }
 
 fn texts(rows: &OutputRows) -> Vec<String> {
@@ -100,7 +100,7 @@ fn rows_break_at_the_width_and_never_inside_a_character() {
             ],
         ),
     ] {
-        let rows = output.window(width, 0, WIDE, &Theme::dark());
+        let rows = output.window(width, 0, WIDE_COLUMNS, &Theme::dark());
         assert_eq!(texts(&rows), want, "{width}");
         assert_eq!(output.row_count(width), want.len());
     }
@@ -148,7 +148,7 @@ fn output_is_bounded_and_dropped_parts_are_counted() {
 
     let long = OutputText::of(limits, &"y".repeat(1 << 20));
     assert_eq!(
-        texts(&long.window(WIDE, 0, 80, &Theme::dark())),
+        texts(&long.window(WIDE_COLUMNS, 0, 80, &Theme::dark())),
         ["yyyyyyyyyy… [1048566 chars omitted]"]
     );
     assert!(long.is_cut());
@@ -158,13 +158,13 @@ fn output_is_bounded_and_dropped_parts_are_counted() {
     };
     let mut end = OutputText::of(ends, &format!("{}end", "y".repeat(1000)));
     assert_eq!(
-        texts(&end.window(WIDE, 0, 80, &Theme::dark())),
+        texts(&end.window(WIDE_COLUMNS, 0, 80, &Theme::dark())),
         ["[990 chars omitted] …yyyyyyyyyyend"]
     );
     end.leap(5000);
     end.push(b"of it\n");
     assert_eq!(
-        texts(&end.window(WIDE, 0, 80, &Theme::dark())),
+        texts(&end.window(WIDE_COLUMNS, 0, 80, &Theme::dark())),
         ["[6003 chars omitted] …of it"]
     );
 
@@ -215,7 +215,7 @@ fn last_row_of_a_line_without_its_beginning_is_its_end() {
         let rows = texts(&output.tail(20, 3, usize::MAX, &Theme::dark()));
         let end = rows.concat();
         assert!(end.ends_with("yend"), "{more}: {rows:?}");
-        let all = texts(&output.window(20, 0, WIDE, &Theme::dark())).concat();
+        let all = texts(&output.window(20, 0, WIDE_COLUMNS, &Theme::dark())).concat();
         assert_eq!(
             all.matches('y').count() + 3,
             1003 + more - omitted(&all),

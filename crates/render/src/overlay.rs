@@ -11,10 +11,10 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
 /// Minimum size in columns and rows. On a smaller host terminal, the overlay takes the whole area.
-const SMALLEST: (u16, u16) = (20, 5);
+const MIN_SIZE: (u16, u16) = (20, 5);
 
 /// Columns (or rows) of the borders on both sides.
-const BORDERS: u16 = 2;
+const BORDER_CELLS: u16 = 2;
 
 /// Columns of a command's name that take precedence over the rest of a hint.
 const WHOLE_NAME: usize = 24;
@@ -85,7 +85,7 @@ impl OverlayState {
 impl Overlay<'_> {
     /// The overlay's area in the host's frame: centred, four fifths of the height.
     pub fn area(frame: Rect) -> Rect {
-        let (least_width, least_height) = SMALLEST;
+        let (least_width, least_height) = MIN_SIZE;
         let margin = if frame.width >= 4 * least_width { 4 } else { 0 };
         let width = (frame.width - margin).max(least_width).min(frame.width);
         let height = (u32::from(frame.height) * 4 / 5) as u16;
@@ -103,8 +103,8 @@ impl Overlay<'_> {
         Rect {
             x: area.x + 1.min(area.width),
             y: area.y + 1.min(area.height),
-            width: area.width.saturating_sub(BORDERS),
-            height: area.height.saturating_sub(BORDERS),
+            width: area.width.saturating_sub(BORDER_CELLS),
+            height: area.height.saturating_sub(BORDER_CELLS),
         }
     }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const ESC_ESC: Duration = Duration::from_millis(400);
 
 /// Lines per wheel step.
-const WHEEL: isize = 3;
+const LINES_PER_WHEEL_STEP: isize = 3;
 
 /// Key state between events.
 #[derive(Debug, Clone, Default)]
@@ -63,8 +63,8 @@ impl OverlayKeys {
             Event::Mouse(mouse) if !screen.modes.mouse => match mouse.kind {
                 MouseEventKind::ScrollUp if screen.modes.alternate_screen => wheel(Key::Up),
                 MouseEventKind::ScrollDown if screen.modes.alternate_screen => wheel(Key::Down),
-                MouseEventKind::ScrollUp => OverlayAction::Scroll(WHEEL),
-                MouseEventKind::ScrollDown => OverlayAction::Scroll(-WHEEL),
+                MouseEventKind::ScrollUp => OverlayAction::Scroll(LINES_PER_WHEEL_STEP),
+                MouseEventKind::ScrollDown => OverlayAction::Scroll(-LINES_PER_WHEEL_STEP),
                 _ => OverlayAction::Nothing,
             },
             event => sent(key_input(event, area)),
@@ -126,7 +126,7 @@ fn escape() -> KeyInput {
 }
 
 fn wheel(key: Key) -> OverlayAction {
-    OverlayAction::Repeat(plain(key), WHEEL.unsigned_abs())
+    OverlayAction::Repeat(plain(key), LINES_PER_WHEEL_STEP.unsigned_abs())
 }
 
 fn plain(key: Key) -> KeyInput {

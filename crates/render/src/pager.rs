@@ -11,10 +11,10 @@ use regex::Regex;
 use std::ops::Range;
 
 /// Columns between the line numbers and the text.
-const GUTTER: usize = 3;
+const GUTTER_COLUMNS: usize = 3;
 
 /// The mark before a line that begins further left.
-pub(crate) const BEFORE: &str = "‹";
+pub(crate) const CLIPPED_MARK: &str = "‹";
 
 /// A page of a text.
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +114,7 @@ impl Pager<'_> {
         let style = if is_found { theme.accent } else { theme.dim };
         // The mark replaces the rule, so that it hides no character of the line.
         let rule = if self.column > 0 && text.width() > 0 {
-            BEFORE
+            CLIPPED_MARK
         } else {
             "│"
         };
@@ -122,7 +122,7 @@ impl Pager<'_> {
             format!("{mark}{number:>digits$} {rule}"),
             style,
         ));
-        let room = width.saturating_sub(digits + GUTTER);
+        let room = width.saturating_sub(digits + GUTTER_COLUMNS);
         line.spans.extend(self.shown(text, room, theme));
         if is_found {
             line = line.style(theme.selected);

@@ -8,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Distance of tab stops in columns.
-const TAB: usize = 8;
+const TAB_COLUMNS: usize = 8;
 
 /// The typed text.
 #[derive(Debug, Clone, Copy)]
@@ -125,7 +125,7 @@ fn placed(text: &str, end: usize, width: u16) -> (Vec<Placed<'_>>, (usize, usize
     for (at, grapheme) in text[..end].grapheme_indices(true) {
         let wide = match grapheme {
             "\n" => 0,
-            "\t" => (TAB - column % TAB).min(width),
+            "\t" => (TAB_COLUMNS - column % TAB_COLUMNS).min(width),
             other => visible_text::width(&one_line(other)).min(width),
         };
         if column + wide > width || column == width {

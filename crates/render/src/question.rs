@@ -25,7 +25,7 @@ const BESIDE_TITLE: usize = 5;
 const BESIDE_WORDS: usize = 12;
 
 /// Maximum width.
-const WIDEST: u16 = 84;
+const MAX_COLUMNS: u16 = 84;
 
 /// A question that is answered by `y` or `n`.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ impl Question<'_> {
     /// Draws the question in the middle of `area`.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
-        let width = area.width.min(WIDEST);
+        let width = area.width.min(MAX_COLUMNS);
         if width < 5 {
             return;
         }

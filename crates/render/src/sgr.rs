@@ -4,7 +4,7 @@ use ratatui::style::{Color, Modifier, Style};
 use vte::Params;
 
 /// Attributes by the code that sets them.
-const SETS: [(u16, Modifier); 8] = [
+const SETTING_CODES: [(u16, Modifier); 8] = [
     (1, Modifier::BOLD),
     (2, Modifier::DIM),
     (3, Modifier::ITALIC),
@@ -16,7 +16,7 @@ const SETS: [(u16, Modifier); 8] = [
 ];
 
 /// Attributes by the code that resets them.
-const RESETS: [(u16, Modifier); 7] = [
+const RESETTING_CODES: [(u16, Modifier); 7] = [
     (22, Modifier::BOLD.union(Modifier::DIM)),
     (23, Modifier::ITALIC),
     (24, Modifier::UNDERLINED),
@@ -65,9 +65,10 @@ pub(crate) fn apply(style: &mut Style, params: &Params) {
                 }
             }
             code => {
-                if let Some((_, modifier)) = SETS.iter().find(|(set, _)| *set == code) {
+                if let Some((_, modifier)) = SETTING_CODES.iter().find(|(set, _)| *set == code) {
                     style.add_modifier.insert(*modifier);
-                } else if let Some((_, modifier)) = RESETS.iter().find(|(reset, _)| *reset == code)
+                } else if let Some((_, modifier)) =
+                    RESETTING_CODES.iter().find(|(reset, _)| *reset == code)
                 {
                     style.add_modifier.remove(*modifier);
                 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How long each frame of the spinner is shown.
 pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 
-const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPINNER_FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
 /// In at most six columns: `12ms`, `0.4s`, `12s`, `1m 05s`, `26h`.
 pub(crate) fn brief(duration: Duration) -> String {
@@ -21,16 +21,16 @@ pub(crate) fn brief(duration: Duration) -> String {
 
 /// `5s`, `5m`, `3h`, `12d`, `2y`.
 pub(crate) fn age(age: Duration) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    const YEAR: u64 = 365 * DAY;
+    const MINUTE_SECS: u64 = 60;
+    const HOUR_SECS: u64 = 60 * MINUTE_SECS;
+    const DAY_SECS: u64 = 24 * HOUR_SECS;
+    const YEAR_SECS: u64 = 365 * DAY_SECS;
     let (unit, letter) = match age.as_secs() {
-        seconds if seconds < MINUTE => (1, 's'),
-        seconds if seconds < HOUR => (MINUTE, 'm'),
-        seconds if seconds < DAY => (HOUR, 'h'),
-        seconds if seconds < YEAR => (DAY, 'd'),
-        _ => (YEAR, 'y'),
+        seconds if seconds < MINUTE_SECS => (1, 's'),
+        seconds if seconds < HOUR_SECS => (MINUTE_SECS, 'm'),
+        seconds if seconds < DAY_SECS => (HOUR_SECS, 'h'),
+        seconds if seconds < YEAR_SECS => (DAY_SECS, 'd'),
+        _ => (YEAR_SECS, 'y'),
     };
     format!("{}{letter}", age.as_secs() / unit)
 }
@@ -48,7 +48,7 @@ pub(crate) fn limit(duration: Duration) -> String {
 /// The spinner's frame after `elapsed`.
 pub(crate) fn spinner(elapsed: Duration) -> &'static str {
     let step = elapsed.as_millis() / SPINNER_STEP.as_millis();
-    SPINNER[(step % SPINNER.len() as u128) as usize]
+    SPINNER_FRAMES[(step % SPINNER_FRAMES.len() as u128) as usize]
 }
 
 /// Icon and style of a state. Outcomes that matter to the user have different icons.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Distance of tab stops in columns.
-const TAB: usize = 8;
+const TAB_COLUMNS: usize = 8;
 
 /// In a line's text, the columns of a tab after the first, which is the tab itself. Printed text
 /// has no control characters, so this one is free.
@@ -71,7 +71,7 @@ impl StyledLine {
         };
         self.has_tabs = true;
         self.add('\t', style, most);
-        for _ in 1..TAB - columns % TAB {
+        for _ in 1..TAB_COLUMNS - columns % TAB_COLUMNS {
             self.add(TAB_COLUMN, style, most);
         }
     }

@@ -21,14 +21,14 @@ use std::time::Duration;
 const COLLAPSED_ROWS: usize = 10;
 
 /// The fraction of the time limit from which on the card shows the limit.
-const NEAR: f64 = 0.8;
+const NEAR_LIMIT: f64 = 0.8;
 
 /// Minimum number of command lines on a collapsed card, which has more if it has more rows of
 /// output. Also the number of rows for one or two long lines.
 const COLLAPSED_COMMAND: usize = 3;
 
 /// Columns before a card's text.
-const RAIL: usize = 2;
+const RAIL_COLUMNS: usize = 2;
 
 /// A tool call as its card shows it.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl ToolCard {
     }
 
     fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
-        let inner = usize::from(width).saturating_sub(RAIL);
+        let inner = usize::from(width).saturating_sub(RAIL_COLUMNS);
         let (_, style) = spinner::mark(&self.state, self.elapsed, theme);
         let rail = Span::styled(
             "│ ",
@@ -251,7 +251,7 @@ impl ToolCard {
     /// Icon and command.
     fn head(&self, inner: usize, expanded: bool, theme: &Theme) -> Vec<Line<'static>> {
         let (icon, style) = spinner::mark(&self.state, self.elapsed, theme);
-        let columns = inner.saturating_sub(RAIL);
+        let columns = inner.saturating_sub(RAIL_COLUMNS);
         let command = match &self.directory {
             Some(directory) => format!("cd {} && {}", one_line(directory), self.command),
             None => self.command.clone(),
@@ -385,7 +385,7 @@ impl ToolCard {
 
     /// True if the limit matters: the call runs, or took most of its time.
     fn is_near(&self, limit: Duration) -> bool {
-        self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR)
+        self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR_LIMIT)
     }
 }
 

@@ -41,12 +41,12 @@ pub fn shortened(text: &str, columns: usize) -> String {
 /// Parts separated by ` · ` on one line of at most `columns`, dropping parts that do not fit. The
 /// first and the last stay; of those between, the earlier ones stay longer.
 pub fn abridged(text: &str, columns: usize) -> String {
-    const BETWEEN: &str = " · ";
-    let mut parts: Vec<&str> = text.split(BETWEEN).collect();
-    while parts.len() > 2 && width(&parts.join(BETWEEN)) > columns {
+    const ROW_SEPARATOR: &str = " · ";
+    let mut parts: Vec<&str> = text.split(ROW_SEPARATOR).collect();
+    while parts.len() > 2 && width(&parts.join(ROW_SEPARATOR)) > columns {
         parts.remove(parts.len() - 2);
     }
-    shortened(&parts.join(BETWEEN), columns)
+    shortened(&parts.join(ROW_SEPARATOR), columns)
 }
 
 #[cfg(test)]

@@ -13,10 +13,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The browser wraps lines.
-const UNWRAPPED: usize = 1 << 20;
+const UNWRAPPED_COLUMNS: usize = 1 << 20;
 
 /// The whole recorded output, which is bounded already. A line has the limit of a card.
-const LIMITS: OutputLimits = OutputLimits {
+const OUTPUT_LIMITS: OutputLimits = OutputLimits {
     bytes: usize::MAX,
     ..OutputLimits::CARD
 };
@@ -75,13 +75,13 @@ impl Palette {
     }
 
     fn text(&mut self, text: &str) -> Markup {
-        let mut output = OutputText::new(LIMITS);
+        let mut output = OutputText::new(OUTPUT_LIMITS);
         // As for a card: this parser ends an unterminated sequence. For the parser of `OutputText`
         // alone, the whole rest would belong to it.
         let mut clean = TerminalText::coloured();
         output.push(&clean.push(text.as_bytes()));
         output.push(&clean.finish());
-        let all = output.tail(UNWRAPPED, usize::MAX, usize::MAX, &Theme::dark());
+        let all = output.tail(UNWRAPPED_COLUMNS, usize::MAX, usize::MAX, &Theme::dark());
         shortened_on_paper(&all.rows, |line| self.line(line))
     }
 

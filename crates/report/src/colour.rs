@@ -16,16 +16,16 @@ pub(crate) enum Ink {
 }
 
 /// The contrast of readable text: WCAG 2, level AA.
-const CONTRAST: f64 = 4.5;
+const MIN_CONTRAST: f64 = 4.5;
 
 /// Text and background of outputs, as `--text` and `--well` in the page's style; light, dark.
-const TEXT: [Rgb; 2] = [[0x1f, 0x23, 0x28], [0xe6, 0xed, 0xf3]];
-const PAGE: [Rgb; 2] = [[0xf6, 0xf8, 0xfa], [0x15, 0x1b, 0x23]];
+const TEXT_COLOURS: [Rgb; 2] = [[0x1f, 0x23, 0x28], [0xe6, 0xed, 0xf3]];
+const PAGE_COLOURS: [Rgb; 2] = [[0xf6, 0xf8, 0xfa], [0x15, 0x1b, 0x23]];
 
 /// The first 16 colours as text; light, dark.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
-const FRONT: [[u32; 2]; 16] = [
+const FOREGROUNDS: [[u32; 2]; 16] = [
     [0x24292f, 0x6e7681], [0xcf222e, 0xff7b72], [0x116329, 0x3fb950], [0x7d4e00, 0xd29922],
     [0x0550ae, 0x58a6ff], [0x8250df, 0xbc8cff], [0x1b7c83, 0x39c5cf], [0x57606a, 0xc9d1d9],
     [0x57606a, 0x8b949e], [0xa40e26, 0xffa198], [0x1a7f37, 0x56d364], [0x633c01, 0xe3b341],
@@ -35,7 +35,7 @@ const FRONT: [[u32; 2]; 16] = [
 /// The first 16 colours as background; light, dark.
 #[rustfmt::skip]
 #[expect(clippy::unreadable_literal, reason = "colours are written as in CSS")]
-const BEHIND: [[u32; 2]; 16] = [
+const BACKGROUNDS: [[u32; 2]; 16] = [
     [0xd0d7de, 0x30363d], [0xffcecb, 0x67060c], [0xaceebb, 0x033a16], [0xfae17d, 0x4b2900],
     [0xb6e3ff, 0x0c2d6b], [0xecd8ff, 0x3c1e70], [0xb3f0ff, 0x0b3c42], [0xeaeef2, 0x6e7681],
     [0xd0d7de, 0x484f58], [0xffaba8, 0x8e1519], [0x6fdd8b, 0x0f5323], [0xeac54f, 0x693e00],
@@ -45,14 +45,14 @@ const BEHIND: [[u32; 2]; 16] = [
 /// The colours of text and background in a scheme: 0 light, 1 dark.
 pub(crate) fn readable(front: Ink, behind: Ink, scheme: usize) -> (Rgb, Rgb) {
     let behind = match behind {
-        Ink::Text => TEXT[scheme],
-        Ink::Page => PAGE[scheme],
-        Ink::Index(index) => of_palette(&BEHIND, index, scheme),
+        Ink::Text => TEXT_COLOURS[scheme],
+        Ink::Page => PAGE_COLOURS[scheme],
+        Ink::Index(index) => of_palette(&BACKGROUNDS, index, scheme),
     };
     let wanted = match front {
-        Ink::Text => TEXT[scheme],
-        Ink::Page => PAGE[scheme],
-        Ink::Index(index) => of_palette(&FRONT, index, scheme),
+        Ink::Text => TEXT_COLOURS[scheme],
+        Ink::Page => PAGE_COLOURS[scheme],
+        Ink::Index(index) => of_palette(&FOREGROUNDS, index, scheme),
     };
     // One of the two always stands out: their contrasts with any colour multiply to 21.
     let end = if contrast([0; 3], behind) > contrast([255; 3], behind) {
@@ -62,7 +62,7 @@ pub(crate) fn readable(front: Ink, behind: Ink, scheme: usize) -> (Rgb, Rgb) {
     };
     let front = (0..=20)
         .map(|step| mixed(wanted, end, step))
-        .find(|front| contrast(*front, behind) >= CONTRAST);
+        .find(|front| contrast(*front, behind) >= MIN_CONTRAST);
     (front.unwrap_or(end), behind)
 }
 
@@ -103,13 +103,13 @@ fn luminance(colour: Rgb) -> f64 {
 }
 
 /// The levels of the 6 × 6 × 6 cube.
-const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+const CUBE_LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// Colour 16 to 255 of the xterm palette.
 fn xterm(index: u8) -> Rgb {
     match index.saturating_sub(16) {
         cube @ 0..216 => {
-            let level = |digit: u8| LEVELS[usize::from(digit % 6)];
+            let level = |digit: u8| CUBE_LEVELS[usize::from(digit % 6)];
             [level(cube / 36), level(cube / 6), level(cube)]
         }
         grey => [8 + (grey - 216) * 10; 3],
@@ -119,7 +119,7 @@ fn xterm(index: u8) -> Rgb {
 /// The nearest colour of the cube or of the greys.
 pub(crate) fn nearest(wanted: Rgb) -> u8 {
     let [r, g, b] = wanted.map(|value| {
-        let distance = |at: &u8| LEVELS[usize::from(*at)].abs_diff(value);
+        let distance = |at: &u8| CUBE_LEVELS[usize::from(*at)].abs_diff(value);
         (0..6).min_by_key(distance).unwrap_or_default()
     });
     let cube = 16 + 36 * r + 6 * g + b;
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn text_and_page_are_those_of_the_style() {
         let style = include_str!("page.css");
-        for (name, colours) in [("text", TEXT), ("well", PAGE)] {
+        for (name, colours) in [("text", TEXT_COLOURS), ("well", PAGE_COLOURS)] {
             let [light, dark] = colours.map(|[r, g, b]| format!("#{r:02x}{g:02x}{b:02x}"));
             let rule = format!("--{name}:light-dark({light},{dark})");
             assert!(style.contains(&rule), "{rule}");

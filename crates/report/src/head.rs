@@ -55,15 +55,15 @@ fn open(page: &Page) -> Markup {
 }
 
 /// Limit of calls that are named.
-const NAMED: usize = 12;
+const MAX_NAMED_CALLS: usize = 12;
 
 fn links(numbers: &[usize]) -> Markup {
     html! {
-        @for (index, number) in numbers.iter().take(NAMED).enumerate() {
+        @for (index, number) in numbers.iter().take(MAX_NAMED_CALLS).enumerate() {
             @if index > 0 { ", " }
             a href={ "#c" (number) } { "#c" (number) }
         }
-        @if numbers.len() > NAMED { " and " (numbers.len() - NAMED) " more" }
+        @if numbers.len() > MAX_NAMED_CALLS { " and " (numbers.len() - MAX_NAMED_CALLS) " more" }
     }
 }
 

@@ -7,20 +7,20 @@ use agent_bash_render::words::{clock, date, duration, millis, outcome};
 use maud::{Markup, html};
 
 /// Width of the timeline in its own units.
-const WIDTH: f64 = 1000.0;
+const TIMELINE_WIDTH: f64 = 1000.0;
 /// Minimum width of a call, so that it is visible: a refusal takes no time.
-const LEAST: f64 = 4.0;
+const MIN_CALL_WIDTH: f64 = 4.0;
 /// Limit of lanes for simultaneous calls; further ones share the last lane.
 const MOST_LANES: usize = 8;
 /// Height of a lane.
-const HEIGHT: usize = 12;
+const LANE_HEIGHT: usize = 12;
 /// Length in milliseconds beyond which a pause is drawn short.
 const LONG_PAUSE: f64 = 60_000.0;
 /// The width of such a pause. All of them together take at most [`ALL_PAUSES`].
-const PAUSE: f64 = 16.0;
+const PAUSE_WIDTH: f64 = 16.0;
 const ALL_PAUSES: f64 = 300.0;
 /// Number of times below the timeline.
-const TICKS: u32 = 5;
+const TICK_COUNT: u32 = 5;
 
 /// A part of the timeline: its range of milliseconds and its horizontal position.
 struct StripPart {
@@ -37,7 +37,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
         return html! {};
     };
     let lanes = lanes(&spans);
-    let height = HEIGHT * (lanes.iter().max().unwrap_or(&0) + 1).max(2);
+    let height = LANE_HEIGHT * (lanes.iter().max().unwrap_or(&0) + 1).max(2);
     // Failures are drawn last, so that nothing covers them.
     let mut order: Vec<usize> = (0..entries.len()).collect();
     order.sort_by_key(
@@ -52,7 +52,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
         figure.timeline {
             figcaption.unseen { "Timeline of " (entries.len()) " calls, from " (date(from)) " to " (date(to)) ". The list below has the same calls." }
             // For the mouse only: the list has the same calls, and each would be a tab stop.
-            svg viewBox={ "0 0 " (WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
+            svg viewBox={ "0 0 " (TIMELINE_WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
                 @for part in parts.iter().filter(|part| part.is_pause) {
                     rect.pause x=(units(part.at[0])) y="0" width=(units(part.at[1] - part.at[0])) height=(height) {
                         title { (duration(millis(part.time[1] - part.time[0]))) " without a call" }
@@ -61,10 +61,10 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
                 @for index in order {
                     @let (entry, [begin, end]) = (&entries[index], spans[index]);
                     @let look = outcome(&entry.result.status);
-                    @let x = position(&parts, begin).min(WIDTH - LEAST);
-                    @let width = (position(&parts, end) - x).max(LEAST);
+                    @let x = position(&parts, begin).min(TIMELINE_WIDTH - MIN_CALL_WIDTH);
+                    @let width = (position(&parts, end) - x).max(MIN_CALL_WIDTH);
                     a href={ "#c" (index + 1) } tabindex="-1" {
-                        rect.(look.class) x=(units(x)) y=(lanes[index] * HEIGHT + 1) width=(units(width)) height=(HEIGHT - 2) {
+                        rect.(look.class) x=(units(x)) y=(lanes[index] * LANE_HEIGHT + 1) width=(units(width)) height=(LANE_HEIGHT - 2) {
                             title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&look.text)) " · " (duration(millis(entry.result.duration_ms))) }
                         }
                     }
@@ -124,16 +124,16 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     }
     #[expect(clippy::cast_precision_loss, reason = "there are not that many calls")]
     let pauses = times.iter().filter(|(_, is_pause)| *is_pause).count() as f64;
-    let pause = PAUSE.min(ALL_PAUSES / pauses.max(1.0));
+    let pause = PAUSE_WIDTH.min(ALL_PAUSES / pauses.max(1.0));
     // Each busy part is wide enough for a call that took no time; the rest is divided by time.
-    let room = WIDTH - pauses * pause - (pauses + 1.0) * LEAST.min(pause);
+    let room = TIMELINE_WIDTH - pauses * pause - (pauses + 1.0) * MIN_CALL_WIDTH.min(pause);
     let scale = room.max(0.0) / length(false).max(1.0);
     let mut at = 0.0;
     let parts = times.into_iter().map(|(time, is_pause)| {
         let width = if is_pause {
             pause
         } else {
-            LEAST.min(pause) + (time[1] - time[0]) * scale
+            MIN_CALL_WIDTH.min(pause) + (time[1] - time[0]) * scale
         };
         let begin = at;
         at += width;
@@ -149,7 +149,7 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
 /// The horizontal position of a moment.
 fn position(parts: &[StripPart], time: f64) -> f64 {
     let part = parts.iter().find(|part| time <= part.time[1]);
-    part.map_or(WIDTH, |part| between(time, part.time, part.at))
+    part.map_or(TIMELINE_WIDTH, |part| between(time, part.time, part.at))
 }
 
 /// Maps `value` from the range `from` to the range `to`.
@@ -161,8 +161,8 @@ fn between(value: f64, from: [f64; 2], to: [f64; 2]) -> f64 {
 /// The times below the timeline, at equal distances, with the day if it changes.
 fn ticks(parts: &[StripPart]) -> Vec<String> {
     let mut day = String::new();
-    let ticks = (0..TICKS).map(|tick| {
-        let at = WIDTH * f64::from(tick) / f64::from(TICKS - 1);
+    let ticks = (0..TICK_COUNT).map(|tick| {
+        let at = TIMELINE_WIDTH * f64::from(tick) / f64::from(TICK_COUNT - 1);
         let part = parts.iter().find(|part| at <= part.at[1]).or(parts.last());
         let time = part.map_or(0.0, |part| between(at, part.at, part.time));
         let date = date(moment(time));
@@ -221,10 +221,13 @@ mod tests {
         let parts = parts(&spans);
         let pauses: Vec<bool> = parts.iter().map(|part| part.is_pause).collect();
         assert_eq!(pauses, [false, true, false]);
-        assert!((position(&parts, hour + 4000.0) - WIDTH).abs() < 0.01);
-        let (one, other) = (position(&parts, 4000.0), WIDTH - position(&parts, hour));
+        assert!((position(&parts, hour + 4000.0) - TIMELINE_WIDTH).abs() < 0.01);
+        let (one, other) = (
+            position(&parts, 4000.0),
+            TIMELINE_WIDTH - position(&parts, hour),
+        );
         assert!((one - other).abs() < 0.01, "{one} {other}");
-        assert!((position(&parts, hour) - position(&parts, 4000.0) - PAUSE).abs() < 0.01);
+        assert!((position(&parts, hour) - position(&parts, 4000.0) - PAUSE_WIDTH).abs() < 0.01);
         assert!((position(&parts, 2000.0) - one / 2.0).abs() < 0.01);
     }
 
@@ -234,7 +237,11 @@ mod tests {
             .map(|n| [f64::from(n) * 1e6, f64::from(n) * 1e6])
             .collect();
         let parts = parts(&spans);
-        assert!(parts.last().is_some_and(|part| part.at[1] <= WIDTH + 0.01));
+        assert!(
+            parts
+                .last()
+                .is_some_and(|part| part.at[1] <= TIMELINE_WIDTH + 0.01)
+        );
         assert!(super::parts(&[[5.0, 5.0]]).is_empty() && super::parts(&[]).is_empty());
     }
 

@@ -18,16 +18,16 @@ use std::path::PathBuf;
 use std::process::Command;
 
 /// The `argv[0]` of a launcher.
-pub const NAME: &str = "agent-bash-box";
+pub const PROCESS_NAME: &str = "agent-bash-box";
 
 /// The exit status if nothing was started.
-const FAILED: i32 = 126;
+const FAILED_EXIT_CODE: i32 = 126;
 
 /// Call this at the top of `main`, before any thread starts. In a launcher process it does not
 /// return; in any other it does nothing.
 pub fn init() {
     let mut args = std::env::args_os();
-    if args.next().is_some_and(|name| name == NAME) {
+    if args.next().is_some_and(|name| name == PROCESS_NAME) {
         std::process::exit(launch(args));
     }
 }
@@ -37,7 +37,7 @@ pub fn init() {
 fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     let mut descriptor = || taken_over(&args.next()?);
     let (Some(order), Some(report)) = (descriptor(), descriptor()) else {
-        return FAILED;
+        return FAILED_EXIT_CODE;
     };
     let mut report = UnixStream::from(report);
     let Err(error) = enter_sandbox(File::from(order), &mut report, args);
@@ -48,7 +48,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     };
     // If the pipe is closed, the report has no reader.
     let _ = say(&mut report, &message);
-    FAILED
+    FAILED_EXIT_CODE
 }
 
 fn enter_sandbox(

@@ -28,7 +28,7 @@ pub mod view;
 
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::SandboxError;
-pub use launcher::{NAME, init};
+pub use launcher::{PROCESS_NAME, init};
 pub use networks::{Entrance, NetworkRole, Networks};
 pub use plan::{Order, WatchScope};
 pub use resolve::{

@@ -137,7 +137,11 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
     if wanted.level == Level::WorkspaceWrite {
         let workspace = workspace::find(&facts.directory, home.as_deref(), &facts.known)?;
         places.written.directories.push(workspace.clone());
-        protected.extend(names::HELD.iter().map(|name| workspace.join(name)));
+        protected.extend(
+            names::PROTECTED_NAMES
+                .iter()
+                .map(|name| workspace.join(name)),
+        );
         let git = git::Git::of(&workspace);
         protected.extend(git.protected.iter().cloned());
         writable.extend(git.writable.iter().cloned());
@@ -149,7 +153,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
         places.written.directories.extend(more.iter().cloned());
         for path in places.trusted("writable", &wanted.writable)? {
             let path = existing("writable", &path)?;
-            protected.extend(names::HELD.iter().map(|name| path.join(name)));
+            protected.extend(names::PROTECTED_NAMES.iter().map(|name| path.join(name)));
             let git = git::Git::of(&path);
             protected.extend(git.protected.iter().cloned());
             repositories.push(git);

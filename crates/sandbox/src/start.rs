@@ -1,7 +1,7 @@
 //! Starts a launcher: its descriptors, its command line, and its messages.
 
 use crate::error::SandboxError;
-use crate::launcher::NAME;
+use crate::launcher::PROCESS_NAME;
 use crate::plan::Order;
 use crate::report::Message;
 use agent_bash_core::sandbox::Report;
@@ -18,12 +18,12 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+const RECEIVE_FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
 #[cfg(not(target_os = "linux"))]
-const RECEIVE: RecvFlags = RecvFlags::empty();
+const RECEIVE_FLAGS: RecvFlags = RecvFlags::empty();
 
 /// The maximum number of bytes in a launcher's messages.
-const MOST: usize = 64 * 1024;
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
 /// A launcher to be started: its command line and inherited descriptors.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Start {
 
     /// Returns the `argv[0]` of the launcher. Its program is the one that calls [`crate::init`].
     pub fn name() -> &'static OsStr {
-        OsStr::new(NAME)
+        OsStr::new(PROCESS_NAME)
     }
 
     /// Returns the arguments of the launcher for the program that it becomes.
@@ -208,7 +208,7 @@ fn read_more(
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(&mut buffer)];
-        let count = match recvmsg(socket, parts, &mut ancillary, RECEIVE) {
+        let count = match recvmsg(socket, parts, &mut ancillary, RECEIVE_FLAGS) {
             Ok(message) => message.bytes,
             // The launcher has ended with something unread.
             Err(rustix::io::Errno::CONNRESET) => 0,
@@ -220,7 +220,7 @@ fn read_more(
             }
         }
         text.extend_from_slice(&buffer[..count]);
-        return Ok(count > 0 && text.len() < MOST);
+        return Ok(count > 0 && text.len() < MAX_MESSAGE_BYTES);
     }
 }
 

@@ -7,7 +7,7 @@ mod table;
 pub use indirect::{Indirect, indirect};
 pub use table::{Call, Effect, FileArgument, Flags, Follow, Operand, call};
 
-use crate::base::seccomp::program::{ARCHITECTURE, Case, Elsewhere, FilterAction, Rule, assemble};
+use crate::base::seccomp::program::{AUDIT_ARCH, Case, Elsewhere, FilterAction, Rule, assemble};
 use crate::base::seccomp::rules::any_of;
 use crate::plan::WatchScope;
 use agent_bash_notify::{Instruction, Listener, install};
@@ -20,7 +20,7 @@ use table::CHANGING_FLAGS;
 /// True for a system call of this architecture, whose arguments [`call`] knows.
 pub fn is_native(table: u32, number: i32) -> bool {
     let x32 = cfg!(target_arch = "x86_64") && number & 0x4000_0000 != 0;
-    Some(table) == ARCHITECTURE && !x32
+    Some(table) == AUDIT_ARCH && !x32
 }
 
 /// Begins the trace of this thread and its children, for the holder of the returned listener. Sets
@@ -76,10 +76,10 @@ fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
     };
     rules.push(absent(libc::SYS_io_uring_setup));
     let elsewhere = Elsewhere::Notify(match scope {
-        WatchScope::Changes => table::ELSEWHERE,
-        WatchScope::Sockets => table::SOCKETS_ELSEWHERE,
+        WatchScope::Changes => table::CALLS_32_BIT,
+        WatchScope::Sockets => table::SOCKET_CALLS_32_BIT,
     });
-    let program = assemble(ARCHITECTURE?, &elsewhere, &rules)?;
+    let program = assemble(AUDIT_ARCH?, &elsewhere, &rules)?;
     let same = program.into_iter().map(|one| Instruction {
         code: one.code,
         jt: one.jt,

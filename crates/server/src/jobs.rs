@@ -8,10 +8,10 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Time between SIGTERM and SIGKILL if the client names none.
-pub(crate) const GRACE: Duration = Duration::from_secs(2);
+pub(crate) const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 
 /// How long a job may take to read its input.
-const WRITE: Duration = Duration::from_secs(10);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Writes to a job's stdin, and closes it afterwards if so requested. Returns the job.
 pub(crate) async fn feed(
@@ -29,7 +29,7 @@ pub(crate) async fn feed(
             () = cancel.cancelled() => {
                 return Err("cancelled; the job may have got a part of the input".to_owned());
             }
-            written = jobs.write_stdin(id, text.as_bytes(), WRITE) => {
+            written = jobs.write_stdin(id, text.as_bytes(), WRITE_TIMEOUT) => {
                 written.map_err(|error| said(&error))?;
             }
         }

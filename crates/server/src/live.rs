@@ -6,11 +6,11 @@ use std::future::Future;
 use std::pin::pin;
 
 /// Most bytes an update is made from.
-const MAX_BYTES: usize = 50 * 1024;
+const MAX_UPDATE_BYTES: usize = 50 * 1024;
 
 /// Live updates without output yet.
 pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
-    LiveUpdates::new(LiveOptions::new(kind, MAX_BYTES))
+    LiveUpdates::new(LiveOptions::new(kind, MAX_UPDATE_BYTES))
 }
 
 /// Sends updates to a client.

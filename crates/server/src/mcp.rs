@@ -40,7 +40,7 @@ use transport::{Bounded, Stop};
 const AFTER_GRACE: Duration = Duration::from_secs(2);
 
 /// How long a client that does not read may delay our exit.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands
 /// are cancelled then, including those with a handle; background jobs live on.
@@ -104,7 +104,7 @@ where
         tokio::select! {
             biased;
             _ = &mut waiting => {}
-            () = clock.sleep(LAST_WORDS) => {
+            () = clock.sleep(WRITE_TIMEOUT) => {
                 stop_writing.stop();
                 // If the writer fails, the service ends too.
                 let _ = waiting.await;

@@ -23,7 +23,9 @@ pub use agent_bash_protocol::message::{
     RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream,
 };
 pub use agent_bash_protocol::name::Name;
-pub use agent_bash_protocol::{BUILD, MAX_REQUEST_BYTES, MAX_REQUESTS, PROTOCOL, data, message};
+pub use agent_bash_protocol::{
+    BUILD_NAME, MAX_REQUEST_BYTES, MAX_REQUESTS, PROTOCOL_VERSION, data, message,
+};
 
 use self::answer::RpcAnswer;
 use agent_bash::Conversation;
@@ -52,7 +54,7 @@ use tokio::task::JoinSet;
 const AFTER_GRACE: Duration = Duration::from_secs(2);
 
 /// How long a client that does not read may delay our exit.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands
 /// are cancelled then, and answered if the client still reads; background jobs live on.
@@ -297,6 +299,6 @@ async fn written(writing: Writing, clock: &dyn Clock) {
     tokio::select! {
         biased;
         () = writing.finish() => {}
-        () = clock.sleep(LAST_WORDS) => {}
+        () = clock.sleep(WRITE_TIMEOUT) => {}
     }
 }

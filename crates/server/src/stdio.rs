@@ -213,7 +213,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     /// More than a pipe or socket buffer holds, so that both sides have to wait.
-    const LONG: usize = 4 << 20;
+    const LONG_BYTES: usize = 4 << 20;
 
     /// Writes to `output` what is read from `input`, and checks that the flags of both are
     /// unchanged.
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(flags(), before);
         assert!(!before[0].contains(OFlags::NONBLOCK));
         drop(output_fd);
-        let sent: Vec<u8> = (0..LONG)
+        let sent: Vec<u8> = (0..LONG_BYTES)
             .map(|at| u8::try_from(at % 251).unwrap())
             .collect();
         let writing = tokio::spawn({
@@ -238,7 +238,7 @@ mod tests {
         let mut read = Vec::new();
         from.read_to_end(&mut read).await.unwrap();
         writing.await.unwrap().unwrap();
-        assert!(read == sent, "{} bytes of {LONG}", read.len());
+        assert!(read == sent, "{} bytes of {LONG_BYTES}", read.len());
     }
 
     #[tokio::test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Why there are no sets of changes of a target.
-pub(crate) const NO_CHANGES_THERE: &str = "what calls on a target do to files is not kept in reach; use the target's own `agent-bash changes`";
+pub(crate) const NO_TARGET_CHANGES: &str = "what calls on a target do to files is not kept in reach; use the target's own `agent-bash changes`";
 
 /// Why stored output cannot be opened.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 /// File with the next artifact number and the number of used bytes; its lock guards both.
-pub(crate) const COUNTER: &str = ".next";
+pub(crate) const COUNTER_FILE: &str = ".next";
 
 /// Attempts to take the counter's lock, yielding in between: about 100 ms. A holder needs
 /// microseconds unless it was stopped, and a run must not wait for a stopped process.
@@ -49,7 +49,7 @@ pub(crate) fn allocate(
 }
 
 /// Stands for an unknown number.
-const UNKNOWN: &str = "?";
+const UNKNOWN_NUMBER: &str = "?";
 
 /// The counter's file, locked until this is dropped.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl Counter {
     pub(crate) fn write(&mut self) -> io::Result<()> {
         let mut text = match self.next {
             Some(next) => format!("{next:020}\n"),
-            None => format!("{UNKNOWN:>20}\n"),
+            None => format!("{UNKNOWN_NUMBER:>20}\n"),
         };
         if let Some(used) = self.used {
             let _ = writeln!(text, "{used:020}");
@@ -108,7 +108,7 @@ impl Counter {
 pub(crate) fn forget(dir: &PrivateDir) {
     let only_counter = || {
         dir.names()
-            .is_ok_and(|names| names.iter().all(|name| name == COUNTER))
+            .is_ok_and(|names| names.iter().all(|name| name == COUNTER_FILE))
     };
     if !only_counter() {
         return;
@@ -117,7 +117,7 @@ pub(crate) fn forget(dir: &PrivateDir) {
     let Ok(_lock) = lock_counter(dir) else {
         return;
     };
-    if only_counter() && dir.remove(COUNTER).is_ok() && fs::remove_dir(dir.path()).is_ok() {
+    if only_counter() && dir.remove(COUNTER_FILE).is_ok() && fs::remove_dir(dir.path()).is_ok() {
         // Other things live in the session's directory too; `rmdir` leaves it alone unless it is
         // empty.
         if let Some(session) = dir.path().parent() {
@@ -128,13 +128,13 @@ pub(crate) fn forget(dir: &PrivateDir) {
 
 /// Opens the counter and locks it. Closing the file releases the lock.
 fn lock_counter(dir: &PrivateDir) -> io::Result<File> {
-    let mut counter = dir.open_or_create(COUNTER)?;
+    let mut counter = dir.open_or_create(COUNTER_FILE)?;
     for _ in 0..LOCK_TRIES {
         match counter.try_lock() {
             Ok(()) if is_linked(&counter) => return Ok(counter),
             // Another process removed the empty directory, and the counter with it, before we got
             // the lock.
-            Ok(()) => counter = dir.open_or_create(COUNTER)?,
+            Ok(()) => counter = dir.open_or_create(COUNTER_FILE)?,
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),
             Err(TryLockError::Error(error)) => return Err(error),
         }

@@ -46,7 +46,7 @@ pub struct ArtifactLimits {
 impl ArtifactDirOptions {
     /// The directories below the root.
     pub(crate) fn below(&self) -> [&str; 2] {
-        [&self.session, DIRECTORY]
+        [&self.session, DIRECTORY_NAME]
     }
 
     /// Checks that the session's name is usable as a directory name.
@@ -107,4 +107,4 @@ impl Naming {
 }
 
 /// The artifact directory's name inside a session's directory.
-pub(crate) const DIRECTORY: &str = "artifacts";
+pub(crate) const DIRECTORY_NAME: &str = "artifacts";

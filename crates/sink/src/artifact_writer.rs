@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes written between two checks of quota and free space.
-const STEP: u64 = 8 << 20;
+const CHECK_INTERVAL_BYTES: u64 = 8 << 20;
 
 /// Writes one artifact. Dropping it unfinished removes what was written.
 pub(crate) struct FileWriter {
@@ -84,14 +84,21 @@ impl ArtifactWriter for FileWriter {
             return Ok(());
         }
         self.unchecked += fitting.len() as u64;
-        if self.unchecked >= STEP {
+        if self.unchecked >= CHECK_INTERVAL_BYTES {
             self.unchecked = 0;
-            quota::make_room(&self.dir, &self.shared.options, STEP, Some(self.sidecar.id))?;
+            quota::make_room(
+                &self.dir,
+                &self.shared.options,
+                CHECK_INTERVAL_BYTES,
+                Some(self.sidecar.id),
+            )?;
         }
         let length = self.bytes + fitting.len() as u64;
         if length > self.accounted {
             // In growing steps, since each step takes a lock.
-            self.account(length.max((self.accounted * 2).min(self.accounted + STEP)));
+            self.account(
+                length.max((self.accounted * 2).min(self.accounted + CHECK_INTERVAL_BYTES)),
+            );
         }
         self.file
             .write_all(fitting)

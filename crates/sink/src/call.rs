@@ -120,7 +120,7 @@ impl CallOutput {
             options,
             window,
         } = self;
-        let whole = window.unwrap_or(UNBOUNDED);
+        let whole = window.unwrap_or(UNBOUNDED_WINDOW);
         let Some(stderr) = stderr else {
             return CallReport {
                 first: first.finish_within(whole, end),
@@ -171,7 +171,7 @@ impl OutputConsumer for CallOutput {
 }
 
 /// No window limit of its own.
-const UNBOUNDED: Window = Window {
+const UNBOUNDED_WINDOW: Window = Window {
     bytes: usize::MAX,
     lines: usize::MAX,
 };

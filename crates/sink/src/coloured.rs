@@ -3,14 +3,14 @@
 
 use crate::sanitise::TextSink;
 use crate::terminal_text::begun_len;
-use crate::view::{FileView, Go, MAX_PAGE, Page};
+use crate::view::{FileView, Go, MAX_PAGE_BYTES, Page};
 use std::io;
 
 /// How much is read in front of a page, for colours that were begun there.
-const BEFORE: u64 = 64 << 10;
+const COLOUR_LOOKBACK_BYTES: u64 = 64 << 10;
 
 /// The most colour sequences of a page, in bytes. Those behind them are dropped.
-const MOST: usize = MAX_PAGE;
+const MAX_COLOUR_BYTES: usize = MAX_PAGE_BYTES;
 
 impl FileView {
     /// The marked text of a page of lines, with the colour sequences (SGR) that were printed in it
@@ -27,7 +27,12 @@ impl FileView {
             return Ok(marked);
         };
         let mut begun = Coloured::default();
-        self.take(start.saturating_sub(BEFORE), start, usize::MAX, &mut begun)?;
+        self.take(
+            start.saturating_sub(COLOUR_LOOKBACK_BYTES),
+            start,
+            usize::MAX,
+            &mut begun,
+        )?;
         let mut coloured = Coloured::default();
         coloured.add(&begun.in_force());
         let text = &page.piece.text;
@@ -76,7 +81,7 @@ struct Coloured {
 
 impl Coloured {
     fn add(&mut self, sequence: &str) {
-        if !sequence.is_empty() && self.size + sequence.len() <= MOST {
+        if !sequence.is_empty() && self.size + sequence.len() <= MAX_COLOUR_BYTES {
             self.size += sequence.len();
             self.sequences.push((self.text.len(), sequence.to_owned()));
         }
@@ -199,7 +204,7 @@ mod tests {
         let page = long.lines(1, None).unwrap();
         let coloured = long.coloured(&page).unwrap();
         let all: usize = coloured.matches("\x1b[32mx").count();
-        assert!(all * 9 > MOST - 9, "{all}");
+        assert!(all * 9 > MAX_COLOUR_BYTES - 9, "{all}");
         assert!(
             !coloured
                 .replace("\x1b[32m", "")

@@ -4,7 +4,7 @@
 //!
 //! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS,
 //! PM, APC) never reach it, because it buffers an OSC body of any length in memory. And an
-//! unterminated string must not swallow the rest of an output: a string ends after [`MAX_STRING`]
+//! unterminated string must not swallow the rest of an output: a string ends after [`MAX_STRING_BYTES`]
 //! bytes, and at a line's end. (Sixels broken into several lines would therefore show as text;
 //! hardly anything writes them so.)
 
@@ -19,7 +19,7 @@ const BEL: u8 = 0x07;
 const DEL: u8 = 0x7f;
 
 /// Longest body of a string sequence, in bytes. The longest ones in practice are inline images.
-const MAX_STRING: u32 = 1 << 20;
+const MAX_STRING_BYTES: u32 = 1 << 20;
 
 /// The meaning of a byte within a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Escape {
             self.feed(byte);
             self.state = EscapeState::Body {
                 is_osc: byte == b']',
-                remaining: MAX_STRING,
+                remaining: MAX_STRING_BYTES,
             };
             return Step::Inside;
         }

@@ -5,7 +5,7 @@ use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 
 /// A day, in milliseconds.
-pub(crate) const DAY: u64 = 24 * 60 * 60 * 1000;
+pub(crate) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// True if an artifact has expired. `dead`: its owner has ended.
 pub(crate) fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
@@ -13,7 +13,7 @@ pub(crate) fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Time
         // The artifact was never finished, and its process has ended.
         (None, _) => dead,
         (Some(done), Lifetime::Session) if !done.shared => dead,
-        (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
+        (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY_MS),
         (Some(_), Lifetime::Timed) => false,
     }
 }
@@ -22,7 +22,7 @@ pub(crate) fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Time
 pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
     match &sidecar.done {
         None => dead,
-        Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY),
+        Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY_MS),
     }
 }
 

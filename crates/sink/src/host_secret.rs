@@ -7,28 +7,28 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// The secret's directory below the state directory, and the secret's file in it.
-const DIRECTORY: &str = "targets";
-const FILE: &str = "secret";
+const DIRECTORY_NAME: &str = "targets";
+const FILE_NAME: &str = "secret";
 
 /// Bytes of it.
-const LENGTH: usize = 32;
+const SECRET_BYTES: usize = 32;
 
 /// Returns the secret below `root`, and creates it at the first use.
 ///
 /// # Errors
 /// The directory cannot be created or read, or belongs to another user.
-pub fn host_secret(root: &Path) -> io::Result<[u8; LENGTH]> {
-    let directory = PrivateDir::create(root, &[DIRECTORY])?;
-    let kept = || -> io::Result<[u8; LENGTH]> {
-        let mut secret = [0; LENGTH];
-        directory.read(FILE)?.read_exact(&mut secret)?;
+pub fn host_secret(root: &Path) -> io::Result<[u8; SECRET_BYTES]> {
+    let directory = PrivateDir::create(root, &[DIRECTORY_NAME])?;
+    let kept = || -> io::Result<[u8; SECRET_BYTES]> {
+        let mut secret = [0; SECRET_BYTES];
+        directory.read(FILE_NAME)?.read_exact(&mut secret)?;
         Ok(secret)
     };
     match kept() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let mut secret = [0; LENGTH];
+            let mut secret = [0; SECRET_BYTES];
             File::open("/dev/urandom")?.read_exact(&mut secret)?;
-            directory.replace(FILE, &secret)?;
+            directory.replace(FILE_NAME, &secret)?;
             // Another program may have made one at the same time: the last one counts.
             kept()
         }

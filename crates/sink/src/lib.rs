@@ -68,7 +68,7 @@ pub use sidecar::Lifetime;
 pub use sink::{OutputSink, SinkOptions};
 pub use tail_buffer::{TailBuffer, TailPart};
 pub use terminal_text::TerminalText;
-pub use view::{DEFAULT_LINES, FileView, MAX_PAGE, Next, Page};
+pub use view::{DEFAULT_LINES, FileView, MAX_PAGE_BYTES, Next, Page};
 pub use wording::{binary_text, truncated_note};
 
 #[cfg(doctest)]

@@ -5,7 +5,7 @@ use crate::scan;
 use serde::{Deserialize, Serialize};
 
 /// Bytes between two entries.
-pub(crate) const BLOCK: u64 = 64 * 1024;
+pub(crate) const BLOCK_BYTES: u64 = 64 * 1024;
 
 /// Index of a file's first bytes. If the file has grown since, reading continues from where the
 /// index ends.
@@ -31,11 +31,11 @@ impl LineIndex {
             self.open = *last != b'\n';
         }
         while !bytes.is_empty() {
-            let room = BLOCK - self.bytes % BLOCK;
+            let room = BLOCK_BYTES - self.bytes % BLOCK_BYTES;
             let taken = bytes.len().min(room as usize);
             self.lines += scan::newlines(&bytes[..taken]);
             self.bytes += taken as u64;
-            if self.bytes.is_multiple_of(BLOCK) {
+            if self.bytes.is_multiple_of(BLOCK_BYTES) {
                 self.ended.push(self.lines);
             }
             bytes = &bytes[taken..];
@@ -52,7 +52,7 @@ impl LineIndex {
     pub(crate) fn before(&self, ended: u64) -> (u64, u64) {
         match self.ended.partition_point(|&lines| lines < ended) {
             0 => (0, 0),
-            block => (block as u64 * BLOCK, self.ended[block - 1]),
+            block => (block as u64 * BLOCK_BYTES, self.ended[block - 1]),
         }
     }
 }
@@ -77,7 +77,7 @@ mod tests {
             assert_eq!(scan::newlines(&text[..position as usize]), lines);
             assert!(lines < ended || ended == 0, "{ended}");
             let next = &text[position as usize..];
-            let next = &next[..next.len().min(BLOCK as usize)];
+            let next = &next[..next.len().min(BLOCK_BYTES as usize)];
             assert!(lines + scan::newlines(next) >= ended.min(40_000), "{ended}");
         }
         for ended in 1..=40_000 {

@@ -11,7 +11,7 @@ use crate::window::{Shrink, Window};
 
 /// Bytes of the open line that are kept regardless of the window: the range that backspaces can
 /// reach.
-const OPEN_KEPT: usize = 4096;
+const MAX_OPEN_BYTES: usize = 4096;
 
 /// The text of a stream, line by line, with only a window kept.
 pub(crate) struct Lines {
@@ -84,12 +84,12 @@ impl Lines {
         shrink: Option<Shrink>,
     ) -> Self {
         let shrink_open = shrink.map(|shrink| Shrink {
-            tail: shrink.tail.max(OPEN_KEPT),
+            tail: shrink.tail.max(MAX_OPEN_BYTES),
             ..shrink
         });
         Self {
             finished: Window::new(head_cap, tail_cap, shrink),
-            open: Window::new(head_cap, tail_cap.max(OPEN_KEPT), shrink_open),
+            open: Window::new(head_cap, tail_cap.max(MAX_OPEN_BYTES), shrink_open),
             clamp: max_chars.map(|max| Clamping {
                 max: max as u64,
                 chars: 0,

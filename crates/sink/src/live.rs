@@ -127,7 +127,7 @@ struct Delta {
 }
 
 /// Bytes of the open line that are remembered between deltas.
-const OPEN_KEPT: usize = 4096;
+const MAX_OPEN_BYTES: usize = 4096;
 
 impl LiveUpdates {
     /// Without output yet.
@@ -293,7 +293,7 @@ impl Shared {
             self.delta.open_len = change.known - change.rewind + line.len();
         }
         change.open.push_str(line);
-        let surplus = change.open.len().saturating_sub(OPEN_KEPT);
+        let surplus = change.open.len().saturating_sub(MAX_OPEN_BYTES);
         let len = change.open.len();
         let boundary = (surplus..=len).find(|at| change.open.is_char_boundary(*at));
         let boundary = boundary.unwrap_or(len);

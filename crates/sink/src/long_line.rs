@@ -1,20 +1,20 @@
 //! Searches a line of any length in bounded memory and keeps the context of its first match. Of a
-//! line longer than [`SEGMENT`], only as much of the end is held as a match may be long.
+//! line longer than [`SEGMENT_BYTES`], only as much of the end is held as a match may be long.
 
 use crate::scan;
 use regex::bytes::Regex;
 
 /// Bytes searched at once, and the most that is kept.
-const SEGMENT: usize = 1 << 20;
+const SEGMENT_BYTES: usize = 1 << 20;
 
 /// Longest match that is guaranteed to be found in a line longer than a segment.
-const LONGEST_MATCH: usize = 64 * 1024;
+const MAX_MATCH_BYTES: usize = 64 * 1024;
 
 /// Lines with more characters than this are shown in part.
-const MAX_SHOWN: usize = 1000;
+const MAX_SHOWN_CHARS: usize = 1000;
 
 /// Bytes shown before and after a match in such a line.
-const AROUND: usize = 400;
+const CONTEXT_BYTES: usize = 400;
 
 /// The line.
 #[derive(Debug, Default)]
@@ -67,11 +67,11 @@ impl LongLine {
             {
                 self.runs.push((at, raw));
             }
-            let taken = (2 * SEGMENT - self.bytes.len()).min(text.len());
+            let taken = (2 * SEGMENT_BYTES - self.bytes.len()).min(text.len());
             self.bytes.extend_from_slice(&text[..taken]);
             text = &text[taken..];
             raw += taken as u64;
-            if self.bytes.len() == 2 * SEGMENT {
+            if self.bytes.len() == 2 * SEGMENT_BYTES {
                 self.search_segment(pattern);
             }
         }
@@ -104,7 +104,7 @@ impl LongLine {
     pub(crate) fn shown(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let total = self.dropped_chars + scan::chars(&self.bytes);
-        if total <= MAX_SHOWN as u64 {
+        if total <= MAX_SHOWN_CHARS as u64 {
             return text.into_owned();
         }
         let omitted = |shown: u64| format!("… [{} characters omitted]", total - shown);
@@ -126,13 +126,13 @@ impl LongLine {
         } else {
             String::from_utf8_lossy(&self.beginning)
         };
-        let shown: String = beginning.chars().take(MAX_SHOWN).collect();
-        format!("{shown}{}", omitted(MAX_SHOWN as u64))
+        let shown: String = beginning.chars().take(MAX_SHOWN_CHARS).collect();
+        format!("{shown}{}", omitted(MAX_SHOWN_CHARS as u64))
     }
 
     /// Searches up to where a match is certain to be complete, and drops what was searched.
     fn search_segment(&mut self, pattern: &Regex) {
-        let sure = self.bytes.len() - AROUND;
+        let sure = self.bytes.len() - CONTEXT_BYTES;
         if self.found.is_none()
             && let Some(found) = pattern.find_at(&self.bytes, self.from)
             && found.end() <= sure
@@ -142,14 +142,14 @@ impl LongLine {
         if self.dropped == 0 {
             // A character has at most four bytes.
             self.beginning
-                .extend_from_slice(&self.bytes[..4 * MAX_SHOWN]);
+                .extend_from_slice(&self.bytes[..4 * MAX_SHOWN_CHARS]);
         }
-        let drop = self.bytes.len() - LONGEST_MATCH - AROUND;
+        let drop = self.bytes.len() - MAX_MATCH_BYTES - CONTEXT_BYTES;
         self.dropped += drop as u64;
         self.dropped_chars += scan::chars(&self.bytes[..drop]);
         self.bytes.drain(..drop);
         // Kept as look-behind: it shows the pattern that no line begins here.
-        self.from = AROUND;
+        self.from = CONTEXT_BYTES;
         let kept = self.runs.partition_point(|(text, _)| *text <= self.dropped);
         self.runs.drain(..kept.saturating_sub(1));
     }
@@ -160,11 +160,11 @@ impl LongLine {
                 .get(*at)
                 .is_none_or(|byte| !scan::is_continuation(*byte))
         };
-        let from = found.start.saturating_sub(AROUND);
+        let from = found.start.saturating_sub(CONTEXT_BYTES);
         let from = (from..=found.start).find(boundary).unwrap_or(found.start);
         // Of a match that is itself too long, the beginning.
-        let end = found.end.min(found.start + MAX_SHOWN);
-        let to = end.saturating_add(AROUND).min(self.bytes.len());
+        let end = found.end.min(found.start + MAX_SHOWN_CHARS);
+        let to = end.saturating_add(CONTEXT_BYTES).min(self.bytes.len());
         let to = (from..=to).rev().find(boundary).unwrap_or(to);
         let position = self.dropped + from as u64;
         let run = self.runs.partition_point(|(text, _)| *text <= position);

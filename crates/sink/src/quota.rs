@@ -5,7 +5,7 @@
 //! All artifacts are read only if the sum exceeds the quota, and with each sweep, which corrects
 //! the sum.
 
-use crate::allocate::{COUNTER, Counter};
+use crate::allocate::{COUNTER_FILE, Counter};
 use crate::artifact_list::{Removed, ids};
 use crate::artifact_options::ArtifactDirOptions;
 use crate::expiry::is_settled;
@@ -15,10 +15,10 @@ use agent_bash_os::PrivateDir;
 
 /// With more artifacts than this, eviction frees a part of the quota, so that not every call reads
 /// all artifacts.
-const MANY: usize = 1000;
+const MANY_ARTIFACTS: usize = 1000;
 
 /// The divisor of the quota for that part.
-const FREED_PART: u64 = 16;
+const FREED_DIVISOR: u64 = 16;
 
 /// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and
 /// artifacts being written.
@@ -38,8 +38,8 @@ pub(crate) fn make_room(
     let mut used = used(dir);
     if lacks_space || !fits(used) {
         let ids = ids(dir);
-        let target = if ids.len() > MANY {
-            limit - limit / FREED_PART
+        let target = if ids.len() > MANY_ARTIFACTS {
+            limit - limit / FREED_DIVISOR
         } else {
             limit
         };
@@ -120,6 +120,6 @@ fn used(dir: &PrivateDir) -> u64 {
     let names = dir.names().unwrap_or_default();
     let files = names
         .iter()
-        .filter(|name| Sidecar::id_of(name).is_none() && *name != COUNTER);
+        .filter(|name| Sidecar::id_of(name).is_none() && *name != COUNTER_FILE);
     files.map(|name| dir.size(name)).sum()
 }

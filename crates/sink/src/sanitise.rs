@@ -31,7 +31,7 @@ fn is_seen(text: &str) -> bool {
 }
 
 /// From this many undecodable bytes on they are no accident.
-const NOISE: u64 = 64;
+const MIN_NOISE_BYTES: u64 = 64;
 
 /// How a lone CR is handled. CRLF is always a line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,7 +62,7 @@ pub(crate) trait TextSink {
     fn take_back(&mut self, chars: usize) -> String;
     /// Removes the line, as far as it is available, and returns it: the cursor is at its beginning.
     fn take_line(&mut self) -> String {
-        self.take_back(LineEdit::REACH)
+        self.take_back(LineEdit::MAX_RIGHT_CHARS)
     }
     /// True if the printer handles the effect itself, as it does not hold the line.
     fn hands_on(&mut self, _effect: LineEdit) -> bool {
@@ -162,7 +162,7 @@ impl Sanitiser {
     /// random bytes about half decode by chance, in text of another encoding hardly any do.
     pub(crate) fn is_noise(&self) -> bool {
         let (not_text, raw) = (self.not_text, self.raw);
-        not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)
+        not_text > raw / 2 || (not_text >= MIN_NOISE_BYTES && not_text > raw / 3)
     }
 
     /// Takes a chunk.
@@ -323,7 +323,7 @@ impl Sanitiser {
             }
             LineEdit::Insert(columns) if !self.right.is_empty() => {
                 // A terminal loses what it moves beyond its width.
-                let room = LineEdit::REACH.saturating_sub(self.right.len());
+                let room = LineEdit::MAX_RIGHT_CHARS.saturating_sub(self.right.len());
                 self.right.insert_str(0, &" ".repeat(columns.min(room)));
             }
             LineEdit::Delete(columns) => {
@@ -349,7 +349,7 @@ impl Sanitiser {
             out.stand_in(&self.right[..end], raw + 1, 0);
             self.right.drain(..end);
         }
-        self.blanks = (self.blanks + columns - passed).min(LineEdit::WIDEST);
+        self.blanks = (self.blanks + columns - passed).min(LineEdit::MAX_MOVE);
     }
 
     /// Removes characters right of the cursor; returns how many there were.

@@ -4,11 +4,11 @@
 //! byte.
 
 /// Bytes tested at once.
-const BLOCK: usize = 64;
+const BLOCK_BYTES: usize = 64;
 
 /// Bytes tested one by one first: runs between colour sequences are short, and blocks do not pay
 /// off for them.
-const NEAR: usize = 16;
+const NEAR_BYTES: usize = 16;
 
 /// Length of the leading run of printable ASCII, TAB and LF.
 pub(crate) fn plain_len(bytes: &[u8]) -> usize {
@@ -47,7 +47,7 @@ pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     // The first `memchr` call of a process detects CPU features, which takes longer than scanning a
     // short text.
-    if bytes.len() <= NEAR {
+    if bytes.len() <= NEAR_BYTES {
         return bytes.iter().map(|&b| u64::from(b == b'\n')).sum();
     }
     memchr::memchr_iter(b'\n', bytes).count() as u64
@@ -65,16 +65,16 @@ pub(crate) fn is_continuation(byte: u8) -> bool {
 
 #[inline]
 fn leading(bytes: &[u8], stops: impl Fn(u8) -> bool) -> usize {
-    let near = bytes.len().min(NEAR);
+    let near = bytes.len().min(NEAR_BYTES);
     if let Some(at) = bytes[..near].iter().position(|&b| stops(b)) {
         return at;
     }
     let mut at = near;
-    for block in bytes[near..].chunks_exact(BLOCK) {
+    for block in bytes[near..].chunks_exact(BLOCK_BYTES) {
         if block.iter().fold(false, |any, &b| any | stops(b)) {
             break;
         }
-        at += BLOCK;
+        at += BLOCK_BYTES;
     }
     let rest = &bytes[at..];
     at + rest.iter().position(|&b| stops(b)).unwrap_or(rest.len())

@@ -7,10 +7,10 @@ use std::io;
 use std::path::Path;
 
 /// The lock file.
-const LOCK: &str = ".in-use";
+const LOCK_FILE: &str = ".in-use";
 
 /// Upper limit of names to try.
-const NAMES: u32 = 1000;
+const MAX_NAMES: u32 = 1000;
 
 /// A claimed name; released when this is dropped or the process ends, however it ends.
 #[derive(Debug)]
@@ -26,19 +26,19 @@ impl SessionClaim {
     /// # Errors
     /// The directory cannot be created or is not ours; then nothing can be stored there either.
     pub fn first_free(root: &Path, name: &str) -> io::Result<Self> {
-        for number in 1..=NAMES {
+        for number in 1..=MAX_NAMES {
             let name = match number {
                 1 => name.to_owned(),
                 _ => format!("{name}-{number}"),
             };
-            let lock = PrivateDir::create(root, &[&name])?.open_or_create(LOCK)?;
+            let lock = PrivateDir::create(root, &[&name])?.open_or_create(LOCK_FILE)?;
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { name, _lock: lock }),
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
-        let why = format!("{NAMES} processes have sessions named {name}");
+        let why = format!("{MAX_NAMES} processes have sessions named {name}");
         Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
     }
 

@@ -6,10 +6,10 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 /// The file in a session's directory.
-const FILE: &str = "token";
+const FILE_NAME: &str = "token";
 
 /// Longest token.
-const LONGEST: u64 = 1024;
+const MAX_TOKEN_BYTES: u64 = 1024;
 
 /// The relation of a token to a state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,14 +29,14 @@ pub enum SessionToken {
 /// The directory cannot be created or read, or belongs to another user.
 pub fn session_token(root: &Path, session: &str, token: &str) -> io::Result<SessionToken> {
     let directory = PrivateDir::create(root, &[session])?;
-    let known = match directory.read(FILE) {
+    let known = match directory.read(FILE_NAME) {
         Ok(file) => {
             let mut known = String::new();
-            file.take(LONGEST).read_to_string(&mut known)?;
+            file.take(MAX_TOKEN_BYTES).read_to_string(&mut known)?;
             known
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            directory.replace(FILE, token.as_bytes())?;
+            directory.replace(FILE_NAME, token.as_bytes())?;
             return Ok(SessionToken::New);
         }
         Err(error) => return Err(error),

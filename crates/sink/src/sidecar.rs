@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
 /// Longest part of a command that is recorded, in bytes.
-const COMMAND_PART: usize = 16 * 1024;
+const MAX_COMMAND_BYTES: usize = 16 * 1024;
 
 /// Largest sidecar that is read, in bytes: enough for the command and line index of an artifact of
 /// some 100 GB.
-const MAX_SIDECAR: u64 = 16 << 20;
+const MAX_SIDECAR_BYTES: u64 = 16 << 20;
 
 /// The contents of a sidecar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -68,8 +68,8 @@ impl Sidecar {
         lifetime: Lifetime,
     ) -> Self {
         let mut command = meta.command.clone();
-        if command.len() > COMMAND_PART {
-            let boundary = (0..=COMMAND_PART)
+        if command.len() > MAX_COMMAND_BYTES {
+            let boundary = (0..=MAX_COMMAND_BYTES)
                 .rev()
                 .find(|&at| command.is_char_boundary(at));
             command.truncate(boundary.unwrap_or(0));
@@ -104,7 +104,7 @@ impl Sidecar {
     pub(crate) fn read(dir: &PrivateDir, id: ArtifactId) -> io::Result<Self> {
         let mut json = Vec::new();
         dir.read(&Self::name(id))?
-            .take(MAX_SIDECAR)
+            .take(MAX_SIDECAR_BYTES)
             .read_to_end(&mut json)?;
         let sidecar: Self = serde_json::from_slice(&json)?;
         // Reject path separators: the data file's name will be passed to `unlink`.

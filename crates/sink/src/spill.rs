@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Raw bytes held in memory before a file is created. Larger than every profile's window, so that a
 /// call whose output is shown whole does not touch the disk (unless far more was cleaned away than
 /// is shown).
-const HELD: usize = 256 * 1024;
+const MAX_HELD_BYTES: usize = 256 * 1024;
 
 /// Keeps the raw bytes of one stream.
 pub(crate) struct Spill {
@@ -58,7 +58,7 @@ impl Spill {
             return;
         }
         if let SpillState::Held(held) = &mut self.state {
-            if held.len() + bytes.len() <= HELD {
+            if held.len() + bytes.len() <= MAX_HELD_BYTES {
                 held.extend_from_slice(bytes);
                 return;
             }

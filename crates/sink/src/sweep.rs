@@ -1,9 +1,9 @@
 //! Removes expired artifacts: those of dead processes and those older than a day.
 
-use crate::allocate::{COUNTER, forget};
+use crate::allocate::{COUNTER_FILE, forget};
 use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
-use crate::artifact_options::DIRECTORY;
-use crate::expiry::{DAY, is_older, is_past};
+use crate::artifact_options::DIRECTORY_NAME;
+use crate::expiry::{DAY_MS, is_older, is_past};
 use crate::quota;
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::{ArtifactId, Timestamp};
@@ -14,18 +14,18 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// How long a session's counter is kept after its last artifact: longer than any conversation.
-const REMEMBERED: u64 = 365 * DAY;
+const COUNTER_RETENTION_MS: u64 = 365 * DAY_MS;
 
 /// The file with the time of the last sweep as its change time. Stored beside the session
 /// directories; no session can have this name.
-const STAMP: &str = ".swept";
+const STAMP_FILE: &str = ".swept";
 
 /// Minimum time between sweeps for programs that make a single call: a sweep looks at every
 /// artifact.
-const INTERVAL: u64 = 60 * 60 * 1000;
+const INTERVAL_MS: u64 = 60 * 60 * 1000;
 
 /// Number of artifacts between two writes of a sweep's position.
-const AT_ONCE: usize = 200;
+const POSITION_INTERVAL: usize = 200;
 
 /// Sweeps as [`sweep`] does, unless a sweep has finished within the last hour. Continues a sweep
 /// whose process was killed.
@@ -34,11 +34,11 @@ pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
         // Nothing was ever stored there.
         return Removed::default();
     };
-    let last = dir.metadata(STAMP).and_then(|stamp| stamp.modified());
+    let last = dir.metadata(STAMP_FILE).and_then(|stamp| stamp.modified());
     let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
     let from = Reached::read(&dir);
     // A stamp from the future does not count: the clock was set back.
-    if matches!(age, Ok(Some(age)) if age < INTERVAL) && from.is_none() {
+    if matches!(age, Ok(Some(age)) if age < INTERVAL_MS) && from.is_none() {
         return Removed::default();
     }
     let from = from.unwrap_or_default();
@@ -46,7 +46,7 @@ pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     // written, each of them does.
     from.write(&dir);
     let removed = sweep_from(root, now, &from, &mut |reached| reached.write(&dir));
-    let _ = dir.replace(STAMP, b"");
+    let _ = dir.replace(STAMP_FILE, b"");
     removed
 }
 
@@ -66,7 +66,7 @@ impl Reached {
     /// `None` if the last sweep has ended.
     fn read(root: &PrivateDir) -> Option<Self> {
         let mut text = String::new();
-        root.read(STAMP)
+        root.read(STAMP_FILE)
             .ok()?
             .take(1024)
             .read_to_string(&mut text)
@@ -80,7 +80,10 @@ impl Reached {
 
     /// Ignores errors: the sweep is then repeated.
     fn write(&self, root: &PrivateDir) {
-        let _ = root.replace(STAMP, format!("{} {}", self.id, self.session).as_bytes());
+        let _ = root.replace(
+            STAMP_FILE,
+            format!("{} {}", self.id, self.session).as_bytes(),
+        );
     }
 }
 
@@ -104,7 +107,7 @@ fn sweep_from(
         } else {
             ArtifactId(0)
         };
-        if let Ok(dir) = PrivateDir::open(root, &[&name, DIRECTORY]) {
+        if let Ok(dir) = PrivateDir::open(root, &[&name, DIRECTORY_NAME]) {
             let mut note = |id| {
                 let session = name.clone();
                 note(Reached { session, id });
@@ -143,7 +146,7 @@ pub(crate) fn clear(
 }
 
 /// Sweeps a session's artifacts from `first` on. Calls `note` with the next artifact after every
-/// [`AT_ONCE`].
+/// [`POSITION_INTERVAL`].
 fn sweep_dir(
     dir: &PrivateDir,
     now: Timestamp,
@@ -151,10 +154,10 @@ fn sweep_dir(
     removed: &mut Removed,
     note: &mut dyn FnMut(ArtifactId),
 ) {
-    let mut known: BTreeSet<String> = BTreeSet::from([COUNTER.to_owned()]);
+    let mut known: BTreeSet<String> = BTreeSet::from([COUNTER_FILE.to_owned()]);
     let ids = ids(dir).into_iter().filter(|id| *id >= first);
     for (number, id) in ids.enumerate() {
-        if number % AT_ONCE == AT_ONCE - 1 {
+        if number % POSITION_INTERVAL == POSITION_INTERVAL - 1 {
             note(id);
         }
         let name = Sidecar::name(id);
@@ -174,12 +177,13 @@ fn sweep_dir(
     // Leftovers of a process that was killed between two steps.
     let names = dir.names().unwrap_or_default();
     for name in names.iter().filter(|name| !known.contains(*name)) {
-        if is_older(dir, name, now, DAY) {
+        if is_older(dir, name, now, DAY_MS) {
             // The next sweep will try again.
             let _ = dir.remove(name);
         }
     }
-    if dir.metadata(COUNTER).is_err() || is_older(dir, COUNTER, now, REMEMBERED) {
+    if dir.metadata(COUNTER_FILE).is_err() || is_older(dir, COUNTER_FILE, now, COUNTER_RETENTION_MS)
+    {
         forget(dir);
     } else {
         quota::recount(dir);

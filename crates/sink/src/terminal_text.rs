@@ -6,10 +6,10 @@ use agent_bash_core::LineEdit;
 use std::io::Write as _;
 
 /// More of them in a row are one sequence: a few bytes of output must not become thousands.
-const BACKSPACES: usize = 8;
+const MAX_BACKSPACES: usize = 8;
 
 /// Longest colour sequence that is held back until it is complete.
-const LONGEST: usize = 64;
+const MAX_SEQUENCE_BYTES: usize = 64;
 
 /// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass, and what moves the cursor within its
 /// line or edits it (`\b`, `ESC[nC`, `D`, `G`, `@`, `P`, `X`, `ESC[K`), as sequences of ours; an
@@ -88,7 +88,7 @@ impl TerminalText {
 
 /// How many bytes at the end may be the beginning of a control sequence.
 pub(crate) fn begun_len(bytes: &[u8]) -> usize {
-    let last = &bytes[bytes.len().saturating_sub(LONGEST)..];
+    let last = &bytes[bytes.len().saturating_sub(MAX_SEQUENCE_BYTES)..];
     match memchr::memrchr(b'\x1b', last).map(|at| &last[at..]) {
         Some([_]) => 1,
         Some(begun @ [_, b'[', rest @ ..]) if rest.iter().all(|b| (0x20..0x40).contains(b)) => {
@@ -141,7 +141,7 @@ impl TextSink for Clean {
 
     /// The terminal moves its cursor back itself, and further than the text held here.
     fn take_back(&mut self, chars: usize) -> String {
-        if chars > BACKSPACES {
+        if chars > MAX_BACKSPACES {
             self.sequence(chars, 'D');
         } else {
             self.text.extend(std::iter::repeat_n(b'\x08', chars));

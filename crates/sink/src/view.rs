@@ -16,13 +16,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 /// Maximum size of a page, in bytes of text.
-pub const MAX_PAGE: usize = 250 * 1024;
+pub const MAX_PAGE_BYTES: usize = 250 * 1024;
 
 /// Lines of a page if no limit is given.
 pub const DEFAULT_LINES: u64 = 2000;
 
 /// Bytes read at once.
-const CHUNK: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
 /// A file read page by page. It may grow meanwhile.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl FileView {
             index,
             line_end: b'\n',
             capped,
-            longest: MAX_PAGE,
+            longest: MAX_PAGE_BYTES,
             most_lines: u64::MAX,
         };
         let mut has_cr = false;
@@ -155,10 +155,10 @@ impl FileView {
         memchr::memchr_iter(self.line_end, bytes).count() as u64
     }
 
-    /// Makes pages fit a window; they never exceed [`MAX_PAGE`].
+    /// Makes pages fit a window; they never exceed [`MAX_PAGE_BYTES`].
     #[must_use]
     pub fn pages_of(mut self, window: Window) -> Self {
-        self.longest = window.bytes.min(MAX_PAGE);
+        self.longest = window.bytes.min(MAX_PAGE_BYTES);
         self.most_lines = window.lines as u64;
         self
     }
@@ -205,7 +205,7 @@ impl FileView {
     }
 
     /// `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page never
-    /// exceeds [`MAX_PAGE`]: it then ends after a whole line, or inside one that is longer than a
+    /// exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside one that is longer than a
     /// page.
     ///
     /// # Errors
@@ -229,7 +229,7 @@ impl FileView {
         self.page(piece, total_lines, next)
     }
 
-    /// The text of at most `len` bytes from byte `offset` on, up to [`MAX_PAGE`].
+    /// The text of at most `len` bytes from byte `offset` on, up to [`MAX_PAGE_BYTES`].
     ///
     /// # Errors
     /// I/O errors.
@@ -253,7 +253,7 @@ impl FileView {
         self.page(piece, self.total_lines()?, next)
     }
 
-    /// The last `lines` lines, limited to their last [`MAX_PAGE`] bytes.
+    /// The last `lines` lines, limited to their last [`MAX_PAGE_BYTES`] bytes.
     ///
     /// # Errors
     /// I/O errors.
@@ -376,7 +376,7 @@ impl FileView {
         mut from: u64,
         mut take: impl FnMut(&[u8]) -> Go,
     ) -> io::Result<()> {
-        let mut buffer = vec![0; CHUNK];
+        let mut buffer = vec![0; CHUNK_BYTES];
         loop {
             let read = match self.file.read_at(&mut buffer, from) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

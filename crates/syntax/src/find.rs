@@ -20,16 +20,16 @@ pub struct Search {
 }
 
 /// Tests without an argument that narrow the result.
-const NARROWING_ALONE: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
+const NARROWING_FLAGS: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
 /// Tests that hardly any file passes: the result is represented by a name that no file has.
-const FEW: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
+const RARE_TESTS: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
 /// Limit of combinations of starting points and filters.
 const MAX_FOUND: usize = 64;
 
 /// Tests with one argument, which narrow the result.
-const NARROWING: [&str; 31] = [
+const NARROWING_TESTS: [&str; 31] = [
     "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
     "-lname", "-ilname", "-xtype", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin",
     "-newer", "-anewer", "-cnewer", "-size", "-user", "-group", "-uid", "-gid", "-perm", "-inum",
@@ -38,7 +38,7 @@ const NARROWING: [&str; 31] = [
 
 /// Tests, actions and options with one argument that do not; those with another number of arguments
 /// are handled individually.
-const OTHERS: [&str; 10] = [
+const OTHER_WORDS_WITH_ARGUMENT: [&str; 10] = [
     "-type", "-maxdepth", "-mindepth", "-fstype", "-regextype", "-printf", "-fprint", "-fprint0",
     "-fls", "-context",
 ];
@@ -85,8 +85,8 @@ impl Search {
             let text = field.value.literal().unwrap_or("");
             let argument = words.get(at + 1).map(|field| &field.value);
             let taken = !std::mem::take(&mut negated);
-            let narrows = NARROWING.contains(&text);
-            narrowed |= taken && (narrows || NARROWING_ALONE.contains(&text));
+            let narrows = NARROWING_TESTS.contains(&text);
+            narrowed |= taken && (narrows || NARROWING_FLAGS.contains(&text));
             match text {
                 "!" | "-not" => negated = taken,
                 "-o" | "-or" | "," => {
@@ -109,7 +109,7 @@ impl Search {
                 "-size" if taken && argument.is_some_and(is_nothing) => {
                     filter = filter.or(Some(few()));
                 }
-                _ if taken && FEW.contains(&text) => filter = filter.or(Some(few())),
+                _ if taken && RARE_TESTS.contains(&text) => filter = filter.or(Some(few())),
                 "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
                 "-delete" => search.deletes = true,
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -126,7 +126,7 @@ impl Search {
                 _ => {}
             }
             at += 1
-                + usize::from(narrows || OTHERS.contains(&text))
+                + usize::from(narrows || OTHER_WORDS_WITH_ARGUMENT.contains(&text))
                 + 2 * usize::from(text == "-fprintf");
         }
         filters.push(filter);

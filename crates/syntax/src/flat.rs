@@ -7,7 +7,7 @@
 
 use crate::{Context, Span};
 
-use super::harmful::{ALSO_NAMES, HARMFUL};
+use super::harmful::{ALSO_NAMES, HARMFUL_COMMANDS};
 use super::pattern::push_globbed;
 use super::run::{Field, Machine, ResolvedCommand};
 use super::state::ShellState;
@@ -19,7 +19,7 @@ const MAX_COMMANDS: usize = 20_000;
 /// Splits a text into commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let mut out = Vec::new();
-    let mut triggers = HARMFUL.iter().chain(&ALSO_NAMES);
+    let mut triggers = HARMFUL_COMMANDS.iter().chain(&ALSO_NAMES);
     if !triggers.any(|trigger| text.contains(trigger)) {
         return out;
     }
@@ -82,7 +82,7 @@ fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        let sought = |stem| HARMFUL.contains(&stem) || ALSO_NAMES.contains(&stem);
+        let sought = |stem| HARMFUL_COMMANDS.contains(&stem) || ALSO_NAMES.contains(&stem);
         if !stem.is_some_and(sought) || out.len() >= MAX_COMMANDS {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The programs that do harm: what is looked for where a text or a command line cannot be read.
 
 /// The names of the commands.
-pub(super) const HARMFUL: [&str; 39] = [
+pub(super) const HARMFUL_COMMANDS: [&str; 39] = [
     "rm", "git", "find", "dd", "mkfs", "mke2fs", "wipefs", "blkdiscard", "sgdisk", "parted",
     "shred", "chmod", "chown", "chgrp", "mv", "cp", "tee", "truncate", "kill", "pkill", "killall",
     "poweroff", "systemctl", "rsync", "crontab", "docker", "podman", "kubectl", "helm",

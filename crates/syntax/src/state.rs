@@ -29,7 +29,7 @@ pub(super) const MAX_SLOTS: usize = 8;
 
 /// Variables that are in every environment, so a new value is exported, too; for `IFS` and `BASH` a
 /// new shell sets its own.
-const ENVIRONMENT: [&str; 9] = [
+const ENVIRONMENT_VARIABLES: [&str; 9] = [
     "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
 
@@ -82,7 +82,7 @@ impl ShellState {
         }
         ShellState {
             vars: Rc::new(vars),
-            exported: Rc::new(ENVIRONMENT.map(ToOwned::to_owned).into()),
+            exported: Rc::new(ENVIRONMENT_VARIABLES.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
             otherwise: None,
             exits_on_error: false,

@@ -130,16 +130,16 @@ pub struct Value {
 
 /// Values longer than this (in bytes) become unknown: enough for any command line people write, too
 /// little to be harmful in a script that doubles a variable in a loop.
-const MAX_BYTES: usize = 256 * 1024;
+const MAX_VALUE_BYTES: usize = 256 * 1024;
 
 /// Represents an unknown piece when a value is parsed as a script. A private-use character: a
 /// script that contains it itself is treated as unknown there.
-pub(crate) const HOLE: char = '\u{f8fe}';
+pub(crate) const HOLE_CHAR: char = '\u{f8fe}';
 
 /// Represents a [`Why::Fetched`] piece, so that it is recognised in the script.
-const FETCHED_HOLE: char = '\u{f8ff}';
+const FETCHED_HOLE_CHAR: char = '\u{f8ff}';
 
-const HOLES: [char; 2] = [HOLE, FETCHED_HOLE];
+const HOLE_CHARS: [char; 2] = [HOLE_CHAR, FETCHED_HOLE_CHAR];
 
 /// Values are equal if they represent the same.
 impl PartialEq for Value {
@@ -154,7 +154,7 @@ impl Value {
     /// Exactly this text.
     pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
-        if text.is_empty() || text.len() >= MAX_BYTES || text.contains(HOLES) {
+        if text.is_empty() || text.len() >= MAX_VALUE_BYTES || text.contains(HOLE_CHARS) {
             let mut value = Value::default();
             value.push_text(&text);
             return value;
@@ -218,12 +218,12 @@ impl Value {
         if text.is_empty() {
             return;
         }
-        if text.contains(HOLES) {
-            for known in text.split_inclusive(HOLES) {
-                let hole = known.chars().next_back().filter(|c| HOLES.contains(c));
-                self.push_text(known.trim_end_matches(HOLES));
+        if text.contains(HOLE_CHARS) {
+            for known in text.split_inclusive(HOLE_CHARS) {
+                let hole = known.chars().next_back().filter(|c| HOLE_CHARS.contains(c));
+                self.push_text(known.trim_end_matches(HOLE_CHARS));
                 match hole {
-                    Some(FETCHED_HOLE) => self.push_unknown(Why::Fetched, true),
+                    Some(FETCHED_HOLE_CHAR) => self.push_unknown(Why::Fetched, true),
                     Some(_) => self.push_unknown(Why::Expansion, true),
                     None => {}
                 }
@@ -243,7 +243,7 @@ impl Value {
     fn takes(&mut self, bytes: usize) -> bool {
         // Every piece has a cost of its own, so that many small ones are limited, too.
         self.len = self.len.saturating_add(bytes).saturating_add(1);
-        if self.len > MAX_BYTES {
+        if self.len > MAX_VALUE_BYTES {
             let splits = self.may_split();
             self.pieces = Pieces::One(Piece::Unknown {
                 why: Why::Limit,
@@ -268,7 +268,7 @@ impl Value {
 
     /// Adds an unknown part.
     pub fn push_unknown(&mut self, why: Why, splits: bool) {
-        if self.len > MAX_BYTES || !self.takes(0) {
+        if self.len > MAX_VALUE_BYTES || !self.takes(0) {
             return;
         }
         match self.pieces.last_mut() {
@@ -314,8 +314,8 @@ impl Value {
                 Piece::Text(text) | Piece::Glob(text) => out.push_str(text),
                 Piece::Unknown {
                     why: Why::Fetched, ..
-                } => out.push(FETCHED_HOLE),
-                Piece::Unknown { .. } => out.push(HOLE),
+                } => out.push(FETCHED_HOLE_CHAR),
+                Piece::Unknown { .. } => out.push(HOLE_CHAR),
             }
         }
         out

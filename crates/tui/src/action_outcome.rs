@@ -4,7 +4,7 @@ use agent_bash::ChangesRefused;
 use agent_bash::core::changes::{Changes, FileName, changed_too_text, counted};
 
 /// Number of conflicting files that a card names.
-const NAMED: usize = 3;
+const MAX_NAMED_FILES: usize = 3;
 
 /// A refusal's hint: the key that undoes only the files without a conflict.
 pub(crate) const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
@@ -27,11 +27,11 @@ pub(crate) struct ActionOutcome {
 /// Lines that name the first few of `others`, and what changed each file where that is known.
 /// `others` are the conflicting files after the first.
 pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
-    let names = others.iter().take(NAMED).enumerate();
+    let names = others.iter().take(MAX_NAMED_FILES).enumerate();
     let line = |(at, name): (usize, &FileName)| {
         changed_too_text(name, by.get(at).and_then(Option::as_deref))
     };
-    let more = others.len().saturating_sub(NAMED) as u64;
+    let more = others.len().saturating_sub(MAX_NAMED_FILES) as u64;
     let more = (more > 0).then(|| format!("and {} more", counted(more)));
     names.map(line).chain(more).collect()
 }

@@ -49,10 +49,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Rows per wheel step.
-const WHEEL: isize = 3;
+const ROWS_PER_WHEEL_STEP: isize = 3;
 
 /// Lines of a full output per page of an expanded card.
-pub(crate) const CARD_PAGE: u64 = 500;
+pub(crate) const CARD_PAGE_LINES: u64 = 500;
 
 /// Message for a key that acts on a command while there is no card.
 const NO_COMMAND: &str = "there is no card: a command makes one, ctrl+l removes them";
@@ -370,8 +370,8 @@ impl App {
                 self.leave_card();
             }
             Event::Mouse(mouse) => match mouse.kind {
-                MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),
-                MouseEventKind::ScrollDown => self.transcript.scroll(-WHEEL),
+                MouseEventKind::ScrollUp => self.transcript.scroll(ROWS_PER_WHEEL_STEP),
+                MouseEventKind::ScrollDown => self.transcript.scroll(-ROWS_PER_WHEEL_STEP),
                 MouseEventKind::Down(MouseButton::Left) => {
                     let (x, y) = (mouse.column, mouse.row);
                     if !self.list_click(x, y) && !self.prompt_click(x, y) {
@@ -459,11 +459,11 @@ impl App {
         let Some(page) = card.page.as_ref().filter(|_| entry.expanded) else {
             return;
         };
-        let last = page.total_lines.saturating_sub(CARD_PAGE) + 1;
+        let last = page.total_lines.saturating_sub(CARD_PAGE_LINES) + 1;
         let from = if forward {
-            page.first_line.saturating_add(CARD_PAGE).min(last)
+            page.first_line.saturating_add(CARD_PAGE_LINES).min(last)
         } else {
-            page.first_line.saturating_sub(CARD_PAGE)
+            page.first_line.saturating_sub(CARD_PAGE_LINES)
         };
         let entry = entry.id;
         self.effects.push(Effect::CardPage {

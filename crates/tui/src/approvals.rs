@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 /// The reason that a call gets when the user denies its request.
-pub(crate) const DENIED: &str = "the user at the terminal does not allow this call to leave the sandbox; run it within the sandbox, or ask what to do";
+pub(crate) const DENIAL_REASON: &str = "the user at the terminal does not allow this call to leave the sandbox; run it within the sandbox, or ask what to do";
 
 /// Passes questions to the interface, which shows them. Give [`Approvals::approver`] to the tool's
 /// builder, and this value to [`crate::run`]. Calls that ask for no more than the sandbox allows
@@ -143,7 +143,7 @@ impl Approver for Asking {
             return Approval::Allow;
         }
         Approval::Deny {
-            reason: DENIED.to_owned(),
+            reason: DENIAL_REASON.to_owned(),
         }
     }
 }

@@ -17,16 +17,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Hints for a refusal, a timeout and a denial of the sandbox.
-const BY_TRIAL: &str = "f3 tries it: nothing is applied until you commit";
-const BY_RULE: &str = "`!` before the line runs it as your own";
-const BY_RULE_FOR_REAL: &str = "`!` before the line runs it as your own, and not as a trial";
-const TIMED_OUT: &str = "`timeout.default` in the settings gives more time";
-const DENIED: &str = "f4 runs it again outside of the sandbox";
-const BY_SETTING: &str = "`sandbox.escalation = \"ask\"` in the settings lets f4 run it outside";
+const TRIAL_HINT: &str = "f3 tries it: nothing is applied until you commit";
+const RULE_HINT: &str = "`!` before the line runs it as your own";
+const RULE_IN_TRIAL_HINT: &str = "`!` before the line runs it as your own, and not as a trial";
+const TIMEOUT_HINT: &str = "`timeout.default` in the settings gives more time";
+const DENIAL_HINT: &str = "f4 runs it again outside of the sandbox";
+const SETTING_HINT: &str = "`sandbox.escalation = \"ask\"` in the settings lets f4 run it outside";
 
 /// The card's text for a call that the user did not let leave the sandbox. The text that the call
-/// gets is [`crate::approvals::DENIED`].
-const NOT_LET_OUT: &str = "you did not let this call leave the sandbox, so it was not run";
+/// gets is [`crate::approvals::DENIAL_REASON`].
+const KEPT_INSIDE_TEXT: &str = "you did not let this call leave the sandbox, so it was not run";
 
 /// How a command ended.
 #[derive(Debug)]
@@ -108,9 +108,9 @@ pub(crate) async fn call(
 
 /// A refusal, as a card shows it.
 fn refused(command: &str, refusal: &Refusal) -> Refused {
-    let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIED);
+    let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIAL_REASON);
     if is_own {
-        return Refused::new(NOT_LET_OUT);
+        return Refused::new(KEPT_INSIDE_TEXT);
     }
     let mut refused = Refused::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
@@ -152,8 +152,8 @@ pub(crate) async fn bang(
 /// The hint for a denial of the sandbox. `None` if safe mode forbids leaving the sandbox.
 pub(crate) fn way_out(escalation: Escalation, is_safe_mode: bool) -> Option<&'static str> {
     match escalation {
-        Escalation::Ask => Some(DENIED),
-        Escalation::Never => Some(BY_SETTING).filter(|_| !is_safe_mode),
+        Escalation::Ask => Some(DENIAL_HINT),
+        Escalation::Never => Some(SETTING_HINT).filter(|_| !is_safe_mode),
     }
 }
 
@@ -172,17 +172,17 @@ fn hint(
         Status::Blocked { rule, .. } if rule == ESCALATION_RULE => return None,
         Status::Blocked { .. } if is_trial => {
             card.refused.as_ref()?;
-            BY_RULE_FOR_REAL
+            RULE_IN_TRIAL_HINT
         }
         // The other hints would not run the command as a trial again.
         _ if is_trial => return None,
         Status::Blocked { .. } => match &card.refused {
             // A trial is safer than running the command unchecked.
-            Some(refused) if refused.can_be_tried => BY_TRIAL,
-            Some(_) => BY_RULE,
+            Some(refused) if refused.can_be_tried => TRIAL_HINT,
+            Some(_) => RULE_HINT,
             None => return None,
         },
-        Status::TimedOut { .. } => TIMED_OUT,
+        Status::TimedOut { .. } => TIMEOUT_HINT,
         _ if was_denied => outside?,
         _ => return None,
     };
@@ -290,7 +290,7 @@ mod tests {
         entry.is_trial = is_trial;
         let mut result = ToolResult::new(status, "", Timestamp(0));
         result.changes = changes;
-        shown(entry, result, Some(DENIED))
+        shown(entry, result, Some(DENIAL_HINT))
     }
 
     fn shown(
@@ -317,17 +317,17 @@ mod tests {
         if let Card::Tool(card) = &mut entry.card {
             card.asides.push(aside);
         }
-        let refusal = Refusal::Escalation(approvals::DENIED.to_owned());
-        let result = ToolResult::new(refusal.status(), approvals::DENIED, Timestamp(0));
+        let refusal = Refusal::Escalation(approvals::DENIAL_REASON.to_owned());
+        let result = ToolResult::new(refusal.status(), approvals::DENIAL_REASON, Timestamp(0));
         let end = CallEnd::Tool {
             result: Box::new(result),
             refused: Some(refused("x", &refusal)),
         };
-        end.show_on(&mut entry, Some(DENIED));
+        end.show_on(&mut entry, Some(DENIAL_HINT));
         let Card::Tool(card) = entry.card else {
             panic!("it has another card");
         };
-        assert_eq!(card.plain(), format!("Blocked: {NOT_LET_OUT}\n"));
+        assert_eq!(card.plain(), format!("Blocked: {KEPT_INSIDE_TEXT}\n"));
         assert_eq!((card.asides, card.footer), (vec![], vec![]));
         // Another approver that denied the call is named.
         let other = Refusal::Escalation("its approver did not approve".to_owned());
@@ -342,8 +342,8 @@ mod tests {
             way_out(Escalation::Never, true),
         ];
         for (refused, outside, offered) in [
-            (Some(1), ask, Some(DENIED)),
-            (Some(1), never, Some(BY_SETTING)),
+            (Some(1), ask, Some(DENIAL_HINT)),
+            (Some(1), never, Some(SETTING_HINT)),
             (Some(1), safe, None),
             (Some(0), ask, None),
             (None, ask, None),
@@ -367,8 +367,8 @@ mod tests {
             suggested_tool: None,
         };
         let offer = |text: &str| vec![FooterLine::Offer(text.to_owned())];
-        assert_eq!(offered(blocked(), false, None), offer(BY_RULE));
-        let for_real = offer(BY_RULE_FOR_REAL);
+        assert_eq!(offered(blocked(), false, None), offer(RULE_HINT));
+        let for_real = offer(RULE_IN_TRIAL_HINT);
         assert_eq!(offered(blocked(), true, None), for_real, "that is no trial");
         let denied = Status::Blocked {
             rule: ESCALATION_RULE.to_owned(),
@@ -382,10 +382,10 @@ mod tests {
             ..Refused::new("no")
         });
         let result = ToolResult::new(blocked(), "", Timestamp(0));
-        let tries = Some(FooterLine::Offer(BY_TRIAL.to_owned()));
+        let tries = Some(FooterLine::Offer(TRIAL_HINT.to_owned()));
         assert_eq!(hint(&result, &card, false, None), tries);
         let timed_out = || Status::TimedOut { after_ms: 1 };
-        assert_eq!(offered(timed_out(), false, None), offer(TIMED_OUT));
+        assert_eq!(offered(timed_out(), false, None), offer(TIMEOUT_HINT));
         assert_eq!(offered(timed_out(), true, None), []);
         let ended = || Status::Exited { code: 0 };
         assert_eq!(offered(ended(), false, None), []);

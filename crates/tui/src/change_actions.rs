@@ -8,11 +8,12 @@ use agent_bash::core::visible::one_line;
 use agent_bash_render::CardChanges;
 
 /// Why an undo is not available yet.
-const STILL_RUNNING: &str =
+const STILL_RUNNING_REASON: &str =
     "nothing to undo yet: what the command left running goes on (ctrl+g ends it)";
 
 /// Hint below a refusal that a running background process may have caused.
-pub(crate) const MAY_STILL_RUN: &str = "→ what the command left running goes on: ctrl+g ends it";
+pub(crate) const MAY_STILL_RUN_HINT: &str =
+    "→ what the command left running goes on: ctrl+g ends it";
 
 /// The actions that a change set allows, in the order in which keys are shown.
 pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
@@ -146,7 +147,7 @@ pub(crate) fn keys(changes: &CardChanges) -> String {
         let set = target(*act, changes);
         possible(set).contains(act) && !is_refused(act, set)
     };
-    let keys: Vec<String> = ACTS
+    let keys: Vec<String> = ALL_ACTIONS
         .iter()
         .filter(|act| can(act))
         .map(|act| format!("{} {}", key(*act), word(*act)))
@@ -155,7 +156,7 @@ pub(crate) fn keys(changes: &CardChanges) -> String {
 }
 
 /// All actions, available or not.
-const ACTS: [ChangesAct; 4] = [
+const ALL_ACTIONS: [ChangesAct; 4] = [
     ChangesAct::Commit,
     ChangesAct::Discard,
     ChangesAct::Undo,
@@ -164,7 +165,7 @@ const ACTS: [ChangesAct; 4] = [
 
 /// The action of a key.
 pub(crate) fn act_by(key_pressed: char) -> Option<ChangesAct> {
-    ACTS.into_iter().find(|act| key(*act) == key_pressed)
+    ALL_ACTIONS.into_iter().find(|act| key(*act) == key_pressed)
 }
 
 /// Why an action is not available for a call's changes; `None` if it is available.
@@ -176,7 +177,7 @@ pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> O
             may_still_change_files(it) && (!possible(set).contains(&act) || shares_files(it, set))
         })
     {
-        return Some(STILL_RUNNING.to_owned());
+        return Some(STILL_RUNNING_REASON.to_owned());
     }
     let of = of.map(|(_, set)| set);
     let Some(set) = of.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
@@ -225,7 +226,7 @@ pub(crate) struct Proposed {
 }
 
 /// Heading of the skipped files.
-const LEFT: &str = "Skipped, because they were changed since:";
+const SKIPPED_HEADING: &str = "Skipped, because they were changed since:";
 
 impl Proposed {
     /// The change sets of the action, in the order of execution.
@@ -287,7 +288,7 @@ impl Proposed {
     pub(crate) fn conflicts_heading(&self) -> &'static str {
         match self.act {
             ChangesAct::Discard if !self.conflicts.is_empty() => "Changed since:",
-            _ if self.partial => LEFT,
+            _ if self.partial => SKIPPED_HEADING,
             _ => "",
         }
     }

@@ -1,4 +1,4 @@
-use super::candidate::MOST;
+use super::candidate::MAX_CANDIDATES;
 use super::*;
 use std::fs;
 
@@ -186,12 +186,12 @@ fn make_completes_targets_of_the_makefile() {
 #[test]
 fn directory_of_very_many_files_is_cut() {
     let world = tempfile::tempdir().unwrap();
-    for at in 0..MOST + 100 {
+    for at in 0..MAX_CANDIDATES + 100 {
         fs::write(world.path().join(format!("file{at}")), "").unwrap();
     }
     let completion = found(&world, "cat f");
     assert!(completion.is_cut);
-    assert_eq!(completion.candidates.len(), MOST);
+    assert_eq!(completion.candidates.len(), MAX_CANDIDATES);
 }
 
 #[test]

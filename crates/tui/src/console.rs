@@ -11,7 +11,7 @@ use ratatui::widgets::Clear;
 use std::time::Duration;
 
 /// How long the overlay stays after the command has ended, unless a key is pressed.
-const LINGER: Duration = Duration::from_millis(700);
+const LINGER_TIME: Duration = Duration::from_millis(700);
 
 /// The overlay and its command.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub(crate) struct Console {
 }
 
 /// Time between a key and the growth of the terminal of a program that turned out to draw.
-const ANSWERED: Duration = Duration::from_millis(300);
+const GROWTH_DELAY: Duration = Duration::from_millis(300);
 
 /// When the terminal of a program that turned out to draw gets the size of the host's.
 ///
@@ -60,7 +60,7 @@ impl Growth {
     /// The time of the growth, if it is known.
     fn deadline(&self) -> Option<Duration> {
         let typed = self.typed.filter(|_| !self.is_grown);
-        typed.map(|at| at + ANSWERED)
+        typed.map(|at| at + GROWTH_DELAY)
     }
 
     /// Returns true if the terminal may be resized now. `turned_out`: the command draws, which was
@@ -168,7 +168,11 @@ impl Console {
     /// How long the overlay stays after the end: the last screen of a full-screen program is of no
     /// interest.
     fn linger(&self) -> Duration {
-        if self.whole { Duration::ZERO } else { LINGER }
+        if self.whole {
+            Duration::ZERO
+        } else {
+            LINGER_TIME
+        }
     }
 
     /// The time at which to call [`Self::expire`].

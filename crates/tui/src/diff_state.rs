@@ -18,22 +18,22 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Columns per step sideways.
-const SIDEWAYS: isize = 16;
+const COLUMNS_PER_STEP: isize = 16;
 
 /// Lines per wheel step.
-const WHEEL: i64 = 3;
+const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// Limit of files compared.
-const MOST_FILES: usize = 300;
+const MAX_FILES: usize = 300;
 
 /// Heading if there are more files.
-const SHOWN: &str = "files are shown";
+const FILES_SHOWN_HEADING: &str = "files are shown";
 
 /// Limit of lines shown.
-const MOST_LINES: usize = 20_000;
+const MAX_LINES: usize = 20_000;
 
 /// Limit of characters shown per line.
-const MOST_CHARS: usize = 4000;
+const MAX_LINE_CHARS: usize = 4000;
 
 /// An open diff.
 #[derive(Debug)]
@@ -96,8 +96,8 @@ impl DiffState {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
             Event::Mouse(mouse) => match mouse.kind {
-                MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-WHEEL)),
-                MouseEventKind::ScrollDown => self.go(PagerMove::Lines(WHEEL)),
+                MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-LINES_PER_WHEEL_STEP)),
+                MouseEventKind::ScrollDown => self.go(PagerMove::Lines(LINES_PER_WHEEL_STEP)),
                 _ => {}
             },
             Event::Paste(text) => self.typing.paste(text),
@@ -146,8 +146,8 @@ impl DiffState {
             (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(lines(count))),
             (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
             (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
-            (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
-            (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
+            (KeyCode::Left, _) => self.go(PagerMove::Columns(-COLUMNS_PER_STEP)),
+            (KeyCode::Right, _) => self.go(PagerMove::Columns(COLUMNS_PER_STEP)),
             (KeyCode::Char(pressed), KeyModifiers::NONE) => {
                 let Some(act) = change_actions::act_by(pressed) else {
                     return DiffRequest::Nothing;
@@ -221,7 +221,7 @@ impl DiffState {
                 let is_cut = self
                     .lines
                     .iter()
-                    .any(|line| matches!(line, DiffLine::Note(note) if note.ends_with(SHOWN)));
+                    .any(|line| matches!(line, DiffLine::Note(note) if note.ends_with(FILES_SHOWN_HEADING)));
                 let among = if is_cut {
                     ", among the files that are shown"
                 } else {
@@ -348,7 +348,7 @@ fn read(
     if files.is_empty() && before > 0 {
         return Ok(Vec::new());
     }
-    let more = files.len().saturating_sub(MOST_FILES);
+    let more = files.len().saturating_sub(MAX_FILES);
     let mut paths: Vec<PathBuf> = Vec::new();
     if more > 0 {
         // If there are too many files, prefer those with a diff that says more than their name.
@@ -360,13 +360,13 @@ fn read(
     if more > 0 || files.len() < before {
         let names = files.iter().filter_map(|file| file.name.bytes());
         let path = |name| Path::new(&root).join(OsString::from_vec(name));
-        paths.extend(names.take(MOST_FILES).map(path));
+        paths.extend(names.take(MAX_FILES).map(path));
     }
     let mut lines = lines_of(&sets.diff(id, &paths)?);
     if more > 0 {
         lines.extend([DiffLine::Blank, DiffLine::Note(not_shown(more))]);
         // The limit is named at the beginning, because few users scroll to the end.
-        let of = format!("{MOST_FILES} of {} {SHOWN}", files.len());
+        let of = format!("{MAX_FILES} of {} {FILES_SHOWN_HEADING}", files.len());
         lines.splice(0..0, [DiffLine::Note(of), DiffLine::Blank]);
     }
     Ok(lines)
@@ -375,7 +375,7 @@ fn read(
 fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     for (at, diff) in diffs.iter().enumerate() {
-        if lines.len() >= MOST_LINES {
+        if lines.len() >= MAX_LINES {
             lines.push(DiffLine::Blank);
             lines.push(DiffLine::Note(not_shown(diffs.len() - at)));
             break;
@@ -430,7 +430,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
     let Some(from) = hunks else { return };
     let to = all.len() - usize::from(all.last() == Some(&""));
     for (at, line) in all[from..to].iter().enumerate() {
-        if lines.len() >= MOST_LINES {
+        if lines.len() >= MAX_LINES {
             let more = to - from - at;
             let more = counted(more, "line");
             lines.push(DiffLine::Note(format!("… ({more})")));
@@ -463,7 +463,7 @@ fn counted(more: usize, what: &str) -> String {
 
 /// The part of a line that is shown.
 fn cut(line: &str) -> String {
-    let Some((end, _)) = line.char_indices().nth(MOST_CHARS) else {
+    let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARS) else {
         return line.to_owned();
     };
     let more = counted(line[end..].chars().count(), "character");

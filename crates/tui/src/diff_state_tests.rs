@@ -25,13 +25,13 @@ fn hunks_are_parsed_without_file_names() {
 
 #[test]
 fn long_diffs_and_lines_are_cut() {
-    let many = format!("@@ -0,0 +1 @@\n{}", "+x\n".repeat(MOST_LINES + 10));
+    let many = format!("@@ -0,0 +1 @@\n{}", "+x\n".repeat(MAX_LINES + 10));
     let mut lines = Vec::new();
     add_hunks(&mut lines, &many);
-    assert_eq!(lines.len(), MOST_LINES + 1);
+    assert_eq!(lines.len(), MAX_LINES + 1);
     let last = DiffLine::Note("… (11 more lines)".to_owned());
     assert_eq!(lines.last(), Some(&last));
-    let line = cut(&"é".repeat(MOST_CHARS + 5));
+    let line = cut(&"é".repeat(MAX_LINE_CHARS + 5));
     assert!(line.ends_with("é … (5 more characters)"), "{line}");
     assert_eq!(cut("é"), "é");
 }

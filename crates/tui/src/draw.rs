@@ -11,7 +11,7 @@ use ratatui::text::{Line, Span};
 use std::time::Duration;
 
 /// Limit of rows for queued commands.
-const MOST_QUEUED: u16 = 5;
+const MAX_QUEUED_ROWS: u16 = 5;
 
 pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     let area = frame.area();
@@ -24,7 +24,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
         .min(area.height.saturating_sub(3))
         .max(1);
     let queued = (app.queue.len() as u16)
-        .min(MOST_QUEUED)
+        .min(MAX_QUEUED_ROWS)
         .min(area.height / 4);
     let [above, rule, waiting, prompt, status] = Layout::vertical([
         Constraint::Fill(1),

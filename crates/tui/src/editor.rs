@@ -8,11 +8,11 @@ use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
 /// Variables that name the editor, in this order; then editors that every system should have.
-const VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
-const OTHERWISE: &str = "vi";
+const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
+const DEFAULT_EDITOR: &str = "vi";
 
 /// Limit of bytes of the edited text.
-const MOST: u64 = 1 << 20;
+const MAX_TEXT_BYTES: u64 = 1 << 20;
 
 /// The environment of an editor.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ impl Editor<'_> {
     pub(crate) async fn edit(&self, text: &str) -> Result<String, String> {
         let env = &self.host.env;
         let named = |name: &&str| env.get(OsStr::new(name)).filter(|it| !it.is_empty());
-        let command = VARIABLES.iter().find_map(named).cloned();
-        let command = command.unwrap_or_else(|| OsString::from(OTHERWISE));
+        let command = EDITOR_VARIABLES.iter().find_map(named).cloned();
+        let command = command.unwrap_or_else(|| OsString::from(DEFAULT_EDITOR));
         let unchanged =
             |why: String| format!("{} has not changed the line: {why}", command.display());
         let failed = |error: io::Error| unchanged(error.to_string());
@@ -60,9 +60,9 @@ impl Editor<'_> {
 /// The text of a file, which an editor may have replaced by a new one.
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let mut file = File::open(path)?.take(MOST + 1);
+    let mut file = File::open(path)?.take(MAX_TEXT_BYTES + 1);
     file.read_to_string(&mut text)?;
-    if text.len() as u64 > MOST {
+    if text.len() as u64 > MAX_TEXT_BYTES {
         return Err(io::Error::other("it is longer than 1 MiB"));
     }
     Ok(text.trim_end_matches('\n').to_owned())

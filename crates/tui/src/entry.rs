@@ -19,16 +19,16 @@ use std::task::Waker;
 use std::time::Duration;
 
 /// Limit of output bytes that a card holds.
-const CARD_BYTES: usize = OutputLimits::CARD.bytes;
+const MAX_CARD_BYTES: usize = OutputLimits::CARD.bytes;
 
 /// Shown on the card of a trial while it runs. Afterwards, the card lists the held changes.
-pub(crate) const TRYING: &str = "a trial: its changes to files are held back";
+pub(crate) const TRIAL_NOTE: &str = "a trial: its changes to files are held back";
 
 /// The hint for a command that asks for a terminal.
-const OFFER: &str = "it asks for a terminal: f5 runs it again on one";
+const TERMINAL_HINT: &str = "it asks for a terminal: f5 runs it again on one";
 
 /// The hint for a command that seems to have asked a question without an answer.
-const ASKED_QUESTION: &str = "it may have asked something: f5 runs it on a terminal";
+const QUESTION_HINT: &str = "it may have asked something: f5 runs it on a terminal";
 
 /// Identifies an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -226,7 +226,7 @@ impl CardEntry {
         if let Card::Tool(card) = &mut self.card {
             let has_none = !card.on_terminal && !self.is_trial;
             let asks = has_none && self.input_detector.push(&bytes);
-            let offer = || FooterLine::Offer(OFFER.to_owned());
+            let offer = || FooterLine::Offer(TERMINAL_HINT.to_owned());
             if asks && !card.asides.contains(&offer()) {
                 card.asides.push(offer());
             }
@@ -243,7 +243,7 @@ impl CardEntry {
             output.leap(skipped);
             self.clean = TerminalText::coloured();
         }
-        self.bytes = self.bytes.saturating_add(bytes.len()).min(CARD_BYTES);
+        self.bytes = self.bytes.saturating_add(bytes.len()).min(MAX_CARD_BYTES);
         output.push(&self.clean.push(&bytes));
         let mark = self
             .clean
@@ -364,14 +364,14 @@ impl CardEntry {
             output.push(&self.clean.finish());
         }
         if let Card::Tool(card) = &mut self.card {
-            let is_over = |aside: &FooterLine| matches!(aside, FooterLine::Notice(notice) if notice == TRYING);
+            let is_over = |aside: &FooterLine| matches!(aside, FooterLine::Notice(notice) if notice == TRIAL_NOTE);
             card.asides.retain(|aside| !is_over(aside));
             // A command with redirected input reads its answers from there.
             let is_fed = card.command.contains(['|', '<']);
             let is_offered = card.on_terminal || !card.asides.is_empty();
             if !is_fed && !is_offered && InputDetector::ends_with_question(&card.output) {
                 card.asides
-                    .push(FooterLine::Offer(ASKED_QUESTION.to_owned()));
+                    .push(FooterLine::Offer(QUESTION_HINT.to_owned()));
             }
         }
     }

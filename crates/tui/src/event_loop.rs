@@ -40,22 +40,22 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
 /// Minimum time between two frames.
-const FRAME: Duration = Duration::from_micros(16_667);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
 
 /// Polling interval for running jobs while the jobs panel is open.
-const JOBS_LOOK: Duration = Duration::from_millis(500);
+const JOBS_PANEL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Polling interval for running jobs otherwise.
-const JOBS_GLANCE: Duration = Duration::from_secs(2);
+const JOBS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Bytes of a job's output shown in the panel.
-const JOB_TAIL: usize = 64 << 10;
+const JOB_TAIL_BYTES: usize = 64 << 10;
 
 /// The name of the persistent shell in which the prompt's commands run.
-const SHELL: &str = "prompt";
+const PROMPT_SHELL: &str = "prompt";
 
 /// How long a remote host may take to report a shell's working directory.
-const ANSWER: Duration = Duration::from_secs(5);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The event loop and its dependencies.
 pub(crate) struct EventLoop {
@@ -124,7 +124,7 @@ impl EventLoop {
         let directory = PromptDirectory::first(&session);
         let mut app = App::new(theme, terminal, directory, about.to_owned());
         let offers = session.tool().offers_sessions();
-        app.shell = offers.then(|| SessionName(SHELL.to_owned()));
+        app.shell = offers.then(|| SessionName(PROMPT_SHELL.to_owned()));
         app.on_quit = on_quit;
         app.attended = attended(&session.host().env);
         let home = session.host().home.as_ref();
@@ -182,7 +182,7 @@ impl EventLoop {
         self.read_commands();
         loop {
             let now = self.clock.now();
-            let due = drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME);
+            let due = drawn.is_none_or(|last| now.saturating_sub(last) >= MIN_FRAME_INTERVAL);
             if changed && due {
                 self.fit(&host);
                 let targets = self.app.targets();
@@ -344,7 +344,7 @@ impl EventLoop {
     /// How long to sleep if no event arrives; `None` means indefinitely.
     fn wait(&self, now: Duration, changed: bool, drawn: Option<Duration>) -> Option<Duration> {
         let last = drawn.unwrap_or_default();
-        let frame = changed.then(|| last + FRAME);
+        let frame = changed.then(|| last + MIN_FRAME_INTERVAL);
         let spinner = self.app.is_live().then(|| last + SPINNER_STEP);
         let until = |at: Duration| at.saturating_sub(now);
         let deadlines = [self.app.deadline(), self.input_waits, self.jobs_due()];
@@ -393,7 +393,7 @@ impl EventLoop {
             };
             let stands = tokio::select! {
                 stands = stands => stands,
-                () = clock.sleep(ANSWER) => None,
+                () = clock.sleep(ANSWER_TIMEOUT) => None,
             };
             let look =
                 move || Msg::Directory(PromptDirectory::of(&session, stands, &before, own_runs));
@@ -403,9 +403,11 @@ impl EventLoop {
 
     fn jobs_due(&self) -> Option<Duration> {
         let between = match &self.app.jobs {
-            Some(_) => JOBS_LOOK,
-            None if self.app.transcript.has_unshown_survivors() => JOBS_LOOK,
-            None if self.app.running_jobs > 0 || self.app.awaits_background_changes => JOBS_GLANCE,
+            Some(_) => JOBS_PANEL_INTERVAL,
+            None if self.app.transcript.has_unshown_survivors() => JOBS_PANEL_INTERVAL,
+            None if self.app.running_jobs > 0 || self.app.awaits_background_changes => {
+                JOBS_INTERVAL
+            }
             None => return None,
         };
         self.jobs_looked.map(|looked| looked + between)
@@ -467,7 +469,7 @@ impl EventLoop {
 fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
     let range = OutputRange::Tail {
         lines: 1000,
-        max_bytes: JOB_TAIL,
+        max_bytes: JOB_TAIL_BYTES,
     };
     jobs.output(id, range).ok()
 }

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Limit of bytes of a function that is examined.
-const MOST: usize = 16 << 10;
+const MAX_FUNCTION_BYTES: usize = 16 << 10;
 
 /// Commands that change the shell.
-const LASTING: [&str; 24] = [
+const SHELL_CHANGING_COMMANDS: [&str; 24] = [
     ".",
     "alias",
     "cd",
@@ -88,10 +88,10 @@ impl Functions {
 
     /// Returns true if a script may change functions, aliases or options.
     pub(crate) fn may_change(&self, script: &Script<'_>) -> bool {
-        const WORDS: [&str; 9] = [
+        const SHELL_WORDS: [&str; 9] = [
             ".", "alias", "enable", "eval", "set", "shopt", "source", "unalias", "unset",
         ];
-        let may = |name: &str| WORDS.contains(&name) || self.known.contains_key(name);
+        let may = |name: &str| SHELL_WORDS.contains(&name) || self.known.contains_key(name);
         let mut names = script.ran.iter().filter_map(|ran| ran.name());
         script.over_limit || script.parsed.text.contains("()") || names.any(may) || {
             let words = script.parsed.text.split_whitespace();
@@ -111,7 +111,10 @@ impl Functions {
             if !seen.insert(name) {
                 continue;
             }
-            let Some(text) = text.as_ref().filter(|text| out.len() + text.len() < MOST) else {
+            let Some(text) = text
+                .as_ref()
+                .filter(|text| out.len() + text.len() < MAX_FUNCTION_BYTES)
+            else {
                 return Cow::Borrowed(line);
             };
             names.extend(called(text));
@@ -135,7 +138,7 @@ fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)
             CompoundKind::Function { name, body } => {
                 let span = compound.span;
                 let text = parsed.text.get(span.start..span.end);
-                let text = text.filter(|text| text.len() < MOST && is_plain(body));
+                let text = text.filter(|text| text.len() < MAX_FUNCTION_BYTES && is_plain(body));
                 Some((name.clone(), text.map(str::to_owned)))
             }
             _ => None,
@@ -155,7 +158,7 @@ fn is_plain(body: &Command) -> bool {
     };
     let runs = |command: &Command| match command {
         Command::Simple(simple) => match simple.words.first().map(|word| &word.parts[..]) {
-            Some([WordPart::Bare(name)]) => !LASTING.contains(&name.as_str()),
+            Some([WordPart::Bare(name)]) => !SHELL_CHANGING_COMMANDS.contains(&name.as_str()),
             _ => false,
         },
         Command::Compound(_) => false,

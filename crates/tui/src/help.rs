@@ -2,11 +2,11 @@
 
 mod keys;
 
-pub(crate) use keys::{HISTORY, JOBS, PAGER};
+pub(crate) use keys::{HISTORY_TITLE, JOBS_TITLE, PAGER_TITLE};
 
 use agent_bash_render::{Theme, abridged, wrapped};
 use crossterm::event::{KeyCode, KeyEvent};
-use keys::GROUPS;
+use keys::KEY_GROUPS;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -14,7 +14,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 
 /// Columns between keys and their effects.
-const GAP: usize = 3;
+const GAP_COLUMNS: usize = 3;
 
 /// The help while it is open.
 #[derive(Debug, Default)]
@@ -116,24 +116,24 @@ impl Row {
         match self {
             Self::Title(title) => Line::styled(format!(" {title}"), theme.title),
             Self::Both(keys, what) => {
-                let padding = " ".repeat(longest() - Span::raw(*keys).width() + GAP);
+                let padding = " ".repeat(longest() - Span::raw(*keys).width() + GAP_COLUMNS);
                 Line::from_iter([
                     Span::styled(format!(" {keys}{padding}"), theme.accent),
                     Span::styled(*what, theme.text),
                 ])
             }
             Self::Keys(keys) => Line::styled(format!(" {keys}"), theme.accent),
-            Self::What(what) => Line::styled(format!("{INDENT}{what}"), theme.text),
+            Self::What(what) => Line::styled(format!("{EFFECT_INDENT}{what}"), theme.text),
         }
     }
 }
 
 /// Indentation of an effect below its keys.
-const INDENT: &str = "   ";
+const EFFECT_INDENT: &str = "   ";
 
 /// Columns of the keys.
 fn longest() -> usize {
-    let keys = GROUPS.iter().flat_map(|group| group.keys);
+    let keys = KEY_GROUPS.iter().flat_map(|group| group.keys);
     keys.map(|(key, _)| Span::raw(*key).width())
         .max()
         .unwrap_or(0)
@@ -141,8 +141,8 @@ fn longest() -> usize {
 
 /// Returns true if every effect fits on the right of its keys.
 fn fits_beside(width: usize) -> bool {
-    let mut texts = GROUPS.iter().flat_map(|group| group.keys);
-    texts.all(|(_, what)| 1 + longest() + GAP + Span::raw(*what).width() <= width)
+    let mut texts = KEY_GROUPS.iter().flat_map(|group| group.keys);
+    texts.all(|(_, what)| 1 + longest() + GAP_COLUMNS + Span::raw(*what).width() <= width)
 }
 
 /// The rows of each page, of at most this width and height. A group is on one page if it fits.
@@ -150,12 +150,12 @@ fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
     let height = height.max(2);
     let is_wide = fits_beside(width);
     let mut pages: Vec<Vec<Row>> = vec![Vec::new()];
-    for group in GROUPS {
+    for group in KEY_GROUPS {
         let keys = group.keys.iter().map(|(keys, what)| {
             if is_wide {
                 return vec![Row::Both(keys, what)];
             }
-            let columns = width.saturating_sub(INDENT.len());
+            let columns = width.saturating_sub(EFFECT_INDENT.len());
             let below = wrapped(what, columns, Style::default());
             let below = below.into_iter().map(Row::What);
             [Row::Keys(keys)].into_iter().chain(below).collect()
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn every_key_is_on_a_page_at_any_size() {
-        let texts = || GROUPS.iter().flat_map(|group| group.keys);
+        let texts = || KEY_GROUPS.iter().flat_map(|group| group.keys);
         for (width, height, wanted) in [(80, 23, 4), (120, 39, 2), (200, 79, 1), (80, 8, 13)] {
             let mut help = Help::default();
             let mut seen = drawn(&mut help, width, height);
@@ -226,7 +226,7 @@ mod tests {
         let frame = |c: char| " \n\"│╭╮╰╯─".contains(c);
         let words: Vec<&str> = seen.split(frame).filter(|word| !word.is_empty()).collect();
         let all = words.join(" ");
-        for (keys, what) in GROUPS.iter().flat_map(|group| group.keys) {
+        for (keys, what) in KEY_GROUPS.iter().flat_map(|group| group.keys) {
             assert!(
                 all.contains(&format!("{keys} {what}")),
                 "{keys}: {what}\n{seen}"
@@ -238,9 +238,9 @@ mod tests {
     #[test]
     fn help_opens_at_the_page_of_the_open_panel() {
         for (first, key) in [
-            (HISTORY, "this run"),
-            (PAGER, "n N"),
-            (JOBS, "the whole output"),
+            (HISTORY_TITLE, "this run"),
+            (PAGER_TITLE, "n N"),
+            (JOBS_TITLE, "the whole output"),
         ] {
             let mut help = Help::about(first);
             let screen = drawn(&mut help, 80, 15);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn words() -> impl Iterator<Item = &'static str> {
-        let rows = GROUPS.iter().flat_map(|group| group.keys);
+        let rows = KEY_GROUPS.iter().flat_map(|group| group.keys);
         rows.flat_map(|(keys, _)| keys.split(' '))
     }
 

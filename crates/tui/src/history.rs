@@ -4,7 +4,7 @@
 use agent_bash::journals::HistoryEntry;
 
 /// Maximum number of entries.
-const MOST: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 
 /// The entries, oldest first.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ impl History {
             Some(known) => *known = entry,
             None => self.entries.push(entry),
         }
-        let over = self.entries.len().saturating_sub(MOST);
+        let over = self.entries.len().saturating_sub(MAX_ENTRIES);
         self.entries.drain(..over);
     }
 
@@ -50,7 +50,7 @@ impl History {
         self.entries
             .extend(stored.into_iter().filter(|entry| !is_own(entry)));
         self.entries.sort_by_key(|entry| entry.at);
-        let over = self.entries.len().saturating_sub(MOST);
+        let over = self.entries.len().saturating_sub(MAX_ENTRIES);
         self.entries.drain(..over);
     }
 

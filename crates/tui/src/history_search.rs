@@ -15,10 +15,10 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 /// Maximum number of matches.
-const MOST: usize = 500;
+const MAX_MATCHES: usize = 500;
 
 /// Rows of a page.
-const PAGE: isize = 10;
+const PAGE_ROWS: isize = 10;
 
 /// The commands that are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,13 +99,13 @@ impl HistorySearch {
             at.dedup();
             let entry = entry.clone();
             scored.push((score, HistoryMatch { entry, line, at }));
-            if self.query.is_empty() && scored.len() >= MOST {
+            if self.query.is_empty() && scored.len() >= MAX_MATCHES {
                 break;
             }
         }
         // A stable sort keeps the newest first.
         scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
-        scored.truncate(MOST);
+        scored.truncate(MAX_MATCHES);
         self.found = scored.into_iter().map(|(_, found)| found).collect();
     }
 
@@ -152,8 +152,8 @@ impl HistorySearch {
             }
             (KeyCode::Up, _) | (KeyCode::Char('p'), CTRL) => self.go(1),
             (KeyCode::Down, _) | (KeyCode::Char('n'), CTRL) => self.go(-1),
-            (KeyCode::PageUp, _) => self.go(PAGE),
-            (KeyCode::PageDown, _) => self.go(-PAGE),
+            (KeyCode::PageUp, _) => self.go(PAGE_ROWS),
+            (KeyCode::PageDown, _) => self.go(-PAGE_ROWS),
             (KeyCode::Backspace, _) => {
                 self.query.pop();
                 self.search(history);

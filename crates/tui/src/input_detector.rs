@@ -6,7 +6,7 @@ use agent_bash_render::OutputText;
 /// Output of programs that draw, or that found no terminal, in lower case: the switch to the
 /// alternate screen, and the messages of the system and of common programs. At least one program
 /// prints each of them.
-const SIGNS: [&[u8]; 21] = [
+const DRAWING_SIGNS: [&[u8]; 21] = [
     b"\x1b[?1049h",
     b"\x1b[?1047h",
     b"\x1b[?47h",
@@ -40,12 +40,12 @@ const SIGNS: [&[u8]; 21] = [
 ];
 
 /// Bytes of an open line that are examined.
-const LONGEST_QUESTION: usize = 200;
+const MAX_QUESTION_BYTES: usize = 200;
 
 /// Endings of an open line that make it a question: words that are answers, and what a prompt ends
 /// with.
-const ANSWERS: [&str; 5] = ["[y/n]", "(y/n)", "[yes/no]", "(yes/no)", "[y/n/a]"];
-const PROMPTS: [&str; 3] = ["? ", ": ", "> "];
+const QUESTION_ENDINGS: [&str; 5] = ["[y/n]", "(y/n)", "[yes/no]", "(yes/no)", "[y/n/a]"];
+const PROMPT_ENDINGS: [&str; 3] = ["? ", ": ", "> "];
 
 /// The end of the output so far, because a sign may arrive in two pieces.
 #[derive(Debug, Default)]
@@ -60,9 +60,11 @@ fn is_question(open: &str) -> bool {
     let has_words = open.chars().any(char::is_alphabetic);
     let small = open.trim_end().to_lowercase();
     let small = small.trim_end_matches([':', '?']).trim_end();
-    let offers = ANSWERS.iter().any(|answers| small.ends_with(answers));
+    let offers = QUESTION_ENDINGS
+        .iter()
+        .any(|answers| small.ends_with(answers));
     // A number or a part of a sentence, as in `1: ` or `10% => `, expects no answer.
-    let is_prompt = PROMPTS.iter().any(|prompt| {
+    let is_prompt = PROMPT_ENDINGS.iter().any(|prompt| {
         let before = open
             .strip_suffix(prompt)
             .and_then(|it| it.chars().next_back());
@@ -87,8 +89,12 @@ impl InputDetector {
         }
         self.last.extend(bytes.iter().map(u8::to_ascii_lowercase));
         let has = |sign: &&[u8]| self.last.windows(sign.len()).any(|part| part == *sign);
-        self.found = SIGNS.iter().any(has);
-        let longest = SIGNS.iter().map(|sign| sign.len()).max().unwrap_or(0);
+        self.found = DRAWING_SIGNS.iter().any(has);
+        let longest = DRAWING_SIGNS
+            .iter()
+            .map(|sign| sign.len())
+            .max()
+            .unwrap_or(0);
         let old = self.last.len().saturating_sub(longest);
         self.last.drain(..old);
         self.found
@@ -98,7 +104,7 @@ impl InputDetector {
     pub(crate) fn ends_with_question(output: &OutputText) -> bool {
         let last = output.open_line();
         let length = last.chars().count();
-        length <= LONGEST_QUESTION && is_question(&last)
+        length <= MAX_QUESTION_BYTES && is_question(&last)
     }
 }
 

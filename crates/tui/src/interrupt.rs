@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How long an interrupted command may take to end.
-const PATIENCE: Duration = Duration::from_secs(2);
+const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A running command, and the means to end it.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ impl Running {
             // A command that has ended or was cancelled needs no wait, which would delay quitting.
             tokio::select! {
                 () = self.cancel.cancelled() => return,
-                () = clock.sleep(PATIENCE) => {}
+                () = clock.sleep(END_TIMEOUT) => {}
             }
         }
         self.cancel.cancel();
@@ -115,7 +115,7 @@ mod tests {
         let running = Running::new();
         running.started.shell.store(shell.id(), Ordering::Release);
         // Time passes only when the test says so.
-        let clock = Arc::new(DrivenClock::holding(PATIENCE));
+        let clock = Arc::new(DrivenClock::holding(END_TIMEOUT));
         let interrupted = tokio::spawn(running.clone().interrupt(clock));
         running.has_ended();
         interrupted.await.unwrap();

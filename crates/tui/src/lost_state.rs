@@ -5,10 +5,10 @@ use agent_bash_render::syntax::Parsed;
 use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 
 /// Commands that set their operands, up to a `=`.
-const DECLARE: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
+const DECLARING_COMMANDS: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
 
 /// Commands that are named together with their words, which say what they set.
-const WITH_WORDS: [&str; 13] = [
+const COMMANDS_WITH_WORDS: [&str; 13] = [
     ".",
     "alias",
     "enable",
@@ -70,7 +70,7 @@ fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
         return;
     };
     let words: Vec<&str> = words.collect();
-    if DECLARE.contains(&name) && words.first() != Some(&"-p") {
+    if DECLARING_COMMANDS.contains(&name) && words.first() != Some(&"-p") {
         let is_name = |word: &&&str| !word.starts_with(['-', '+']);
         let names = words.iter().filter(is_name);
         let up_to = |word: &&str| word.split(['=', '+']).next().unwrap_or_default().to_owned();
@@ -80,7 +80,7 @@ fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
         all.push(format!("read {}", words.join(" ")));
     } else if name == "printf" && words.first() == Some(&"-v") {
         all.extend(words.get(1).map(|name| (*name).to_owned()));
-    } else if WITH_WORDS.contains(&name) {
+    } else if COMMANDS_WITH_WORDS.contains(&name) {
         let sets = match name {
             "alias" => words.iter().any(|word| word.contains('=')),
             // Without words, or with this one, these commands print the state.

@@ -3,7 +3,7 @@
 use crate::search_origin;
 
 /// Bits of a word.
-const BITS: u64 = u64::BITS as u64;
+const WORD_BITS: u64 = u64::BITS as u64;
 
 /// The lines as a bit set, which is small even for many millions of lines.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -15,12 +15,12 @@ pub(crate) struct Matches {
 impl Matches {
     /// Adds a line by its number.
     pub(crate) fn add(&mut self, line: u64) {
-        let word = usize::try_from(line / BITS).unwrap_or(usize::MAX);
+        let word = usize::try_from(line / WORD_BITS).unwrap_or(usize::MAX);
         if word >= self.words.len() {
             self.words.resize(word.saturating_add(1), 0);
         }
         if let Some(word) = self.words.get_mut(word) {
-            let bit = 1 << (line % BITS);
+            let bit = 1 << (line % WORD_BITS);
             self.count += u64::from(*word & bit == 0);
             *word |= bit;
         }
@@ -33,11 +33,11 @@ impl Matches {
 
     /// The number of matching lines before a line.
     fn before(&self, line: u64) -> u64 {
-        let word = usize::try_from(line / BITS).unwrap_or(usize::MAX);
+        let word = usize::try_from(line / WORD_BITS).unwrap_or(usize::MAX);
         let ones = |word: &u64| u64::from(word.count_ones());
         let whole: u64 = self.words.iter().take(word).map(ones).sum();
         let part = self.words.get(word).map_or(0, |word| {
-            let below = (1 << (line % BITS)) - 1;
+            let below = (1 << (line % WORD_BITS)) - 1;
             ones(&(word & below))
         });
         whole + part
@@ -48,9 +48,9 @@ impl Matches {
         for (at, word) in (0..).zip(&self.words) {
             let in_word = u64::from(word.count_ones());
             if before < in_word {
-                let mut bits = (0..BITS).filter(|bit| word >> bit & 1 == 1);
+                let mut bits = (0..WORD_BITS).filter(|bit| word >> bit & 1 == 1);
                 let bit = bits.nth(usize::try_from(before).ok()?)?;
-                return Some(at * BITS + bit);
+                return Some(at * WORD_BITS + bit);
             }
             before -= in_word;
         }

@@ -5,10 +5,10 @@ use agent_bash_render::{Theme, shortened, words};
 use ratatui::text::{Line, Span};
 
 /// Number of earlier trials that are named.
-const NAMED: usize = 5;
+const MAX_NAMED_TRIALS: usize = 5;
 
 /// Minimum of columns for a trial's command.
-const LEAST: usize = 8;
+const MIN_COMMAND_COLUMNS: usize = 8;
 
 /// A note.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl HeldNote {
     pub(crate) fn new(trials: Vec<Changes>, session: String) -> Self {
         let count = trials.len();
         Self {
-            newest: trials.into_iter().rev().take(NAMED).collect(),
+            newest: trials.into_iter().rev().take(MAX_NAMED_TRIALS).collect(),
             count,
             session,
         }
@@ -62,7 +62,7 @@ impl HeldNote {
             let why = trial.in_the_way();
             lines.extend(why.map(|why| line(&format!("    {why}"), theme.warning)));
         }
-        if self.count > NAMED {
+        if self.count > MAX_NAMED_TRIALS {
             lines.push(line("  …", theme.text));
         }
         let them = if self.count == 1 { "it" } else { "them" };
@@ -93,7 +93,9 @@ pub fn named_trial(trial: &Changes, columns: usize) -> String {
         return shortened(&format!("{name}{counts}"), columns);
     };
     let other_columns = wide(&name) + wide(&counts) + wide(" · ");
-    let room = columns.saturating_sub(other_columns).max(LEAST);
+    let room = columns
+        .saturating_sub(other_columns)
+        .max(MIN_COMMAND_COLUMNS);
     let command = shortened(command, room);
     shortened(&format!("{name}{command} · {counts}"), columns)
 }
@@ -127,12 +129,12 @@ mod tests {
         lines.iter().map(ToString::to_string).collect()
     }
 
-    const LONG: &str = "mkdir -p k/d; echo one > k/d/a; ln -s ../a k/link; mv old.txt new.txt; rm b; chmod +x run.sh";
+    const LONG_COMMAND: &str = "mkdir -p k/d; echo one > k/d/a; ln -s ../a k/link; mv old.txt new.txt; rm b; chmod +x run.sh";
 
     #[test]
     fn trials_are_named_in_the_available_width() {
-        let trials = [trial(41, "rm a"), trial(42, LONG)];
-        let long = format!("  trial 42: {LONG} · Δ +4 −1 →1 m1");
+        let trials = [trial(41, "rm a"), trial(42, LONG_COMMAND)];
+        let long = format!("  trial 42: {LONG_COMMAND} · Δ +4 −1 →1 m1");
         let want = [
             "2 trials of earlier runs wait for your decision:",
             &long,

@@ -16,13 +16,13 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// Columns per step sideways.
-const SIDEWAYS: isize = 16;
+const COLUMNS_PER_STEP: isize = 16;
 
 /// Lines per wheel step.
-const WHEEL: i64 = 3;
+const LINES_PER_WHEEL_STEP: i64 = 3;
 
 /// How long a search may take before the pager shows that it continues.
-const MOMENT: Duration = Duration::from_millis(300);
+const SEARCH_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
 /// A search in progress.
 #[derive(Debug, Default)]
@@ -38,7 +38,7 @@ struct Searching {
 }
 
 /// Interval at which a followed file is read.
-const LOOK: Duration = Duration::from_millis(400);
+const FOLLOW_INTERVAL: Duration = Duration::from_millis(400);
 
 /// The pager and its text.
 #[derive(Debug)]
@@ -155,7 +155,7 @@ impl PagerState {
         }
         let count = u64::from(self.rows);
         if self.follows {
-            let is_early = |looked| now.saturating_sub(looked) < LOOK;
+            let is_early = |looked| now.saturating_sub(looked) < FOLLOW_INTERVAL;
             if self.looked.is_some_and(is_early) {
                 return None;
             }
@@ -235,7 +235,7 @@ impl PagerState {
     /// When to draw again without an event: to show that a search continues.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let searching = self.searching.as_ref().filter(|it| !it.is_shown)?;
-        Some(searching.since? + MOMENT)
+        Some(searching.since? + SEARCH_NOTICE_DELAY)
     }
 
     /// Moves, and abandons a search.
@@ -270,8 +270,8 @@ impl PagerState {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
             Event::Mouse(mouse) => {
                 match mouse.kind {
-                    MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-WHEEL)),
-                    MouseEventKind::ScrollDown => self.go(PagerMove::Lines(WHEEL)),
+                    MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-LINES_PER_WHEEL_STEP)),
+                    MouseEventKind::ScrollDown => self.go(PagerMove::Lines(LINES_PER_WHEEL_STEP)),
                     _ => {}
                 }
                 PagerRequest::Nothing
@@ -328,8 +328,8 @@ impl PagerState {
             }
             (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
             (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
-            (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
-            (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
+            (KeyCode::Left, _) => self.go(PagerMove::Columns(-COLUMNS_PER_STEP)),
+            (KeyCode::Right, _) => self.go(PagerMove::Columns(COLUMNS_PER_STEP)),
             _ => {}
         }
         PagerRequest::Nothing
@@ -401,7 +401,7 @@ impl PagerState {
             return false;
         };
         let since = *searching.since.get_or_insert(now);
-        searching.is_shown = now.saturating_sub(since) >= MOMENT;
+        searching.is_shown = now.saturating_sub(since) >= SEARCH_NOTICE_DELAY;
         searching.is_shown
     }
 

@@ -8,10 +8,10 @@ use unicode_segmentation::UnicodeSegmentation;
 const ANY_CASE: &str = "(?i)";
 
 /// The sign before a pattern that is sought backwards.
-const BACK: char = '?';
+const BACKWARD_SIGN: char = '?';
 
 /// Bytes of the sign before a pattern.
-const SIGN: usize = 1;
+const SIGN_BYTES: usize = 1;
 
 /// The pattern while it is typed.
 #[derive(Debug, Default)]
@@ -48,12 +48,12 @@ impl PatternInput {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.typed = None,
             (KeyCode::Backspace, _) => {
                 let last = typed.grapheme_indices(true).next_back();
-                typed.truncate(last.map_or(0, |(at, _)| at).max(SIGN));
+                typed.truncate(last.map_or(0, |(at, _)| at).max(SIGN_BYTES));
             }
-            (KeyCode::Up, _) if typed.len() == SIGN => typed.push_str(&self.last),
+            (KeyCode::Up, _) if typed.len() == SIGN_BYTES => typed.push_str(&self.last),
             (KeyCode::Enter, _) => {
-                self.is_back = typed.starts_with(BACK);
-                let entered = self.typed.take()?.split_off(SIGN);
+                self.is_back = typed.starts_with(BACKWARD_SIGN);
+                let entered = self.typed.take()?.split_off(SIGN_BYTES);
                 if !entered.is_empty() {
                     self.last.clone_from(&entered);
                 }

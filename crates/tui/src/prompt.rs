@@ -22,13 +22,13 @@ use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 use std::sync::Arc;
 
 /// Columns in front of the text.
-const MARK: u16 = 2;
+const MARK_COLUMNS: u16 = 2;
 
 /// Maximum height of the prompt in rows.
-const MOST_ROWS: u16 = 12;
+const MAX_ROWS: u16 = 12;
 
 /// Columns from which on the hint names both marks of own commands.
-const ROOM_FOR_BOTH: usize = 58;
+const BOTH_MARKS_COLUMNS: usize = 58;
 
 /// The text being edited, and the history.
 #[derive(Debug)]
@@ -271,15 +271,15 @@ impl Prompt {
 
     /// The height of the prompt in rows.
     pub(crate) fn height(&self, width: u16) -> u16 {
-        let columns = width.saturating_sub(MARK);
+        let columns = width.saturating_sub(MARK_COLUMNS);
         let rows = PromptView::rows(&self.text(), columns);
-        u16::try_from(rows).unwrap_or(MOST_ROWS).min(MOST_ROWS)
+        u16::try_from(rows).unwrap_or(MAX_ROWS).min(MAX_ROWS)
     }
 
     /// The numbers of hidden rows above and below. The row of the cursor is the last drawn one, or
     /// above it.
     pub(crate) fn hidden(&self, area: Rect) -> (usize, usize) {
-        let columns = area.width.saturating_sub(MARK);
+        let columns = area.width.saturating_sub(MARK_COLUMNS);
         let text = self.text();
         let rows = PromptView::rows(&text, columns);
         let cursor = PromptView::rows(&text[..self.cursor()], columns);
@@ -337,7 +337,7 @@ impl Prompt {
         frame.buffer_mut().set_string(area.x, area.y, mark, style);
         let rest = beside_mark(area);
         if text.is_empty() {
-            let hint = if usize::from(rest.width) < ROOM_FOR_BOTH {
+            let hint = if usize::from(rest.width) < BOTH_MARKS_COLUMNS {
                 "a command · !command is yours"
             } else {
                 "a command · !command is yours · !!command is yours alone"
@@ -369,8 +369,8 @@ fn is_undo(key: KeyEvent) -> bool {
 /// The area of the text, to the right of the mark.
 fn beside_mark(area: Rect) -> Rect {
     Rect {
-        x: area.x + MARK.min(area.width),
-        width: area.width.saturating_sub(MARK),
+        x: area.x + MARK_COLUMNS.min(area.width),
+        width: area.width.saturating_sub(MARK_COLUMNS),
         ..area
     }
 }

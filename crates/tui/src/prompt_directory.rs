@@ -8,10 +8,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Limit of bytes read of a file of git.
-const MOST: u64 = 4096;
+const MAX_FILE_BYTES: u64 = 4096;
 
 /// Characters of a commit's name if no branch is checked out.
-const SHORT: usize = 7;
+const SHORT_HASH_CHARS: usize = 7;
 
 /// A directory, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -131,7 +131,7 @@ fn branch(directory: &Path) -> Option<String> {
     let head = head.strip_prefix("ref: ").unwrap_or(head);
     let name = match head.strip_prefix("refs/") {
         Some(name) => name.strip_prefix("heads/").unwrap_or(head),
-        None => head.get(..SHORT)?,
+        None => head.get(..SHORT_HASH_CHARS)?,
     };
     let under_way = under_way.map(|what| format!(" {what}")).unwrap_or_default();
     Some(one_line(&format!("{name}{under_way}")).into_owned())
@@ -139,17 +139,17 @@ fn branch(directory: &Path) -> Option<String> {
 
 /// An unfinished operation, as git's own prompt shows it: `REBASE 1/2`.
 fn under_way(git: &Path) -> Option<String> {
-    const REBASES: [(&str, &str, &str); 2] = [
+    const REBASE_FILES: [(&str, &str, &str); 2] = [
         ("rebase-merge", "msgnum", "end"),
         ("rebase-apply", "next", "last"),
     ];
-    const OTHERS: [(&str, &str); 4] = [
+    const OTHER_OPERATIONS: [(&str, &str); 4] = [
         ("MERGE_HEAD", "MERGING"),
         ("CHERRY_PICK_HEAD", "CHERRY-PICKING"),
         ("REVERT_HEAD", "REVERTING"),
         ("BISECT_LOG", "BISECTING"),
     ];
-    for (of, step, last) in REBASES {
+    for (of, step, last) in REBASE_FILES {
         let of = git.join(of);
         let number = |name| beginning(&of.join(name)).map(|text| text.trim_end().to_owned());
         if let (Some(step), Some(last)) = (number(step), number(last)) {
@@ -161,7 +161,7 @@ fn under_way(git: &Path) -> Option<String> {
             return Some(format!("{what} {step}/{last}"));
         }
     }
-    let mut others = OTHERS.into_iter();
+    let mut others = OTHER_OPERATIONS.into_iter();
     let found = others.find(|(name, _)| git.join(name).exists());
     found.map(|(_, what)| what.to_owned())
 }
@@ -173,7 +173,7 @@ fn beginning(path: &Path) -> Option<String> {
         let found = file.metadata();
         found.is_ok_and(|found| found.is_file())
     })?;
-    file.take(MOST).read_to_string(&mut text).ok()?;
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text).ok()?;
     Some(text)
 }
 

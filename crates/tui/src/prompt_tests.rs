@@ -179,7 +179,7 @@ fn pasted_text_does_not_act() {
 }
 
 /// A flag, a family, a combining accent, a keycap.
-const CLUSTERS: [&str; 4] = [
+const GRAPHEME_CLUSTERS: [&str; 4] = [
     "🇩🇪",
     "👨\u{200d}👩\u{200d}👧",
     "e\u{301}\u{323}",
@@ -190,7 +190,7 @@ const CLUSTERS: [&str; 4] = [
 fn cursor_and_deletions_treat_a_cluster_as_one() {
     let shift = |code| KeyEvent::new(code, KeyModifiers::SHIFT);
     let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
-    for cluster in CLUSTERS {
+    for cluster in GRAPHEME_CLUSTERS {
         let whole = format!("a{cluster}b");
         let beside = ["", "a", &whole[..=cluster.len()], &whole];
         let mut prompt = Prompt::new(&Theme::plain());
@@ -246,7 +246,7 @@ fn cursor_and_deletions_treat_a_cluster_as_one() {
 
 #[test]
 fn cursor_never_stops_within_a_cluster() {
-    for cluster in CLUSTERS {
+    for cluster in GRAPHEME_CLUSTERS {
         let mut prompt = Prompt::new(&Theme::plain());
         prompt.paste(&format!("{cluster}\nxyz"));
         prompt.key(key(KeyCode::Home));

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How long a question must be shown before a key answers it: an earlier key was meant for
 /// something else. The same delay protects a program that has started by itself.
-pub(crate) const AT_LEAST: Duration = Duration::from_millis(600);
+pub(crate) const MIN_SHOWN_TIME: Duration = Duration::from_millis(600);
 
 /// The open questions. The first one is shown.
 #[derive(Debug, Default)]
@@ -86,7 +86,7 @@ impl Questions {
             _ => None,
         };
         if let Some(yes) = answer
-            && now.saturating_sub(self.since) >= AT_LEAST
+            && now.saturating_sub(self.since) >= MIN_SHOWN_TIME
         {
             self.since = now;
             return first.answered(yes);

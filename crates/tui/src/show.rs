@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Minimum time between two frames.
-const FRAME: Duration = Duration::from_micros(16_667);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
 
 /// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's
 /// terminal while it runs.
@@ -86,14 +86,19 @@ async fn follow(
     let mut drawn: Option<Duration> = None;
     loop {
         let now = clock.now();
-        if changed && drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME) {
+        if changed && drawn.is_none_or(|last| now.saturating_sub(last) >= MIN_FRAME_INTERVAL) {
             host.draw(&Targets::default(), |frame| {
                 console.draw(frame, frame.area(), now, theme);
             })?;
             (changed, drawn) = (false, Some(now));
         }
         let last = drawn.unwrap_or_default();
-        let next = last + if changed { FRAME } else { SPINNER_STEP };
+        let next = last
+            + if changed {
+                MIN_FRAME_INTERVAL
+            } else {
+                SPINNER_STEP
+            };
         let wake = console
             .deadline()
             .map_or(next, |deadline| deadline.min(next));

@@ -17,14 +17,14 @@ const CARD_KEYS: &str = "y Y copy · e edit · R again · f fold · esc back  ";
 const EARLIER_KEYS: &str = "Y copy command · esc back  ";
 
 /// Columns that the directory and the branch keep before other parts are dropped for them.
-const LEAST_DIRECTORY: usize = 12;
-const LEAST_BRANCH: usize = 12;
+const MIN_DIRECTORY_COLUMNS: usize = 12;
+const MIN_BRANCH_COLUMNS: usize = 12;
 
 /// Columns below which a directory is not useful.
-const NO_DIRECTORY: usize = 6;
+const USEFUL_DIRECTORY_COLUMNS: usize = 6;
 
 /// Separates the directories of calls and of the user's own commands.
-const OWN: &str = " · ! ";
+const OWN_DIRECTORY_SEPARATOR: &str = " · ! ";
 
 /// Shortens a text to a number of columns.
 type Shorten = fn(&str, usize) -> String;
@@ -110,7 +110,7 @@ fn fewer(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static
         }
         parts.retain(|part| part.rank != last);
     }
-    if room < NO_DIRECTORY {
+    if room < USEFUL_DIRECTORY_COLUMNS {
         return Line::default();
     }
     for part in &mut parts {
@@ -121,13 +121,13 @@ fn fewer(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static
 
 /// Shortens directories at their beginning: their ends say more.
 fn shorten_directories(shown: &str, columns: usize) -> String {
-    let Some((calls, own)) = shown.split_once(OWN) else {
+    let Some((calls, own)) = shown.split_once(OWN_DIRECTORY_SEPARATOR) else {
         return end_of(shown, columns);
     };
-    let columns = columns.saturating_sub(OWN.chars().count());
+    let columns = columns.saturating_sub(OWN_DIRECTORY_SEPARATOR.chars().count());
     let own = end_of(own, (columns / 2).max(columns.saturating_sub(width(calls))));
     let calls = end_of(calls, columns.saturating_sub(width(&own)));
-    format!("{calls}{OWN}{own}")
+    format!("{calls}{OWN_DIRECTORY_SEPARATOR}{own}")
 }
 
 /// The end of a path, from one of its directories on if there is room: `…/b/c`.
@@ -160,11 +160,11 @@ fn state_parts(app: &App) -> Vec<StatusPart> {
         short: None,
     };
     let mut parts = vec![StatusPart {
-        least: Some((LEAST_DIRECTORY, shorten_directories)),
+        least: Some((MIN_DIRECTORY_COLUMNS, shorten_directories)),
         ..part(0, app.directory.shown.clone(), theme.text)
     }];
     let branch = app.directory.branch.as_ref().map(|branch| StatusPart {
-        least: Some((LEAST_BRANCH, shortened)),
+        least: Some((MIN_BRANCH_COLUMNS, shortened)),
         ..part(4, format!("⎇ {branch}"), theme.accent)
     });
     parts.extend(branch);

@@ -77,7 +77,11 @@ fn narrow_windows_show_waiting_trials_in_a_sandbox() {
     ] {
         assert_eq!(drawn(&app, width), wanted, "{width}");
     }
-    let line = fewer(state_parts(&app), NO_DIRECTORY - 1, &Theme::plain());
+    let line = fewer(
+        state_parts(&app),
+        USEFUL_DIRECTORY_COLUMNS - 1,
+        &Theme::plain(),
+    );
     assert_eq!(line.width(), 0);
 }
 

@@ -1,6 +1,6 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
-pub(crate) use crate::entry::{Card, CardEntry, EntryId, TRYING};
+pub(crate) use crate::entry::{Card, CardEntry, EntryId, TRIAL_NOTE};
 
 use crate::note::Note;
 use agent_bash::core::Timestamp;
@@ -17,20 +17,20 @@ use std::task::Waker;
 use std::time::Duration;
 
 /// Maximum number of entries. Two thousand cards of short commands take 15 MB.
-const MOST: usize = 2000;
+const MAX_ENTRIES: usize = 2000;
 
 /// Limit of output bytes of all cards. Each holds at most an `OutputLimits::CARD`.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
 /// The text in the place of dropped cards.
-const DROPPED: [&str; 2] = ["Earlier cards were dropped;", "`agent-bash log` has them."];
+const DROPPED_TEXT: [&str; 2] = ["Earlier cards were dropped;", "`agent-bash log` has them."];
 
 /// Rows of output on a collapsed card: half of the available ones, within these bounds.
-const LEAST_ROWS: usize = 4;
-const MOST_ROWS: usize = 40;
+const MIN_COLLAPSED_ROWS: usize = 4;
+const MAX_COLLAPSED_ROWS: usize = 40;
 
 /// Identifies the notice about dropped cards.
-const NOTICE: EntryId = EntryId(0);
+const NOTICE_ID: EntryId = EntryId(0);
 
 /// All entries, and the scroll position.
 #[derive(Debug, Default)]
@@ -112,21 +112,24 @@ impl Transcript {
     fn drop_old(&mut self) {
         let mut bytes: usize = self.entries.iter().map(|entry| entry.bytes).sum();
         let mut has_dropped = false;
-        while self.entries.len() > MOST || bytes > MOST_BYTES {
+        while self.entries.len() > MAX_ENTRIES || bytes > MAX_OUTPUT_BYTES {
             // The card that is added now stays in any case.
             let older = self.entries.len().saturating_sub(1);
             let mut old = self.entries.iter().take(older);
-            let Some(at) = old.position(|entry| !entry.must_stay() && entry.id != NOTICE) else {
+            let Some(at) = old.position(|entry| !entry.must_stay() && entry.id != NOTICE_ID) else {
                 break;
             };
             bytes -= self.entries.remove(at).map_or(0, |entry| entry.bytes);
             has_dropped = true;
         }
-        let is_shown = self.entries.front().is_some_and(|first| first.id == NOTICE);
+        let is_shown = self
+            .entries
+            .front()
+            .is_some_and(|first| first.id == NOTICE_ID);
         if has_dropped && !is_shown {
-            let lines = DROPPED.map(Line::from).to_vec();
+            let lines = DROPPED_TEXT.map(Line::from).to_vec();
             let notice = Card::Note(Note::Lines(lines));
-            let notice = CardEntry::new(NOTICE, notice, Duration::ZERO);
+            let notice = CardEntry::new(NOTICE_ID, notice, Duration::ZERO);
             self.entries.push_front(notice);
         }
     }
@@ -394,7 +397,7 @@ impl Transcript {
         let width = area.width;
         let anchor = self.anchor();
         let mut total = 0;
-        let rows = (usize::from(window) / 2).clamp(LEAST_ROWS, MOST_ROWS);
+        let rows = (usize::from(window) / 2).clamp(MIN_COLLAPSED_ROWS, MAX_COLLAPSED_ROWS);
         for entry in &mut self.entries {
             entry.refresh(now);
             entry.collapse_to(rows);

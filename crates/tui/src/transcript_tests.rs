@@ -228,7 +228,7 @@ fn dropped_cards_leave_a_notice_and_trials_are_not_dropped() {
     trial.changes = Some(CardChanges::new(set));
     let trial = transcript.add(Card::Tool(Box::new(trial)), Duration::ZERO);
     let second = transcript.add(tool("second", 1), Duration::ZERO);
-    for _ in 2..MOST {
+    for _ in 2..MAX_ENTRIES {
         transcript.add(tool("other", 0), Duration::ZERO);
     }
     assert!(transcript.get(second).is_some());
@@ -237,13 +237,13 @@ fn dropped_cards_leave_a_notice_and_trials_are_not_dropped() {
     assert!(transcript.get(trial).is_some(), "it waits for a decision");
     transcript.go_to_top();
     let screen = shown(&mut transcript, 40, 12);
-    assert_eq!(screen[..2], DROPPED);
+    assert_eq!(screen[..2], DROPPED_TEXT);
     assert!(screen[3].contains("$ trial"), "{screen:?}");
     transcript.clear();
     assert!(transcript.get(trial).is_some());
     // Large cards count by their size.
     let large = transcript.add(tool("large", 1), Duration::ZERO);
-    transcript.change(large, |entry| entry.bytes = MOST_BYTES + 1);
+    transcript.change(large, |entry| entry.bytes = MAX_OUTPUT_BYTES + 1);
     transcript.add(tool("next", 1), Duration::ZERO);
     assert!(transcript.get(large).is_none());
 }

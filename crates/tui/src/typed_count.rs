@@ -41,11 +41,11 @@ pub(crate) fn lines(count: Option<u64>) -> i64 {
 }
 
 /// Limit of files that one key moves by.
-const MOST_TIMES: i64 = 1000;
+const MAX_TIMES: i64 = 1000;
 
 /// The number of files; 1 if no number was typed.
 pub(crate) fn times(count: Option<u64>) -> i64 {
-    lines(count).min(MOST_TIMES)
+    lines(count).min(MAX_TIMES)
 }
 
 #[cfg(test)]

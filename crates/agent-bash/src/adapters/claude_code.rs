@@ -6,7 +6,7 @@ use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
 
 /// Default time limit of a background command.
-const BACKGROUND: Duration = Duration::from_secs(1800);
+const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(1800);
 
 pub(super) static ADAPTER: Adapter = Adapter {
     name: "claude-code",
@@ -94,7 +94,7 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
             given
                 .millis("timeout")
                 .filter(|limit| !limit.is_zero())
-                .or(is_background.then_some(BACKGROUND)),
+                .or(is_background.then_some(BACKGROUND_TIMEOUT)),
         )
         .description(given.text("description").map(str::to_owned))
         .mode(is_background.then_some(Mode::Background));

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Bounds for the time until an answer to a new command, or to input.
-const YIELDS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(30)];
+const YIELD_BOUNDS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(30)];
 
 /// Bounds for the time until an answer to a `write_stdin` without input.
-const POLLS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(300)];
+const POLL_BOUNDS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(300)];
 
 /// Default for a new command.
-const YIELD: Duration = Duration::from_secs(10);
+const DEFAULT_YIELD: Duration = Duration::from_secs(10);
 
 const MAX_OUTPUT_TOKENS: Field = Field::optional(
     "max_output_tokens",
@@ -67,7 +67,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
                 Field::optional(
                     "sandbox_permissions",
-                    FieldType::OneOf(&["use_default", ESCALATED]),
+                    FieldType::OneOf(&["use_default", REQUIRE_ESCALATED]),
                     "Per-command sandbox override. Defaults to `use_default`; use `require_escalated` for unsandboxed execution.",
                 ),
                 Field::optional(
@@ -116,7 +116,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     ],
 };
 
-const ESCALATED: &str = "require_escalated";
+const REQUIRE_ESCALATED: &str = "require_escalated";
 
 /// The terminal size that Codex uses.
 fn size() -> PtySize {
@@ -132,24 +132,28 @@ fn exec(given: &CallFields) -> Result<Plan, String> {
             "`shell` must be bash, or be left out: commands are checked as bash reads them; got \"{shell}\""
         ));
     }
-    let is_escalated = given.text("sandbox_permissions") == Some(ESCALATED);
-    let reason = given.text("justification").unwrap_or(ESCALATED);
+    let is_escalated = given.text("sandbox_permissions") == Some(REQUIRE_ESCALATED);
+    let reason = given.text("justification").unwrap_or(REQUIRE_ESCALATED);
     let wanted = Wanted {
         escalation: is_escalated.then(|| reason.to_owned()),
         window: Some(budget(given).max(1)),
         terminal: given.flag("tty").then(size),
         ..Wanted::from(Request::new(command).cwd(given.text("workdir").map(str::to_owned)))
     };
-    let after = given.millis("yield_time_ms").unwrap_or(YIELD);
+    let after = given.millis("yield_time_ms").unwrap_or(DEFAULT_YIELD);
     Ok(Plan::Yield(
         Box::new(wanted),
-        after.clamp(YIELDS[0], YIELDS[1]),
+        after.clamp(YIELD_BOUNDS[0], YIELD_BOUNDS[1]),
     ))
 }
 
 fn stdin(given: &CallFields) -> Result<Plan, String> {
     let chars = given.text("chars").unwrap_or_default();
-    let [least, most] = if chars.is_empty() { POLLS } else { YIELDS };
+    let [least, most] = if chars.is_empty() {
+        POLL_BOUNDS
+    } else {
+        YIELD_BOUNDS
+    };
     let wait = given.millis("yield_time_ms").unwrap_or(least);
     Ok(Plan::Write(Written {
         session: given.count("session_id").ok_or("`session_id` is missing")?,

@@ -252,9 +252,9 @@ fn whole(value: &Value) -> Option<u64> {
 
 /// A value as quoted in errors.
 fn shortened(value: &Value) -> String {
-    const SHOWN: usize = 60;
+    const MAX_QUOTED_CHARS: usize = 60;
     let text = value.to_string();
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

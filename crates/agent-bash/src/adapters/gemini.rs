@@ -1,7 +1,7 @@
 //! The `run_shell_command` of gemini-cli.
 
 use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
-use crate::layout::adapters::gemini::{SHOWN, write};
+use crate::layout::adapters::gemini::{MAX_OUTPUT_BYTES, write};
 use agent_bash_core::{Mode, Request, Streams, Truncation};
 use std::time::Duration;
 
@@ -11,12 +11,14 @@ pub(super) static ADAPTER: Adapter = Adapter {
     source: "npm @google/gemini-cli-core 0.61.0: tools/shell.js, tools/definitions/dynamic-declaration-helpers.js",
     knobs: Knobs {
         streams: Streams::Merged,
-        truncation: Some(Truncation::Tail { bytes: SHOWN }),
+        truncation: Some(Truncation::Tail {
+            bytes: MAX_OUTPUT_BYTES,
+        }),
         ..Knobs::NONE
     },
     tools: &[Tool {
         name: "run_shell_command",
-        about: ABOUT,
+        about: DESCRIPTION,
         provider: None,
         fields: &[
             Field::required(
@@ -56,7 +58,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     }],
 };
 
-const ABOUT: &str = "\
+const DESCRIPTION: &str = "\
 This tool executes a given shell command as `bash -c <command>`. Command can start background processes using `&`. Command is \
 executed as a subprocess that leads its own process group. Command process group can be terminated as `kill -- -PGID` or \
 signaled as `kill -s SIGNAL -- -PGID`.
@@ -77,7 +79,7 @@ volume while still capturing necessary information.
       Process Group PGID: Only included if available.";
 
 /// Maximum delay of an answer for the first output of a background command.
-const LONGEST_DELAY: Duration = Duration::from_secs(30);
+const MAX_DELAY: Duration = Duration::from_secs(30);
 
 fn plan(given: &CallFields) -> Result<Plan, String> {
     let command = given.text("command").unwrap_or_default();
@@ -91,7 +93,7 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
         .description(given.text("description").map(str::to_owned))
         .mode(is_background.then_some(Mode::Background));
     let wanted = Wanted {
-        linger: is_background.then_some(delay.min(LONGEST_DELAY)),
+        linger: is_background.then_some(delay.min(MAX_DELAY)),
         ..Wanted::from(request)
     };
     Ok(Plan::Run(vec![wanted]))

@@ -41,7 +41,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
 };
 
 /// The room reserved for notes on truncated output: its length, and the link to the full output.
-const FOR_NOTES: u64 = 200;
+const NOTES_BYTES: u64 = 200;
 
 fn plan(given: &CallFields) -> Result<Plan, String> {
     let commands = given.texts("commands");
@@ -62,7 +62,7 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
 /// would be too little.
 fn window(share: u64) -> usize {
     share
-        .saturating_sub(FOR_NOTES)
-        .max(share.min(FOR_NOTES))
+        .saturating_sub(NOTES_BYTES)
+        .max(share.min(NOTES_BYTES))
         .max(1) as usize
 }

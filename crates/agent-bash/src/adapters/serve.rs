@@ -196,7 +196,7 @@ impl Adapted {
         let begun = self.clock.now();
         let call = self.running.find(session);
         let call = call.ok_or_else(|| format!("Unknown process id {session}"))?;
-        if chars == INTERRUPT && !call.is_on_terminal() {
+        if chars == CTRL_C && !call.is_on_terminal() {
             call.cancel.cancel();
         } else if !chars.is_empty() && call.account().is_none() {
             call.write(chars.as_bytes()).map_err(|error| match error {
@@ -264,7 +264,7 @@ impl Adapted {
         let read = run_blocking(move || {
             let range = OutputRange::From {
                 offset: 0,
-                max_bytes: FIRST,
+                max_bytes: MAX_FIRST_OUTPUT_BYTES,
             };
             jobs.output(&job, range)
         });
@@ -338,10 +338,10 @@ const STDIN_CLOSED: &str =
     "stdin is closed for this session; rerun exec_command with tty=true to keep stdin open";
 
 /// Ctrl-C, which a terminal turns into SIGINT. A command without a terminal is ended instead.
-const INTERRUPT: &str = "\u{3}";
+const CTRL_C: &str = "\u{3}";
 
 /// How much of a background command's first output is in its answer.
-const FIRST: usize = 16 * 1024;
+const MAX_FIRST_OUTPUT_BYTES: usize = 16 * 1024;
 
 fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> ToolAnswer {
     let (done, result) = match outcome {

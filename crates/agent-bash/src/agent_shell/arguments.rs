@@ -21,7 +21,7 @@ pub enum Commands {
 
 /// Long options without a value, with which bash still runs commands. bash also takes them with one
 /// dash.
-const LONG: [&str; 8] = [
+const LONG_OPTIONS: [&str; 8] = [
     "login",
     "noediting",
     "noprofile",
@@ -33,7 +33,7 @@ const LONG: [&str; 8] = [
 ];
 
 /// Letters of options that bash and `set` know.
-const LETTERS: &[u8] = b"abefhiklmnprstuvxBCEHPTlc";
+const OPTION_LETTERS: &[u8] = b"abefhiklmnprstuvxBCEHPTlc";
 
 impl Commands {
     /// Reads the arguments, without `argv[0]`, as bash 5.2 does.
@@ -46,7 +46,7 @@ impl Commands {
         while let Some(word) = words.next() {
             let bytes = word.as_bytes();
             let long = bytes.strip_prefix(b"--").or(bytes.strip_prefix(b"-"));
-            if long.is_some_and(|name| LONG.iter().any(|it| it.as_bytes() == name)) {
+            if long.is_some_and(|name| LONG_OPTIONS.iter().any(|it| it.as_bytes() == name)) {
                 continue;
             }
             match bytes {
@@ -64,7 +64,7 @@ impl Commands {
                             b'c' if *sign == b'-' => is_command = true,
                             b's' if *sign == b'-' => is_stdin = true,
                             b'i' if *sign == b'-' => is_interactive = true,
-                            other if LETTERS.contains(other) => {}
+                            other if OPTION_LETTERS.contains(other) => {}
                             _ => return Self::Other,
                         }
                     }

@@ -18,7 +18,7 @@ const MAX_ID_BYTES: usize = 64;
 
 /// The agents that name their conversation to their commands, and the variable. opencode 1.18.33,
 /// Gemini CLI 0.61.0 and pi 0.73.1 set no such variable.
-const VARIABLES: &[(&str, &str)] = &[
+const CONVERSATION_VARIABLES: &[(&str, &str)] = &[
     ("claude-code", "CLAUDE_CODE_SESSION_ID"),
     ("codex", "CODEX_THREAD_ID"),
     ("copilot-cli", "COPILOT_AGENT_SESSION_ID"),
@@ -31,14 +31,16 @@ const VARIABLES: &[(&str, &str)] = &[
 /// An agent that runs below another agent inherits the other agent's variables. The order of the
 /// table then decides, so that all commands of the inner agent have the same conversation.
 pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<ConversationId<'_>> {
-    VARIABLES.iter().find_map(|&(agent, variable)| {
-        let id = environment.get(OsStr::new(variable))?.to_str()?;
-        is_path_component(id).then_some(ConversationId { agent, id })
-    })
+    CONVERSATION_VARIABLES
+        .iter()
+        .find_map(|&(agent, variable)| {
+            let id = environment.get(OsStr::new(variable))?.to_str()?;
+            is_path_component(id).then_some(ConversationId { agent, id })
+        })
 }
 
 /// The first word of the name of a conversation that has no identifier.
-const UNNAMED: &str = "agent";
+const UNNAMED_PREFIX: &str = "agent";
 
 /// Returns the name of the state directory of an agent's conversation. `process` is the pid and the
 /// start time of the agent's process: the conversation of an agent that sets no variable.
@@ -48,7 +50,7 @@ pub fn conversation_name(
 ) -> String {
     match conversation_of(environment) {
         Some(known) => format!("{}-{}", known.agent, known.id),
-        None => format!("{UNNAMED}-{}-{}", process.0, process.1),
+        None => format!("{UNNAMED_PREFIX}-{}-{}", process.0, process.1),
     }
 }
 
@@ -57,9 +59,9 @@ pub fn is_conversation_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let of = |agent: &str| name.strip_prefix(agent)?.strip_prefix('-');
     let is_known = |(agent, _): &(&str, &str)| of(agent).is_some_and(is_path_component);
-    let process = of(UNNAMED).and_then(|rest| rest.split_once('-'));
+    let process = of(UNNAMED_PREFIX).and_then(|rest| rest.split_once('-'));
     let is_process = process.is_some_and(|(pid, start)| is_number(pid) && is_number(start));
-    is_process || VARIABLES.iter().any(is_known)
+    is_process || CONVERSATION_VARIABLES.iter().any(is_known)
 }
 
 fn is_path_component(id: &str) -> bool {

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The directories that are searched for shells before `$PATH`.
-const DIRECTORIES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
+const SHELL_DIRECTORIES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 
 /// Why no shell was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +52,7 @@ pub fn real_shell(
     }
     let searched = env.get(OsStr::new("PATH")).map(std::env::split_paths);
     let searched = searched.into_iter().flatten().filter(|it| it.is_absolute());
-    let directories = DIRECTORIES.iter().map(PathBuf::from).chain(searched);
+    let directories = SHELL_DIRECTORIES.iter().map(PathBuf::from).chain(searched);
     let found = directories
         .map(|directory| directory.join(name))
         .find(|path| unusable(path, own).is_none());

@@ -12,10 +12,10 @@ use agent_bash_syntax::ast::{
 use std::borrow::Cow;
 
 /// Stands for a word of a template: the model's text as one literal word.
-pub(super) const COMMAND: &str = "@command@";
+pub(super) const COMMAND_PLACEHOLDER: &str = "@command@";
 
 /// Stands for the last command of a subshell in a template: all lines there are the model's text.
-pub(super) const LINES: &str = "@lines@";
+pub(super) const LINES_PLACEHOLDER: &str = "@lines@";
 
 /// Stands for a word of a template: the path of a file that the agent named.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ impl<'s> Comparison<'s> {
             && self.list(&expected.body, &actual.body)
     }
 
-    /// Compares the commands before [`LINES`], and takes the lines between them and the closing
+    /// Compares the commands before [`LINES_PLACEHOLDER`], and takes the lines between them and the closing
     /// parenthesis as the model's text.
     fn lines(&mut self, before: &[ListEntry], inner: &List, subshell: &Compound) -> bool {
         let Some(last) = inner.entries.get(..before.len()).and_then(<[_]>::last) else {
@@ -197,7 +197,7 @@ impl<'s> Comparison<'s> {
 
     fn word(&mut self, expected: &Word, actual: &Word) -> bool {
         if let [WordPart::Bare(name)] = &expected.parts[..] {
-            if name == COMMAND {
+            if name == COMMAND_PLACEHOLDER {
                 let Some(text) = self.literal(actual) else {
                     return false;
                 };
@@ -293,12 +293,12 @@ fn same_param(expected: &Param, actual: &Param) -> bool {
         && parts(&expected.operand, &actual.operand)
 }
 
-/// True for the placeholder [`LINES`] as a command.
+/// True for the placeholder [`LINES_PLACEHOLDER`] as a command.
 fn is_lines(entry: &ListEntry) -> bool {
     let [Command::Simple(simple)] = &entry.stages[..] else {
         return false;
     };
-    matches!(&simple.words[..], [word] if matches!(&word.parts[..], [WordPart::Bare(text)] if text == LINES))
+    matches!(&simple.words[..], [word] if matches!(&word.parts[..], [WordPart::Bare(text)] if text == LINES_PLACEHOLDER))
 }
 
 /// True if unquoted text means itself: no tilde, brace, glob character or comment.

@@ -70,7 +70,7 @@ const fn optional(forms: &'static [&'static str]) -> WrapperPart {
 impl Wrapper {
     /// The model's text, if the whole script matches.
     fn command<'s>(&self, parsed: &Parsed<'s>) -> Option<Cow<'s, str>> {
-        let mut comparison = Comparison::new(parsed.text, FILES);
+        let mut comparison = Comparison::new(parsed.text, FILE_FORMS);
         let mut rest = &parsed.list.entries[..];
         let mut link = Link::Next;
         for part in self.parts {
@@ -92,7 +92,7 @@ impl Wrapper {
 }
 
 /// The files of all wrappers.
-const FILES: &[FileForm] = &[
+const FILE_FORMS: &[FileForm] = &[
     FileForm {
         placeholder: "@claude-snapshot@",
         directory: "shell-snapshots",

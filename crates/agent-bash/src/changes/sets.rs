@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Files named where something was not done, at most.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 /// The sets of changes of a session. Cheap to clone; everything here reads or changes files, and
 /// blocks: an async caller uses [`run_blocking`](crate::run_blocking).
@@ -101,10 +101,10 @@ impl ChangesConflict {
             _ => self.first_line(first),
         };
         let mut lines = vec![first];
-        for (at, file) in (1..).zip(others.iter().take(NAMED)) {
+        for (at, file) in (1..).zip(others.iter().take(MAX_NAMED_FILES)) {
             lines.push(changed_too_text(file, by(at)));
         }
-        if let more @ 1.. = others.len().saturating_sub(NAMED) {
+        if let more @ 1.. = others.len().saturating_sub(MAX_NAMED_FILES) {
             lines.push(format!("changed, too: {more} more"));
         }
         lines.join("\n")
@@ -132,10 +132,10 @@ struct Named<'a>(&'static str, &'a [FileName]);
 impl fmt::Display for Named<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(label, files) = self;
-        for file in files.iter().take(NAMED) {
+        for file in files.iter().take(MAX_NAMED_FILES) {
             write!(f, "\n{label}: {}", one_line(&file.path))?;
         }
-        match files.len().saturating_sub(NAMED) {
+        match files.len().saturating_sub(MAX_NAMED_FILES) {
             0 => Ok(()),
             more => write!(f, "\n{label}: {more} more"),
         }

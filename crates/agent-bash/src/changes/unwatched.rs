@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Directories that are remembered at most.
-const REMEMBERED: usize = 64;
+const MAX_DIRECTORIES: usize = 64;
 
 /// Shells by the names of their sessions; without one, those that calls have of their own.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl Unwatched {
     /// Looking through this directory took too long.
     pub(crate) fn is_too_large(&self, root: &Path) {
         let mut known = lock(&self.too_large);
-        if known.len() < REMEMBERED {
+        if known.len() < MAX_DIRECTORIES {
             known.insert(root.to_owned());
         }
     }

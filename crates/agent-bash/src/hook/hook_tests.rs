@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 /// The captured input of each agent.
-const CAPTURED: [(&Agent, &str, &str); 4] = [
+const CAPTURED_CALLS: [(&Agent, &str, &str); 4] = [
     (
         &CLAUDE_CODE,
         "2.1.197",
@@ -105,7 +105,7 @@ fn call(captured: &str, script: &str) -> Value {
 
 #[test]
 fn what_the_programs_wrote_passes_without_a_word() {
-    for (agent, version, captured) in CAPTURED {
+    for (agent, version, captured) in CAPTURED_CALLS {
         assert!(agent.tried_with.ends_with(version), "{agent:?}");
         let said = answer(agent, captured.as_bytes(), &host(&[]));
         assert_eq!(said, HookAnswer::silent(), "{}", agent.name);
@@ -116,7 +116,7 @@ fn what_the_programs_wrote_passes_without_a_word() {
 
 #[test]
 fn a_command_is_read_as_the_users_shell_reads_it() {
-    let (agent, _, captured) = CAPTURED[0];
+    let (agent, _, captured) = CAPTURED_CALLS[0];
     let call = call(captured, "git push origin $branch:release");
     let refuses =
         |shell| answer_to_call(agent, &call, &host(&[("SHELL", shell)])) != HookAnswer::silent();
@@ -134,7 +134,7 @@ fn a_harmless_command_is_never_allowed_in_the_users_place() {
         // Bash reports the syntax error itself.
         "echo 'unfinished",
     ];
-    for (agent, _, captured) in CAPTURED {
+    for (agent, _, captured) in CAPTURED_CALLS {
         for script in scripts {
             let said = answer_to_call(agent, &call(captured, script), &host(&[]));
             assert_eq!(said, HookAnswer::silent(), "{} {script}", agent.name);
@@ -144,7 +144,7 @@ fn a_harmless_command_is_never_allowed_in_the_users_place() {
 
 #[test]
 fn a_refusal_says_why_and_what_to_do_instead() {
-    for (agent, _, captured) in CAPTURED {
+    for (agent, _, captured) in CAPTURED_CALLS {
         for (script, rule, instead) in [
             ("git push --force", "no_force_push", "--force-with-lease"),
             ("cd src && git add -A", "no_blind_git_add", "name the files"),
@@ -199,7 +199,7 @@ fn what_another_agent_would_read_blocks_nothing() {
 
 #[test]
 fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
-    for (agent, _, captured) in CAPTURED {
+    for (agent, _, captured) in CAPTURED_CALLS {
         let good: Value = serde_json::from_str(captured).unwrap();
         let with = |pointer: &str, value: Value| {
             let mut call = good.clone();
@@ -254,7 +254,10 @@ fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
             let Effect::Blocked(reason) = effect(agent, &said) else {
                 panic!("{} let through {shown}: {said:?}", agent.name);
             };
-            assert_eq!((said.exit_code, said.stdout.as_str()), (BLOCKED, ""));
+            assert_eq!(
+                (said.exit_code, said.stdout.as_str()),
+                (BLOCKED_EXIT_CODE, "")
+            );
             assert!(reason.contains(why), "{shown}: {reason}");
         }
     }
@@ -262,7 +265,7 @@ fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
 
 #[test]
 fn tools_that_run_no_command_pass() {
-    for (agent, _, captured) in CAPTURED {
+    for (agent, _, captured) in CAPTURED_CALLS {
         for tool in [
             "Read",
             "mcp__agent-bash__bash",
@@ -278,7 +281,7 @@ fn tools_that_run_no_command_pass() {
             );
         }
     }
-    let mut watch = call(CAPTURED[0].2, "git push --force");
+    let mut watch = call(CAPTURED_CALLS[0].2, "git push --force");
     watch["tool_name"] = "Monitor".into();
     let refused = answer_to_call(&CLAUDE_CODE, &watch, &host(&[]));
     assert!(matches!(effect(&CLAUDE_CODE, &refused), Effect::Blocked(_)));
@@ -292,7 +295,7 @@ fn tools_that_run_no_command_pass() {
 #[test]
 fn the_directory_that_the_command_runs_in_counts() {
     for (index, agent, field) in [(2, &GEMINI_CLI, "dir_path"), (3, &OPENCODE, "workdir")] {
-        let mut call = call(CAPTURED[index].2, "rm -rf u");
+        let mut call = call(CAPTURED_CALLS[index].2, "rm -rf u");
         call["tool_input"][field] = "build".into();
         assert_eq!(
             answer_to_call(agent, &call, &host(&[])),
@@ -311,7 +314,7 @@ fn the_directory_that_the_command_runs_in_counts() {
 
 #[test]
 fn the_users_settings_decide() {
-    for (agent, _, captured) in CAPTURED {
+    for (agent, _, captured) in CAPTURED_CALLS {
         let blocked = |script: &str, variables: &[(&str, &str)]| {
             let said = answer_to_call(agent, &call(captured, script), &host(variables));
             matches!(effect(agent, &said), Effect::Blocked(_))
@@ -341,7 +344,7 @@ fn the_users_settings_decide() {
 
 #[test]
 fn safe_mode_is_refused_as_a_hook_cannot_confine_the_agents_shell() {
-    for (agent, _, captured) in CAPTURED {
+    for (agent, _, captured) in CAPTURED_CALLS {
         for (level, blocks) in [("read_only", true), ("listed", false)] {
             let host = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", level)]);
             let said = answer_to_call(agent, &call(captured, "git diff HEAD"), &host);
@@ -371,7 +374,7 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
         None,
         Some(json!({ "advice": ADVICE })),
     ];
-    for ((agent, _, captured), wanted) in CAPTURED.into_iter().zip(wanted) {
+    for ((agent, _, captured), wanted) in CAPTURED_CALLS.into_iter().zip(wanted) {
         let call = call(captured, "cat notes.txt");
         let told = answer_to_call(agent, &call, &host(&[tools, advise]));
         let read = (!told.stdout.is_empty()).then(|| serde_json::from_str(&told.stdout).unwrap());
@@ -397,7 +400,7 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
 fn control_characters_of_a_command_are_marked() {
     let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
     let script = "find . -delete\u{1b}]0;title\u{7}";
-    let said = answer_to_call(&CLAUDE_CODE, &call(CAPTURED[0].2, script), &safe);
+    let said = answer_to_call(&CLAUDE_CODE, &call(CAPTURED_CALLS[0].2, script), &safe);
     let Effect::Blocked(reason) = effect(&CLAUDE_CODE, &said) else {
         panic!("{said:?}");
     };
@@ -406,7 +409,7 @@ fn control_characters_of_a_command_are_marked() {
 
 #[test]
 fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
-    let codex = CAPTURED[1].2;
+    let codex = CAPTURED_CALLS[1].2;
     let rewritten = |call: &Value| {
         let input = call.to_string();
         answer_rewriting(&CODEX, input.as_bytes(), &host(&[]), "/opt/a b/agent-bash")
@@ -429,13 +432,13 @@ fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
     call["tool_name"] = "Read".into();
     assert_eq!(rewritten(&call), HookAnswer::silent());
     call["cwd"] = json!(null);
-    assert_eq!(rewritten(&call).exit_code, BLOCKED);
+    assert_eq!(rewritten(&call).exit_code, BLOCKED_EXIT_CODE);
     // An agent whose commands cannot be replaced does not run them.
     let other = answer_rewriting(
         &GEMINI_CLI,
-        CAPTURED[2].2.as_bytes(),
+        CAPTURED_CALLS[2].2.as_bytes(),
         &host(&[]),
         "agent-bash",
     );
-    assert_eq!(other.exit_code, BLOCKED);
+    assert_eq!(other.exit_code, BLOCKED_EXIT_CODE);
 }

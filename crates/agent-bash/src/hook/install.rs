@@ -69,11 +69,11 @@ pub fn with_hook(agent: &Agent, before: Option<&str>, program: &str) -> Result<S
 }
 
 /// The option of a hook that replaces commands.
-const REWRITE: &str = " --take-over=rewrite";
+const REWRITE_OPTION: &str = " --take-over=rewrite";
 
 /// True if the text of the agent's file has a hook of ours that replaces commands.
 pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
-    text.contains(&format!("hook {}{REWRITE}", agent.name))
+    text.contains(&format!("hook {}{REWRITE_OPTION}", agent.name))
 }
 
 /// Returns the text with a hook that answers by
@@ -86,7 +86,7 @@ pub fn with_rewriting_hook(
     before: Option<&str>,
     program: &str,
 ) -> Result<String, BadFile> {
-    with_options(agent, before, program, REWRITE)
+    with_options(agent, before, program, REWRITE_OPTION)
 }
 
 fn with_options(

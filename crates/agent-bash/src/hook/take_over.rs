@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The directory of our links, below the user's data directory.
-const LINKS: &str = "agent-bash/links";
+const LINKS_DIRECTORY: &str = "agent-bash/links";
 
 /// An agent with a shell tool of its own.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl ShellLink {
 impl ShellSetting {
     /// How the path of our link ends.
     pub(in crate::hook) fn link_end(&self) -> PathBuf {
-        PathBuf::from(LINKS).join(self.link.name())
+        PathBuf::from(LINKS_DIRECTORY).join(self.link.name())
     }
 }
 
@@ -89,7 +89,7 @@ pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
     let named = host.env.get(&OsString::from("XDG_DATA_HOME"));
     let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
     let data = named.or_else(|| Some(host.home.as_ref()?.join(".local/share")))?;
-    Some(data.join(LINKS))
+    Some(data.join(LINKS_DIRECTORY))
 }
 
 /// All agents that take a shell from their settings. VS Code is not listed: its agent types into an

@@ -19,7 +19,7 @@ pub(super) enum Decision {
 }
 
 /// The shell is the agent's: what safe mode promises of it cannot be kept.
-const NOT_CONFINED: &str = "Blocked by agent-bash (safe_mode): safe mode needs the sandbox `read_only`, in which a hook \
+const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode needs the sandbox `read_only`, in which a hook \
      cannot have the agent's own shell run.\nInstead: use the tool of `agent-bash mcp --safe-mode`, or set \
      safe_mode.level = \"listed\", which is what the text of a command alone can promise";
 
@@ -51,7 +51,7 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         return Ok(Decision::Refuse(refusal(finding)));
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
-        return Ok(Decision::Refuse(NOT_CONFINED.to_owned()));
+        return Ok(Decision::Refuse(SAFE_MODE_REFUSAL.to_owned()));
     }
     Ok(Decision::GoOn(advice(&settings, &script, &policy.tools)))
 }

@@ -1,13 +1,13 @@
 //! The model's text about a command of the user.
 
-use super::standard::{NOTHING, annotation, exit_line, truncation_notice};
+use super::standard::{NO_OUTPUT, annotation, exit_line, truncation_notice};
 use super::wording::{blank_line, end_line};
 use crate::profiles;
 use crate::session::BangMessage;
 use agent_bash_core::{NoticeKind, Status, StreamId};
 
 /// Shortest fence in Markdown.
-const FENCE: usize = 3;
+const MIN_FENCE_CHARS: usize = 3;
 
 impl BangMessage {
     /// The text for the model: ``Ran `cmd` ``, the output in a fence longer than any inside it, and
@@ -30,7 +30,7 @@ impl BangMessage {
 fn text(message: &BangMessage) -> String {
     let mut text = format!("Ran `{}`\n", message.command);
     if message.output.is_empty() {
-        text.push_str(NOTHING);
+        text.push_str(NO_OUTPUT);
     } else {
         let fence = "`".repeat(fence_length(&message.output));
         text.push_str(&fence);
@@ -71,7 +71,8 @@ fn text(message: &BangMessage) -> String {
 /// fence.
 fn fence_length(output: &str) -> usize {
     let runs = output.split(|c| c != '`').map(str::len);
-    runs.max().map_or(FENCE, |longest| FENCE.max(longest + 1))
+    runs.max()
+        .map_or(MIN_FENCE_CHARS, |longest| MIN_FENCE_CHARS.max(longest + 1))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use agent_bash_core::visible::{one_line, shown};
 use std::fmt::Write as _;
 
 /// The note on a change set from a scan.
-const BY_COMPARING: &str = "  by scan, may be incomplete: the call could not be traced, so its directory was scanned before and after;
+const SCAN_NOTE: &str = "  by scan, may be incomplete: the call could not be traced, so its directory was scanned before and after;
   what others changed meanwhile is in it, and nothing of it can be taken back\n";
 
 /// Returns the word for a state.
@@ -78,7 +78,7 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
         one_line(&changes.root)
     );
     match changes.by {
-        ChangesBy::Scan => text.push_str(BY_COMPARING),
+        ChangesBy::Scan => text.push_str(SCAN_NOTE),
         _ if !changes.exact => text.push_str("  there may be others\n"),
         _ => {}
     }

@@ -10,11 +10,11 @@ use agent_bash_core::{
 };
 use agent_bash_sink::{SinkReport, SizeStyle, size_text, truncated_note};
 
-pub(super) const NOTHING: &str = "(no output)";
+pub(super) const NO_OUTPUT: &str = "(no output)";
 
 pub(super) fn write(facts: &Facts<'_>) -> String {
     match facts.end {
-        End::Refused(Refusal::Cancelled) => annotated("[Command cancelled]", NOTHING),
+        End::Refused(Refusal::Cancelled) => annotated("[Command cancelled]", NO_OUTPUT),
         End::Refused(
             refusal @ (Refusal::Rule(_) | Refusal::Denied(_) | Refusal::Escalation(_)),
         ) => {
@@ -107,7 +107,7 @@ fn body(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     output(text, printed);
     if text.len() == before {
-        text.push_str(NOTHING);
+        text.push_str(NO_OUTPUT);
     }
 }
 

@@ -72,7 +72,7 @@ fn refused(refusal: &Refusal) -> String {
 }
 
 /// The number that a shell adds to a fatal signal's.
-const FATAL: i32 = 128;
+const SIGNAL_EXIT_BASE: i32 = 128;
 
 const SIGTERM: i32 = 15;
 
@@ -81,7 +81,7 @@ const SIGTERM: i32 = 15;
 fn exit_code(status: &Status, signal: Option<i32>) -> String {
     match status {
         Status::TimedOut { .. } | Status::Cancelled => {
-            (FATAL + signal.unwrap_or(SIGTERM)).to_string()
+            (SIGNAL_EXIT_BASE + signal.unwrap_or(SIGTERM)).to_string()
         }
         other => shell_code(other).map_or_else(|| "unknown".to_owned(), |code| code.to_string()),
     }

@@ -7,7 +7,7 @@ use agent_bash_core::{
 };
 use std::time::Duration;
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const ONE_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The profile with execution modes.
 pub const MODES: Profile = Profile {
@@ -16,10 +16,10 @@ pub const MODES: Profile = Profile {
     timeouts: Timeouts {
         default: Duration::from_secs(30),
         slow: Duration::from_secs(15 * 60),
-        background: DAY,
+        background: ONE_DAY,
         // `timeout` is not in the schema, but accepted.
         min: Duration::from_millis(1),
-        max: DAY,
+        max: ONE_DAY,
     },
     // Fixed by the contract.
     grace: Duration::from_secs(15),

@@ -7,7 +7,7 @@ use agent_bash_core::{
 };
 use std::time::Duration;
 
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The profile whose output is paged through.
 pub const PAGED: Profile = Profile {
@@ -15,10 +15,10 @@ pub const PAGED: Profile = Profile {
     normalise: false,
     timeouts: Timeouts {
         default: Duration::from_secs(120),
-        slow: LONGEST,
+        slow: MAX_TIMEOUT,
         background: Duration::from_secs(24 * 60 * 60),
         min: Duration::from_millis(1),
-        max: LONGEST,
+        max: MAX_TIMEOUT,
     },
     grace: Duration::from_secs(2),
     streams: Streams::Split,

@@ -3,12 +3,12 @@
 use agent_bash_sink::{CarriageReturn, TailBuffer, TailPart};
 
 /// Bytes kept.
-pub(super) const KEPT: usize = 256 * 1024;
+pub(super) const MAX_TAIL_BYTES: usize = 256 * 1024;
 
 /// Bytes kept of the beginning of unread output.
-pub(super) const HEAD: usize = 64 * 1024;
+pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The last [`KEPT`] bytes, by offset, and the state of the unread part.
+/// The last [`MAX_TAIL_BYTES`] bytes, by offset, and the state of the unread part.
 #[derive(Debug)]
 pub(super) struct Recent {
     tail: TailBuffer,
@@ -16,7 +16,7 @@ pub(super) struct Recent {
     unread_from: u64,
     /// Line ends before it.
     unread_lines: u64,
-    /// The first [`HEAD`] bytes of the unread output.
+    /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
     head: Vec<u8>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Recent {
 pub(super) struct Unread {
     /// The offset of the unread output.
     pub(super) from: u64,
-    /// The first [`HEAD`] bytes of the unread output.
+    /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
     pub(super) head: Vec<u8>,
     /// Number of line ends in it.
     pub(super) lines: u64,
@@ -34,7 +34,7 @@ pub(super) struct Unread {
 impl Default for Recent {
     fn default() -> Self {
         Self {
-            tail: TailBuffer::new(KEPT, CarriageReturn::Overwrite),
+            tail: TailBuffer::new(MAX_TAIL_BYTES, CarriageReturn::Overwrite),
             unread_from: 0,
             unread_lines: 0,
             head: Vec::new(),
@@ -44,7 +44,7 @@ impl Default for Recent {
 
 impl Recent {
     pub(super) fn push(&mut self, chunk: &[u8]) {
-        let room = HEAD - self.head.len();
+        let room = MAX_HEAD_BYTES - self.head.len();
         let head = &chunk[..chunk.len().min(room)];
         self.head.extend_from_slice(head);
         self.tail.push(chunk);
@@ -93,10 +93,13 @@ mod tests {
             (0, b"old\n".to_vec(), 1)
         );
         recent.push(b"first\n");
-        recent.push(&vec![b'x'; KEPT * 2]);
+        recent.push(&vec![b'x'; MAX_TAIL_BYTES * 2]);
         recent.push(b"\nlast");
         let unread = recent.take_unread(0);
-        assert_eq!((unread.from, unread.lines, unread.head.len()), (4, 2, HEAD));
+        assert_eq!(
+            (unread.from, unread.lines, unread.head.len()),
+            (4, 2, MAX_HEAD_BYTES)
+        );
         assert!(unread.head.starts_with(b"first\nxx"));
         assert_eq!(recent.take_unread(2).from, recent.total());
         recent.push(b"!");
@@ -120,12 +123,12 @@ mod tests {
         assert_eq!(since(&recent, 0), (0, b"abcdef".to_vec(), 0));
         assert_eq!(since(&recent, 4), (4, b"ef".to_vec(), 0));
         assert_eq!(since(&recent, 99), (6, Vec::new(), 0));
-        recent.push(&vec![b'x'; KEPT - 1]);
-        assert_eq!(recent.total(), KEPT as u64 + 5);
+        recent.push(&vec![b'x'; MAX_TAIL_BYTES - 1]);
+        assert_eq!(recent.total(), MAX_TAIL_BYTES as u64 + 5);
         let (from, bytes, _) = since(&recent, 0);
-        assert_eq!((from, bytes[0], bytes.len()), (5, b'f', KEPT));
-        recent.push(&vec![b'y'; KEPT * 2]);
-        assert_eq!(since(&recent, 0).1, vec![b'y'; KEPT]);
+        assert_eq!((from, bytes[0], bytes.len()), (5, b'f', MAX_TAIL_BYTES));
+        recent.push(&vec![b'y'; MAX_TAIL_BYTES * 2]);
+        assert_eq!(since(&recent, 0).1, vec![b'y'; MAX_TAIL_BYTES]);
     }
 
     #[test]
@@ -140,11 +143,11 @@ mod tests {
             ),
             (0, 1, 2)
         );
-        recent.push(&vec![b'x'; KEPT]);
+        recent.push(&vec![b'x'; MAX_TAIL_BYTES]);
         assert_eq!(since(&recent, 0).2, 2);
-        recent.push(&vec![b'\n'; KEPT + 10]);
+        recent.push(&vec![b'\n'; MAX_TAIL_BYTES + 10]);
         let (from, _, lines) = since(&recent, 0);
-        assert_eq!((from, lines), (KEPT as u64 + 15, 12));
+        assert_eq!((from, lines), (MAX_TAIL_BYTES as u64 + 15, 12));
         assert_eq!(since(&recent, from + 3).2, 15);
     }
 }

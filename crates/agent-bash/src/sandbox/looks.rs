@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a look may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How many threads may be looking at a time: those that never come back stay.
-const AT_MOST: usize = 64;
+const MAX_LOOKS: usize = 64;
 
 /// The looks that are under way. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -36,7 +36,7 @@ impl Looks {
         tokio::select! {
             biased;
             found = found => found.ok(),
-            () = clock.sleep(PATIENCE) => None,
+            () = clock.sleep(LOOK_TIMEOUT) => None,
         }
     }
 
@@ -58,7 +58,7 @@ struct UnderWay(Arc<AtomicUsize>);
 impl UnderWay {
     fn begin(count: &Arc<AtomicUsize>) -> Option<Self> {
         let look = Self(Arc::clone(count));
-        (count.fetch_add(1, Ordering::Relaxed) < AT_MOST).then_some(look)
+        (count.fetch_add(1, Ordering::Relaxed) < MAX_LOOKS).then_some(look)
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_known_in_time_is_left_out() {
-        let (clock, looks) = (DrivenClock::holding(PATIENCE), Looks::default());
+        let (clock, looks) = (DrivenClock::holding(LOOK_TIMEOUT), Looks::default());
         assert_eq!(looks.look(&clock, || 7).await, Some(7));
         let (open, gate) = mpsc::channel::<()>();
         clock.pass();
@@ -91,7 +91,7 @@ mod tests {
     #[tokio::test]
     async fn threads_that_do_not_come_back_are_not_added_to_without_end() {
         let (clock, looks) = (SystemClock::new(), Looks::default());
-        let stuck: Vec<_> = (0..AT_MOST)
+        let stuck: Vec<_> = (0..MAX_LOOKS)
             .filter_map(|_| UnderWay::begin(&looks.count))
             .collect();
         assert_eq!(looks.look(&clock, || 7).await, None);

@@ -14,8 +14,8 @@ use std::time::Duration;
 const TICK_MS: u64 = 20;
 
 /// The time limits of a scan before a call and after it, for slow file systems.
-const LIMIT: Duration = Duration::from_millis(150);
-const LIMIT_AFTER: Duration = Duration::from_millis(500);
+const SCAN_TIMEOUT_BEFORE: Duration = Duration::from_millis(150);
+const SCAN_TIMEOUT_AFTER: Duration = Duration::from_millis(500);
 
 /// A settings file, and the text that counts of it.
 pub(super) type SettingsFile = (PathBuf, Option<String>);
@@ -41,7 +41,7 @@ impl Names {
         files: &[PathBuf],
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
-        let scan = NameScan::of(plan, earlier, &is_over(clock, LIMIT));
+        let scan = NameScan::of(plan, earlier, &is_over(clock, SCAN_TIMEOUT_BEFORE));
         let files = files.iter().map(|path| by_its_name(path));
         let mut files: Vec<PathBuf> = files.filter(|path| plan.protected.contains(path)).collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
@@ -89,7 +89,7 @@ impl Names {
         state: Option<&Path>,
         clock: &dyn Clock,
     ) -> (Vec<PathBuf>, Arc<NameScan>) {
-        let now = self.scan.again(plan, &is_over(clock, LIMIT_AFTER));
+        let now = self.scan.again(plan, &is_over(clock, SCAN_TIMEOUT_AFTER));
         let since = self.since.0.saturating_sub(TICK_MS);
         let seconds = i64::try_from(since / 1000).unwrap_or(i64::MAX);
         let nanoseconds = i64::try_from(since % 1000).unwrap_or_default() * 1_000_000;

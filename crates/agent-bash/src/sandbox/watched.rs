@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How many files of a protected directory are looked at, and how much of each.
-const FILES: usize = 1000;
-const BYTES: u64 = 4 << 20;
+const MAX_FILES: usize = 1000;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// Protected paths as they were. Calls in a row share the list.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ fn keeps(plan: &Plan, found: Identity) -> bool {
 
 fn digest(path: &Path) -> PathState {
     let mut sum = Sha256::new();
-    let mut left = FILES;
+    let mut left = MAX_FILES;
     add(&mut sum, path, &mut left);
     PathState::Digest(sum.finalize().into())
 }
@@ -151,7 +151,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
         let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
         let read = file
             .map_err(io::Error::from)
-            .and_then(|file| file.take(BYTES).read_to_end(&mut text));
+            .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut text));
         if read.is_ok() {
             sum.update(&text);
         }

@@ -12,14 +12,14 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// One JSON line for each workspace. The last line of a start directory counts.
-const FILE: &str = "workspaces.jsonl";
+const FILE_NAME: &str = "workspaces.jsonl";
 
 /// The number of workspaces that a rewrite keeps, and the number of lines that triggers one.
-const KEPT: usize = 200;
-const LINES: usize = 400;
+const MAX_REWRITTEN_LINES: usize = 200;
+const MAX_LINES: usize = 400;
 
 /// The maximum number of bytes read.
-const BYTES: u64 = 4 << 20;
+const MAX_READ_BYTES: u64 = 4 << 20;
 
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,8 +43,8 @@ impl Workspaces {
     /// Reads the record. A missing one is empty.
     pub(crate) fn read(state: &Path) -> Self {
         let mut text = String::new();
-        let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE));
-        let read = file.and_then(|file| file.take(BYTES).read_to_string(&mut text));
+        let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
+        let read = file.and_then(|file| file.take(MAX_READ_BYTES).read_to_string(&mut text));
         let mut all = Self::default();
         if read.is_ok() {
             for line in text.lines() {
@@ -146,12 +146,12 @@ impl Workspaces {
         let text = format!("{}\n", serde_json::to_string(&line)?);
         self.lines.insert(line.start.clone(), line);
         self.count += 1;
-        if self.count > LINES {
+        if self.count > MAX_LINES {
             return self.rewrite(&directory);
         }
-        let mut file = match directory.create_new(FILE) {
+        let mut file = match directory.create_new(FILE_NAME) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                directory.write(FILE, true)?
+                directory.write(FILE_NAME, true)?
             }
             created => created?,
         };
@@ -162,11 +162,11 @@ impl Workspaces {
     fn rewrite(&mut self, directory: &PrivateDir) -> io::Result<()> {
         let there = self.lines.values().filter(|line| line.root.is_dir());
         let mut text = String::new();
-        for line in there.take(KEPT) {
+        for line in there.take(MAX_REWRITTEN_LINES) {
             text.push_str(&serde_json::to_string(line)?);
             text.push('\n');
         }
-        directory.replace(FILE, text.as_bytes())?;
+        directory.replace(FILE_NAME, text.as_bytes())?;
         self.count = text.lines().count();
         Ok(())
     }
@@ -208,7 +208,7 @@ mod tests {
     fn the_file_does_not_grow_without_end() {
         let temp = tempfile::tempdir().unwrap();
         let mut all = Workspaces::read(temp.path());
-        for number in 0..=LINES {
+        for number in 0..=MAX_LINES {
             let workspace = KnownWorkspace {
                 start: temp.path().join(number.to_string()),
                 root: temp.path().to_owned(),
@@ -217,6 +217,9 @@ mod tests {
             };
             all.add(temp.path(), workspace).unwrap();
         }
-        assert_eq!(Workspaces::read(temp.path()).lines.len(), KEPT);
+        assert_eq!(
+            Workspaces::read(temp.path()).lines.len(),
+            MAX_REWRITTEN_LINES
+        );
     }
 }

@@ -29,7 +29,7 @@ use std::time::Duration;
 pub const USER_SHELL: &str = "!";
 
 /// How much output is shown, in every profile: the command is the user's, not the model's.
-const SHOWN: OutputLimits = profiles::STANDARD.output;
+const OUTPUT_LIMITS: OutputLimits = profiles::STANDARD.output;
 
 /// Options of a user's command.
 #[derive(Default)]
@@ -174,7 +174,7 @@ fn shell(tool: &ToolContext) -> Result<Shell, NotStarted> {
 fn output(tool: &ToolContext, call: &Call) -> CallOutput {
     let options = CallOptions {
         streams: Streams::Merged,
-        limits: SHOWN,
+        limits: OUTPUT_LIMITS,
         head: None,
         tail: None,
         carriage_return: CarriageReturn::Overwrite,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Longer scripts are not judged ahead: that would take longer than what could be started
 /// meanwhile.
-const JUDGED_AHEAD: usize = 4096;
+const MAX_CHECKED_BYTES: usize = 4096;
 
 /// True if something may be started for a call ahead of it. The call must be valid, need a new
 /// shell in the host's directory, and pass these settings' rules. The call itself is checked again;
@@ -24,7 +24,7 @@ pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) ->
     };
     is_plain(request)
         && request.cwd.is_none()
-        && request.command.len() <= JUDGED_AHEAD
+        && request.command.len() <= MAX_CHECKED_BYTES
         && settings.policy().is_ok_and(|mut policy| {
             if let Some(tools) = &host.tools {
                 policy.tools.clone_from(tools);
@@ -123,7 +123,10 @@ mod tests {
             (json!({"command": "true", "mode": "background"}), false),
             (json!({"command": "true", "trial": true}), false),
             (json!({"command": "true", "trial": "atomic"}), false),
-            (json!(format!("true {}", "x".repeat(JUDGED_AHEAD))), false),
+            (
+                json!(format!("true {}", "x".repeat(MAX_CHECKED_BYTES))),
+                false,
+            ),
         ] {
             let input = Input::from(call).parsed();
             assert_eq!(may_start_ahead(&input, &settings, &host), want, "{input:?}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// Variables that each shell or its sandbox sets itself.
-const OWN: [&str; 7] = [
+const SHELL_VARIABLES: [&str; 7] = [
     "BASHOPTS",
     "OLDPWD",
     "PWD",
@@ -40,7 +40,7 @@ pub(super) fn differences(
     if exports.is_empty() {
         return BTreeMap::new();
     }
-    let is_theirs = |name: &str| !OWN.contains(&name);
+    let is_theirs = |name: &str| !SHELL_VARIABLES.contains(&name);
     let set = exports.iter().filter(|(name, value)| {
         let was = base.get(OsStr::new(name));
         is_theirs(name) && was.is_none_or(|was| was != OsStr::new(value))

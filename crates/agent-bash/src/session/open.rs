@@ -39,7 +39,7 @@ pub struct ConversationOptions {
 }
 
 /// How much of file changes is recorded by default: elsewhere nothing traces them.
-const RECORDED: ChangesLevel = if cfg!(target_os = "linux") {
+const DEFAULT_LEVEL: ChangesLevel = if cfg!(target_os = "linux") {
     ChangesLevel::Undo
 } else {
     ChangesLevel::Off
@@ -65,7 +65,7 @@ impl ConversationOptions {
     pub fn call_of(conversation: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             is_recorded: true,
-            changes: RECORDED,
+            changes: DEFAULT_LEVEL,
             ..Self::one_shot(conversation, supervisor)
         }
     }
@@ -78,7 +78,7 @@ impl ConversationOptions {
             lifetime: Lifetime::Session,
             many_calls: true,
             is_recorded: true,
-            changes: RECORDED,
+            changes: DEFAULT_LEVEL,
             ..Self::one_shot(name, supervisor)
         }
     }

@@ -7,7 +7,7 @@ use crate::{BashTool, BashToolBuilder, HostContext};
 use agent_bash_core::{
     Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, async_trait,
 };
-use agent_bash_remote::protocol::{Hello, PROTOCOL, Unlogged};
+use agent_bash_remote::protocol::{Hello, PROTOCOL_VERSION, Unlogged};
 use agent_bash_remote::{LocalHost, Remote, Target, Uploads};
 use agent_bash_sink::host_secret;
 use serde_json::json;
@@ -62,7 +62,7 @@ impl Conversation {
             None => name,
         };
         let hello = Hello {
-            protocol: Some(PROTOCOL),
+            protocol: Some(PROTOCOL_VERSION),
             session: Some(called.clone()),
             token: token.map(Unlogged),
             lease: Some(json!(target.lease.as_secs_f64())),

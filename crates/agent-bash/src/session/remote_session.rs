@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a target may take to end what runs when its host leaves.
-const LEAVE: Duration = Duration::from_secs(5);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The largest size of a text around the output: notices, paths, the outcome.
-const FRAME: usize = 256 * 1024;
+const MAX_FRAME_BYTES: usize = 256 * 1024;
 
 /// How much is kept of what a call has printed, for the case that its end is not heard.
-const SO_FAR: usize = 50 * 1024;
+const MAX_LIVE_BYTES: usize = 50 * 1024;
 
 /// A target that calls run on.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ impl RemoteHost for RemoteSession {
     }
 
     async fn close(&self) {
-        self.remote.close(LEAVE).await;
+        self.remote.close(LEAVE_TIMEOUT).await;
     }
 }
 
@@ -88,7 +88,11 @@ impl RemoteSession {
     fn believed(&self, data: &str, begun: Timestamp) -> ToolResult {
         let read = serde_json::from_str::<Value>(data).map(harmless);
         let result = read.and_then(serde_json::from_value::<ToolResult>);
-        let most = self.limits.truncation.longest().saturating_add(FRAME);
+        let most = self
+            .limits
+            .truncation
+            .longest()
+            .saturating_add(MAX_FRAME_BYTES);
         match result {
             Ok(result) if result.text.len() > most => {
                 let why = "it sent a result that is longer than the profile allows";
@@ -193,8 +197,8 @@ impl<'a> SoFar<'a> {
         }
         self.text.push_str(&text);
         shown.push_str(&text);
-        if self.text.len() > 2 * SO_FAR {
-            let from = boundary(&self.text, self.text.len() - SO_FAR);
+        if self.text.len() > 2 * MAX_LIVE_BYTES {
+            let from = boundary(&self.text, self.text.len() - MAX_LIVE_BYTES);
             self.text.drain(..from);
         }
         if let Some(live) = &mut self.live

@@ -135,9 +135,9 @@ pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
 
 /// The value as it is written in a file; whole days in days, whole hours in hours.
 pub(super) fn duration_value(duration: Duration) -> Value {
-    const HOUR: u64 = 60 * 60;
-    let hours = duration.as_secs() / HOUR;
-    let is_whole = hours > 0 && duration == Duration::from_secs(hours * HOUR);
+    const HOUR_SECS: u64 = 60 * 60;
+    let hours = duration.as_secs() / HOUR_SECS;
+    let is_whole = hours > 0 && duration == Duration::from_secs(hours * HOUR_SECS);
     Value::String(match hours {
         _ if !is_whole => short_duration(duration),
         hours if hours.is_multiple_of(24) => format!("{}d", hours / 24),

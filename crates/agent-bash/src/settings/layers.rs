@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Why a file counts as it was, or not at all.
-const MADE: &str = "a sandboxed call has made it; save it again for it to count";
-const CHANGED: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
+const CREATED_BY_CALL: &str = "a sandboxed call has made it; save it again for it to count";
+const CHANGED_BY_CALL: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
 
 /// The source of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,8 +193,8 @@ impl Loaded {
         read: impl FnOnce(&Path) -> io::Result<FileLookup>,
     ) -> Result<FileLookup, SettingsError> {
         let (found, reason) = match guarded.instead_of(path) {
-            Some(Some(text)) => (FileLookup::Text(text.to_owned()), Some(CHANGED)),
-            Some(None) => (FileLookup::Ignored(MADE), Some(MADE)),
+            Some(Some(text)) => (FileLookup::Text(text.to_owned()), Some(CHANGED_BY_CALL)),
+            Some(None) => (FileLookup::Ignored(CREATED_BY_CALL), Some(CREATED_BY_CALL)),
             None => match read(path).map_err(unreadable(path))? {
                 FileLookup::Ignored(reason) => (FileLookup::Ignored(reason), Some(reason)),
                 found => (found, None),
@@ -354,7 +354,7 @@ fn instead(nearest: Option<&str>) -> String {
 /// probably meant.
 pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
     /// With more edits than this it is a different word.
-    const LETTERS: usize = 3;
+    const MAX_EDITS: usize = 3;
     let known: Vec<String> = KEYS.iter().map(variable).collect();
     let names = host.env.keys().filter_map(|name| name.to_str());
     names
@@ -363,7 +363,7 @@ pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
         .filter_map(|name| {
             let distance = |known: &&String| strsim::damerau_levenshtein(known, name);
             let nearest = known.iter().min_by_key(distance)?;
-            (distance(&nearest) <= LETTERS).then(|| (name.to_owned(), nearest.clone()))
+            (distance(&nearest) <= MAX_EDITS).then(|| (name.to_owned(), nearest.clone()))
         })
         .collect()
 }

@@ -317,7 +317,7 @@ fn values_reach_the_tool() {
 
 #[test]
 fn what_is_kept_for_days_is_written_in_days() {
-    const HOUR: u64 = 60 * 60;
+    const HOUR_SECS: u64 = 60 * 60;
     for (user, hours, shown) in [
         ("[journal]\nkeep = \"7d\"", 7 * 24, "\"7d\""),
         ("[journal]\nkeep = \"1.5 d\"", 36, "\"36h\""),
@@ -326,7 +326,7 @@ fn what_is_kept_for_days_is_written_in_days() {
     ] {
         let loaded = load_layers(&Layers { user, ..NONE }).unwrap();
         let keep = loaded.settings.journal.keep;
-        assert_eq!(keep, Duration::from_secs(hours * HOUR), "{user}");
+        assert_eq!(keep, Duration::from_secs(hours * HOUR_SECS), "{user}");
         let mut all = loaded.provenance();
         let (_, value, _) = all.find(|(name, ..)| *name == "journal.keep").unwrap();
         assert_eq!(value.as_deref(), Some(shown), "{user}");

@@ -11,7 +11,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// Maximum size of a settings file.
-const MAX_BYTES: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Write permission for group or others.
 const OTHERS_WRITE: u32 = 0o022;
@@ -86,8 +86,8 @@ fn read(path: &Path) -> io::Result<String> {
         return Err(io::Error::other(reason));
     }
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(io::Error::other("it is longer than 1 MB"));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
@@ -124,12 +124,12 @@ mod tests {
 
     type Make<'a> = &'a dyn Fn(&Path);
 
-    const NAME: &str = "settings.toml";
+    const FILE_NAME: &str = "settings.toml";
 
     fn directory(mode: u32) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         fs::set_permissions(dir.path(), PermissionsExt::from_mode(mode)).unwrap();
-        let path = dir.path().join(NAME);
+        let path = dir.path().join(FILE_NAME);
         (dir, path)
     }
 
@@ -155,7 +155,7 @@ mod tests {
         for (make, wanted) in cases {
             let (dir, path) = directory(0o700);
             make(&path);
-            for found in [user_file(&path), project(dir.path(), NAME, false)] {
+            for found in [user_file(&path), project(dir.path(), FILE_NAME, false)] {
                 let error = found.unwrap_err().to_string();
                 assert!(error.contains(wanted), "{error}");
             }
@@ -175,7 +175,7 @@ mod tests {
         ] {
             let (dir, path) = directory(directory_mode);
             file(&path, mode);
-            let found = project(dir.path(), NAME, above).unwrap();
+            let found = project(dir.path(), FILE_NAME, above).unwrap();
             let counted = matches!(&found, FileLookup::Text(text) if text == "text");
             assert_eq!(
                 counted, counts,
@@ -194,7 +194,7 @@ mod tests {
         file(&path, 0o644);
         chown(&path, Some(65534), None).unwrap();
         for above in [true, false] {
-            let found = project(dir.path(), NAME, above).unwrap();
+            let found = project(dir.path(), FILE_NAME, above).unwrap();
             assert!(matches!(found, FileLookup::Ignored(_)), "{found:?}");
         }
         // Nor does another user's link to one of the user's own files.
@@ -202,7 +202,7 @@ mod tests {
         chown(&path, Some(0), None).unwrap();
         symlink(&path, &link).unwrap();
         std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
-        let found = project(other.path(), NAME, true).unwrap();
+        let found = project(other.path(), FILE_NAME, true).unwrap();
         assert!(matches!(found, FileLookup::Ignored(_)), "{found:?}");
     }
 
@@ -212,8 +212,8 @@ mod tests {
         for found in [
             user_file(&path),
             user_file(&path.join("below")),
-            project(dir.path(), NAME, true),
-            project(&path, NAME, false),
+            project(dir.path(), FILE_NAME, true),
+            project(&path, FILE_NAME, false),
         ] {
             assert!(matches!(found, Ok(FileLookup::Nothing)), "{found:?}");
         }

@@ -75,7 +75,7 @@ pub enum TargetSettingsError {
 }
 
 /// The shortest lease: a host says that it lives every 10 seconds.
-const SHORTEST: Duration = Duration::from_secs(25);
+const MIN_LEASE: Duration = Duration::from_secs(25);
 
 fn yes() -> bool {
     true
@@ -122,8 +122,8 @@ impl TargetSettings {
         if let Some(lease) = &self.lease {
             let lease =
                 parse_duration(lease).map_err(|error| unclear(&format!("`lease`: {error}")))?;
-            if lease < SHORTEST {
-                let shortest = SHORTEST.as_secs();
+            if lease < MIN_LEASE {
+                let shortest = MIN_LEASE.as_secs();
                 return Err(unclear(&format!(
                     "`lease` is at least {shortest}s, as a host is heard every 10s"
                 )));

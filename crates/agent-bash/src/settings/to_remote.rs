@@ -7,14 +7,14 @@ use super::layers::{Origin, SettingsError, known};
 use serde_json::{Map, Value};
 
 /// Settings that the host keeps: it records calls, and answers over MCP.
-const OWN: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
+const HOST_SETTINGS: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
 
 impl Settings {
     /// Every key that has a value, but for those that concern the host alone.
     pub fn to_remote(&self) -> Map<String, Value> {
         let value = |key: &Key| serde_json::to_value((key.get)(self)?).ok();
         KEYS.iter()
-            .filter(|key| !OWN.iter().any(|own| key.name.starts_with(own)))
+            .filter(|key| !HOST_SETTINGS.iter().any(|own| key.name.starts_with(own)))
             .filter_map(|key| Some((key.name.to_owned(), value(key)?)))
             .collect()
     }

@@ -9,7 +9,7 @@ pub(crate) use run::run;
 
 use crate::blocking::run_blocking;
 use crate::call::Call;
-use crate::changes::{ChangeStore, Changed, NO_ANSWER};
+use crate::changes::{ChangeStore, Changed, UNRESPONSIVE_REASON};
 use crate::journal::named;
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
@@ -26,15 +26,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The reason why the changes of a trial are not known.
-const NOT_HELD_BACK: &str =
+const NOT_HELD_BACK_REASON: &str =
     "the executor did not hold back what the command changed, although it said it would";
 
 /// The time between two checks whether a file system still answers.
-const PATIENCE: Duration = Duration::from_secs(2);
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The maximum number of checks while a record is completed: the file system that hangs may be
 /// mounted below the one that is checked. The change set is listed once it is complete.
-const AT_MOST: usize = 15;
+const MAX_CHECKS: usize = 15;
 
 /// A call whose changes are recorded.
 pub(crate) struct Changing {
@@ -244,7 +244,7 @@ async fn started(
         Ok((store, set))
     };
     let begun = tool.sandbox.looks.look(&*tool.clock, work).await;
-    begun.unwrap_or_else(|| Err(NO_ANSWER.to_owned()))
+    begun.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
 }
 
 /// Waits for work on the file systems of these directories as long as they answer. Returns `None`
@@ -260,7 +260,7 @@ async fn while_answering<T>(
         tokio::select! {
             biased;
             done = &mut work => return Some(done),
-            () = tool.clock.sleep(PATIENCE) => {}
+            () = tool.clock.sleep(CHECK_INTERVAL) => {}
         }
         let places = places.to_owned();
         // A listing needs an answer of the file system; times may come out of a cache.
@@ -390,7 +390,7 @@ impl Changing {
         let is_confined = outcome.sandbox.is_some();
         let (own, kept) = (Arc::clone(&tool.changes), Arc::clone(&store));
         let end = move || match how {
-            How::Trial(..) if !held_back => Err(NOT_HELD_BACK.to_owned()),
+            How::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
             How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
             How::Trial(set, TrialRequest::Atomic) if wanted => committed(&store, &session, set),
             How::Trial(set, TrialRequest::Atomic) => store.drop_trial(set).map_err(error_text),
@@ -405,11 +405,11 @@ impl Changing {
             Ok((changes, protected.flatten()))
         });
         // A commit must not be left half done.
-        let at_most = trial.map_or(AT_MOST, |_| usize::MAX);
+        let at_most = trial.map_or(MAX_CHECKS, |_| usize::MAX);
         let changes = match while_answering(tool, &places, at_most, ended).await {
             Some(Ok(ended)) => ended,
             Some(Err(error)) => Err(error.to_string()),
-            None => Err(NO_ANSWER.to_owned()),
+            None => Err(UNRESPONSIVE_REASON.to_owned()),
         };
         match changes {
             Ok((changes, protected)) => {
@@ -471,15 +471,19 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
 }
 
 fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Changes, String> {
-    const UNWATCHED: &str = "it ran where it cannot be traced";
+    const UNTRACEABLE_REASON: &str = "it ran where it cannot be traced";
     let lacking = match traced {
         Some(traced) if traced.unwatched => {
-            let reason = traced.lacking.as_deref().unwrap_or(UNWATCHED).to_owned();
+            let reason = traced
+                .lacking
+                .as_deref()
+                .unwrap_or(UNTRACEABLE_REASON)
+                .to_owned();
             store.remove(set).map_err(error_text)?;
             return Err(reason);
         }
         Some(traced) => traced.lacking.as_deref(),
-        None => Some(UNWATCHED),
+        None => Some(UNTRACEABLE_REASON),
     };
     let ended = match lacking {
         None => store.finish(set),

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The reason why there is no plan if the paths cannot be examined in time.
-const UNANSWERED: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
+const UNRESPONSIVE_REASON: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
 
 /// The signal by which the sandbox ends a program of another architecture.
 const SIGSYS: i32 = 31;
@@ -196,7 +196,7 @@ async fn prepared(
     let prepared = looks.look(&*tool.clock, prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
-        .ok_or_else(|| no_plan(UNANSWERED.to_owned()))?
+        .ok_or_else(|| no_plan(UNRESPONSIVE_REASON.to_owned()))?
         .map_err(|error| no_plan(error.to_string()))
 }
 

@@ -204,7 +204,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> Account {
 
 /// Upper bound of what the layouts put around the output: headings, the paths of both files, the
 /// outcome.
-const FRAME: (usize, usize) = (2 * 1024, 24);
+const FRAME_BYTES_AND_LINES: (usize, usize) = (2 * 1024, 24);
 
 /// The room in a window that everything else leaves for the output.
 fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Window {
@@ -217,7 +217,9 @@ fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Win
         .chain(&outcome.notices)
         .chain(&survivors)
         .map(|notice| notice.text.len() + "[]\n".len())
-        .fold(FRAME, |(bytes, lines), more| (bytes + more, lines + 1));
+        .fold(FRAME_BYTES_AND_LINES, |(bytes, lines), more| {
+            (bytes + more, lines + 1)
+        });
     window.less(bytes, lines)
 }
 

@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_call_that_asks_for_nothing_gets_its_modes_limit() {
-        const DAY: u64 = 86_400_000;
+        const DAY_MS: u64 = 86_400_000;
         for (profile, default, slow) in [
             (&STANDARD, 300_000, 900_000),
             (&MODES, 30_000, 900_000),
@@ -60,7 +60,7 @@ mod tests {
             assert_eq!(limit(times, None, None), (default, false));
             assert_eq!(limit(times, Some(Mode::Default), None), (default, false));
             assert_eq!(limit(times, Some(Mode::Slow), None), (slow, false));
-            assert_eq!(limit(times, Some(Mode::Background), None), (DAY, false));
+            assert_eq!(limit(times, Some(Mode::Background), None), (DAY_MS, false));
         }
     }
 

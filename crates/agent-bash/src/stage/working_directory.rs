@@ -66,7 +66,7 @@ pub(crate) async fn check(
         biased;
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
         found = look => found,
-        () = tool.clock.sleep(limit.min(PATIENCE)) => {
+        () = tool.clock.sleep(limit.min(FILE_SYSTEM_TIMEOUT)) => {
             return Err(DirectoryError::Unreadable {
                 path: path.to_path_buf(),
                 reason: "its file system does not answer".to_owned(),
@@ -79,7 +79,7 @@ pub(crate) async fn check(
 }
 
 /// Maximum wait for a file system.
-const PATIENCE: Duration = Duration::from_secs(5);
+const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_secs(5);
 
 fn look(path: &Path) -> Result<(), DirectoryError> {
     let path_buf = || path.to_path_buf();

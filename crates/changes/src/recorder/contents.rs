@@ -1,6 +1,6 @@
 //! Stores contents: a hard link if a name is removed, else a copy, once for each inode.
 
-use super::{Content, PACK, Recorder, Stop, failed, file};
+use super::{CONTENTS_FILE, Content, Recorder, Stop, failed, file};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::recorder::Touch;
@@ -94,7 +94,7 @@ impl Recorder {
         }
         let at = self.packed;
         let mut from = File::from(from).take(self.largest);
-        let copied = file(&self.set, PACK, &mut self.pack)
+        let copied = file(&self.set, CONTENTS_FILE, &mut self.pack)
             .and_then(|pack| io::copy(&mut from, pack))
             .map_err(|error| Stop::Failed(ChangesError::io("copying", path)(error)))?;
         self.packed += copied;

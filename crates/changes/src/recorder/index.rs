@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 
 /// The file with records.
-pub(crate) const INDEX: &str = "idx";
+pub(crate) const INDEX_FILE: &str = "idx";
 
 /// An entry of the index file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -181,7 +181,7 @@ pub(crate) fn lacks(dir: &PrivateDir) -> io::Result<()> {
     let (mut body, mut framed) = (Vec::new(), Vec::new());
     IndexEntry::Lacks.put(&mut body);
     body.put(&mut framed);
-    dir.write(INDEX, true)?.write_all(&framed)
+    dir.write(INDEX_FILE, true)?.write_all(&framed)
 }
 
 /// All records of a change set.
@@ -212,10 +212,10 @@ impl Index {
     /// Reads the records up to the first incomplete one.
     pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {
         let mut bytes = Vec::new();
-        match dir.read(INDEX) {
+        match dir.read(INDEX_FILE) {
             Ok(mut file) => {
                 file.read_to_end(&mut bytes)
-                    .map_err(ChangesError::io("reading", dir.path().join(INDEX)))?;
+                    .map_err(ChangesError::io("reading", dir.path().join(INDEX_FILE)))?;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(Self {
@@ -223,7 +223,11 @@ impl Index {
                     ..Self::default()
                 });
             }
-            Err(error) => return Err(ChangesError::io("opening", dir.path().join(INDEX))(error)),
+            Err(error) => {
+                return Err(ChangesError::io("opening", dir.path().join(INDEX_FILE))(
+                    error,
+                ));
+            }
         }
         let mut index = Self::default();
         let mut rest = &bytes[..];

@@ -14,7 +14,7 @@ const MAX_DIRECTORIES: usize = 20;
 const MAX_FILES: usize = 4096;
 
 /// The number of path components that distinguish directories.
-const LEVELS: usize = 3;
+const DIRECTORY_LEVELS: usize = 3;
 
 /// The files touched so far.
 #[derive(Debug, Default)]
@@ -83,7 +83,7 @@ fn count(counts: &mut BTreeMap<String, u64>, path: &Path) {
         .parent()
         .unwrap_or(path)
         .components()
-        .take(LEVELS)
+        .take(DIRECTORY_LEVELS)
         .collect();
     let directory = directory.to_string_lossy().into_owned();
     let full = counts.len() >= MAX_DIRECTORIES && !counts.contains_key(&directory);

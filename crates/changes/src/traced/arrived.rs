@@ -4,7 +4,7 @@ use super::compare::{Effects, Known, appeared};
 use crate::alike::bytes;
 use crate::plan::{Act, Op};
 use crate::rooted_dir::RootedDir;
-use crate::set::GONE;
+use crate::set::SLOTS_DIR;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn one(
     let op = Op {
         act: Act::Put,
         path: bytes(path),
-        slot: format!("{GONE}/n{number}").into_bytes(),
+        slot: format!("{SLOTS_DIR}/n{number}").into_bytes(),
         current: None,
         in_slot: Some(now),
         means: None,

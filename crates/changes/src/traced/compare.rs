@@ -7,7 +7,7 @@ use crate::git_index;
 use crate::plan::{Act, Attribution, Look, Op, Plan};
 use crate::recorder::{Content, PathRecord};
 use crate::rooted_dir::RootedDir;
-use crate::set::{ChangeSet, GONE};
+use crate::set::{ChangeSet, SLOTS_DIR};
 use crate::user::User;
 use rustix::io::Errno;
 use std::collections::HashSet;
@@ -99,7 +99,7 @@ pub(super) fn one(
             found => found?,
         }
     };
-    let slot = Path::new(GONE).join(&known.slot);
+    let slot = Path::new(SLOTS_DIR).join(&known.slot);
     let op = |act, here, there| Op {
         act,
         path: known.first.path.clone(),

@@ -4,7 +4,7 @@ use super::compare::{Effects, Known, one};
 use crate::alike::bytes;
 use crate::file_stat::FileStat;
 use crate::plan::Act;
-use crate::preimages::{OTHER, SLOT};
+use crate::preimages::{INODE_SLOT_PREFIX, RECORD_SLOT_PREFIX};
 use crate::recorder::{Content, Index, PathRecord};
 use crate::rooted_dir::RootedDir;
 use crate::set::ChangeSet;
@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The largest number of files examined for other names.
-const MANY: usize = 200_000;
+const MAX_EXAMINED_FILES: usize = 200_000;
 
 /// A file that may have untouched names.
 struct File<'a> {
@@ -89,7 +89,7 @@ pub(super) fn others(
                 }
             }
         }
-        if looked > MANY {
+        if looked > MAX_EXAMINED_FILES {
             effects.is_cut = files.values().any(|file| is_beyond(file.record));
             leave(&files, effects);
             return;
@@ -100,9 +100,9 @@ pub(super) fn others(
 /// Returns the files with several names whose contents or attributes were changed, by inode.
 fn changed(index: &Index) -> HashMap<u64, File<'_>> {
     let records = index.records.iter().enumerate();
-    let records = records.map(|(number, record)| (SLOT, number, record));
+    let records = records.map(|(number, record)| (RECORD_SLOT_PREFIX, number, record));
     let others = index.others.iter().enumerate();
-    let others = others.map(|(number, record)| (OTHER, number, record));
+    let others = others.map(|(number, record)| (INODE_SLOT_PREFIX, number, record));
     let mut files = HashMap::new();
     let is_untouched = |record: &PathRecord| is_beyond(record) && is_as_before(record);
     for (prefix, number, record) in records.chain(others).filter(|it| !is_untouched(it.2)) {

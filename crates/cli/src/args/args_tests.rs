@@ -42,7 +42,7 @@ fn help_texts_equal_their_snapshot() {
 /// Help is wrapped to a fixed width; a longer line, wrapped by hand, would be wrapped again.
 #[test]
 fn what_follows_the_options_fits_its_lines() {
-    const COLUMNS: usize = 100;
+    const MAX_COLUMNS: usize = 100;
     let mut program = Cli::command();
     program.build();
     let mut commands = vec![program];
@@ -52,7 +52,7 @@ fn what_follows_the_options_fits_its_lines() {
             let name = command.get_name();
             assert!(!help.starts_with(' '), "{name}: it would be taken off");
             for line in help.lines() {
-                assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
+                assert!(line.chars().count() <= MAX_COLUMNS, "{name}: {line}");
             }
         }
         commands.extend(command.get_subcommands().cloned());

@@ -14,7 +14,7 @@ use agent_bash::sink::{
 use std::path::Path;
 
 /// Exit code if the artifact cannot be shown; the same as `grep` for no match.
-const NOT_THERE: u8 = 1;
+const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// Lists, shows or searches.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8> {
@@ -131,7 +131,7 @@ impl SessionArtifacts {
             Ok(view) => action(&view),
             Err(error) => {
                 output::say(&format!("agent-bash: {error}"));
-                Ok(NOT_THERE)
+                Ok(NOT_FOUND_EXIT_CODE)
             }
         }
     }
@@ -176,9 +176,9 @@ fn as_json(info: &ArtifactInfo) -> serde_json::Value {
 
 /// Name, age, size, and the first line of the command.
 fn row(info: &ArtifactInfo, now: Timestamp) -> [String; 5] {
-    const SHOWN: usize = 60;
+    const MAX_COMMAND_CHARS: usize = 60;
     let first = info.command.lines().next().unwrap_or_default();
-    let mut command: String = first.chars().take(SHOWN).collect();
+    let mut command: String = first.chars().take(MAX_COMMAND_CHARS).collect();
     if command.len() < info.command.trim_end().len() {
         command.push('…');
     }

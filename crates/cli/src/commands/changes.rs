@@ -21,11 +21,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 /// Exit code where nothing was done.
-const NOT_DONE: u8 = 1;
+const NOT_DONE_EXIT_CODE: u8 = 1;
 
 /// The columns that a narrow terminal shortens (the counts of files), and then omits (directory and
 /// time).
-const NARROW: Narrow<'_> = Narrow {
+const NARROW_COLUMNS: Narrow<'_> = Narrow {
     cut: &[(3, 20)],
     left_out: &[4, 1],
 };
@@ -53,12 +53,12 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
         && kept.location.sets(DEFAULT_SESSION).show(id).is_ok()
     {
         output::say(&default_state::ambiguous(&format!("changes {id}"), &chosen));
-        return Ok(NOT_DONE);
+        return Ok(NOT_DONE_EXIT_CODE);
     }
     match kept.act(&args.action) {
         Err(Refused::Set(refused)) => {
             kept.refuse(&refused)?;
-            Ok(NOT_DONE)
+            Ok(NOT_DONE_EXIT_CODE)
         }
         Err(Refused::Output(error)) => Err(error),
         Ok(()) => Ok(0),
@@ -84,7 +84,7 @@ impl From<anyhow::Error> for Refused {
 }
 
 /// Other sessions that are named where one has not what is looked for.
-const NAMED: usize = 5;
+const MAX_NAMED_SESSIONS: usize = 5;
 
 /// The store and the session whose change sets are looked up.
 struct ChangesLocation<'a> {
@@ -104,7 +104,7 @@ impl ChangesLocation<'_> {
     fn others(&self, now: Timestamp) -> String {
         let sessions = self.sets(self.session).elsewhere().unwrap_or_default();
         let mut text = String::new();
-        for session in sessions.iter().take(NAMED) {
+        for session in sessions.iter().take(MAX_NAMED_SESSIONS) {
             let listed = self.sets(session).list().unwrap_or_default();
             let Some(last) = listed.iter().map(|one| one.begun).max() else {
                 continue;
@@ -219,7 +219,7 @@ impl StoredChanges<'_> {
         let now = now();
         let rows: Vec<[String; 6]> = listed.iter().map(|one| row(one, now)).collect();
         let headings = ["CHANGES", "STARTED", "STATE", "FILES", "IN", "COMMAND"];
-        let mut text = fitted(headings, &rows, terminal_columns(), NARROW);
+        let mut text = fitted(headings, &rows, terminal_columns(), NARROW_COLUMNS);
         for one in &listed {
             if let Some(why) = one.changes.in_the_way() {
                 // Writing to a String cannot fail.

@@ -28,10 +28,10 @@ enum End {
 }
 
 /// Permissions, not the bits that lend a user's rights.
-const PERMISSIONS: u32 = 0o777;
+const PERMISSION_BITS: u32 = 0o777;
 
 /// Most bytes of a file that does not know its length, such as those of `/proc`.
-const UNSIZED: u64 = 64 << 20;
+const MAX_UNSIZED_BYTES: u64 = 64 << 20;
 
 /// Copies one file.
 pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
@@ -131,7 +131,7 @@ async fn upload(
             data: Piece(piece),
             more,
             upload,
-            mode: Some(found.permissions().mode() & PERMISSIONS),
+            mode: Some(found.permissions().mode() & PERMISSION_BITS),
         };
         let written: FileWrittenData = ask(place, &write, cancel).await.map_err(Error::msg)?;
         if !more {
@@ -174,11 +174,11 @@ async fn download(
         };
         let piece: FilePieceData = ask(place, &read, cancel).await.map_err(Error::msg)?;
         let most = *most.get_or_insert(match piece.size {
-            0 => UNSIZED,
+            0 => MAX_UNSIZED_BYTES,
             size => size,
         });
         if offset == 0 {
-            mode = piece.mode & PERMISSIONS;
+            mode = piece.mode & PERMISSION_BITS;
         }
         // Bytes appended meanwhile are not copied. A remote host that never ends must not fill the
         // local disk.

@@ -26,17 +26,17 @@ use std::fs;
 use std::sync::Arc;
 
 /// The session of the checks; its artifact is removed at the end.
-const SESSION: &str = "doctor";
+const SESSION_NAME: &str = "doctor";
 
 /// Exceeds what the standard profile shows.
 const LONG_OUTPUT: &str = "seq 20000";
 
 /// Says which shell runs it, as far as that tells.
-const CANARY: &str =
+const SHELL_PROBE: &str =
     "echo \"it runs ${BASH_VERSION:+bash $BASH_VERSION}${ZSH_VERSION:+zsh $ZSH_VERSION}\"";
 
 /// Starts a continuation line of a finding's details.
-const INDENT: &str = "\n                     ";
+const DETAILS_INDENT: &str = "\n                     ";
 
 /// Prints a line per check. Exit code 1 if one of them failed.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
@@ -45,13 +45,13 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     findings.extend(agents::agents(start));
     if let Some(state) = start.host.state_dir() {
         // The survivors left on purpose were recorded as jobs there. The directory may not exist.
-        let _ = fs::remove_dir_all(state.join(SESSION));
+        let _ = fs::remove_dir_all(state.join(SESSION_NAME));
     }
     let mut text = String::new();
     for finding in &findings {
         let mark = finding.grade.mark();
         // An error that shows its position in a file has several lines.
-        let detail = finding.detail.trim_end().replace('\n', INDENT);
+        let detail = finding.detail.trim_end().replace('\n', DETAILS_INDENT);
         let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.what);
     }
     output::print(&text)?;
@@ -75,11 +75,18 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     // Its artifact is removed when the session ends.
     let (supervisors, lifetime) = (Supervisor::this_program(&start.token), Lifetime::Session);
     let as_it_is = |builder| builder;
-    let session = session::open_with(&settings, start, &supervisors, SESSION, lifetime, as_it_is)?;
+    let session = session::open_with(
+        &settings,
+        start,
+        &supervisors,
+        SESSION_NAME,
+        lifetime,
+        as_it_is,
+    )?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
 
-    let canary = run(&tool, CANARY).await;
+    let canary = run(&tool, SHELL_PROBE).await;
     let left_behind = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;
     for survivor in &left_behind.survivors {
         run(&tool, &format!("kill {}", survivor.pid)).await;
@@ -196,7 +203,7 @@ async fn sandbox_in_directory(
         SandboxLevel::Off => SandboxLevel::WorkspaceWrite,
         level => level,
     };
-    start_in_directory(start, settings, SESSION, level).await
+    start_in_directory(start, settings, SESSION_NAME, level).await
 }
 
 fn enforced(missing: &[Lack]) -> (Grade, String) {
@@ -211,7 +218,7 @@ fn enforced(missing: &[Lack]) -> (Grade, String) {
 /// Tries to undo a change, and to run a trial. A failure is only a problem if the settings ask for
 /// a record.
 async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Finding; 2] {
-    let changes::Tried { record, trial } = changes::tried(settings, start, SESSION).await;
+    let changes::Tried { record, trial } = changes::tried(settings, start, SESSION_NAME).await;
     let wanted = theirs.changes.level.unwrap_or(ChangesLevel::Off);
     let lacking = match wanted {
         ChangesLevel::Off => Grade::Note,
@@ -280,7 +287,14 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
     let executor = PtyExecutor::new(options);
     let offered = |builder: BashToolBuilder| builder.terminal(Arc::new(executor));
     let lifetime = Lifetime::Session;
-    let session = session::open_with(&settings, start, &supervisor, SESSION, lifetime, offered)?;
+    let session = session::open_with(
+        &settings,
+        start,
+        &supervisor,
+        SESSION_NAME,
+        lifetime,
+        offered,
+    )?;
     if !session.tool().offers_terminal() {
         let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY";
         return Ok(Finding::new(Grade::Works, "terminal", detail));

@@ -14,10 +14,10 @@ use std::io;
 use std::num::NonZeroU64;
 
 /// How long the target waits for the job's end before it is read again.
-const LOOK_AGAIN: &str = "200ms";
+const WAIT_INTERVAL: &str = "200ms";
 
 /// There is no such job, or none of its output is left.
-const NOT_THERE: u8 = 1;
+const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The followed job.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,7 @@ pub(crate) async fn follow(
         }
         let wait = RpcCall::JobsWait {
             job: job(),
-            timeout: Some(json!(LOOK_AGAIN)),
+            timeout: Some(json!(WAIT_INTERVAL)),
         };
         is_over = ask::<JobWaitData>(place, &wait, cancel)
             .await
@@ -93,5 +93,5 @@ pub(crate) async fn follow(
 
 fn not_there(why: &str) -> u8 {
     output::say(&format!("agent-bash: {why}"));
-    NOT_THERE
+    NOT_FOUND_EXIT_CODE
 }

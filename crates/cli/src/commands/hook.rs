@@ -19,7 +19,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Agents kill a hook that takes too long and then let the command run, so we answer earlier.
-const DEADLINE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Answers the call on stdin, or configures the agent to make such calls.
 pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
@@ -48,7 +48,7 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
         Some(_) => Some(install::program(start)?),
         None => None,
     };
-    let answer = in_time(agent, DEADLINE, move || {
+    let answer = in_time(agent, ANSWER_TIMEOUT, move || {
         read_and_answer(agent, &host, program.as_deref())
     });
     if !answer.stderr.is_empty() {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn what_fails_or_hangs_is_blocked() {
-        let panics = in_time(&CLAUDE_CODE, DEADLINE, || panic!("a fault"));
+        let panics = in_time(&CLAUDE_CODE, ANSWER_TIMEOUT, || panic!("a fault"));
         assert_eq!(panics.exit_code, 2);
         assert!(
             panics.stderr.contains("a fault of agent-bash"),

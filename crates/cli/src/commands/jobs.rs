@@ -17,19 +17,19 @@ use std::io;
 use std::time::Duration;
 
 /// The exit code if the job is still running, as of `timeout(1)`.
-const STILL_RUNNING: u8 = 124;
+const STILL_RUNNING_EXIT_CODE: u8 = 124;
 
 /// There is no such job, or none of its output is left.
-const NOT_THERE: u8 = 1;
+const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// How long a job may take to read its input.
-const INPUT_TAKEN: Duration = Duration::from_secs(10);
+const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Polling interval when following an output.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Most bytes of output read at once.
-const PART: usize = 256 * 1024;
+const MAX_PART_BYTES: usize = 256 * 1024;
 
 /// Lists, shows, awaits or ends jobs.
 pub(crate) fn jobs(args: &JobsArgs, start: &Start) -> anyhow::Result<u8> {
@@ -46,7 +46,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &Start) -> anyhow::Result<u8> {
             .is_some_and(|job| job.state == JobState::Running)
     {
         output::say(&default_state::ambiguous(&format!("job {id}"), &chosen));
-        return Ok(NOT_THERE);
+        return Ok(NOT_FOUND_EXIT_CODE);
     }
     let Some(jobs) = session::jobs(start, &chosen.name) else {
         bail!("there is no place for jobs: set HOME or AGENT_BASH_STATE_DIR");
@@ -55,7 +55,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &Start) -> anyhow::Result<u8> {
     match runtime.block_on(act(&jobs, &args.action)) {
         Err(error) if error.is::<JobError>() => {
             output::say(&format!("agent-bash: {error}"));
-            Ok(NOT_THERE)
+            Ok(NOT_FOUND_EXIT_CODE)
         }
         other => other,
     }
@@ -86,7 +86,7 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
                 None => script::stdin_bytes("the input")?,
             };
             if !bytes.is_empty() {
-                jobs.write_stdin(&id, &bytes, INPUT_TAKEN).await?;
+                jobs.write_stdin(&id, &bytes, INPUT_TIMEOUT).await?;
             }
             if *close {
                 jobs.close_stdin(&id).await?;
@@ -101,8 +101,8 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
                     output::print(&format!("{}\n", state(&job)))?;
                     0
                 }
-                Waited::StillRunning(_) => STILL_RUNNING,
-                Waited::Cancelled(_) => called_off.exit_code().unwrap_or(STILL_RUNNING),
+                Waited::StillRunning(_) => STILL_RUNNING_EXIT_CODE,
+                Waited::Cancelled(_) => called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
             })
         }
         JobsAction::Kill { id, grace } => {
@@ -161,12 +161,12 @@ async fn print_output(
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let from = |offset| OutputRange::From {
         offset,
-        max_bytes: PART,
+        max_bytes: MAX_PART_BYTES,
     };
     let mut range = match tail {
         Some(lines) => OutputRange::Tail {
             lines,
-            max_bytes: PART,
+            max_bytes: MAX_PART_BYTES,
         },
         None => from(0),
     };
@@ -185,10 +185,15 @@ async fn print_output(
         if over {
             return Ok(0);
         }
-        match jobs.wait(id, Some(LOOK_AGAIN), called_off.cancel()).await? {
+        match jobs
+            .wait(id, Some(POLL_INTERVAL), called_off.cancel())
+            .await?
+        {
             Waited::Over(_) => over = true,
             Waited::StillRunning(_) => {}
-            Waited::Cancelled(_) => return Ok(called_off.exit_code().unwrap_or(STILL_RUNNING)),
+            Waited::Cancelled(_) => {
+                return Ok(called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE));
+            }
         }
     }
 }

@@ -19,18 +19,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
 
 /// Nothing is recorded.
-const NOT_THERE: u8 = 1;
+const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The columns that a narrow terminal shortens, and then omits. The outcome of files stays: it is
 /// the purpose of the log.
-const NARROW: Narrow<'_> = Narrow {
-    cut: &[(FILES, 18), (OUTCOME, 12)],
-    left_out: &[AT, TOOK],
+const NARROW_COLUMNS: Narrow<'_> = Narrow {
+    cut: &[(FILES_COLUMN, 18), (OUTCOME_COLUMN, 12)],
+    left_out: &[TIME_COLUMN, DURATION_COLUMN],
 };
-const AT: usize = 1;
-const TOOK: usize = 2;
-const OUTCOME: usize = 3;
-const FILES: usize = 4;
+const TIME_COLUMN: usize = 1;
+const DURATION_COLUMN: usize = 2;
+const OUTCOME_COLUMN: usize = 3;
+const FILES_COLUMN: usize = 4;
 
 /// Prints it.
 pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
@@ -39,7 +39,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     }
     let Some(session) = recorded::session(start, &args.recorded)? else {
         output::say(&recorded::none(&args.recorded));
-        return Ok(NOT_THERE);
+        return Ok(NOT_FOUND_EXIT_CODE);
     };
     let entries = &session.recorded.entries;
     let from = args
@@ -73,7 +73,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
         ["CALL", "AT (UTC)", "TOOK", "OUTCOME", "FILES", "COMMAND"],
         &rows,
         terminal_columns(),
-        NARROW,
+        NARROW_COLUMNS,
     );
     let times = entries[from..].iter().map(|entry| entry.result.started_at);
     output::print(&with_days(&table, times, SystemClock::new().wall()))?;

@@ -35,7 +35,7 @@ pub(crate) struct Elsewhere<'a> {
 }
 
 /// The exit code if a signal ended the command on the remote host.
-const KILLED: u8 = 137;
+const KILLED_EXIT_CODE: u8 = 137;
 
 /// Runs the command there, and prints what it printed.
 pub(crate) fn run_remotely(
@@ -103,9 +103,9 @@ async fn by_program(
     if !said.is_empty() {
         output::say(said.trim_end());
     }
-    Ok(answer
-        .code
-        .map_or(KILLED, |code| u8::try_from(code).unwrap_or(KILLED)))
+    Ok(answer.code.map_or(KILLED_EXIT_CODE, |code| {
+        u8::try_from(code).unwrap_or(KILLED_EXIT_CODE)
+    }))
 }
 
 /// Reaches the target and returns the session on it, for what is asked of it in other ways.

@@ -20,16 +20,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Nothing is recorded.
-const NOT_THERE: u8 = 1;
+const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// Of one call, diffs of this many files are on the page.
-const MOST_FILES: usize = 100;
+const MAX_DIFFED_FILES: usize = 100;
 
 /// Writes it.
 pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     let Some(found) = recorded::session(start, &args.recorded)? else {
         output::say(&recorded::none(&args.recorded));
-        return Ok(NOT_THERE);
+        return Ok(NOT_FOUND_EXIT_CODE);
     };
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
@@ -117,9 +117,9 @@ fn write(named: &Path, html: &str) -> io::Result<()> {
 /// not what its link says.
 fn led_to(path: &Path) -> io::Result<PathBuf> {
     /// Linux's limit for links in a path.
-    const LINKS: usize = 40;
+    const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
-    for _ in 0..LINKS {
+    for _ in 0..MAX_LINKS {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Ok(path);
         };
@@ -154,7 +154,7 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
     let sets = of_calls.flat_map(|set| std::iter::once(set).chain(late(set)));
     // The preimages of later change sets are read once for all.
     let known = store.diffs(&page.session);
-    sets.filter(|set| set.counts.total() <= MOST_FILES as u64)
+    sets.filter(|set| set.counts.total() <= MAX_DIFFED_FILES as u64)
         .filter_map(|set| {
             let diffs = known.of(set.id, &[]).ok()?;
             let hidden = |one| hidden(diff(one), masks);

@@ -34,7 +34,7 @@ const NO_STDIN: &str = "cannot read stdin";
 
 /// Runs what a host has judged, until it is gone. Exits with 1 if no host could be served.
 fn worker(start: &Start) -> anyhow::Result<u8> {
-    let runtime = runtime::start(Some(WORKERS))?;
+    let runtime = runtime::start(Some(WORKER_THREADS))?;
     let supervisor = Supervisor::this_program(&start.token);
     let workplace = Workplace {
         host: start.host.clone(),
@@ -57,4 +57,4 @@ fn worker(start: &Start) -> anyhow::Result<u8> {
 }
 
 /// Threads of a worker: what it does is mostly waiting, and there may be many on one machine.
-const WORKERS: usize = 2;
+const WORKER_THREADS: usize = 2;

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
     let code = run_below(args, start, &supervisor);
     // A supervisor that was started ahead may be left, however the call ended.
-    supervisor.all_reaped(runtime::LAST_ONES);
+    supervisor.all_reaped(runtime::REAP_TIMEOUT);
     code
 }
 

@@ -21,7 +21,7 @@ use std::net::TcpListener;
 use std::path::Path;
 
 /// The session of the attempts.
-const SESSION: &str = "sandbox";
+const SESSION_NAME: &str = "sandbox";
 
 /// A promise, and a command that breaks it where nothing holds it. `$1` is a directory that is not
 /// to be written, `$2` the port of a server on this machine, `$3` our process.
@@ -31,7 +31,7 @@ struct Attempt {
     script: &'static str,
 }
 
-const ATTEMPTS: [Attempt; 10] = [
+const FORBIDDEN_ATTEMPTS: [Attempt; 10] = [
     Attempt {
         promise: "files outside are not written",
         tried: "create one",
@@ -85,7 +85,7 @@ const ATTEMPTS: [Attempt; 10] = [
 ];
 
 /// Operations that must work.
-const WORK: [(&str, &str); 2] = [
+const ALLOWED_OPERATIONS: [(&str, &str); 2] = [
     ("write in the workspace", "echo x >\"$1/workspace/new\""),
     (
         "write in $TMPDIR",
@@ -138,7 +138,7 @@ async fn tried(start: &Start) -> anyhow::Result<u8> {
     let (mut rows, mut all_held) = rows(&free, &boxed);
     let settings = start.settings(&Chosen::default())?.settings;
     let level = SandboxLevel::WorkspaceWrite;
-    let started = start_in_directory(start, &settings, SESSION, level).await?;
+    let started = start_in_directory(start, &settings, SESSION_NAME, level).await?;
     all_held &= started.is_ok();
     rows.push(row_of_directory(start, level, started));
     text.push_str(&table(["PROMISE", "TRIED", "HELD"], &rows));
@@ -149,8 +149,8 @@ async fn tried(start: &Start) -> anyhow::Result<u8> {
 /// Says by its number which attempt succeeds.
 fn script(words: &[String; 3]) -> String {
     let mut script = format!("set -- {}\n", words.join(" "));
-    let attempts = ATTEMPTS.iter().map(|attempt| attempt.script);
-    let work = WORK.iter().map(|(_, script)| *script);
+    let attempts = FORBIDDEN_ATTEMPTS.iter().map(|attempt| attempt.script);
+    let work = ALLOWED_OPERATIONS.iter().map(|(_, script)| *script);
     for (number, one) in attempts.chain(work).enumerate() {
         // Writing to a String cannot fail.
         let _ = writeln!(script, "({one}) >/dev/null 2>&1 && echo \"{number}\"");
@@ -188,7 +188,14 @@ async fn run(
         token: start.token.clone(),
     };
     let (lifetime, as_it_is) = (Lifetime::Session, |builder| builder);
-    let session = session::open_with(&settings, &start, supervisor, SESSION, lifetime, as_it_is)?;
+    let session = session::open_with(
+        &settings,
+        &start,
+        supervisor,
+        SESSION_NAME,
+        lifetime,
+        as_it_is,
+    )?;
     let call = serde_json::Value::from(script);
     let result = session.tool().execute(call, &Cancel::new()).await;
     let numbers = result.text.lines().filter_map(|line| line.parse().ok());
@@ -223,7 +230,7 @@ fn enforced(said: &Sandboxed) -> String {
 fn rows(free: &BTreeSet<usize>, boxed: &BTreeSet<usize>) -> (Vec<[String; 3]>, bool) {
     let mut all_held = true;
     let mut rows = Vec::new();
-    for (number, attempt) in ATTEMPTS.iter().enumerate() {
+    for (number, attempt) in FORBIDDEN_ATTEMPTS.iter().enumerate() {
         let held = match (free.contains(&number), boxed.contains(&number)) {
             (_, true) => "NO",
             (true, false) => "yes",
@@ -232,7 +239,7 @@ fn rows(free: &BTreeSet<usize>, boxed: &BTreeSet<usize>) -> (Vec<[String; 3]>, b
         all_held &= held != "NO";
         rows.push([attempt.promise, attempt.tried, held].map(str::to_owned));
     }
-    for (number, (what, _)) in (ATTEMPTS.len()..).zip(WORK) {
+    for (number, (what, _)) in (FORBIDDEN_ATTEMPTS.len()..).zip(ALLOWED_OPERATIONS) {
         let works = boxed.contains(&number);
         all_held &= works;
         let works = if works { "yes" } else { "NO" };

@@ -11,7 +11,7 @@ use agent_bash::sink::Lifetime;
 use std::collections::BTreeSet;
 
 /// Does nothing.
-const COMMAND: &str = ":";
+const NO_OP_COMMAND: &str = ":";
 
 /// Returns what the sandbox of `settings` enforces in the caller's directory at this level, or why
 /// no command starts there.
@@ -34,7 +34,7 @@ pub(crate) async fn start_in_directory(
     let supervisor = Supervisor::this_program(&start.token);
     let (lifetime, as_it_is) = (Lifetime::Session, |builder| builder);
     let session = session::open_with(&settings, start, &supervisor, session, lifetime, as_it_is)?;
-    let call = serde_json::Value::from(COMMAND);
+    let call = serde_json::Value::from(NO_OP_COMMAND);
     let result = session.tool().execute(call, &Cancel::new()).await;
     let enforced = result
         .sandbox

@@ -6,7 +6,7 @@ use anyhow::Context;
 use std::io::{self, Read};
 
 /// The argument that means "read the script from stdin".
-const FROM_STDIN: &str = "-";
+const STDIN_ARGUMENT: &str = "-";
 
 /// A single word is the script itself; `-` reads it from stdin; several words are quoted and
 /// joined, so that the command receives them unchanged.
@@ -15,7 +15,7 @@ const FROM_STDIN: &str = "-";
 /// Stdin cannot be read, or is not UTF-8.
 pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
     match words {
-        [one] if one == FROM_STDIN => stdin_text("the script"),
+        [one] if one == STDIN_ARGUMENT => stdin_text("the script"),
         [one] => Ok(one.clone()),
         several => shlex::try_join(several.iter().map(String::as_str))
             .map_err(|error| Usage(format!("these words make no command: {error}")).into()),

@@ -74,13 +74,13 @@ pub(crate) fn session_name_for(
 
 /// `rpc-project-1f0a…`: stable for a directory, different for different directories.
 fn name_for(protocol: &str, cwd: &Path) -> String {
-    const LONGEST: usize = 32;
+    const MAX_NAME_CHARS: usize = 32;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let directory = cwd.file_name().unwrap_or_default().to_string_lossy();
     let directory: String = directory
         .chars()
         .map(|c| if plain(c) { c } else { '_' })
-        .take(LONGEST)
+        .take(MAX_NAME_CHARS)
         .collect();
     let hash = fnv1a(cwd.as_os_str().as_encoded_bytes());
     format!("{protocol}-{directory}-{hash:016x}")

@@ -73,8 +73,8 @@ fn in_force(key: &str, settings: &Settings, start: &Start) -> Option<String> {
 
 /// A value shortened for a table; `--json` has all of it.
 fn shortened(value: &str) -> String {
-    const SHOWN: usize = 100;
-    match value.char_indices().nth(SHOWN) {
+    const MAX_VALUE_CHARS: usize = 100;
+    match value.char_indices().nth(MAX_VALUE_CHARS) {
         Some((end, _)) => format!("{}…", &value[..end]),
         None => value.to_owned(),
     }

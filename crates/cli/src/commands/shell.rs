@@ -38,19 +38,19 @@ use std::time::Duration;
 pub(crate) const PREFIX_NAME: &str = ShellLink::Prefix.name();
 
 /// The exit code of a refused command: as of a command that cannot be executed.
-const REFUSED: u8 = 126;
+const REFUSED_EXIT_CODE: u8 = 126;
 
 /// How often this program may become the real shell without another process in between.
-const DEEPEST: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 
 /// The variable with the pid of this process and how often it has become the real shell.
-const DEPTH: &str = "AGENT_BASH_SHELL_DEPTH";
+const DEPTH_VARIABLE: &str = "AGENT_BASH_SHELL_DEPTH";
 
 /// The maximum size of a script on stdin that is judged.
-const LONGEST: u64 = 1 << 20;
+const MAX_STDIN_BYTES: u64 = 1 << 20;
 
 /// Time between SIGTERM and SIGKILL for what an ended call leaves.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// A command line of the shell for which this program stands in.
 #[derive(Debug)]
@@ -136,13 +136,16 @@ impl CommandLine {
     /// Becomes the real shell.
     fn exec(&self, program: &Path, host: &HostContext) -> anyhow::Error {
         let pid = std::process::id();
-        let depth = host.env.get(OsStr::new(DEPTH)).and_then(|it| it.to_str());
+        let depth = host
+            .env
+            .get(OsStr::new(DEPTH_VARIABLE))
+            .and_then(|it| it.to_str());
         let depth = depth.and_then(|depth| depth.split_once('.'));
         // The value of another process is that of an ancestor.
         let depth = depth.filter(|(of, _)| of.parse() == Ok(pid));
         let depth = depth.and_then(|(_, depth)| depth.parse::<u32>().ok());
         let depth = depth.unwrap_or(0) + 1;
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             return anyhow::anyhow!(
                 "{} leads back to agent-bash; set shell.path to the program of a shell",
                 program.display()
@@ -154,7 +157,7 @@ impl CommandLine {
         )]
         let mut command = Command::new(program);
         command.arg0(&self.arg0).args(&self.args);
-        command.env(DEPTH, format!("{pid}.{depth}"));
+        command.env(DEPTH_VARIABLE, format!("{pid}.{depth}"));
         let error = command.exec();
         anyhow::Error::new(error).context(format!("cannot execute {}", program.display()))
     }
@@ -215,7 +218,7 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
     }
     let mut result = account.result;
     drop(conversation);
-    supervisor.all_reaped(runtime::LAST_ONES);
+    supervisor.all_reaped(runtime::REAP_TIMEOUT);
     name_subshells(&mut result, &reported, &shown);
     exit(&result, ends_within_line)
 }
@@ -241,7 +244,7 @@ async fn call(
         if let Some(jobs) = conversation.jobs() {
             let left = std::mem::take(&mut account.result.survivors);
             for job in left.iter().filter_map(|survivor| survivor.job.as_ref()) {
-                drop(jobs.kill(job, GRACE).await);
+                drop(jobs.kill(job, GRACE_PERIOD).await);
             }
         }
     }
@@ -289,7 +292,7 @@ fn exit(result: &ToolResult, ends_within_line: bool) -> anyhow::Result<u8> {
     let code = match &result.status {
         Status::Blocked { .. } | Status::NotStarted { .. } => {
             output::say(result.text.trim_end());
-            return Ok(REFUSED);
+            return Ok(REFUSED_EXIT_CODE);
         }
         Status::Lost { reason, .. } => bail!("the outcome is unknown: {reason}"),
         status => status.exit_code(),
@@ -339,7 +342,7 @@ fn script_on_stdin() -> Option<String> {
     let stdin = io::stdin();
     let file = std::fs::File::from(stdin.as_fd().try_clone_to_owned().ok()?);
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() || metadata.size() > LONGEST {
+    if !metadata.is_file() || metadata.size() > MAX_STDIN_BYTES {
         return None;
     }
     let mut file = file;

@@ -14,14 +14,14 @@ use std::thread;
 use std::time::Duration;
 
 /// The name of this program on `PATH`.
-const NAME: &str = "agent-bash";
+const PROGRAM_NAME: &str = "agent-bash";
 
 /// The harmless command of a probe, and its output.
-const COMMAND: &str = "echo ok";
-const OUTPUT: &[u8] = b"ok\n";
+const PROBE_COMMAND: &str = "echo ok";
+const PROBE_OUTPUT: &[u8] = b"ok\n";
 
 /// How long a probe may take.
-const LONGEST: Duration = Duration::from_secs(10);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The first executable file of that name in `PATH`.
 pub(crate) fn on_path(name: &str, start: &Start) -> Option<PathBuf> {
@@ -40,7 +40,7 @@ pub(crate) fn on_path(name: &str, start: &Start) -> Option<PathBuf> {
 /// else the program's file.
 pub(crate) fn program(start: &Start) -> anyhow::Result<PathBuf> {
     let own = own_path()?;
-    let named = on_path(NAME, start);
+    let named = on_path(PROGRAM_NAME, start);
     Ok(named
         .filter(|path| path.canonicalize().is_ok_and(|it| it == own))
         .unwrap_or(own))
@@ -131,13 +131,13 @@ pub(crate) fn probe(link: &Path, kind: ShellLink, start: &Start) -> Probe {
         Ok(output) => output,
         Err(reason) => return Probe::Failed(reason),
     };
-    if !output.status.success() || output.stdout != OUTPUT {
+    if !output.status.success() || output.stdout != PROBE_OUTPUT {
         let stderr = String::from_utf8_lossy(&output.stderr);
         return Probe::Failed(format!("{}: {}", output.status, stderr.trim()));
     }
     let recorded = recordings(state.path(), None).into_iter().any(|recording| {
         let entries = recording.read().unwrap_or_default().entries;
-        entries.iter().any(|entry| entry.command == COMMAND)
+        entries.iter().any(|entry| entry.command == PROBE_COMMAND)
     });
     if recorded {
         Probe::Recorded
@@ -153,7 +153,7 @@ fn run(link: &Path, kind: ShellLink, state: &Path) -> Result<Output, String> {
     )]
     let mut command = Command::new(link);
     match kind {
-        ShellLink::Bash => command.args(["-c", COMMAND]),
+        ShellLink::Bash => command.args(["-c", PROBE_COMMAND]),
         ShellLink::Prefix => command
             .arg(claude_code_text(state))
             .env("AI_AGENT", "claude-code_agent"),
@@ -168,19 +168,19 @@ fn run(link: &Path, kind: ShellLink, state: &Path) -> Result<Output, String> {
     // Not joined: a hanging thread ends with the process.
     let started = thread::Builder::new().spawn(move || sender.send(child.wait_with_output()));
     started.map_err(|error| error.to_string())?;
-    let output = receiver.recv_timeout(LONGEST);
-    let output = output.map_err(|_| format!("no answer in {} s", LONGEST.as_secs()))?;
+    let output = receiver.recv_timeout(PROBE_TIMEOUT);
+    let output = output.map_err(|_| format!("no answer in {} s", PROBE_TIMEOUT.as_secs()))?;
     output.map_err(|error| error.to_string())
 }
 
-/// The script that Claude Code 2.1.332 passes to its shell prefix for [`COMMAND`].
+/// The script that Claude Code 2.1.332 passes to its shell prefix for [`PROBE_COMMAND`].
 fn claude_code_text(directory: &Path) -> String {
     let file = directory.join("claude-0000-cwd").display().to_string();
     let file = shlex::try_quote(&file).unwrap_or_default();
     format!(
         "{{ \\builtin shopt -u extglob || \\builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL \
          NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; }} >/dev/null 2>&1 || true \
-         && eval '{COMMAND}' < /dev/null && pwd -P >| {file}"
+         && eval '{PROBE_COMMAND}' < /dev/null && pwd -P >| {file}"
     )
 }
 
@@ -220,7 +220,10 @@ mod tests {
         for directory in ["/tmp/x", "/tmp/a b"] {
             let text = claude_code_text(Path::new(directory));
             let found = agent_bash::agent_shell::model_command(&text).unwrap();
-            assert_eq!((found.agent, &*found.command), ("claude-code", COMMAND));
+            assert_eq!(
+                (found.agent, &*found.command),
+                ("claude-code", PROBE_COMMAND)
+            );
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Files that are named one by one.
-const NAMED: usize = 3;
+const MAX_NAMED_FILES: usize = 3;
 
 /// Something that was done with the changes of a call.
 #[derive(Debug, PartialEq, Eq)]
@@ -157,8 +157,8 @@ fn names(files: &[FileChange]) -> BTreeSet<&str> {
 
 /// `a, b, c and 2 more`
 fn some(names: &[&str], beyond: u64) -> String {
-    let first = names[..names.len().min(NAMED)].join(", ");
-    match names.len().saturating_sub(NAMED) as u64 + beyond {
+    let first = names[..names.len().min(MAX_NAMED_FILES)].join(", ");
+    match names.len().saturating_sub(MAX_NAMED_FILES) as u64 + beyond {
         0 => first,
         more => format!("{first} and {more} more"),
     }

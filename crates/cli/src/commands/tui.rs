@@ -23,7 +23,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
 /// Columns of a command when a job is named.
-const LONGEST: usize = 60;
+const MAX_COMMAND_COLUMNS: usize = 60;
 
 /// Runs it until the user quits.
 pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
@@ -122,11 +122,11 @@ fn name_held(session: &Conversation, state: &str) {
 
 /// `not decided: trial 25: sleep 60 & echo bg > bg.txt · Δ +1`, and what is in its way.
 fn not_decided(trial: &Changes, columns: usize) -> String {
-    const SAID: &str = "not decided: ";
-    let named = named_trial(trial, columns.saturating_sub(SAID.len()));
+    const UNDECIDED_PREFIX: &str = "not decided: ";
+    let named = named_trial(trial, columns.saturating_sub(UNDECIDED_PREFIX.len()));
     let why = trial.in_the_way();
     let why = why.map_or_else(String::new, |why| format!("\n  {why}"));
-    format!("{SAID}{named}{why}")
+    format!("{UNDECIDED_PREFIX}{named}{why}")
 }
 
 /// Names the ended and the continuing jobs, and how to see them. A failed write is ignored.
@@ -134,7 +134,7 @@ fn name_jobs(jobs: &JobsAtExit, state: &str) {
     let mut out = io::stdout().lock();
     let mut name = |how: &str, jobs: &[Job]| {
         for job in jobs {
-            let command = shortened(&job.command, LONGEST);
+            let command = shortened(&job.command, MAX_COMMAND_COLUMNS);
             let _ = writeln!(out, "{how}: job {}, pid {}: {command}", job.id, job.pid);
         }
     };

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// The largest number of names in a line.
-const NAMED: usize = 5;
+const MAX_NAMED_FILES: usize = 5;
 
 /// Marks changes that were detected by a scan ([`ChangesBy::Scan`]).
 pub const BY_SCAN: &str = "by scan, may be incomplete";
@@ -251,7 +251,7 @@ fn in_words(counts: &ChangeCounts, order: &[Change]) -> String {
 
 /// Returns the first names, with an ellipsis if there are more.
 fn list(names: &[String], all: u64) -> String {
-    let shown = &names[..names.len().min(NAMED)];
+    let shown = &names[..names.len().min(MAX_NAMED_FILES)];
     let rest = if all > shown.len() as u64 {
         ", …"
     } else {

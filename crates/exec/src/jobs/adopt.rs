@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The time limit for locking the registry; short, because the caller waits meanwhile.
-const LOCK: Duration = Duration::from_secs(1);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[async_trait]
 impl SurvivorRegistry for Jobs {
@@ -30,7 +30,7 @@ impl SurvivorRegistry for Jobs {
             ..
         } = adoption;
         let (pipes, files) = (output.pipes(), output.files());
-        let locked = match self.registry.lock(&*self.options.clock, LOCK).await {
+        let locked = match self.registry.lock(&*self.options.clock, LOCK_TIMEOUT).await {
             Ok(locked) => Some(locked),
             Err(error) => {
                 tracing::warn!(%error, "survivors are no job");

@@ -10,13 +10,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::Sender;
 
 /// Polling interval if there is no supervisor to ask.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Upper bound on answering a kill after the grace period, even if processes refuse to die.
 const AFTER_GRACE: Duration = Duration::from_secs(1);
 
 /// How long a supervisor may take to accept a connection, to send a descriptor, or to exit.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Jobs {
                 match JobVisit::connect(&record.directory).await {
                     Ok(mut visit) => drop(visit.ended().await),
                     // The supervisor is ending, or cannot be reached: poll its files.
-                    Err(_) => clock.sleep(LOOK).await,
+                    Err(_) => clock.sleep(POLL_INTERVAL).await,
                 }
             };
             tokio::select! {
@@ -182,7 +182,7 @@ impl Jobs {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),
-            () = self.options.clock.sleep(ANSWER) => Err(JobError::Unreachable {
+            () = self.options.clock.sleep(ANSWER_TIMEOUT) => Err(JobError::Unreachable {
                 id: id.clone(),
                 source: io::ErrorKind::TimedOut.into(),
             }),
@@ -201,7 +201,7 @@ impl Jobs {
     /// Connects to a job's supervisor; `None` if it is gone. Sends SIGCONT in case it was stopped.
     async fn visit(&self, record: &JobFiles) -> Result<Option<JobVisit>, JobError> {
         let clock = &self.options.clock;
-        let give_up = clock.now() + ANSWER;
+        let give_up = clock.now() + ANSWER_TIMEOUT;
         loop {
             if record.entry.supervisor.is_dead() {
                 return Ok(None);
@@ -216,7 +216,7 @@ impl Jobs {
                     return Ok(None);
                 }
                 // The supervisor is exiting: it removes its socket first.
-                Err(_) if clock.now() < give_up => clock.sleep(LOOK).await,
+                Err(_) if clock.now() < give_up => clock.sleep(POLL_INTERVAL).await,
                 Err(source) => {
                     return Err(JobError::Unreachable {
                         id: record.id.clone(),
@@ -244,7 +244,7 @@ impl Jobs {
             && record.entry.supervisor.is_alive()
             && clock.now() < give_up
         {
-            clock.sleep(LOOK / 10).await;
+            clock.sleep(POLL_INTERVAL / 10).await;
         }
         // The supervisor may have been killed at this moment.
         if self
@@ -269,11 +269,11 @@ impl Jobs {
         }
         let kill_at = clock.now() + grace;
         while clock.now() < kill_at && !leftovers.find().is_empty() {
-            clock.sleep(LOOK).await;
+            clock.sleep(POLL_INTERVAL).await;
         }
         let give_up = clock.now() + AFTER_GRACE;
         while leftovers.kill() > 0 && clock.now() < give_up {
-            clock.sleep(LOOK / 4).await;
+            clock.sleep(POLL_INTERVAL / 4).await;
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::jobs::{Job, JobKind, JobState};
 use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, RunSpec, Timestamp};
 use agent_bash_os::PrivateDir;
-use agent_bash_process::supervisor::job_directory::{END, ENTRY, OUTPUT};
+use agent_bash_process::supervisor::job_directory::{END_FILE, ENTRY_FILE, OUTPUT_FILE};
 use agent_bash_process::supervisor::{JobEnd, Supervised};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The file that marks a requested end.
-const ASKED: &str = "asked";
+const KILL_MARK_FILE: &str = "asked";
 
 /// A job's description: written once, before it runs. How it ended is in a separate file, written
 /// by its supervisor.
@@ -67,7 +67,7 @@ pub(super) struct JobFiles {
 impl JobFiles {
     /// Reads a job; `None` if there is none.
     pub(super) fn read(directory: &Path, id: &JobId) -> io::Result<Option<Self>> {
-        let Some(entry) = read_json::<JobEntry>(&directory.join(ENTRY))? else {
+        let Some(entry) = read_json::<JobEntry>(&directory.join(ENTRY_FILE))? else {
             return Ok(None);
         };
         let state = state(directory, &entry)?;
@@ -89,7 +89,7 @@ impl JobFiles {
         if self.is_running()
             && let Ok(private) = PrivateDir::open(&self.directory, &[])
         {
-            let _ = private.open_or_create(ASKED);
+            let _ = private.open_or_create(KILL_MARK_FILE);
         }
     }
 
@@ -104,7 +104,7 @@ impl JobFiles {
     /// The job's output file.
     pub(super) fn output(&self) -> Option<PathBuf> {
         match self.entry.kind {
-            JobKind::Started => Some(self.directory.join(OUTPUT)),
+            JobKind::Started => Some(self.directory.join(OUTPUT_FILE)),
             JobKind::Adopted => self.entry.output.clone(),
         }
     }
@@ -128,7 +128,7 @@ impl JobFiles {
             state: self.state.clone(),
             started_at: entry.started_at,
             adopted_at: entry.adopted_at,
-            is_asked_to_end: self.directory.join(ASKED).exists(),
+            is_asked_to_end: self.directory.join(KILL_MARK_FILE).exists(),
             sandbox: entry.sandbox.clone(),
             unrecorded: entry.unrecorded.clone(),
         }
@@ -139,7 +139,7 @@ impl JobFiles {
 /// supervisor is gone.
 fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
-        let end = read_json::<JobEnd>(&directory.join(END))?;
+        let end = read_json::<JobEnd>(&directory.join(END_FILE))?;
         Ok(end.map(|mut end| {
             end.has_remaining = end.has_remaining && !entry.supervisor.is_dead();
             JobState::Ended(end)

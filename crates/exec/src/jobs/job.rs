@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Survivors that end this soon after their call are hidden, such as git's maintenance after a
 /// commit.
-const MOMENT: Duration = Duration::from_secs(1);
+const HIDDEN_LIFETIME: Duration = Duration::from_secs(1);
 
 /// The state of a job at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -60,7 +60,7 @@ impl Job {
         let JobState::Ended(end) = &self.state else {
             return false;
         };
-        let was_short = self.lasted_until(end.ended_at) < MOMENT;
+        let was_short = self.lasted_until(end.ended_at) < HIDDEN_LIFETIME;
         self.kind == JobKind::Adopted && !self.is_asked_to_end && was_short
     }
 
@@ -68,7 +68,7 @@ impl Job {
     pub fn may_be_over_at_once(&self, now: Timestamp) -> bool {
         self.kind == JobKind::Adopted
             && self.state == JobState::Running
-            && self.lasted_until(now) < MOMENT
+            && self.lasted_until(now) < HIDDEN_LIFETIME
     }
 
     fn lasted_until(&self, Timestamp(now): Timestamp) -> Duration {

@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 /// A job that ends within this time is reported as ended rather than started.
-const EARLY: Duration = Duration::from_millis(250);
+const EARLY_END: Duration = Duration::from_millis(250);
 
 /// The command of a job, and the shell that runs it.
 #[derive(Debug)]
@@ -84,7 +84,7 @@ impl Jobs {
                     return Err(unstarted.into());
                 }
             }
-            () = self.options.clock.sleep(EARLY) => {}
+            () = self.options.clock.sleep(EARLY_END) => {}
         }
         self.show(&id).map_err(Unlaunched::Refused)
     }

@@ -56,7 +56,7 @@ pub struct JobOutput {
 }
 
 /// Read buffer size.
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Reads a part of the output.
 pub(super) fn read(record: &JobFiles, range: OutputRange) -> Result<JobOutput, JobError> {
@@ -136,12 +136,12 @@ fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
     if lines == 0 {
         return Ok(length);
     }
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; BUFFER_BYTES];
     let mut end = length;
     let mut seen = 0;
     while end > 0 {
-        let start = end.saturating_sub(BUFFER as u64);
-        let part = &mut buffer[..usize::try_from(end - start).unwrap_or(BUFFER)];
+        let start = end.saturating_sub(BUFFER_BYTES as u64);
+        let part = &mut buffer[..usize::try_from(end - start).unwrap_or(BUFFER_BYTES)];
         file.seek(SeekFrom::Start(start))?;
         file.read_exact(part)?;
         for (index, _) in part.iter().enumerate().rev().filter(|(_, b)| **b == b'\n') {
@@ -166,9 +166,11 @@ fn bounds_of_lines(file: &mut File, length: u64, first: u64, last: u64) -> io::R
     let mut from = if first == 1 { Some(0) } else { None };
     let mut line = 1;
     let mut at = 0;
-    let mut buffer = vec![0; BUFFER];
+    let mut buffer = vec![0; BUFFER_BYTES];
     while at < length && last >= first {
-        let wanted = usize::try_from(length - at).unwrap_or(BUFFER).min(BUFFER);
+        let wanted = usize::try_from(length - at)
+            .unwrap_or(BUFFER_BYTES)
+            .min(BUFFER_BYTES);
         let count = file.read(&mut buffer[..wanted])?;
         if count == 0 {
             break;

@@ -6,7 +6,7 @@ use crate::jobs::{JobError, JobState};
 use agent_bash_core::{Clock, JobId, Timestamp};
 use agent_bash_os::PrivateDir;
 use agent_bash_process::supervisor::job_directory::{
-    END_LENGTH, ENTRY, NEW_END, NEW_ENTRY, OUTPUT,
+    END_LENGTH, ENTRY_FILE, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Interval between attempts to take the lock, which is held for a few milliseconds.
-const RETRY: Duration = Duration::from_millis(3);
+const RETRY_INTERVAL: Duration = Duration::from_millis(3);
 
 /// A session's jobs on disk.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl Registry {
             if clock.now() >= give_up {
                 return Err(JobError::Busy { path });
             }
-            clock.sleep(RETRY).await;
+            clock.sleep(RETRY_INTERVAL).await;
         }
     }
 
@@ -209,7 +209,10 @@ impl NewJob {
     /// Creates the files that a supervisor needs to take over the job.
     pub(super) fn write(&self, entry: &JobEntry) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(entry)?;
-        for (name, content) in [(NEW_ENTRY, &text[..]), (NEW_END, &[b' '; END_LENGTH][..])] {
+        for (name, content) in [
+            (NEW_ENTRY_FILE, &text[..]),
+            (NEW_END_FILE, &[b' '; END_LENGTH][..]),
+        ] {
             self.private.create_new(name)?.write_all(content)?;
         }
         Ok(())
@@ -217,12 +220,12 @@ impl NewJob {
 
     /// Creates the output file of a job that has its own.
     pub(super) fn make_output(&self) -> io::Result<()> {
-        self.private.create_new(OUTPUT).map(drop)
+        self.private.create_new(OUTPUT_FILE).map(drop)
     }
 
     /// True if a supervisor has taken over the job.
     pub(super) fn is_taken(&self) -> bool {
-        self.directory.join(ENTRY).exists()
+        self.directory.join(ENTRY_FILE).exists()
     }
 
     /// Keeps the directory.
@@ -243,10 +246,10 @@ impl Drop for NewJob {
 /// Removes the directory of a job that was not taken over; false if it was. A supervisor may be
 /// about to, so the file that it must rename is removed first.
 fn withdraw(directory: &Path) -> io::Result<bool> {
-    match fs::remove_file(directory.join(NEW_ENTRY)) {
+    match fs::remove_file(directory.join(NEW_ENTRY_FILE)) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if directory.join(ENTRY).exists() {
+            if directory.join(ENTRY_FILE).exists() {
                 return Ok(false);
             }
         }

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a shell may take to say it. One that takes longer is of no use for commands either.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer definitions are not handed over: each command beside the shell would read them.
-const LONGEST: usize = 1 << 20;
+const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
 impl ShellSession {
     /// Asks the shell, if there is one that has run something. To it, that is a script like any
@@ -42,7 +42,7 @@ impl ShellSession {
             .shell(kind.shell.clone())
             .env(env)
             .streams(Streams::Split)
-            .timeout(Some(ANSWERED_WITHIN))
+            .timeout(Some(ANSWER_TIMEOUT))
             .session(Some(name.clone()))
             .enter_cwd(false);
         let mut said = ProbeOutput::default();
@@ -83,7 +83,7 @@ struct ProbeOutput(Vec<u8>);
 
 impl OutputConsumer for ProbeOutput {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
-        if stream == StreamId::Stdout && self.0.len() <= LONGEST {
+        if stream == StreamId::Stdout && self.0.len() <= MAX_DEFINITION_BYTES {
             self.0.extend_from_slice(bytes);
         }
         Flow::Continue

@@ -5,12 +5,12 @@ use super::record::{Expected, Report, SessionRecord};
 use super::remembered::Remembered;
 use super::shell_cwd::ShellCwd;
 use super::source::{Observed, SessionSource};
-use crate::call::DRAIN;
+use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Ended, Follower, Reason, Recording, Signals, TOO_OLD, Watchdog, ending, no_directory,
+    Ended, Follower, Reason, Recording, Signals, TOO_OLD_MARK, Watchdog, ending, no_directory,
     notice_of_fallback, too_old,
 };
 use agent_bash_core::{
@@ -173,7 +173,7 @@ impl<'a> SessionCall<'a> {
             self.watchdog.take(),
             options.handover(spec, self.started_at, false),
             &options.clock,
-            DRAIN,
+            DRAIN_TIMEOUT,
         );
         let Ended { at, reason, shell } = follower.until_ended(out).await;
         self.writers.clear();
@@ -327,7 +327,7 @@ impl<'a> SessionCall<'a> {
 /// The result of a call whose shell has exited because it is too old, as it reported.
 fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<After> {
     shell.talk.listen().ok()?;
-    let version = shell.talk.unreported().strip_prefix(&[TOO_OLD])?;
+    let version = shell.talk.unreported().strip_prefix(&[TOO_OLD_MARK])?;
     Some(After::Refused {
         error: too_old(&spec.shell, version),
         shell: None,

@@ -11,17 +11,17 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// Prefix of the directories' names.
-const PREFIX: &str = "agent-bash-session-";
+const NAME_PREFIX: &str = "agent-bash-session-";
 
 /// Extension of directories that are being removed.
-const GONE: &str = "gone";
+const REMOVED_EXTENSION: &str = "gone";
 
 /// Name of a FIFO without contents. The host keeps it open while it lives, so that a sweep
 /// recognises abandoned directories.
-const STATUS: &str = "status";
+const STATUS_FIFO: &str = "status";
 
 /// Name of the FIFO for a script's stdout.
-const STDOUT: &str = "out";
+const STDOUT_FIFO: &str = "out";
 
 /// The directory; removed when dropped, even while the shell writes into it.
 #[derive(Debug)]
@@ -39,10 +39,10 @@ impl Directory {
                 return Err(io::Error::other("the sandbox has another directory there"));
             }
             let made = tempfile::Builder::new()
-                .prefix(PREFIX)
+                .prefix(NAME_PREFIX)
                 .permissions(fs::Permissions::from_mode(0o700))
                 .tempdir_in(parent)?;
-            let host = fifo(&made.path().join(STATUS))?;
+            let host = fifo(&made.path().join(STATUS_FIFO))?;
             Ok(Self {
                 path: made.keep(),
                 _host: host,
@@ -57,7 +57,7 @@ impl Directory {
 
     /// The FIFO for a script's stdout.
     pub(super) fn stdout(&self) -> PathBuf {
-        self.path.join(STDOUT)
+        self.path.join(STDOUT_FIFO)
     }
 
     /// The FIFO for its stderr; with merged streams, a link to the FIFO for stdout.
@@ -68,11 +68,11 @@ impl Directory {
     /// Makes stderr a link to stdout, unless it is already.
     pub(super) fn join_outputs(&self) -> io::Result<()> {
         let path = self.stderr();
-        if fs::read_link(&path).is_ok_and(|target| target == Path::new(STDOUT)) {
+        if fs::read_link(&path).is_ok_and(|target| target == Path::new(STDOUT_FIFO)) {
             return Ok(());
         }
         remove(&path)?;
-        symlink(STDOUT, path)
+        symlink(STDOUT_FIFO, path)
     }
 }
 
@@ -81,7 +81,7 @@ impl Drop for Directory {
         // A shell that opens a FIFO that was just removed creates a file, and `rmdir` then fails.
         // After the rename it cannot find the directory; a file created in between is removed by
         // the second pass.
-        let gone = self.path.with_extension(GONE);
+        let gone = self.path.with_extension(REMOVED_EXTENSION);
         let path = match fs::rename(&self.path, &gone) {
             Ok(()) => &gone,
             Err(_) => &self.path,
@@ -123,7 +123,7 @@ pub fn sweep_sessions(directory: &Path) -> usize {
     };
     entries
         .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX))
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(NAME_PREFIX))
         .filter(|entry| is_abandoned(&entry.path()) && fs::remove_dir_all(entry.path()).is_ok())
         .count()
 }
@@ -132,8 +132,10 @@ pub fn sweep_sessions(directory: &Path) -> usize {
 /// determined.
 fn is_abandoned(directory: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    directory.extension().is_some_and(|end| end == GONE)
-        || open(directory.join(STATUS), flags, Mode::empty())
+    directory
+        .extension()
+        .is_some_and(|end| end == REMOVED_EXTENSION)
+        || open(directory.join(STATUS_FIFO), flags, Mode::empty())
             .is_err_and(|error| error == Errno::NXIO)
 }
 
@@ -145,15 +147,15 @@ mod tests {
     fn directories_with_a_reader_are_not_swept() {
         let temp = tempfile::tempdir().unwrap();
         let make = |name: &str| {
-            let path = temp.path().join(format!("{PREFIX}{name}"));
+            let path = temp.path().join(format!("{NAME_PREFIX}{name}"));
             fs::create_dir(&path).unwrap();
             path
         };
         let (new, used, dead) = (make("new"), make("used"), make("dead"));
         let (other, removed) = (temp.path().join("other.gone"), make("half.gone"));
         fs::create_dir(&other).unwrap();
-        let _reader = fifo(&used.join(STATUS)).unwrap();
-        drop(fifo(&dead.join(STATUS)).unwrap());
+        let _reader = fifo(&used.join(STATUS_FIFO)).unwrap();
+        drop(fifo(&dead.join(STATUS_FIFO)).unwrap());
         assert_eq!(sweep_sessions(temp.path()), 2);
         assert!(new.exists() && used.exists() && other.exists());
         assert!(!dead.exists() && !removed.exists());
@@ -163,7 +165,7 @@ mod tests {
     fn directory_is_private_to_the_user() {
         let temp = tempfile::tempdir().unwrap();
         let directory = Directory::make(temp.path(), None).unwrap();
-        let status = directory.path.join(STATUS);
+        let status = directory.path.join(STATUS_FIFO);
         for (path, mode) in [(&directory.path, 0o700), (&status, 0o600)] {
             let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!(found, mode, "{}", path.display());

@@ -122,7 +122,7 @@ impl LiveShell {
             unwatched: if is_watched(spec) {
                 fds.unwatched
             } else {
-                Some(UNWATCHED.to_owned())
+                Some(UNTRACED_REASON.to_owned())
             },
         })
     }
@@ -189,7 +189,7 @@ impl LiveShell {
             // Rarely, the shell has not written all exports yet.
             let socket = self.exports.try_clone().map_err(failed)?;
             let socket = watched(socket).map_err(failed)?;
-            let mut limit = clock.sleep(ANSWERED_WITHIN);
+            let mut limit = clock.sleep(EXPORTS_TIMEOUT);
             let mut is_open = true;
             while exports.last() != Some(&0) {
                 tokio::select! {
@@ -209,7 +209,7 @@ impl LiveShell {
 }
 
 /// The reason why later calls are not recorded.
-const UNWATCHED: &str = "its shell was started by a command that could not be watched";
+const UNTRACED_REASON: &str = "its shell was started by a command that could not be watched";
 
 /// True if a shell that is started for this call must be traced, for this call and later ones.
 fn is_watched(spec: &RunSpec) -> bool {
@@ -237,7 +237,7 @@ fn sandbox_of(
 }
 
 /// The time limit for a shell's exports.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(1);
+const EXPORTS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Waits for the end of the shell. Cancel safe.
 pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd> {

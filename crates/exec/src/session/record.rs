@@ -18,19 +18,19 @@ use std::path::Path;
 /// The descriptor of the control pipe inside the shell: a high number that scripts do not use;
 /// closed for each script. The file with the record is the shell's stdin, because each script gets
 /// another stdin.
-const CONTROL: i32 = 99;
+const CONTROL_FD: i32 = 99;
 
 /// The socket for reports, likewise.
-const STATUS: i32 = 98;
+const STATUS_FD: i32 = 98;
 
 /// The socket for exports, likewise.
-const EXPORTS: i32 = 97;
+const EXPORTS_FD: i32 = 97;
 
 /// Follows a script that contains the word `builtin`: stores the status and removes a function of
 /// that name, since later commands of the record use `builtin`. In POSIX mode, which a variable
 /// switches on, no function replaces `unset`. Other scripts do not get this tail, because bash
 /// would parse it with every call.
-const KEEP_BUILTIN: &str = concat!(
+const KEEP_BUILTIN_TEXT: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
     r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
     r#"__ab_s=("${__ab_s[0]}"); } >/dev/null 2>&1"#,
@@ -38,7 +38,7 @@ const KEEP_BUILTIN: &str = concat!(
 
 /// Follows a script if the statuses of its stages are requested: in the same text, since `eval`
 /// resets `PIPESTATUS`. Its `set -x` output is discarded.
-const SAY_STAGES: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
+const STAGES_TEXT: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
 /// The commands that run each call. A script can inspect its shell, so no variable of this file
 /// exists while it runs, except `__ab`: if the call sets variables, `__ab` has their former values.
@@ -54,7 +54,7 @@ const SAY_STAGES: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 /// is open at the end closes before that line, so the line is part of the program. While the script
 /// runs, the call's nonce is therefore in no variable, file or descriptor, only in the parsed
 /// program.
-const CALL: &str = concat!(
+const CALL_TEXT: &str = concat!(
     r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "${__ab:-:}" bash && \builtin : bash; "#,
     r#"\builtin eval -- "${BASH_EXECUTION_STRING-}" >{out} 2>{err} </dev/null {control}<&- {status}>&- {exports}>&-; "#,
     r#"__ab_c=$?; "#,
@@ -66,7 +66,7 @@ const CALL: &str = concat!(
 );
 
 /// The program that follows a script, once the nonce is in `__ab_n`. Without single quotes.
-const CONCLUDE: &str = concat!(
+const CONCLUDE_TEXT: &str = concat!(
     // Each command is redirected separately, so that the output of the script's traps and traces
     // does not get into the report. A restricted shell cannot run another script, so it must not
     // report: it cannot redirect to the path `/dev/null`.
@@ -78,7 +78,8 @@ const CONCLUDE: &str = concat!(
 );
 
 /// Removes all variables of this file, and the script.
-const FORGET: &str = r"\builtin unset -v __ab __ab_n __ab_s __ab_c __ab_t BASH_EXECUTION_STRING";
+const FORGET_TEXT: &str =
+    r"\builtin unset -v __ab __ab_n __ab_s __ab_c __ab_t BASH_EXECUTION_STRING";
 
 /// The report of a bash that is too old.
 const REPORT_TOO_OLD: &str =
@@ -94,18 +95,18 @@ const REPORT_TOO_OLD: &str =
 /// write to an array that does not exist.
 pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let begin = exec(&format!(
-        "{CONTROL}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS}>&{{status_fd}} {{status_fd}}>&- \
-         {EXPORTS}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
+        "{CONTROL_FD}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS_FD}>&{{status_fd}} {{status_fd}}>&- \
+         {EXPORTS_FD}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
     ));
     let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
-    let follow = format!(r"\builtin mapfile -O 1000000000 -d '' -u {CONTROL} -c 1 -C ");
-    let call = quoted(OsStr::from_bytes(&in_place(CALL, directory)));
+    let follow = format!(r"\builtin mapfile -O 1000000000 -d '' -u {CONTROL_FD} -c 1 -C ");
+    let call = quoted(OsStr::from_bytes(&in_place(CALL_TEXT, directory)));
     let parts: [&[u8]; _] = [
         REPORT_TOO_OLD.as_bytes(),
         begin.as_bytes(),
         b"; ",
         &load,
-        FORGET.as_bytes(),
+        FORGET_TEXT.as_bytes(),
         b"; ",
         follow.as_bytes(),
         &call,
@@ -128,11 +129,11 @@ fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
             let place = match name {
                 "out" => path(&directory.stdout()),
                 "err" => path(&directory.stderr()),
-                "control" => number(CONTROL),
-                "status" => number(STATUS),
-                "exports" => number(EXPORTS),
-                "conclude" => in_place(CONCLUDE, directory),
-                "forget" => FORGET.into(),
+                "control" => number(CONTROL_FD),
+                "status" => number(STATUS_FD),
+                "exports" => number(EXPORTS_FD),
+                "conclude" => in_place(CONCLUDE_TEXT, directory),
+                "forget" => FORGET_TEXT.into(),
                 _ => return None,
             };
             Some((place, rest))
@@ -154,7 +155,7 @@ pub(super) struct Nonce(String);
 
 impl Nonce {
     /// Characters that a shell takes literally wherever they are; 64 of them.
-    const CHARACTERS: &[u8; 64] =
+    const NONCE_CHARACTERS: &[u8; 64] =
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
     /// # Errors
@@ -166,7 +167,7 @@ impl Nonce {
         if filled < bytes.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let character = |byte: &u8| char::from(Self::CHARACTERS[usize::from(byte % 64)]);
+        let character = |byte: &u8| char::from(Self::NONCE_CHARACTERS[usize::from(byte % 64)]);
         Ok(Self(bytes.iter().map(character).collect()))
     }
 
@@ -175,22 +176,22 @@ impl Nonce {
     }
 }
 
-/// The bytes that make the shell run the record: the end of the program that [`CALL`] begins.
+/// The bytes that make the shell run the record: the end of the program that [`CALL_TEXT`] begins.
 pub(super) fn commit(nonce: &Nonce) -> Vec<u8> {
     format!("{};\\builtin eval \"$__ab_t\" #\0", nonce.0).into_bytes()
 }
 
 /// A byte that the shell reads once it has finished its record. The byte has no effect, because the
 /// loop still waits for a NUL.
-pub(super) const QUESTION: &[u8] = b".";
+pub(super) const QUESTION_BYTE: &[u8] = b".";
 
 /// The start of a record, which stays in `__ab` if bash cannot parse the record. The record's nonce
 /// follows.
-const UNREAD: &str = r"\builtin : u";
+const UNPARSED_MARK: &str = r"\builtin : u";
 
 /// The contents of `__ab` after a record that could not enter its directory. The record's nonce
 /// follows.
-const NO_DIRECTORY: &str = r"\builtin : d";
+const NO_DIRECTORY_MARK: &str = r"\builtin : d";
 
 /// The contents of a call's record.
 #[derive(Debug)]
@@ -223,7 +224,7 @@ impl SessionRecord<'_> {
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + 256);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
-        add(UNREAD.as_bytes());
+        add(UNPARSED_MARK.as_bytes());
         add(self.nonce.as_bytes());
         add(b"; \\builtin unset -v __ab; ");
         if let Some(path) = self.snapshot.and_then(Snapshot::path) {
@@ -235,7 +236,7 @@ impl SessionRecord<'_> {
             .remembered
             .and_then(|remembered| remembered.cwd.as_ref());
         let place = place.map(ShellCwd::enter);
-        let refuse = format!("__ab='{NO_DIRECTORY}{}'; else ", self.nonce.0);
+        let refuse = format!("__ab='{NO_DIRECTORY_MARK}{}'; else ", self.nonce.0);
         let refuse = refuse.as_bytes();
         // If the call names a directory, the session's directory need not exist.
         let must_be_there = self.cwd.is_none() && place.is_some();
@@ -297,9 +298,9 @@ impl SessionRecord<'_> {
 
     fn tail(&self) -> Option<&'static str> {
         if self.stages {
-            Some(SAY_STAGES)
+            Some(STAGES_TEXT)
         } else if self.script.contains("builtin") && ends_by_itself(self.script) {
-            Some(KEEP_BUILTIN)
+            Some(KEEP_BUILTIN_TEXT)
         } else {
             None
         }
@@ -407,9 +408,9 @@ impl Expected {
             nonce.is_some_and(|rest| rest.starts_with(self.record.as_bytes()))
         };
         Some(Report {
-            run: if left(NO_DIRECTORY) {
+            run: if left(NO_DIRECTORY_MARK) {
                 Run::NoDirectory
-            } else if left(UNREAD) {
+            } else if left(UNPARSED_MARK) {
                 Run::Unread
             } else {
                 Run::Yes

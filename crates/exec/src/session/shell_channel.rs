@@ -1,7 +1,7 @@
 //! The channel to a session's shell, separate from the output of its scripts: the host sends
 //! records, the shell sends reports.
 
-use super::record::{Expected, QUESTION, Report, commit};
+use super::record::{Expected, QUESTION_BYTE, Report, commit};
 use agent_bash_process::{peek_report, receive_report};
 use rustix::io::Errno;
 use std::fs::File;
@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Sender;
 
 /// Maximum size of the bytes kept from a shell without a report; beyond it, they are dropped.
-const LONGEST_REPORT: usize = 1 << 20;
+const MAX_REPORT_BYTES: usize = 1 << 20;
 
 /// The host's ends of the channel.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl ShellChannel {
     /// Asks the shell whether it has finished its record. The shell answers by reading the question
     /// from the control pipe.
     pub(super) fn ask(&mut self) -> io::Result<PendingQuestion> {
-        self.control.write_all(QUESTION)?;
+        self.control.write_all(QUESTION_BYTE)?;
         let control = self.control.try_clone()?;
         let control = Sender::from_owned_fd_unchecked(control.into())?;
         Ok(PendingQuestion { control })
@@ -129,7 +129,7 @@ impl ShellChannel {
     /// Reads reports that have not been read yet.
     pub(super) fn listen(&mut self) -> io::Result<()> {
         // A shell that writes endlessly must not block the host.
-        for _ in 0..LONGEST_REPORT / BUFFER {
+        for _ in 0..MAX_REPORT_BYTES / BUFFER_BYTES {
             if !matches!(
                 received(&self.status, self.shell, &mut self.reported)?,
                 Some(1..)
@@ -182,7 +182,7 @@ pub(super) async fn more(socket: &UnixStream, shell: u32, text: &mut Vec<u8>) ->
 }
 
 /// Bytes received at once.
-const BUFFER: usize = 4096;
+const BUFFER_BYTES: usize = 4096;
 
 /// Appends bytes that the shell with this pid has written, up to a limit. Returns the number of
 /// bytes from any process: 0 if no process can write any more, `None` if there are none yet.
@@ -191,7 +191,7 @@ pub(super) fn received(
     shell: u32,
     text: &mut Vec<u8>,
 ) -> io::Result<Option<usize>> {
-    let mut buffer = [0; BUFFER];
+    let mut buffer = [0; BUFFER_BYTES];
     loop {
         match receive_report(&socket, &mut buffer) {
             Err(Errno::WOULDBLOCK) => return Ok(None),
@@ -199,7 +199,7 @@ pub(super) fn received(
             Err(error) => return Err(error.into()),
             Ok(received) => {
                 if received.writer.is_none_or(|writer| writer == shell) {
-                    if text.len() > LONGEST_REPORT {
+                    if text.len() > MAX_REPORT_BYTES {
                         text.clear();
                     }
                     text.extend_from_slice(&buffer[..received.length]);

@@ -11,7 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 /// The kernel's suffix of a removed directory's path.
-const REMOVED: &[u8] = b" (deleted)";
+const REMOVED_SUFFIX: &[u8] = b" (deleted)";
 
 /// The directory of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl ShellCwd {
     pub(super) fn shown(&self) -> PathBuf {
         let real = self.real.as_ref().unwrap_or(&self.name);
         // Without the kernel's suffix, unless that is part of the name.
-        let shown = match real.strip_suffix(REMOVED) {
+        let shown = match real.strip_suffix(REMOVED_SUFFIX) {
             Some(name) if *name == *self.name => name,
             _ => real,
         };
@@ -56,7 +56,7 @@ impl ShellCwd {
         }
         text.extend(enter(real));
         // The directory may have been created again.
-        if let Some(name) = real.strip_suffix(REMOVED) {
+        if let Some(name) = real.strip_suffix(REMOVED_SUFFIX) {
             text.extend_from_slice(b" || ");
             text.extend(enter(name));
         }

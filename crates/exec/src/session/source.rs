@@ -12,13 +12,13 @@ use std::time::Duration;
 
 /// The time limit for a waiting shell to take a record. A shell that has taken the record and has
 /// not reported after this time is asked whether it has finished.
-const READY_WITHIN: Duration = Duration::from_secs(1);
+const READY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Additional time for a shell that has just been started.
-const STARTED_WITHIN: Duration = Duration::from_secs(9);
+const START_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// The reason why a shell has not run a script although it has taken the record.
-const UNREAD: &str =
+const UNPARSED_REASON: &str =
     "its shell could not read the script, as where an alias stands in for a word of the language";
 
 /// The output and the report of one call.
@@ -87,10 +87,10 @@ impl<'a> SessionSource<'a> {
         Self {
             streams,
             talk,
-            look: Some(clock.now() + READY_WITHIN),
+            look: Some(clock.now() + READY_TIMEOUT),
             clock: Arc::clone(clock),
             alarm: Alarm::new(Arc::clone(clock)),
-            patience: is_new.then_some(STARTED_WITHIN),
+            patience: is_new.then_some(START_TIMEOUT),
             pending: None,
             verdict: None,
             output_first: false,
@@ -106,7 +106,7 @@ impl<'a> SessionSource<'a> {
             return match report.run {
                 Run::Yes => Observed::Report(report),
                 Run::NoDirectory => Observed::Refused,
-                Run::Unread => Observed::Unread(UNREAD),
+                Run::Unread => Observed::Unread(UNPARSED_REASON),
             };
         }
         match self.verdict {
@@ -129,7 +129,7 @@ impl<'a> SessionSource<'a> {
             self.verdict = Some(Verdict::TookNothing);
             return Some(Progress::ShellDone);
         } else {
-            self.look = Some(now + READY_WITHIN);
+            self.look = Some(now + READY_TIMEOUT);
         }
         None
     }

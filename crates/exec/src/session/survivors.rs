@@ -4,7 +4,7 @@
 
 use super::call::SessionCall;
 use super::live::LiveShell;
-use crate::call::DRAIN;
+use crate::call::DRAIN_TIMEOUT;
 use agent_bash_call::{Follower, OpenOutput, Source};
 use agent_bash_core::{OutputConsumer, Survivor, SurvivorPolicy};
 use agent_bash_process::holds_open;
@@ -80,7 +80,7 @@ impl SessionCall<'_> {
             None,
             self.options.handover(spec, self.started_at, false),
             clock,
-            DRAIN,
+            DRAIN_TIMEOUT,
         );
         let withstand = follower.see_off(self.cancel.clone(), limit, out).await;
         if !self.streams.ended() {

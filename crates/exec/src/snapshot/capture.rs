@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum size of a configuration's definitions in bytes. Every waiting shell reads all of them.
-const MAX_DUMP: u64 = 4 << 20;
+const MAX_DUMP_BYTES: u64 = 4 << 20;
 
 /// The file to read, and the options.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ enum Way {
 }
 
 /// Tried in this order; the second only if the first shell reported nothing.
-const WAYS: [Way; 2] = [Way::Interactive, Way::Plain];
+const CAPTURE_WAYS: [Way; 2] = [Way::Interactive, Way::Plain];
 
 impl Reader<'_> {
     /// Reads the configuration within the time limit. Nothing that it started is left in any case.
@@ -85,7 +85,7 @@ impl Reader<'_> {
 
     async fn read_rc(&self, supervised: &mut Supervised) -> Result<Dump, Skipped> {
         let mut ended = ShellEnd::Exited(0);
-        for way in WAYS {
+        for way in CAPTURE_WAYS {
             let fds = self.start(supervised, way.args(&self.options.rc)).await?;
             ended = until_gone(supervised).await?;
             if let Some(dump) = Dump::parse(&read_from(fds.script, 0)?) {
@@ -204,9 +204,9 @@ fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, Skipped> {
     let mut file = File::from(file);
     let mut bytes = Vec::new();
     file.seek(io::SeekFrom::Start(at))
-        .and_then(|_| file.take(MAX_DUMP + 1).read_to_end(&mut bytes))
+        .and_then(|_| file.take(MAX_DUMP_BYTES + 1).read_to_end(&mut bytes))
         .map_err(Skipped::Transfer)?;
-    if bytes.len() as u64 > MAX_DUMP {
+    if bytes.len() as u64 > MAX_DUMP_BYTES {
         return Err(Skipped::TooLong);
     }
     Ok(bytes)

@@ -32,7 +32,7 @@ const NOT_SHOPT: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"
 
 /// Options that print commands, or hide them, so that the tail of a record would be visible or
 /// lost.
-pub(super) const PRINTS: &[&str] = &["verbose", "xtrace"];
+pub(super) const PRINTING_OPTIONS: &[&str] = &["verbose", "xtrace"];
 
 /// The text that defines a function.
 pub(super) fn function(definition: &Definition) -> Vec<u8> {
@@ -93,7 +93,9 @@ pub(super) fn option_commands(
         let set = |name: &String| format!("\\builtin set {verb} {name}; ");
         commands.extend(names.iter().map(set));
     }
-    let tail = !PRINTS.iter().any(|name| after.set.contains(*name));
+    let tail = !PRINTING_OPTIONS
+        .iter()
+        .any(|name| after.set.contains(*name));
     (commands.concat().into_bytes(), tail)
 }
 

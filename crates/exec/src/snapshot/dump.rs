@@ -200,13 +200,13 @@ fn is_option(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    const TOLD: &[u8] =
+    const DUMP_BYTES: &[u8] =
         b"braceexpand:hashall\0cmdhist\0/bin\0errexit\0extglob:cmdhist\0/a\n:/bin\0\
         ff\0f () \n{ \n    :\n}\n\0a-\0cd -\0end\0garbage";
 
     #[test]
     fn what_was_told_is_read() {
-        let dump = Dump::parse(TOLD).unwrap();
+        let dump = Dump::parse(DUMP_BYTES).unwrap();
         assert_eq!(dump.before.path, "/bin");
         assert_eq!(dump.after.path, "/a\n:/bin");
         assert!(dump.after.shopt.contains("extglob") && !dump.before.shopt.contains("extglob"));
@@ -223,9 +223,12 @@ mod tests {
 
     #[test]
     fn what_was_not_told_to_its_end_is_nothing() {
-        let end = TOLD.windows(4).position(|four| four == b"end\0").unwrap();
+        let end = DUMP_BYTES
+            .windows(4)
+            .position(|four| four == b"end\0")
+            .unwrap();
         for length in 0..end + 3 {
-            assert_eq!(Dump::parse(&TOLD[..length]), None, "{length}");
+            assert_eq!(Dump::parse(&DUMP_BYTES[..length]), None, "{length}");
         }
         assert_eq!(Dump::parse(b"\0\0\0\0\0\0x\0y\0end\0"), None);
         assert!(Dump::parse(b"a\0b\0\0a\0b\0\0end\0").is_some());

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Extension of a snapshot. Its name is `<process>.<number>.bash`, which identifies its owner.
-const SUFFIX: &str = ".bash";
+const FILE_SUFFIX: &str = ".bash";
 
 /// Extension of a file that is being written.
-const DRAFT: &str = ".new";
+const DRAFT_SUFFIX: &str = ".new";
 
 /// A file whose process cannot be checked, because it lives in another namespace, is swept after
 /// this time.
-const OLD: Duration = Duration::from_secs(24 * 60 * 60);
+const SWEEP_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Limit of file names to try: one process has a snapshot for each cache and environment.
 const MAX_FILES: u32 = 10_000;
@@ -32,8 +32,8 @@ impl SnapshotFile {
         let dir = PrivateDir::create_at(directory)?;
         let owner = ProcessIdentity::current();
         for number in 0..MAX_FILES {
-            let name = format!("{owner}.{number}{SUFFIX}");
-            let draft = format!("{name}{DRAFT}");
+            let name = format!("{owner}.{number}{FILE_SUFFIX}");
+            let draft = format!("{name}{DRAFT_SUFFIX}");
             let mut file = match dir.create_new(&draft) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -93,14 +93,14 @@ pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
 fn is_old(dir: &PrivateDir, name: &str, now: Duration) -> bool {
     dir.metadata(name).is_ok_and(|stat| {
         let written = Duration::from_secs(u64::try_from(stat.mtime()).unwrap_or(0));
-        now.saturating_sub(written) >= OLD
+        now.saturating_sub(written) >= SWEEP_AGE
     })
 }
 
 /// Returns the process that a file belongs to, by its name.
 fn owner(name: &str) -> Option<ProcessIdentity> {
-    let name = name.strip_suffix(DRAFT).unwrap_or(name);
-    let (owner, number) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
+    let name = name.strip_suffix(DRAFT_SUFFIX).unwrap_or(name);
+    let (owner, number) = name.strip_suffix(FILE_SUFFIX)?.rsplit_once('.')?;
     let _: u32 = number.parse().ok()?;
     owner.parse().ok()
 }
@@ -183,7 +183,7 @@ mod tests {
         let mut left = vec![live_name, format!("{elsewhere}.0.bash"), strange];
         left.sort();
         assert_eq!(names(root.path()), left);
-        sweep(root.path(), now + OLD + Duration::from_secs(1));
+        sweep(root.path(), now + SWEEP_AGE + Duration::from_secs(1));
         left.remove(
             left.iter()
                 .position(|name| name.starts_with(&elsewhere.to_string()))

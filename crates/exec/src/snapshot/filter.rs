@@ -8,7 +8,7 @@ use agent_bash_process::environment::SecretFilter;
 use std::ffi::OsStr;
 
 /// Alias names that bash cannot be asked for, as these subscripts mean "all".
-const ALL: &[&str] = &["@", "*"];
+const WHOLE_ARRAY_SUBSCRIPTS: &[&str] = &["@", "*"];
 
 /// Minimum length of a literal assigned to a secret's name: `pass=0` and `key=x` are counters.
 const MIN_SECRET: usize = 4;
@@ -17,7 +17,7 @@ const MIN_SECRET: usize = 4;
 /// ones.
 pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
     let name = definition.name.as_str();
-    if name.is_empty() || name.starts_with(OWN_PREFIX) || ALL.contains(&name) {
+    if name.is_empty() || name.starts_with(OWN_PREFIX) || WHOLE_ARRAY_SUBSCRIPTS.contains(&name) {
         return false;
     }
     if is_taken(name) {

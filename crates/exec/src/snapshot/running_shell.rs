@@ -8,7 +8,7 @@ use agent_bash_core::{Definitions, Shell};
 use agent_bash_process::quoted;
 
 /// The byte before the answer: a trap or a trace may print before it, but no NUL.
-const BEGIN: u8 = 0;
+const BEGIN_BYTE: u8 = 0;
 
 /// The script by which a shell says it. It changes nothing there: it runs in a subshell.
 pub(crate) fn question(shell: &Shell) -> String {
@@ -18,7 +18,7 @@ pub(crate) fn question(shell: &Shell) -> String {
 
 /// Parses the answer; `None` if it is incomplete.
 pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
-    let begin = said.iter().position(|byte| *byte == BEGIN)?;
+    let begin = said.iter().position(|byte| *byte == BEGIN_BYTE)?;
     let mut dump = Dump::parse(&said[begin + 1..])?;
     // The definitions are not stored on disk, so secrets may stay.
     for list in [&mut dump.functions, &mut dump.aliases] {
@@ -26,7 +26,9 @@ pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
     }
     // A trace would show this text.
     for state in [&mut dump.before, &mut dump.after] {
-        state.set.retain(|name| !compose::PRINTS.contains(&&**name));
+        state
+            .set
+            .retain(|name| !compose::PRINTING_OPTIONS.contains(&&**name));
     }
     let (options, _) = compose::option_commands(&dump.before, &dump.after, true);
     Some(Definitions {

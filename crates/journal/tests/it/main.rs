@@ -10,8 +10,8 @@ mod no_room;
 
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
-    FULL, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, Keep, Objection, Printed,
-    recordings, sweep,
+    FULL_REASON, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, Keep, Objection,
+    Printed, recordings, sweep,
 };
 use std::borrow::Cow;
 use std::fs;
@@ -184,7 +184,7 @@ fn a_full_journal_says_so_and_takes_no_more() {
     let recorded = read(state.path());
     // Each call that is missing is told.
     assert_eq!(refused.len(), 100 - recorded.entries.len());
-    assert!(refused.iter().all(|why| why == FULL), "{refused:?}");
+    assert!(refused.iter().all(|why| why == FULL_REASON), "{refused:?}");
     assert!(
         recorded.full && (1..8).contains(&recorded.entries.len()),
         "{recorded:?}"

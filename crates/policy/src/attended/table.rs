@@ -35,7 +35,7 @@ pub(super) struct Row {
 }
 
 /// A program that draws, in any form.
-const SCREEN: Row = Row {
+const SCREEN_ROW: Row = Row {
     names: &[],
     verbs: &[],
     with: &[],
@@ -46,16 +46,16 @@ const SCREEN: Row = Row {
 };
 
 /// An interpreter without a script.
-const LINES: Row = Row {
+const LINES_ROW: Row = Row {
     operands: 0,
     wants: Wants::Lines,
-    ..SCREEN
+    ..SCREEN_ROW
 };
 
 /// A program that asks, in any form.
-const ASKS: Row = Row {
+const ASKS_ROW: Row = Row {
     wants: Wants::Terminal,
-    ..SCREEN
+    ..SCREEN_ROW
 };
 
 const GIT: &[&str] = &["git"];
@@ -65,51 +65,51 @@ pub(super) const ROWS: &[Row] = &[
     Row {
         names: &["vim", "vi", "nvim", "view", "vimdiff", "rvim", "vim.tiny"],
         without: &["-e", "-E", "--headless"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["emacs", "emacsclient"],
         without: &["--batch", "-batch", "--script", "--daemon", "-e", "--eval"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &[
             "nano", "pico", "micro", "joe", "jed", "mg", "ne", "kak", "hx", "helix", "mcedit",
             "vipe", "visudo", "vipw", "vigr", "sudoedit",
         ],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["crontab"],
         with: &["-e"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["systemctl", "kubectl"],
         verbs: &["edit"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Pagers and browsers.
     Row {
         names: &["less", "more", "most", "info", "w3m", "elinks", "links"],
         without: &["-dump"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["man"],
         without: &["-k", "-f", "-w", "--where", "--path"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["lynx"],
         without: &["-dump", "-source"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Monitors.
     Row {
         names: &["top", "iotop", "atop"],
         without: &["-b", "-n"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &[
@@ -117,7 +117,7 @@ pub(super) const ROWS: &[Row] = &[
             "iftop", "nload", "nvtop", "watch", "k9s", "lazydocker", "ctop", "cmatrix", "mtr",
         ],
         without: &["-r", "--report", "-t"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Files, mail, chats, menus.
     Row {
@@ -126,17 +126,17 @@ pub(super) const ROWS: &[Row] = &[
             "neomutt", "alpine", "irssi", "weechat", "newsboat", "cfdisk", "aptitude", "dialog",
             "whiptail", "nmtui", "alsamixer",
         ],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["fzf", "sk", "gum"],
         without: &["-f", "--filter"],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["make"],
         verbs: &["menuconfig", "nconfig"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Terminals in the terminal.
     Row {
@@ -144,19 +144,19 @@ pub(super) const ROWS: &[Row] = &[
         operands: 0,
         without: &["-d", "-D", "-X", "-V", "-ls", "-list"],
         valued: "Lf",
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["tmux"],
         verbs: &["attach", "attach-session", "a", "at", "new", "new-session"],
         without: &["-d"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["script", "asciinema"],
         operands: 1,
         without: &["-c"],
-        ..ASKS
+        ..ASKS_ROW
     },
     // git, where it opens an editor or asks.
     Row {
@@ -166,19 +166,19 @@ pub(super) const ROWS: &[Row] = &[
             "-m", "-F", "-C", "--message", "--file", "--reuse-message", "--no-edit", "--fixup",
             "--dry-run", "--porcelain", "--short",
         ],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["rebase"],
         with: &["-i", "--interactive", "--continue", "--edit-todo"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["merge", "cherry-pick", "revert"],
         with: &["-e", "--edit", "--continue"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
@@ -186,51 +186,51 @@ pub(super) const ROWS: &[Row] = &[
         without: &[
             "--no-edit", "-n", "--no-commit", "--abort", "--quit", "--skip",
         ],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["tag"],
         with: &["-a", "-s", "--annotate", "--sign"],
         without: &["-m", "-F", "--message", "--file"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["config"],
         with: &["-e", "--edit"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["branch"],
         with: &["--edit-description"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["add"],
         with: &["-e", "--edit"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["difftool", "mergetool"],
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["add", "checkout", "restore", "reset", "stash"],
         with: &["-p", "-i", "--patch", "--interactive"],
         wants: Wants::Lines,
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: GIT,
         verbs: &["clean"],
         with: &["-i", "--interactive"],
         wants: Wants::Lines,
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Interpreters without a script.
     Row {
@@ -238,36 +238,36 @@ pub(super) const ROWS: &[Row] = &[
             "python", "python2", "python3", "ipython", "bpython", "pypy", "pypy3",
         ],
         without: &["-c", "-m", "-V"],
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["python", "python2", "python3"],
         with: &["-i"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["python", "python2", "python3"],
         verbs: &["pdb", "ipdb", "code", "asyncio", "IPython"],
         with: &["-m"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["node", "bun", "deno"],
         without: &["-e", "-p", "-v", "-c", "--eval", "--print"],
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["deno"],
         verbs: &["repl"],
         operands: 1,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["php"],
         with: &["-a", "--interactive"],
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &[
@@ -276,67 +276,67 @@ pub(super) const ROWS: &[Row] = &[
             "octave", "maxima", "gp", "bc", "dc", "gnuplot", "ftp", "telnet",
         ],
         without: &["-e", "-E", "-f", "-v"],
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["bash", "sh", "zsh", "dash", "fish", "ksh", "nu", "pwsh"],
         without: &["-c", "-s"],
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["psql"],
         without: &["-c", "-f", "-l", "-V", "--command", "--file", "--list"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["mysql", "mariadb"],
         without: &["-e", "--execute", "-V"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["sqlite3", "duckdb"],
         without: &["-c"],
         operands: 1,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["redis-cli"],
         valued: "hpanu",
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["mongosh", "cqlsh"],
         without: &["--eval", "-e", "-f"],
         operands: 1,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["sftp", "lftp"],
         without: &["-b", "-c", "-e"],
         operands: 1,
         valued: "PpiFo",
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["gdb", "lldb"],
         without: &["--batch", "-batch", "-b"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     Row {
         names: &["fdisk", "parted", "gdisk"],
         without: &["-l", "-s", "--script", "--list"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     // A shell that asks: without a terminal it shows no question, and reads an end.
     Row {
         names: &["read"],
         with: &["-p"],
         operands: usize::MAX,
-        ..LINES
+        ..LINES_ROW
     },
     // Not from another descriptor.
     Row {
@@ -344,13 +344,13 @@ pub(super) const ROWS: &[Row] = &[
         without: &["-p", "-u"],
         operands: usize::MAX,
         wants: Wants::Answer,
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["rm", "cp", "mv", "ln"],
         with: &["-i"],
         wants: Wants::Answer,
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Filters without a file: `cat > notes` is how a few lines are written down.
     Row {
@@ -359,12 +359,12 @@ pub(super) const ROWS: &[Row] = &[
         ],
         operands: 0,
         wants: Wants::Text,
-        ..SCREEN
+        ..SCREEN_ROW
     },
     Row {
         names: &["tee"],
         wants: Wants::Text,
-        ..SCREEN
+        ..SCREEN_ROW
     },
     // Other machines and containers.
     Row {
@@ -372,22 +372,22 @@ pub(super) const ROWS: &[Row] = &[
         without: &["-N", "-f", "-T", "-W", "-Q", "-G", "-V", "-O"],
         valued: "BbcDEeFIiJLlmOopQRSWw",
         operands: 1,
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["ssh"],
         with: &["-t"],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["mosh"],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["docker", "podman", "kubectl", "nerdctl"],
         verbs: &["run", "exec", "attach", "compose"],
         with: &["-t", "--tty"],
-        ..ASKS
+        ..ASKS_ROW
     },
     // Passwords and questions.
     Row {
@@ -395,30 +395,30 @@ pub(super) const ROWS: &[Row] = &[
         without: &[
             "-n", "-S", "-A", "-k", "-K", "-V", "--non-interactive", "--stdin",
         ],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &[
             "su", "passwd", "pkexec", "login", "chsh", "chfn", "adduser", "ssh-copy-id",
         ],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["ssh-keygen"],
         without: &["-N", "-y", "-l", "-R", "-F", "-A"],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["npm", "pnpm", "yarn"],
         verbs: &["init", "login", "create"],
         without: &["-y", "--yes"],
-        ..ASKS
+        ..ASKS_ROW
     },
     Row {
         names: &["gh"],
         verbs: &["auth"],
         operands: 2,
         without: &["--with-token"],
-        ..ASKS
+        ..ASKS_ROW
     },
 ];

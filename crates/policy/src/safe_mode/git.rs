@@ -5,19 +5,19 @@ use crate::syntax::run::{Field, ResolvedCommand};
 
 /// Global options that only affect display, and those that select the repository; a path follows or
 /// is attached.
-const GLOBALS: &str = "\
+const GLOBAL_OPTIONS: &str = "\
     --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --noglob-pathspecs \
     --icase-pathspecs --no-replace-objects --no-lazy-fetch -C --git-dir --work-tree --namespace --bare";
 
 /// Subcommands that run a program chosen by the caller.
-const RUNNERS: &str = "\
+const RUNNING_SUBCOMMANDS: &str = "\
     difftool mergetool filter-branch credential credential-cache credential-store daemon \
     instaweb hook shell send-email imap-send web--browse gui citool remote-ext \
     remote-fd";
 
 /// Prefixes of options that run a program or write a file in some subcommand; git accepts every
 /// unambiguous abbreviation.
-const REFUSED: &str = "\
+const REFUSED_OPTION_PREFIXES: &str = "\
     --upload-pack --receive-pack --exec --output --output-directory --open-files-in-pager \
     --ext-diff --textconv --show-signature --tool --extcmd --config --index-output \
     --object-dir --export-marks --web --info";
@@ -36,7 +36,7 @@ pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
         return Some("git".to_owned());
     };
     // An unknown subcommand is an alias, which may run anything.
-    if listed_in(RUNNERS, name) || !listed_in(KNOWN, name) {
+    if listed_in(RUNNING_SUBCOMMANDS, name) || !listed_in(KNOWN_SUBCOMMANDS, name) {
         return Some(name.to_owned());
     }
     // `git submodule --quiet foreach`
@@ -70,7 +70,7 @@ fn global(git: &Git<'_>) -> Option<String> {
     let is_harmless = |field: &&Field| {
         field.value.literal().is_some_and(|text| {
             let name = text.split('=').next().unwrap_or(text);
-            !text.starts_with('-') || listed_in(GLOBALS, name)
+            !text.starts_with('-') || listed_in(GLOBAL_OPTIONS, name)
         })
     };
     let refused = git.globals.iter().find(|field| !is_harmless(field))?;
@@ -109,7 +109,7 @@ fn is_refused(subcommand: &str, text: &str) -> bool {
         && long.starts_with("--")
         // A different option, of diff and grep.
         && long != "--text"
-        && REFUSED.split_whitespace().any(|option| option.starts_with(long));
+        && REFUSED_OPTION_PREFIXES.split_whitespace().any(|option| option.starts_with(long));
     let is_short = text.starts_with('-')
         && !text.starts_with("--")
         && match subcommand {
@@ -132,7 +132,7 @@ fn listed_in(list: &str, word: &str) -> bool {
 }
 
 /// Git's own subcommands.
-const KNOWN: &str = "\
+const KNOWN_SUBCOMMANDS: &str = "\
     add am annotate apply archive bisect blame branch bundle cat-file check-attr \
     check-ignore check-mailmap check-ref-format checkout cherry cherry-pick clean clone \
     commit commit-graph commit-tree config count-objects describe diff diff-files diff-index \

@@ -5,7 +5,7 @@ use crate::syntax::run::Field;
 
 /// Options that do, as the beginnings of words: those of `find` that are whole words end in a
 /// space.
-const REFUSED: [(&[&str], &[&str]); 6] = [
+const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 6] = [
     (
         &["find"],
         &[
@@ -51,7 +51,9 @@ const FIND_VALUED: [&str; 12] = [
 
 /// The first word by which a command on the list, whose entry is `entry`, does it.
 pub(super) fn refused(entry: &[&str], arguments: &[Field]) -> Option<String> {
-    let (_, options) = REFUSED.iter().find(|(program, _)| *program == entry)?;
+    let (_, options) = REFUSED_OPTION_PREFIXES
+        .iter()
+        .find(|(program, _)| *program == entry)?;
     let mut previous = "";
     for field in arguments {
         let text = field.value.prefix();

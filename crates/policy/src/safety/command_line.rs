@@ -18,7 +18,7 @@ pub(super) fn has_any(arguments: &[Field], options: &[&str]) -> bool {
 }
 
 /// Minimum length of an abbreviated long option.
-const SHORTEST: usize = "--rec".len();
+const MIN_ABBREVIATION_BYTES: usize = "--rec".len();
 
 fn is_option(text: &str, option: &str) -> bool {
     let name = text.split('=').next().unwrap_or(text);
@@ -29,7 +29,7 @@ fn is_option(text: &str, option: &str) -> bool {
         return !text.ends_with("=false");
     }
     if option.starts_with("--") {
-        return name.len() >= SHORTEST && option.starts_with(name);
+        return name.len() >= MIN_ABBREVIATION_BYTES && option.starts_with(name);
     }
     match (option.strip_prefix('-'), text.strip_prefix('-')) {
         (Some(letter), Some(cluster)) => {
@@ -56,7 +56,8 @@ pub(super) struct Deed {
 }
 
 /// Options with which most programs do nothing.
-pub(super) const HARMLESS: [&str; 5] = ["--help", "-help", "--dry-run", "--dryrun", "--version"];
+pub(super) const HARMLESS_OPTIONS: [&str; 5] =
+    ["--help", "-help", "--dry-run", "--dryrun", "--version"];
 
 impl Deed {
     /// Returns an entry: these programs perform these actions at these subcommands.
@@ -93,7 +94,7 @@ impl Deed {
             .position(|field| field.value.literal() == Some("--"));
         let arguments = &arguments[..end.unwrap_or(arguments.len())];
         let wanted = self.with.is_empty() || has_any(arguments, self.with);
-        let spared = has_any(arguments, &HARMLESS) || has_any(arguments, self.without);
+        let spared = has_any(arguments, &HARMLESS_OPTIONS) || has_any(arguments, self.without);
         (wanted && !spared).then_some(behind)
     }
 }

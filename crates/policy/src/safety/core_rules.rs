@@ -4,7 +4,7 @@
 use super::rule::Rule;
 use super::{no_blind_git_add, no_dangerous_rm, no_force_push};
 
-pub(super) static CORE: [&Rule; 3] = [
+pub(super) static CORE_RULES: [&Rule; 3] = [
     &no_blind_git_add::RULE,
     &no_force_push::RULE,
     &no_dangerous_rm::RULE,

@@ -10,7 +10,7 @@ mod tokens;
 
 use std::collections::HashSet;
 
-use super::core_rules::CORE;
+use super::core_rules::CORE_RULES;
 use super::interpreter::{self, Language};
 use super::path::danger;
 use super::rule::{Hit, Rule, Scene};
@@ -126,7 +126,11 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
         .iter()
         .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
         .copied();
-    let rules: Vec<&Rule> = CORE.into_iter().chain([&RULE]).chain(others).collect();
+    let rules: Vec<&Rule> = CORE_RULES
+        .into_iter()
+        .chain([&RULE])
+        .chain(others)
+        .collect();
     let context = Context {
         cwd: ran
             .cwd

@@ -56,13 +56,13 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// The message for a computed list.
-const COMPUTED: (&str, &str) = (
+const COMPUTED_MESSAGE: (&str, &str) = (
     "permission denied: the files to add are computed while this runs (by a command, an unquoted variable, or xargs), so they are unknown in advance. Specify the files explicitly",
     "print the list first, then write the names out: `git add src/lib.rs`; `git add -u` stages what is tracked, `git add \"$FILE\"` one file",
 );
 
 /// `git add`'s options (git 2.47, `builtin/add.c`).
-const ADD: Options = Options {
+const ADD_OPTIONS: Options = Options {
     valued: "",
     long: &[
         "dry-run", "verbose", "interactive", "patch", "edit", "force", "update", "renormalize",
@@ -82,7 +82,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
             let computed = fields.iter().any(|field| field.value.has_unknown());
             let hit = Hit::on(ran, fields);
             Some(if computed {
-                hit.saying(COMPUTED.0, COMPUTED.1)
+                hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
                 hit
             })
@@ -111,7 +111,7 @@ fn blind<'f>(
     let mut from_file: Option<&Field> = None;
     let mut harmless = false;
     let mut operands = Vec::new();
-    for given in ADD.read(arguments) {
+    for given in ADD_OPTIONS.read(arguments) {
         match given {
             GitArgument::Short('n' | 'p' | 'i' | 'e' | 'u', _) => harmless = true,
             GitArgument::Short('A', field) => all = Some(field),

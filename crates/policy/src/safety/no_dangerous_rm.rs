@@ -78,7 +78,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// The message for a computed list.
-const COMPUTED: (&str, &str) = (
+const COMPUTED_MESSAGE: (&str, &str) = (
     "permission denied: what this rm command deletes is computed while it runs, and could be critical data (.git, home directory, or root). Specify the full path explicitly",
     "print the list first, then name what is to be removed, for example `rm -rf ./build`",
 );
@@ -92,7 +92,7 @@ fn is_computed(operand: &Value) -> bool {
 }
 
 /// GNU rm's long options: `--recursive` may be abbreviated as far as it remains unambiguous.
-const LONG: [&str; 8] = [
+const LONG_OPTIONS: [&str; 8] = [
     "force", "interactive", "one-file-system", "no-preserve-root", "preserve-root", "recursive",
     "dir", "verbose",
 ];
@@ -139,7 +139,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
             _ => {}
         }
         if options && let Some(long) = text.strip_prefix("--") {
-            let mut matching = LONG.iter().filter(|name| name.starts_with(long));
+            let mut matching = LONG_OPTIONS.iter().filter(|name| name.starts_with(long));
             out.recursive |= matching.next() == Some(&"recursive") && matching.next().is_none();
         } else if options && text.len() > 1 && text.starts_with('-') {
             out.recursive |= text.contains(['r', 'R']);
@@ -183,7 +183,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
                 .find(|field| dangerous(&field.value))?;
             let hit = Hit::on(ran, [*found]);
             Some(if is_computed(&found.value) {
-                hit.saying(COMPUTED.0, COMPUTED.1)
+                hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
                 hit
             })

@@ -37,7 +37,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// `git push`'s options (git 2.47, `builtin/push.c`).
-const PUSH: Options = Options {
+const PUSH_OPTIONS: Options = Options {
     valued: "o",
     long: &[
         "verbose", "quiet", "repo=", "all", "branches", "mirror", "delete", "tags", "dry-run",
@@ -61,7 +61,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let options = match git.subcommand()? {
-        "push" => &PUSH,
+        "push" => &PUSH_OPTIONS,
         "send-pack" | "http-push" => &SEND_PACK,
         _ => return None,
     };

@@ -13,14 +13,14 @@ pub(super) use location::Location;
 
 /// System directories. If only the end of a path is known and it is one of these names, it might be
 /// theirs.
-const SYSTEM: [&str; 26] = [
+const SYSTEM_DIRECTORIES: [&str; 26] = [
     "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "opt", "proc",
     "root", "run", "sbin", "srv", "sys", "usr", "var", "Applications", "Library", "System",
     "Users", "Volumes", "private", "nix",
 ];
 
 /// Directories whose children are homes.
-const HOMES: [&str; 2] = ["home", "Users"];
+const HOME_PARENTS: [&str; 2] = ["home", "Users"];
 
 /// Why a path is dangerous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,9 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
         // The script starts in the root: relative paths are below the working directory as anywhere
         // else, except for names of system directories.
         if let [only] = parts.as_slice()
-            && only.literal().is_some_and(|name| SYSTEM.contains(&name))
+            && only
+                .literal()
+                .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name))
         {
             return Some(Danger::TopLevel);
         }
@@ -197,7 +199,11 @@ fn unanchored(parts: &[PathPart]) -> Option<Danger> {
     match known.as_slice() {
         [] => Some(Danger::Unknown),
         // `$PREFIX/usr`: with an empty prefix this is the system's directory.
-        [only] if only.literal().is_some_and(|name| SYSTEM.contains(&name)) => {
+        [only]
+            if only
+                .literal()
+                .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name)) =>
+        {
             Some(Danger::Unknown)
         }
         _ => None,
@@ -215,7 +221,7 @@ fn relative_to_nowhere(parts: &[PathPart]) -> Option<Danger> {
 }
 
 /// The directories without which a repository is worthless.
-const REPOSITORY: [&str; 2] = ["objects", "refs"];
+const REPOSITORY_DIRECTORIES: [&str; 2] = ["objects", "refs"];
 
 /// `.git`, a glob or an unknown name directly in it, or one of its essential directories.
 fn ends_in_git(parts: &[PathPart]) -> bool {
@@ -223,7 +229,7 @@ fn ends_in_git(parts: &[PathPart]) -> bool {
         pair[0].literal() == Some(".git")
             && pair[1]
                 .literal()
-                .is_some_and(|name| REPOSITORY.contains(&name))
+                .is_some_and(|name| REPOSITORY_DIRECTORIES.contains(&name))
     });
     if within {
         return true;
@@ -357,19 +363,26 @@ fn directory(
     }
     match parts {
         [only] => {
-            let system = only.literal().is_some_and(|name| SYSTEM.contains(&name));
+            let system = only
+                .literal()
+                .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
             // If the working directory is the root, a relative name is below the working directory.
             (spelled || system).then_some(Danger::TopLevel)
         }
         // `/usr/lib`, `/var/lib`, `/private/etc`: just as much the system's.
         [_, second]
-            if [first, second]
-                .iter()
-                .all(|part| part.literal().is_some_and(|name| SYSTEM.contains(&name))) =>
+            if [first, second].iter().all(|part| {
+                part.literal()
+                    .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name))
+            }) =>
         {
             Some(Danger::TopLevel)
         }
-        [_, user] if first.literal().is_some_and(|name| HOMES.contains(&name)) => {
+        [_, user]
+            if first
+                .literal()
+                .is_some_and(|name| HOME_PARENTS.contains(&name)) =>
+        {
             user.literal().is_some().then_some(Danger::Home)
         }
         _ => None,

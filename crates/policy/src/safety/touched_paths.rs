@@ -9,7 +9,7 @@ use crate::syntax::value::Value;
 use std::path::PathBuf;
 
 /// Programs that start others as they are: here, and as the same user.
-const PLAIN: [&str; 10] = [
+const PLAIN_RUNNERS: [&str; 10] = [
     "bash", "sh", "command", "builtin", "env", "eval", "nice", "time", "timeout", "exec",
 ];
 
@@ -31,12 +31,12 @@ const OF_FILES: [&str; 38] = [
 ];
 
 /// Programs that print what they are given.
-const PRINTS: [&str; 2] = ["echo", "printf"];
+const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 
 /// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None`
 /// if they are not known, or if it touches anything but files.
 pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
-    let is_plain = |name: &String| PLAIN.contains(&name.as_str());
+    let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     let is_elsewhere = ran.is_function || !ran.through.iter().all(is_plain);
     if is_elsewhere || ran.redirections.iter().any(writes_a_file) {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf
 /// The paths that a command touches which is not refused, but would run in the same trial. `None`
 /// if it may do anything else: reach others, or start what does.
 pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
-    let is_plain = |name: &String| PLAIN.contains(&name.as_str());
+    let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     if ran.is_function || !ran.env.is_empty() || !ran.through.iter().all(is_plain) {
         return None;
     }
@@ -76,7 +76,7 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<P
                     paths.push(touched(operand, &place)?.into());
                 }
             }
-            name if PRINTS.contains(&name) || is_followed(ran, name, scene) => {}
+            name if PRINTING_PROGRAMS.contains(&name) || is_followed(ran, name, scene) => {}
             name if OF_FILES.contains(&name) => {
                 for word in ran.arguments() {
                     if !is_option(word)? {
@@ -99,7 +99,7 @@ fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
         let outer = inner.through.strip_prefix(&ran.through[..]);
         outer.is_some_and(|rest| rest.first().is_some_and(|it| it == name))
     };
-    PLAIN.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
+    PLAIN_RUNNERS.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
 }
 
 /// True if a word is an option without the name of a file; `None` if that is unknown.

@@ -57,7 +57,7 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// One of these words, of letters alone, is in every command that a rule of the group refuses.
 /// Programs in other languages are not zsh's concern.
-const CONCERNS: [(Group, &str); 5] = [
+const GROUP_WORDS: [(Group, &str); 5] = [
     (
         Group::Core,
         "add stage push pack rm grm srm rimraf delete unlink shred zsh",
@@ -84,10 +84,10 @@ const CONCERNS: [(Group, &str); 5] = [
 ];
 
 /// Programs that treat their words as data.
-const SHOWS: [&str; 7] = ["echo", "print", "printf", "test", "[", "grep", "rg"];
+const DATA_PROGRAMS: [&str; 7] = ["echo", "print", "printf", "test", "[", "grep", "rg"];
 
 /// Options of zsh that do not affect parsing.
-const HARMLESS: [&str; 22] = [
+const HARMLESS_OPTIONS: [&str; 22] = [
     "allexport", "clobber", "dotglob", "errexit", "errreturn", "failglob", "globdots", "hup",
     "localoptions", "localtraps", "monitor", "nomatch", "notify", "nullglob", "numericglobsort",
     "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
@@ -105,7 +105,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
         return None;
     }
     let written = ran.words.iter().map(|field| field.value.script() + " ");
-    let cares = ran.name().is_none_or(|name| !SHOWS.contains(&name))
+    let cares = ran.name().is_none_or(|name| !DATA_PROGRAMS.contains(&name))
         && is_concern(&written.collect::<String>(), scene);
     let is_unread = ran.dormant && scene.is_broken || has_zsh(scene.text);
     let changes = || changes_the_reading(ran) && is_concern(scene.text, scene);
@@ -132,7 +132,7 @@ fn has_zsh(text: &str) -> bool {
 fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
     let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
-    CONCERNS.iter().any(|(group, names)| {
+    GROUP_WORDS.iter().any(|(group, names)| {
         (*group == Group::Core || is_asked(*group))
             && names.split_whitespace().any(|name| words.contains(&name))
     })
@@ -164,7 +164,7 @@ fn is_harmless(option: &str) -> bool {
         .filter(|c| *c != '_')
         .map(|c| c.to_ascii_lowercase())
         .collect();
-    let is_one = |name: &str| HARMLESS.contains(&name);
+    let is_one = |name: &str| HARMLESS_OPTIONS.contains(&name);
     is_one(&name) || name.strip_prefix("no").is_some_and(is_one)
 }
 

@@ -16,7 +16,7 @@ mod words;
 use super::SecretFilter;
 use super::values::{self, find};
 use announced::Before;
-use names::{MASK, bare, is_name};
+use names::{SECRET_MASK, bare, is_name};
 use plain::Plain;
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -25,7 +25,7 @@ use words::Words;
 
 /// Shorter values of variables are not looked for: they would be found in words that have nothing
 /// to do with them.
-const SHORTEST: usize = 6;
+const MIN_VALUE_BYTES: usize = 6;
 
 /// Takes the host's secrets, and what looks like one, out of texts.
 #[derive(Debug, Clone)]
@@ -45,7 +45,7 @@ impl Masks {
         let values: Vec<String> = variables
             .filter(|(name, value)| filter.is_secret(name, value))
             .filter_map(|(_, value)| value.to_str())
-            .filter(|value| value.len() >= SHORTEST)
+            .filter(|value| value.len() >= MIN_VALUE_BYTES)
             .map(str::to_owned)
             .collect();
         Self { filter, values }
@@ -62,7 +62,7 @@ impl Masks {
         let (mut masked, mut from) = (String::with_capacity(text.len()), 0);
         for range in found {
             masked.push_str(&text[from..plain.was_at(range.start)]);
-            masked.push_str(MASK);
+            masked.push_str(SECRET_MASK);
             masked.push_str(&plain.sequences_within(text, &range));
             from = plain.ended_at(range.end);
         }
@@ -149,7 +149,7 @@ impl Masks {
         let (name, value) = split.or_else(in_address)?;
         let value = value.trim_start_matches(['"', '\'']);
         let is_value =
-            !value.is_empty() && !value.starts_with(['$', '/', '=', ':']) && value != MASK;
+            !value.is_empty() && !value.starts_with(['$', '/', '=', ':']) && value != SECRET_MASK;
         (is_name(name) && is_value && self.filter.is_secret(bare(name).as_ref(), value.as_ref()))
             .then_some(value)
     }

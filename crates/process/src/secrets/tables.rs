@@ -2,7 +2,7 @@
 
 /// Kept: their names contain a listed word, but they hold a path, a terminal or a user's name. Or
 /// they are needed even if they contain a password: no download gets through a proxy without it.
-pub(super) const KEEP: &[&str] = &[
+pub(super) const KEPT_NAMES: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_ASKPASS",
     "SSH_ASKPASS_REQUIRE",
@@ -30,7 +30,7 @@ pub(super) const KEEP: &[&str] = &[
 ];
 
 /// Removed by exact name, as no word in them says what they are.
-pub(super) const DROP: &[&str] = &[
+pub(super) const SECRET_NAMES: &[&str] = &[
     "PGPASSWORD",
     "MYSQL_PWD",
     "SSHPASS",
@@ -70,7 +70,7 @@ pub(super) const DROP_UNLESS_PATH: &[&str] = &["PGPASSFILE", "NETRC"];
 pub(super) const OFTEN_PATHS: &[&str] = &["credential", "credentials", "creds", "pwd"];
 
 /// A name that contains one of these as a whole word is that of a secret.
-pub(super) const WORDS: &[&str] = &[
+pub(super) const SECRET_WORDS: &[&str] = &[
     "token",
     "tokens",
     "secret",
@@ -103,7 +103,7 @@ pub(super) const WORDS: &[&str] = &[
 ];
 
 /// Words that end like this are compounds of a listed word.
-pub(super) const ENDINGS: &[&str] = &[
+pub(super) const SECRET_ENDINGS: &[&str] = &[
     "password",
     "passwd",
     "passphrase",
@@ -139,11 +139,11 @@ pub(super) const NO_SECRETS: &[&str] = &[
 pub(super) const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
 
 /// A name whose last word is one of these says where something is, not what it is.
-pub(super) const PLACES: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
+pub(super) const PLACE_WORDS: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
 
 /// A name whose last word is one of these says something about a secret: of what kind it is, where
 /// it is used.
-pub(super) const PROPERTIES: &[&str] = &[
+pub(super) const PROPERTY_WORDS: &[&str] = &[
     "expiration",
     "expires",
     "expiry",
@@ -255,7 +255,7 @@ pub(super) const KEY_KINDS: &[&str] = &[
 ];
 
 /// A name with one of these words and an amount or a duration as its value holds no secret.
-pub(super) const QUANTITIES: &[&str] = &[
+pub(super) const QUANTITY_WORDS: &[&str] = &[
     "time",
     "max",
     "min",
@@ -284,7 +284,7 @@ pub(super) const QUANTITIES: &[&str] = &[
 ];
 
 /// Words that stand for an amount.
-pub(super) const AMOUNTS: &[&str] = &[
+pub(super) const AMOUNT_WORDS: &[&str] = &[
     "auto",
     "default",
     "inf",
@@ -302,7 +302,7 @@ pub(super) const AMOUNTS: &[&str] = &[
 pub(super) const UNIT_LENGTH: usize = 7;
 
 /// A name that contains two such adjacent words is that of a secret.
-pub(super) const PAIRS: &[(&str, &str)] = &[
+pub(super) const SECRET_PAIRS: &[(&str, &str)] = &[
     ("api", "key"),
     ("access", "key"),
     ("secret", "key"),
@@ -317,7 +317,7 @@ pub(super) const PAIRS: &[(&str, &str)] = &[
 ];
 
 /// Values that mean yes or no.
-pub(super) const SWITCHES: &[&[u8]] = &[
+pub(super) const YES_NO_VALUES: &[&[u8]] = &[
     b"", b"true", b"false", b"yes", b"no", b"on", b"off", b"none",
 ];
 
@@ -369,7 +369,7 @@ const fn fixed(prefix: &'static str, letters: Letters, length: usize) -> TokenFo
     }
 }
 
-pub(super) const TOKENS: &[TokenFormat] = &[
+pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     // Forges.
     token("ghp_", Letters::Alphanumeric, 16),
     token("gho_", Letters::Alphanumeric, 16),
@@ -469,11 +469,11 @@ pub(super) const TOKENS: &[TokenFormat] = &[
 ];
 
 /// Within a token of `HashiCorp`: 14 characters stand before it, and 60 behind it.
-pub(super) const INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
+pub(super) const HASHICORP_INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 
 /// Of a bot of Telegram's: the fewest digits of its number, what stands behind that, and how many
 /// characters follow.
-pub(super) const BOT: (usize, &str, usize) = (6, ":AA", 30);
+pub(super) const TELEGRAM_BOT: (usize, &str, usize) = (6, ":AA", 30);
 
 /// Parts of addresses behind which the rest is a secret.
 pub(super) const SECRET_ADDRESSES: &[&str] = &[
@@ -492,7 +492,7 @@ pub(super) const SECRET_ADDRESSES: &[&str] = &[
 pub(super) const SECRET_HEADER: &[u8] = b"authorization: ";
 
 /// Fields of connection strings and URLs that hold a secret, in lower case.
-pub(super) const FIELDS: &[&[u8]] = &[
+pub(super) const SECRET_FIELDS: &[&[u8]] = &[
     b"password=",
     b"passwd=",
     b"pwd=",
@@ -507,4 +507,4 @@ pub(super) const FIELDS: &[&[u8]] = &[
 
 /// The parameter with the signature of an address (Azure's SAS), which gives access to its holder,
 /// and its shortest length.
-pub(super) const SIGNATURE: (&str, usize) = ("sig", 20);
+pub(super) const SIGNATURE_PARAMETER: (&str, usize) = ("sig", 20);

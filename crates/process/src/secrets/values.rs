@@ -1,8 +1,8 @@
 //! Forms of values: a token, a key, an address with a password, an amount, a path.
 
 use super::tables::{
-    AMOUNTS, BOT, FIELDS, INFIX, Letters, SECRET_ADDRESSES, SECRET_HEADER, SIGNATURE, TOKENS,
-    TokenFormat, UNIT_LENGTH,
+    AMOUNT_WORDS, HASHICORP_INFIX, Letters, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
+    SIGNATURE_PARAMETER, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat, UNIT_LENGTH,
 };
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const LONG_PART: usize = 16;
 const MIXED_PART: usize = 10;
 
 /// Separators of addresses, lists and assignments.
-const SEPARATORS: &[u8] = b"/?&=:@#;,|\"'()[]{}<>";
+const VALUE_SEPARATORS: &[u8] = b"/?&=:@#;,|\"'()[]{}<>";
 
 pub(super) fn is_secret(value: &[u8]) -> bool {
     has_private_key(value)
@@ -35,7 +35,7 @@ fn has_private_key(value: &[u8]) -> bool {
 /// `…;Password=y`, `…?user=a&password=b`
 fn has_assigned_password(value: &[u8]) -> bool {
     let value = value.to_ascii_lowercase();
-    FIELDS.iter().any(|field| {
+    SECRET_FIELDS.iter().any(|field| {
         let mut from = 0;
         while let Some(at) = find(&value[from..], field) {
             let at = from + at;
@@ -55,7 +55,7 @@ fn has_assigned_password(value: &[u8]) -> bool {
 /// True if the whole value is a token.
 pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
-    TOKENS.iter().any(|format| format.is(value))
+    TOKEN_FORMATS.iter().any(|format| format.is(value))
         || std::str::from_utf8(value)
             .is_ok_and(|text| has_infix(text) || bot_token(text) == Some(0..text.len()))
 }
@@ -115,7 +115,7 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
         return Some(token);
     }
     let mut from = 0;
-    for part in word.split(|c: char| c.is_ascii() && SEPARATORS.contains(&(c as u8))) {
+    for part in word.split(|c: char| c.is_ascii() && VALUE_SEPARATORS.contains(&(c as u8))) {
         if is_token(part.as_bytes()) {
             return Some(from..from + part.len());
         }
@@ -126,7 +126,7 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
 
 /// `NAME.atlasv1.REST`
 fn has_infix(text: &str) -> bool {
-    let (infix, before, behind) = INFIX;
+    let (infix, before, behind) = HASHICORP_INFIX;
     text.split_once(infix).is_some_and(|(name, rest)| {
         let is_word = |byte: u8| Letters::Word.have(byte) || byte == b'=';
         name.len() >= before
@@ -137,7 +137,7 @@ fn has_infix(text: &str) -> bool {
 
 /// `123456789:AA…`, also within an address, where `bot` stands before it.
 fn bot_token(text: &str) -> Option<Range<usize>> {
-    let (digits, mark, length) = BOT;
+    let (digits, mark, length) = TELEGRAM_BOT;
     text.match_indices(mark).find_map(|(at, _)| {
         let number = text[..at]
             .bytes()
@@ -158,7 +158,7 @@ fn bot_token(text: &str) -> Option<Range<usize>> {
 
 /// The signature in `sig=…`, where the address that it belongs to was split at its `&`.
 pub(super) fn signature_behind(before: &str, word: &str) -> Option<Range<usize>> {
-    let (name, length) = SIGNATURE;
+    let (name, length) = SIGNATURE_PARAMETER;
     let value = word.strip_prefix(name)?.strip_prefix('=')?;
     let is_signature = before.ends_with('&') && value.len() >= length && !value.starts_with('$');
     is_signature.then(|| word.len() - value.len()..word.len())
@@ -166,7 +166,7 @@ pub(super) fn signature_behind(before: &str, word: &str) -> Option<Range<usize>>
 
 /// The signature of an address: `?sv=…&sig=…`.
 pub(super) fn signature(text: &str) -> Option<Range<usize>> {
-    let (name, length) = SIGNATURE;
+    let (name, length) = SIGNATURE_PARAMETER;
     let is_address = text.contains("://") || text.contains("sv=");
     let mut from = 0;
     let mut parts = text.split(['?', '&']).filter_map(|part| {
@@ -228,7 +228,7 @@ pub(super) fn is_amount(value: &[u8]) -> bool {
         let is_unit =
             unit.len() <= UNIT_LENGTH && unit.bytes().all(|b| b.is_ascii_alphabetic() || b == b'%');
         is_number && (is_unit || part.parse::<f64>().is_ok())
-            || AMOUNTS.contains(&&*part.to_ascii_lowercase())
+            || AMOUNT_WORDS.contains(&&*part.to_ascii_lowercase())
     };
     value.len() < 2 || value.split([',', '/', ':']).all(is_one)
 }

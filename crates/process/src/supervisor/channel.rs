@@ -2,7 +2,7 @@
 //! JSON. Reads never block on either side; when the socket is full, the supervisor's writes wait
 //! and the host's fail.
 
-use crate::platform::{RECEIVE, SEND};
+use crate::platform::{RECEIVE_FLAGS, SEND_FLAGS};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, recvmsg,
@@ -24,7 +24,7 @@ pub(super) const MAX_FDS: usize = 4;
 const MAX_MESSAGE: usize = 16 << 20;
 
 /// Length (4 bytes, little-endian) and number of descriptors (1 byte).
-const HEADER: usize = 5;
+const HEADER_BYTES: usize = 5;
 
 /// The receiving end of the socket, with bytes received but not yet parsed.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Inbox {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(&mut buffer)];
-        let message = match recvmsg(socket, parts, &mut ancillary, RECEIVE) {
+        let message = match recvmsg(socket, parts, &mut ancillary, RECEIVE_FLAGS) {
             Ok(message) => message,
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Received::Nothing),
             Err(rustix::io::Errno::INTR) => return Ok(Received::Some),
@@ -82,7 +82,7 @@ impl Inbox {
     /// # Errors
     /// The other side does not follow the protocol.
     pub(super) fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
-        let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER>() else {
+        let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER_BYTES>() else {
             return Ok(None);
         };
         let [a, b, c, d, fds] = *header;
@@ -104,7 +104,7 @@ impl Inbox {
             ));
         }
         let message = serde_json::from_slice(body)?;
-        self.bytes.drain(..HEADER + length);
+        self.bytes.drain(..HEADER_BYTES + length);
         Ok(Some((message, self.fds.drain(..fds).collect())))
     }
 }
@@ -129,9 +129,9 @@ pub(super) fn send<M: Serialize>(
     fds: &[BorrowedFd<'_>],
     wait: Wait,
 ) -> io::Result<()> {
-    let mut frame = vec![0; HEADER];
+    let mut frame = vec![0; HEADER_BYTES];
     serde_json::to_writer(&mut frame, message)?;
-    let length = u32::try_from(frame.len() - HEADER).unwrap_or(u32::MAX);
+    let length = u32::try_from(frame.len() - HEADER_BYTES).unwrap_or(u32::MAX);
     frame[..4].copy_from_slice(&length.to_le_bytes());
     frame[4] = u8::try_from(fds.len()).unwrap_or(u8::MAX);
 
@@ -147,7 +147,7 @@ pub(super) fn send<M: Serialize>(
             ));
         }
         let parts = &[IoSlice::new(&frame[sent..])];
-        match sendmsg(socket, parts, &mut ancillary, SEND) {
+        match sendmsg(socket, parts, &mut ancillary, SEND_FLAGS) {
             Ok(count) => sent += count,
             Err(rustix::io::Errno::INTR) => {}
             // Once part of a message has been sent, the rest must follow.

@@ -16,26 +16,26 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// The job's description. Never changes; without it there is no job.
-pub const ENTRY: &str = "job.json";
+pub const ENTRY_FILE: &str = "job.json";
 
-/// [`ENTRY`] before its supervisor has taken over the job.
-pub const NEW_ENTRY: &str = "job.new";
+/// [`ENTRY_FILE`] before its supervisor has taken over the job.
+pub const NEW_ENTRY_FILE: &str = "job.new";
 
 /// How it ended, a [`JobEnd`]. Absent until then.
-pub const END: &str = "end.json";
+pub const END_FILE: &str = "end.json";
 
-/// [`END`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent
+/// [`END_FILE`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent
 /// recording the end.
-pub const NEW_END: &str = "end.new";
+pub const NEW_END_FILE: &str = "end.new";
 
-/// Size of [`END`]: its text, padded with spaces.
+/// Size of [`END_FILE`]: its text, padded with spaces.
 pub const END_LENGTH: usize = 512;
 
 /// The output of a started job.
-pub const OUTPUT: &str = "output";
+pub const OUTPUT_FILE: &str = "output";
 
 /// The socket of its supervisor.
-const SOCKET: &str = "control";
+const SOCKET_FILE: &str = "control";
 
 /// The end of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,11 +82,11 @@ impl JobDirectory {
     pub(super) fn socket(&self) -> PathBuf {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!(
-                "/proc/self/fd/{}/{SOCKET}",
+                "/proc/self/fd/{}/{SOCKET_FILE}",
                 self.0.as_fd().as_raw_fd()
             ))
         } else {
-            self.0.path().join(SOCKET)
+            self.0.path().join(SOCKET_FILE)
         }
     }
 
@@ -95,12 +95,12 @@ impl JobDirectory {
         let mut text = serde_json::to_vec(end)?;
         text.push(b'\n');
         reserved.write_all(&text)?;
-        self.rename(NEW_END, END)
+        self.rename(NEW_END_FILE, END_FILE)
     }
 
     /// Removes what is only needed while the supervisor lives.
     pub(super) fn tidy(&self) {
-        let _ = self.0.remove(SOCKET);
+        let _ = self.0.remove(SOCKET_FILE);
     }
 }
 
@@ -114,9 +114,9 @@ mod tests {
         // Longer than a socket address may be.
         let path = temp.path().join("d".repeat(150));
         std::fs::create_dir(&path).unwrap();
-        std::fs::write(path.join(NEW_END), [b' '; END_LENGTH]).unwrap();
+        std::fs::write(path.join(NEW_END_FILE), [b' '; END_LENGTH]).unwrap();
         let directory = JobDirectory::open(&path).unwrap();
-        let mut reserved = directory.file(NEW_END, false).unwrap();
+        let mut reserved = directory.file(NEW_END_FILE, false).unwrap();
         let end = JobEnd {
             ending: Ending::Signaled {
                 signal: "SIGRTMIN+30".into(),
@@ -127,9 +127,9 @@ mod tests {
             has_remaining: true,
             length: u64::MAX,
         };
-        assert!(!path.join(END).exists());
+        assert!(!path.join(END_FILE).exists());
         directory.end(&mut reserved, &end).unwrap();
-        let text = std::fs::read(path.join(END)).unwrap();
+        let text = std::fs::read(path.join(END_FILE)).unwrap();
         assert_eq!(text.len(), END_LENGTH, "nothing had to be made longer");
         // The largest timestamp that can be written.
         let read: JobEnd = serde_json::from_slice(&text).unwrap();
@@ -150,6 +150,6 @@ mod tests {
         assert!(listener.accept().is_ok());
         assert!(directory.listen().is_err(), "it is taken");
         directory.tidy();
-        assert!(!path.join(SOCKET).exists());
+        assert!(!path.join(SOCKET_FILE).exists());
     }
 }

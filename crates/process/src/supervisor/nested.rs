@@ -6,22 +6,27 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
 /// The variable of such shells: pid and start time of their supervisor.
-const VARIABLE: &str = "AGENT_BASH_SHELL";
+const SUPERVISOR_VARIABLE: &str = "AGENT_BASH_SHELL";
 
 /// The maximum number of ancestors that are examined.
-const ANCESTORS: usize = 1000;
+const MAX_ANCESTORS: usize = 1000;
 
 /// The variable as this process, a supervisor, sets it for its shell.
 pub(super) fn variable() -> (OsString, Option<OsString>) {
     let own = rustix::process::getpid().as_raw_pid();
     let start = ProcessInfo::read(own).map_or(0, |own| own.start_time);
-    (VARIABLE.into(), Some(format!("{own}.{start}").into()))
+    (
+        SUPERVISOR_VARIABLE.into(),
+        Some(format!("{own}.{start}").into()),
+    )
 }
 
 /// True if a supervisor that `env` names is an ancestor of this process. A process that was started
 /// by one and outlives it, a terminal multiplexer for example, is not below it any more.
 pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
-    let named = env.get(OsStr::new(VARIABLE)).and_then(|it| it.to_str());
+    let named = env
+        .get(OsStr::new(SUPERVISOR_VARIABLE))
+        .and_then(|it| it.to_str());
     let named = named.and_then(|it| it.split_once('.'));
     let Some((pid, start)) = named else {
         return false;
@@ -33,7 +38,7 @@ pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
         return false;
     }
     let mut at = rustix::process::getpid().as_raw_pid();
-    for _ in 0..ANCESTORS {
+    for _ in 0..MAX_ANCESTORS {
         let Some(process) = ProcessInfo::read(at) else {
             return false;
         };
@@ -51,7 +56,7 @@ mod tests {
 
     #[test]
     fn only_a_living_ancestor_counts() {
-        let named = |value: &str| BTreeMap::from([(VARIABLE.into(), value.into())]);
+        let named = |value: &str| BTreeMap::from([(SUPERVISOR_VARIABLE.into(), value.into())]);
         let parent = rustix::process::getppid().unwrap().as_raw_pid();
         let of = |pid: i32| ProcessInfo::read(pid).map_or(0, |it| it.start_time);
         assert!(is_below_supervisor(&named(&format!(

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// The names of all orders. Tests must have a malformed case for each.
 #[doc(hidden)]
-pub const ORDERS: &[&str] = &[
+pub const ORDER_NAMES: &[&str] = &[
     "Start",
     "StartAnother",
     "StartOnTerminal",
@@ -456,7 +456,7 @@ mod tests {
     fn every_order_is_in_the_list() {
         // Which names are understood is known to the decoder.
         let error = serde_json::from_str::<Order>(r#""Fly""#).unwrap_err();
-        let names = ORDERS.iter().map(|name| format!("`{name}`"));
+        let names = ORDER_NAMES.iter().map(|name| format!("`{name}`"));
         let names = names.collect::<Vec<_>>().join(", ");
         let wanted = format!("unknown variant `Fly`, expected one of {names}");
         assert!(error.to_string().starts_with(&wanted), "{error}");

@@ -17,10 +17,10 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// The prefix of the directories' names.
-const PREFIX: &str = "agent-bash-boxed-";
+const NAME_PREFIX: &str = "agent-bash-boxed-";
 
 /// The maximum number of names that are tried.
-const NAMES: u32 = 1000;
+const MAX_NAMES: u32 = 1000;
 
 /// The private directory of a shell. Removed when dropped.
 #[derive(Debug)]
@@ -43,8 +43,8 @@ impl ShellDirectory {
         if plan.is_some_and(|plan| plan.covers(&parent)) {
             return Err(io::Error::other("the sandbox has another directory there"));
         }
-        for number in 0..NAMES {
-            let name = format!("{PREFIX}{}-{number}", std::process::id());
+        for number in 0..MAX_NAMES {
+            let name = format!("{NAME_PREFIX}{}-{number}", std::process::id());
             if let Some(own) = Self::make_at(parent.join(name))? {
                 return Ok(own);
             }
@@ -127,7 +127,7 @@ pub(super) fn sweep(parent: &Path) {
     };
     let user = rustix::process::geteuid().as_raw();
     for entry in entries.flatten() {
-        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+        if !entry.file_name().to_string_lossy().starts_with(NAME_PREFIX) {
             continue;
         }
         let path = entry.path();
@@ -149,7 +149,7 @@ mod tests {
     fn unlocked_directory_is_removed_and_locked_one_stays() {
         let parent = tempfile::tempdir().unwrap();
         let held = ShellDirectory::make_in(parent.path(), None).unwrap();
-        let left = parent.path().join(format!("{PREFIX}1-0"));
+        let left = parent.path().join(format!("{NAME_PREFIX}1-0"));
         fs::create_dir_all(left.join("tmp/more")).unwrap();
         let other = parent.path().join("agent-bash-other");
         fs::create_dir(&other).unwrap();

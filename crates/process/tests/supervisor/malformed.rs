@@ -2,7 +2,7 @@
 //! answered or closes the connection; none makes the host wait for ever. Orders are written at the
 //! level of bytes, as the host's code never sends such.
 
-use agent_bash_process::supervisor::{ORDERS, Supervisor};
+use agent_bash_process::supervisor::{ORDER_NAMES, Supervisor};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -201,7 +201,7 @@ pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
         };
         assert!(is_meant, "{order}: {answer}");
     }
-    let all: BTreeSet<String> = ORDERS.iter().map(|name| (*name).to_owned()).collect();
+    let all: BTreeSet<String> = ORDER_NAMES.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(seen, all, "an order has no case");
 }
 
@@ -213,7 +213,7 @@ fn name_of(order: &Value) -> String {
 
 pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Supervisor) {
     // Each order with something else for its fields.
-    let misread = ORDERS
+    let misread = ORDER_NAMES
         .iter()
         .map(|name| framed(json!({ *name: 7 }).to_string().as_bytes(), 0));
     for bytes in [

@@ -6,7 +6,7 @@ use super::modes::InputModes;
 use agent_bash_core::{Key, KeyModifiers};
 
 /// Flag 1: keys that are otherwise ambiguous get sequences of their own.
-const DISAMBIGUATE: u8 = 1;
+const DISAMBIGUATE_FLAG: u8 = 1;
 /// Flag 8: all keys get sequences, including printable ones.
 const REPORT_ALL: u8 = 8;
 /// Flag 16: sequences include the text that the key produces.
@@ -17,7 +17,7 @@ const KEYPAD_ZERO: u32 = 57399;
 
 pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
     let all = modes.kitty & REPORT_ALL != 0;
-    if !all && modes.kitty & DISAMBIGUATE == 0 {
+    if !all && modes.kitty & DISAMBIGUATE_FLAG == 0 {
         return legacy::encode(key, modifiers, modes);
     }
     let m = parameter(modifiers);

@@ -4,11 +4,11 @@ use agent_bash_core::{MouseButton, MouseInput, MouseKind};
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
 /// Added to the button for motion events.
-const MOTION: u16 = 32;
+const MOTION_BIT: u16 = 32;
 /// "No button"; in the old encodings also every release.
-const NONE: u16 = 3;
+const NO_BUTTON: u16 = 3;
 /// The wheel.
-const WHEEL: u16 = 64;
+const WHEEL_BIT: u16 = 64;
 
 pub(super) fn encode(
     mouse: MouseInput,
@@ -23,11 +23,11 @@ pub(super) fn encode(
     let button = match mouse.kind {
         MouseKind::Press(button) => number(button),
         MouseKind::Release(button) if sgr => number(button),
-        MouseKind::Release(_) => NONE,
-        MouseKind::Drag(button) => number(button) + MOTION,
-        MouseKind::Move => NONE + MOTION,
-        MouseKind::WheelUp => WHEEL,
-        MouseKind::WheelDown => WHEEL + 1,
+        MouseKind::Release(_) => NO_BUTTON,
+        MouseKind::Drag(button) => number(button) + MOTION_BIT,
+        MouseKind::Move => NO_BUTTON + MOTION_BIT,
+        MouseKind::WheelUp => WHEEL_BIT,
+        MouseKind::WheelDown => WHEEL_BIT + 1,
     };
     let held = mouse.modifiers;
     let held = 4 * u16::from(held.shift) + 8 * u16::from(held.alt) + 16 * u16::from(held.ctrl);

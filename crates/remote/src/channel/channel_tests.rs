@@ -5,7 +5,7 @@ use agent_bash_process::{SystemClock, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, BufReader, DuplexStream, duplex, split};
 
-const QUICK: Patience = Patience {
+const QUICK_TIMEOUTS: Patience = Patience {
     ping: Duration::from_millis(50),
     silence: Duration::from_millis(400),
     cancelled: Duration::from_millis(300),
@@ -162,7 +162,7 @@ async fn what_was_not_written_has_not_run() {
 
 #[tokio::test]
 async fn silence_is_an_end_and_pings_are_not_silence() {
-    let (channel, mut target) = channel(QUICK);
+    let (channel, mut target) = channel(QUICK_TIMEOUTS);
     let call = asked(&channel);
     assert_eq!(line(&mut target).await["type"], "x");
     for _ in 0..15 {
@@ -183,7 +183,7 @@ async fn silence_is_an_end_and_pings_are_not_silence() {
 
 #[tokio::test]
 async fn a_cancellation_goes_the_same_way_and_has_an_end() {
-    let (channel, mut target) = channel(QUICK);
+    let (channel, mut target) = channel(QUICK_TIMEOUTS);
     let cancel = Cancel::new();
     let (waiting, signal) = (Arc::clone(&channel), cancel.clone());
     let call = tokio::spawn(async move { ask(&waiting, &signal).await });

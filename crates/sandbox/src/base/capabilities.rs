@@ -7,7 +7,7 @@ use rustix::thread::{CapabilitySets, capabilities, set_capabilities};
 use rustix::thread::{clear_ambient_capability_set, remove_capability_from_bounding_set};
 
 /// The capabilities that root keeps.
-const KEPT: CapabilitySet = CapabilitySet::CHOWN
+const KEPT_CAPABILITIES: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
     .union(CapabilitySet::FSETID)
@@ -19,7 +19,7 @@ const KEPT: CapabilitySet = CapabilitySet::CHOWN
 pub(crate) fn drop_capabilities() -> Result<(), SandboxError> {
     let step = || SandboxError::step("dropping capabilities");
     let kept = if rustix::process::geteuid().is_root() {
-        KEPT
+        KEPT_CAPABILITIES
     } else {
         CapabilitySet::empty()
     };

@@ -20,10 +20,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
 /// The newest tested interface of Landlock.
-const TESTED: ABI = ABI::V7;
+const TESTED_ABI: ABI = ABI::V7;
 
 /// Harmless devices.
-const DEVICES: [&str; 7] = [
+const HARMLESS_DEVICES: [&str; 7] = [
     "/dev/null",
     "/dev/zero",
     "/dev/full",
@@ -82,7 +82,7 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
     for path in own {
         rules.allow(path, written())?;
     }
-    let devices = DEVICES.iter().map(Path::new);
+    let devices = HARMLESS_DEVICES.iter().map(Path::new);
     for path in devices.chain(plan.devices.iter().map(PathBuf::as_path)) {
         rules.allow(path, device())?;
     }
@@ -98,23 +98,24 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
 fn created(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(TESTED))?
-        .scope(Scope::from_all(TESTED))?;
+        .handle_access(AccessFs::from_all(TESTED_ABI))?
+        .scope(Scope::from_all(TESTED_ABI))?;
     match (plan.network, plan.tier) {
         // This includes inherited sockets. With namespaces there is no peer to connect to, and the
         // namespace counts attempts.
-        (Network::Off, Tier::Base) => ruleset.handle_access(AccessNet::from_all(TESTED))?,
+        (Network::Off, Tier::Base) => ruleset.handle_access(AccessNet::from_all(TESTED_ABI))?,
         _ => ruleset,
     }
     .create()
 }
 
 fn read() -> BitFlags<AccessFs> {
-    AccessFs::from_read(TESTED)
+    AccessFs::from_read(TESTED_ABI)
 }
 
 fn written() -> BitFlags<AccessFs> {
-    AccessFs::from_all(TESTED) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)
+    AccessFs::from_all(TESTED_ABI)
+        & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)
 }
 
 fn device() -> BitFlags<AccessFs> {
@@ -260,7 +261,7 @@ impl Rules {
         let access = match kind {
             FileType::Directory => access,
             FileType::Symlink => return Ok(()),
-            _ => access & AccessFs::from_file(TESTED),
+            _ => access & AccessFs::from_file(TESTED_ABI),
         };
         (&mut self.created)
             .add_rule(PathBeneath::new(opened, access))

@@ -11,7 +11,7 @@ use std::io;
 /// Filters the system calls of this thread and its children. `shortening`: Landlock does not treat
 /// truncation as a write, so this filter must.
 pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), SandboxError> {
-    let Some(architecture) = program::ARCHITECTURE else {
+    let Some(architecture) = program::AUDIT_ARCH else {
         return Err(SandboxError::lacks(
             "a filter of system calls for this processor",
         ));

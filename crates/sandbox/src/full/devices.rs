@@ -4,7 +4,7 @@ use crate::error::SandboxError;
 use rustix::mount::{MountFlags, mount, mount_bind};
 use std::path::Path;
 
-const PTMX: &str = "/dev/ptmx";
+const PTMX_PATH: &str = "/dev/ptmx";
 
 /// Mounts the private file systems.
 pub(super) fn make_own() -> Result<(), SandboxError> {
@@ -20,8 +20,8 @@ pub(super) fn make_own() -> Result<(), SandboxError> {
     if Path::new("/dev/mqueue").is_dir() {
         mount_private("/dev/mqueue", "mqueue", plain | noexec, c"")?;
     }
-    if !Path::new(PTMX).is_symlink() {
-        mount_bind("/dev/pts/ptmx", PTMX).map_err(SandboxError::step("mounting /dev/ptmx"))?;
+    if !Path::new(PTMX_PATH).is_symlink() {
+        mount_bind("/dev/pts/ptmx", PTMX_PATH).map_err(SandboxError::step("mounting /dev/ptmx"))?;
     }
     Ok(())
 }

@@ -13,10 +13,10 @@ const NLM_F_ACK: u16 = 4;
 const NLMSG_ERROR: u16 = 2;
 const IFF_UP: u32 = 1;
 /// The index of `lo` in every namespace.
-const LOOPBACK: i32 = 1;
+const LOOPBACK_INDEX: i32 = 1;
 
 /// The lengths of a message header and an interface header.
-const LENGTH: usize = 16 + 16;
+const HEADER_BYTES: usize = 16 + 16;
 
 /// Sets the interface up.
 pub(super) fn up() -> Result<(), SandboxError> {
@@ -38,13 +38,13 @@ fn set_up() -> io::Result<()> {
     acknowledged(&answer[..count])
 }
 
-fn message() -> [u8; LENGTH] {
-    let mut message = [0; LENGTH];
+fn message() -> [u8; HEADER_BYTES] {
+    let mut message = [0; HEADER_BYTES];
     let mut put = |at: usize, bytes: &[u8]| message[at..at + bytes.len()].copy_from_slice(bytes);
-    put(0, &(LENGTH as u32).to_ne_bytes());
+    put(0, &(HEADER_BYTES as u32).to_ne_bytes());
     put(4, &RTM_NEWLINK.to_ne_bytes());
     put(6, &(NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
-    put(20, &LOOPBACK.to_ne_bytes());
+    put(20, &LOOPBACK_INDEX.to_ne_bytes());
     // The flags to set, and the mask of changed flags.
     put(24, &IFF_UP.to_ne_bytes());
     put(28, &IFF_UP.to_ne_bytes());

@@ -10,7 +10,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 /// Flags that a remount must repeat, as bits of `statfs` (linux/statfs.h).
-const REPEATED: [(u64, MountFlags); 4] = [
+const REPEATED_FLAGS: [(u64, MountFlags); 4] = [
     (0x0002, MountFlags::NOSUID),
     (0x0004, MountFlags::NODEV),
     (0x0008, MountFlags::NOEXEC),
@@ -91,13 +91,13 @@ pub(super) fn flags_of(descriptor: impl AsFd) -> rustix::io::Result<MountFlags> 
 fn flags_to_repeat(found: &StatVfs) -> MountFlags {
     let bits = found.f_flag.bits();
     let is_set = |(bit, _): &&(u64, MountFlags)| bits & bit != 0;
-    let set = REPEATED.iter().filter(is_set);
+    let set = REPEATED_FLAGS.iter().filter(is_set);
     set.fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag)
 }
 
 /// True for file systems whose lookups can wait for a server or a program.
 fn may_hang(kind: &str) -> bool {
-    const REMOTE: [&str; 10] = [
+    const REMOTE_FILE_SYSTEMS: [&str; 10] = [
         "autofs",
         "nfs",
         "nfs4",
@@ -109,7 +109,7 @@ fn may_hang(kind: &str) -> bool {
         "ceph",
         "glusterfs",
     ];
-    REMOTE.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
+    REMOTE_FILE_SYSTEMS.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
 }
 
 /// `36 35 98:0 /root /at rw,nosuid shared:1 - ext4 /dev/sda rw`

@@ -12,7 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// `f_type` of overlayfs, from linux/magic.h.
-const OVERLAYFS: i64 = 0x794C_7630;
+const OVERLAYFS_MAGIC: i64 = 0x794C_7630;
 
 /// Checks whether an overlay is possible, as far as the host's namespaces tell. `table` is the
 /// mount table.
@@ -101,7 +101,7 @@ fn cure() -> &'static str {
     let memory = openat(CWD, "/dev/shm", flags, Mode::empty());
     let memory = memory.and_then(|opened| fstatfs(&opened));
     match memory {
-        Ok(found) if found.f_type != OVERLAYFS => {
+        Ok(found) if found.f_type != OVERLAYFS_MAGIC => {
             "set `AGENT_BASH_STATE_DIR` to a directory on another file system, such as `/dev/shm/agent-bash`, for all commands of `agent-bash`"
         }
         _ => {
@@ -113,7 +113,7 @@ fn cure() -> &'static str {
 /// The error for an overlay that the kernel does not mount.
 fn refused(root: &Path, (kept, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
     let root = root.display();
-    let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS);
+    let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS_MAGIC);
     no(match error {
         Errno::NODEV => "this kernel has no overlayfs".to_owned(),
         Errno::INVAL if nested => format!(

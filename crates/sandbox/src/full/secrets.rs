@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// The directory in which the empty files are created; the private `/dev/shm` is mounted over it
 /// later.
-const STAGE: &str = "/dev/shm";
-const DIRECTORY: &str = "/dev/shm/directory";
-const FILE: &str = "/dev/shm/file";
+const STAGE_DIRECTORY: &str = "/dev/shm";
+const EMPTY_DIRECTORY: &str = "/dev/shm/directory";
+const EMPTY_FILE: &str = "/dev/shm/file";
 
 /// Covers the existing paths.
 pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
@@ -25,7 +25,11 @@ pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
         if covered.iter().any(|outer| path.starts_with(outer)) {
             continue;
         }
-        let nothing = if path.is_dir() { DIRECTORY } else { FILE };
+        let nothing = if path.is_dir() {
+            EMPTY_DIRECTORY
+        } else {
+            EMPTY_FILE
+        };
         mount_bind(nothing, path)
             .map_err(SandboxError::step(format!("hiding {}", path.display())))?;
         covered.push(path);
@@ -35,10 +39,16 @@ pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
 
 fn stage() -> rustix::io::Result<()> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-    mount("tmpfs", STAGE, "tmpfs", flags, c"mode=0755,size=64k")?;
-    rustix::fs::mkdirat(CWD, DIRECTORY, Mode::empty())?;
+    mount(
+        "tmpfs",
+        STAGE_DIRECTORY,
+        "tmpfs",
+        flags,
+        c"mode=0755,size=64k",
+    )?;
+    rustix::fs::mkdirat(CWD, EMPTY_DIRECTORY, Mode::empty())?;
     let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
-    drop(rustix::fs::openat(CWD, FILE, create, Mode::empty())?);
+    drop(rustix::fs::openat(CWD, EMPTY_FILE, create, Mode::empty())?);
     // The file system itself becomes read-only, and so do all mounts of it.
-    mount_remount(STAGE, flags | MountFlags::RDONLY, c"")
+    mount_remount(STAGE_DIRECTORY, flags | MountFlags::RDONLY, c"")
 }

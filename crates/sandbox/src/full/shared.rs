@@ -13,13 +13,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// How long the sandbox that creates the network may take.
-const PATIENCE: Timespec = Timespec {
+const CREATION_TIMEOUT: Timespec = Timespec {
     tv_sec: 3,
     tv_nsec: 0,
 };
 
 /// Number of namespaces of a network: its own, and its user namespace.
-const MOST: usize = 2;
+const MAX_NAMESPACES: usize = 2;
 
 /// Offers this process's network to later sandboxes, with its user namespace if it created one.
 pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), SandboxError> {
@@ -33,7 +33,7 @@ pub(super) fn offer(socket: &OwnedFd, with_users: bool) -> Result<(), SandboxErr
             .map(open)
             .collect::<Result<_, _>>()?;
         let fds: Vec<BorrowedFd<'_>> = opened.iter().map(AsFd::as_fd).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_NAMESPACES))];
         let mut message = SendAncillaryBuffer::new(&mut space);
         message.push(SendAncillaryMessage::ScmRights(&fds));
         sendmsg(
@@ -67,10 +67,10 @@ pub(super) fn join(socket: &OwnedFd) -> Result<(), SandboxError> {
 /// Peeks at the offered descriptors.
 fn offered(socket: &OwnedFd) -> io::Result<Vec<OwnedFd>> {
     let mut ready = [PollFd::new(socket, PollFlags::IN)];
-    if poll(&mut ready, Some(&PATIENCE))? == 0 {
+    if poll(&mut ready, Some(&CREATION_TIMEOUT))? == 0 {
         return Err(io::ErrorKind::TimedOut.into());
     }
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_NAMESPACES))];
     let mut message = RecvAncillaryBuffer::new(&mut space);
     let look = RecvFlags::PEEK | RecvFlags::CMSG_CLOEXEC;
     recvmsg(

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
 /// The terminal's name in the sandbox, where programs look besides the private `/dev/pts`.
-const NAME: &str = "/dev/console";
+const CONSOLE_PATH: &str = "/dev/console";
 
 /// Names the terminal and reopens the standard descriptors by that name, because some programs
 /// check it. Must run before private terminals are mounted.
@@ -21,11 +21,11 @@ pub(super) fn keep_name() {
         return;
     };
     // Some systems lack this device. Then the terminal has no name, and everything else works.
-    if mount_bind(&own.path, NAME).is_err() {
+    if mount_bind(&own.path, CONSOLE_PATH).is_err() {
         return;
     }
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let Ok(opened) = open(NAME, flags, Mode::empty()) else {
+    let Ok(opened) = open(CONSOLE_PATH, flags, Mode::empty()) else {
         return;
     };
     let replace = [dup2_stdin, dup2_stdout, dup2_stderr];

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How deep submodule repositories are searched: their names may contain slashes.
-const DEPTH: usize = 6;
+const MAX_MODULE_DEPTH: usize = 6;
 
 /// Files of a git directory that are programs, or name programs.
-const PROTECTED: [&str; 5] = [
+const PROTECTED_FILES: [&str; 5] = [
     "hooks",
     "config",
     "config.worktree",
@@ -19,7 +19,7 @@ const PROTECTED: [&str; 5] = [
 ];
 
 /// Files of a linked worktree's directory that name configuration and hooks.
-const WORKTREE: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
+const WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
 /// The paths of the repository in the sandbox of a workspace.
 #[derive(Debug, Default)]
@@ -48,7 +48,8 @@ impl Git {
             }) = Outside::of(workspace, &link)
             {
                 git.protect(&common);
-                git.protected.extend(WORKTREE.map(|name| own.join(name)));
+                git.protected
+                    .extend(WORKTREE_FILES.map(|name| own.join(name)));
                 git.writable.extend([own, common]);
             } else if let Some(own) = named_by(&link, workspace) {
                 git.protect(&own);
@@ -76,20 +77,20 @@ impl Git {
     fn protect(&mut self, directory: &Path) {
         let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         self.protected
-            .extend(PROTECTED.map(|name| directory.join(name)));
+            .extend(PROTECTED_FILES.map(|name| directory.join(name)));
         if let Ok(common) = fs::read_to_string(directory.join("commondir"))
             && let Some(common) = referred(&directory, &common)
         {
-            let names = PROTECTED.map(|name| common.join(name));
+            let names = PROTECTED_FILES.map(|name| common.join(name));
             self.protected.extend(names);
         }
         for worktree in entries(&directory.join("worktrees")) {
             let tree = fs::read_to_string(worktree.join("gitdir")).unwrap_or_default();
             let tree = canonical(Path::new(tree.trim()).parent().unwrap_or(Path::new("")));
-            let paths = WORKTREE.map(|name| worktree.join(name));
+            let paths = WORKTREE_FILES.map(|name| worktree.join(name));
             self.worktrees.push((tree, paths));
         }
-        self.modules(&directory.join("modules"), DEPTH);
+        self.modules(&directory.join("modules"), MAX_MODULE_DEPTH);
     }
 
     fn modules(&mut self, directory: &Path, depth: usize) {

@@ -5,16 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The list of accounts.
-const ACCOUNTS: &str = "/etc/passwd";
+const ACCOUNTS_FILE: &str = "/etc/passwd";
 
 /// The parent directory of people's homes, including homes without an account in the list.
-const PEOPLE: &str = "/home";
+const HOMES_DIRECTORY: &str = "/home";
 
 /// Accounts below this number belong to services.
 const FIRST_PERSON: u32 = 1000;
 
 /// The account that owns nothing.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED_UID: u32 = 65534;
 
 /// Directories that are the home of services by name only: nothing of theirs is kept in them.
 const OF_PROGRAMS: [&str; 9] = [
@@ -39,11 +39,14 @@ pub(super) struct OtherHome {
 
 /// Returns the home of the account that this process runs as, and, if that is root, all others.
 pub(super) fn others() -> BTreeSet<OtherHome> {
-    let accounts = fs::read_to_string(ACCOUNTS).unwrap_or_default();
+    let accounts = fs::read_to_string(ACCOUNTS_FILE).unwrap_or_default();
     let user = rustix::process::geteuid();
     let mut homes = listed(&accounts, user.as_raw());
     if user.is_root() {
-        let people = fs::read_dir(PEOPLE).into_iter().flatten().flatten();
+        let people = fs::read_dir(HOMES_DIRECTORY)
+            .into_iter()
+            .flatten()
+            .flatten();
         homes.extend(people.map(|entry| OtherHome {
             path: entry.path(),
             is_of_service: false,
@@ -66,7 +69,8 @@ fn listed(accounts: &str, user: u32) -> BTreeSet<OtherHome> {
             && !OF_PROGRAMS
                 .iter()
                 .any(|programs| path.starts_with(programs));
-        let is_of_service = !is_own && (owner < FIRST_PERSON || owner == NOBODY) && owner != 0;
+        let is_of_service =
+            !is_own && (owner < FIRST_PERSON || owner == UNPRIVILEGED_UID) && owner != 0;
         (is_kept && (is_own || user == 0)).then(|| OtherHome {
             path: path.to_owned(),
             is_of_service,
@@ -79,7 +83,7 @@ fn listed(accounts: &str, user: u32) -> BTreeSet<OtherHome> {
 mod tests {
     use super::*;
 
-    const LINES: &str = "root:x:0:0:root:/root:/bin/bash
+    const ACCOUNT_LINES: &str = "root:x:0:0:root:/root:/bin/bash
 daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin
 postgres:x:105:110::/var/lib/postgresql:/bin/bash
 nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
@@ -93,7 +97,7 @@ top:x:1003:1003::/:/bin/sh
     #[test]
     fn root_could_read_all_homes_and_another_user_its_own() {
         let named = |user| -> Vec<(String, bool)> {
-            let homes = listed(LINES, user).into_iter();
+            let homes = listed(ACCOUNT_LINES, user).into_iter();
             homes
                 .map(|home| (home.path.display().to_string(), home.is_of_service))
                 .collect()

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The number of links that the kernel follows.
-const MOST: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The target of a path, and the links on the way.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ pub(super) fn follow(path: &Path) -> io::Result<Way> {
             target = next;
             continue;
         }
-        if links.len() == MOST {
+        if links.len() == MAX_LINKS {
             return Err(rustix::io::Errno::LOOP.into());
         }
         let leads = fs::read_link(&next)?;

@@ -3,13 +3,13 @@
 use std::path::Path;
 
 /// The project settings of this program.
-pub(super) const SETTINGS: &str = ".agent-bash.toml";
+pub(super) const PROJECT_SETTINGS: &str = ".agent-bash.toml";
 
 /// Files that an editor, shell, debugger or agent loads from its directory. At the top of a
 /// writable directory the kernel keeps them as they are; further below they are compared after the
 /// call.
-pub(super) const HELD: &[&str] = &[
-    SETTINGS,
+pub(super) const PROTECTED_NAMES: &[&str] = &[
+    PROJECT_SETTINGS,
     ".mcp.json",
     ".vscode",
     ".idea",
@@ -62,7 +62,7 @@ pub(super) const HELD: &[&str] = &[
 
 /// Files that calls may write as part of their work, and that are compared after the call:
 /// instructions for agents, and what git hooks or shells run once the user has agreed to that.
-const NAMED: &[&str] = &[
+const COMPARED_NAMES: &[&str] = &[
     "AGENTS.md",
     "AGENTS.override.md",
     "AGENT.md",
@@ -95,11 +95,11 @@ const NAMED: &[&str] = &[
 ];
 
 /// All names without a pattern.
-pub(super) const ALL: [&[&str]; 2] = [HELD, NAMED];
+pub(super) const ALL_NAMES: [&[&str]; 2] = [PROTECTED_NAMES, COMPARED_NAMES];
 
-/// Names that count only in a certain directory, like those of [`NAMED`]: the directory's name and
+/// Names that count only in a certain directory, like those of [`COMPARED_NAMES`]: the directory's name and
 /// the file's.
-const NAMED_WITHIN: &[(&str, &str)] = &[
+const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
     (".github", "copilot-instructions.md"),
     (".github", "instructions"),
     (".github", "prompts"),
@@ -111,7 +111,7 @@ const NAMED_WITHIN: &[(&str, &str)] = &[
 
 /// True if the kernel keeps a file or directory of this name at the top of a writable directory.
 pub(super) fn is_held(name: &str) -> bool {
-    HELD.contains(&name)
+    PROTECTED_NAMES.contains(&name)
         || name
             .strip_suffix(".code-workspace")
             .is_some_and(|stem| !stem.is_empty())
@@ -131,8 +131,8 @@ pub fn is_named(path: &Path) -> bool {
 /// True if a name counts by [`is_named`], or in a directory with this name.
 pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
     is_held(name)
-        || NAMED.contains(&name)
-        || NAMED_WITHIN.contains(&(directory, name))
+        || COMPARED_NAMES.contains(&name)
+        || COMPARED_NAMES_WITHIN.contains(&(directory, name))
         || (name.trim_start_matches('.').starts_with("lefthook")
             && has_extension(name, &["yml", "yaml", "toml", "json", "jsonc"]))
 }

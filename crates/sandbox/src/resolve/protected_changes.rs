@@ -28,7 +28,10 @@ pub fn protected_among(
     changed: &[ChangedPath],
 ) -> Vec<PathBuf> {
     let root = canonical(root);
-    let mut protected: BTreeSet<PathBuf> = names::HELD.iter().map(|name| root.join(name)).collect();
+    let mut protected: BTreeSet<PathBuf> = names::PROTECTED_NAMES
+        .iter()
+        .map(|name| root.join(name))
+        .collect();
     protected.extend(Git::of(&root).protected);
     let further = further.iter().map(|path| canonical(&in_home(path, home)));
     protected.extend(further);

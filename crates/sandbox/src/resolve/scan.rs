@@ -16,23 +16,23 @@ use std::sync::Arc;
 use version::{Time, Version};
 
 /// The maximum number of directories scanned before a call, and after it.
-const DIRECTORIES: usize = 600;
-const DIRECTORIES_AFTER: usize = 1000;
+const MAX_DIRECTORIES_BEFORE: usize = 600;
+const MAX_DIRECTORIES_AFTER: usize = 1000;
 
 /// The maximum number of files, and the depth, in a directory with such a name.
-const FILES: usize = 500;
-const DEPTH: usize = 8;
+const MAX_FILES: usize = 500;
+const MAX_DEPTH: usize = 8;
 
 /// The maximum number of names read of a directory. In a larger one, the names that count are
 /// looked up.
-const ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// The maximum number of paths in a result.
-const NAMED: usize = 40;
+const MAX_PATHS: usize = 40;
 
 /// Directories that package managers fill. The names in them belong to other projects; only
 /// repositories count.
-const DEPENDENCIES: &[&str] = &[
+const DEPENDENCY_DIRECTORIES: &[&str] = &[
     "node_modules",
     "bower_components",
     "site-packages",
@@ -76,13 +76,13 @@ impl NameScan {
     /// `earlier` are not read again.
     #[must_use]
     pub fn of(plan: &Plan, earlier: &Self, is_over: &dyn Fn() -> bool) -> Self {
-        earlier.walked(plan, DIRECTORIES, is_over)
+        earlier.walked(plan, MAX_DIRECTORIES_BEFORE, is_over)
     }
 
     /// Scans after a call.
     #[must_use]
     pub fn again(&self, plan: &Plan, is_over: &dyn Fn() -> bool) -> Self {
-        self.walked(plan, DIRECTORIES_AFTER, is_over)
+        self.walked(plan, MAX_DIRECTORIES_AFTER, is_over)
     }
 
     /// Returns the files that differ in `now`, except those that the kernel keeps. `since` is the
@@ -141,7 +141,7 @@ impl NameScan {
         changed.retain(|path| !gits.iter().any(|git| path != git && path.starts_with(git)));
         let mut changed: Vec<PathBuf> = changed.into_iter().collect();
         changed.sort_by_key(|path| path.components().count());
-        changed.truncate(NAMED);
+        changed.truncate(MAX_PATHS);
         changed
     }
 
@@ -232,8 +232,8 @@ impl Walk<'_> {
         for name in &directory.named {
             add_files(
                 &path.join(name),
-                DEPTH,
-                &mut FILES.clone(),
+                MAX_DEPTH,
+                &mut MAX_FILES.clone(),
                 &mut self.now.files,
             );
         }
@@ -258,13 +258,13 @@ impl Walk<'_> {
 
 fn is_dependency(name: &OsStr) -> bool {
     name.to_str()
-        .is_some_and(|name| DEPENDENCIES.contains(&name))
+        .is_some_and(|name| DEPENDENCY_DIRECTORIES.contains(&name))
 }
 
 /// Reads a directory; `None` if that fails.
 fn read(path: &Path, version: Version) -> Option<Directory> {
     /// Directories of a repository that are not scanned.
-    const INSIDES: [&str; 8] = [
+    const UNSCANNED_GIT_DIRECTORIES: [&str; 8] = [
         "objects",
         "refs",
         "hooks",
@@ -305,13 +305,13 @@ fn read(path: &Path, version: Version) -> Option<Directory> {
             found.directories.push(name);
         }
     };
-    let mut left = ENTRIES;
+    let mut left = MAX_ENTRIES;
     for entry in fs::read_dir(path).ok()?.flatten() {
         let is_directory = entry.file_type().is_ok_and(|it| it.is_dir());
         sort_in(entry.file_name(), is_directory);
         left -= 1;
         if left == 0 {
-            let all = names::ALL.iter().copied().flatten();
+            let all = names::ALL_NAMES.iter().copied().flatten();
             for name in all.chain(&[".git", "HEAD", "objects", "refs", "commondir"]) {
                 if let Ok(it) = path.join(name).symlink_metadata() {
                     sort_in(name.into(), it.is_dir());
@@ -323,7 +323,10 @@ fn read(path: &Path, version: Version) -> Option<Directory> {
     let has = |name: &str| insides.contains(OsStr::new(name));
     found.is_bare = has("HEAD") && (has("commondir") || (has("objects") && has("refs")));
     if found.is_bare {
-        let is_inside = |name: &OsString| name.to_str().is_some_and(|it| INSIDES.contains(&it));
+        let is_inside = |name: &OsString| {
+            name.to_str()
+                .is_some_and(|it| UNSCANNED_GIT_DIRECTORIES.contains(&it))
+        };
         found.directories.retain(|name| !is_inside(name));
     }
     Some(found)

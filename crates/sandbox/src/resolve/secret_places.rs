@@ -22,13 +22,13 @@ const fn group(
     }
 }
 
-pub(super) const GROUPS: &[Group] = &[
+pub(super) const SECRET_GROUPS: &[Group] = &[
     // Files and directories that no variable moves.
-    group(&[], "", HOME),
+    group(&[], "", HOME_SECRETS),
     // The XDG base directories.
-    group(&["XDG_CONFIG_HOME"], ".config", CONFIG),
-    group(&["XDG_DATA_HOME"], ".local/share", DATA),
-    group(&["XDG_STATE_HOME"], ".local/state", STATE),
+    group(&["XDG_CONFIG_HOME"], ".config", CONFIG_SECRETS),
+    group(&["XDG_DATA_HOME"], ".local/share", DATA_SECRETS),
+    group(&["XDG_STATE_HOME"], ".local/state", STATE_SECRETS),
     group(
         &["XDG_CACHE_HOME"],
         ".cache",
@@ -124,7 +124,7 @@ pub(super) const GROUPS: &[Group] = &[
 
 /// Variables that hold the path of a secret; several, separated by colons, in some. A leading
 /// `FILE:` is left out.
-pub(super) const FILES: &[&str] = &[
+pub(super) const FILE_VARIABLES: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_CONFIG_FILE",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -189,7 +189,7 @@ pub(super) const FILE_ENDINGS: &[&str] = &[
     "_CREDENTIALS_PATH",
 ];
 
-const HOME: &[&str] = &[
+const HOME_SECRETS: &[&str] = &[
     // Keys and tokens of tools.
     ".ssh",
     ".aws",
@@ -343,7 +343,7 @@ const HOME: &[&str] = &[
     ".viminfo",
 ];
 
-const CONFIG: &[&str] = &[
+const CONFIG_SECRETS: &[&str] = &[
     // Keys and tokens of tools.
     "gh",
     "hub",
@@ -431,7 +431,7 @@ const CONFIG: &[&str] = &[
     "nushell/history.sqlite3",
 ];
 
-const DATA: &[&str] = &[
+const DATA_SECRETS: &[&str] = &[
     "keyrings",
     "kwalletd",
     "pass",
@@ -451,7 +451,7 @@ const DATA: &[&str] = &[
     "amp/secrets.json",
 ];
 
-const STATE: &[&str] = &[
+const STATE_SECRETS: &[&str] = &[
     "bash/history",
     "zsh/history",
     "python_history",

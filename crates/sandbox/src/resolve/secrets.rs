@@ -2,7 +2,7 @@
 
 use super::homes::{self, OtherHome};
 use super::paths::canonical;
-use super::secret_places::{FILE_ENDINGS, FILES, GROUPS, Group, OF_THE_SYSTEM};
+use super::secret_places::{FILE_ENDINGS, FILE_VARIABLES, Group, OF_THE_SYSTEM, SECRET_GROUPS};
 use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -11,10 +11,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Homes whose secrets are hidden one by one, besides the user's; the others are hidden whole.
-const SEARCHED_HOMES: usize = 32;
+const MAX_SEARCHED_HOMES: usize = 32;
 
 /// Entries of a hidden directory that are looked at.
-const ENTRIES: usize = 1000;
+const MAX_ENTRIES: usize = 1000;
 
 /// The facts that determine the places of secrets.
 pub(super) struct Secrets<'a> {
@@ -37,7 +37,7 @@ impl Secrets<'_> {
         if let Some(home) = self.home {
             hidden.extend(self.in_home(home));
         }
-        for group in GROUPS {
+        for group in SECRET_GROUPS {
             hidden.extend(self.moved(group));
         }
         hidden.extend(self.named_files());
@@ -47,7 +47,7 @@ impl Secrets<'_> {
         });
         let others: BTreeSet<(PathBuf, bool)> = others.collect();
         for (number, (home, is_of_service)) in others.into_iter().enumerate() {
-            if number >= SEARCHED_HOMES && !self.is_needed(&home) {
+            if number >= MAX_SEARCHED_HOMES && !self.is_needed(&home) {
                 hidden.insert(home);
                 continue;
             }
@@ -67,7 +67,7 @@ impl Secrets<'_> {
         let names: BTreeSet<OsString> = fs::read_dir(home)
             .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
             .unwrap_or_default();
-        let groups = GROUPS.iter().filter(|group| !is_moved_only(group));
+        let groups = SECRET_GROUPS.iter().filter(|group| !is_moved_only(group));
         let all = groups.flat_map(|group| {
             group
                 .secrets
@@ -102,7 +102,11 @@ impl Secrets<'_> {
 
     /// The files that variables name.
     fn named_files(&self) -> Vec<PathBuf> {
-        let is_listed = |name: &OsStr| FILES.iter().any(|listed| name == OsStr::new(listed));
+        let is_listed = |name: &OsStr| {
+            FILE_VARIABLES
+                .iter()
+                .any(|listed| name == OsStr::new(listed))
+        };
         let is_named_so = |name: &OsStr| {
             let name = name.as_bytes();
             FILE_ENDINGS
@@ -140,7 +144,7 @@ impl Secrets<'_> {
     fn linked_from(&self, directory: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let links = entries
-            .take(ENTRIES)
+            .take(MAX_ENTRIES)
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
         let targets = links.filter_map(|link| fs::canonicalize(link.path()).ok());
         targets

@@ -223,7 +223,7 @@ fn secrets_of_other_homes_are_hidden() {
 #[test]
 fn many_homes_are_hidden_whole_but_for_those_that_are_in_use() {
     let stage = Stage::new();
-    let names: Vec<String> = (0..SEARCHED_HOMES + 2)
+    let names: Vec<String> = (0..MAX_SEARCHED_HOMES + 2)
         .map(|n| format!("u{n:03}"))
         .collect();
     for name in &names {
@@ -232,7 +232,7 @@ fn many_homes_are_hidden_whole_but_for_those_that_are_in_use() {
     let others: Vec<(&str, bool)> = names.iter().map(|name| (name.as_str(), false)).collect();
     let hidden = stage.hidden(&[], &others);
     assert!(!stage.hides(&hidden, "u000/notes") && stage.hides(&hidden, "u000/.ssh"));
-    assert!(stage.hides(&hidden, &format!("u{:03}/notes", SEARCHED_HOMES + 1)));
+    assert!(stage.hides(&hidden, &format!("u{:03}/notes", MAX_SEARCHED_HOMES + 1)));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Directories in which repositories list worktrees and submodules.
-const LISTS: [&str; 2] = ["worktrees", "modules"];
+const LIST_DIRECTORIES: [&str; 2] = ["worktrees", "modules"];
 
 /// The files at the protected paths of a plan. A mount protects the file on which it was made: if a
 /// process outside the sandbox replaces the file, the mount is lost.
@@ -120,7 +120,7 @@ pub struct Surroundings(Vec<(PathBuf, Option<IdentityAndTime>)>);
 impl Surroundings {
     /// How long the directories must have been unchanged before a look at their entries is
     /// reliable: file times are rounded, so two changes can have the same one.
-    pub const SETTLED: Duration = Duration::from_millis(100);
+    pub const SETTLED_AGE: Duration = Duration::from_millis(100);
 
     /// Returns the value from the kernel's caches.
     ///
@@ -160,7 +160,7 @@ impl Surroundings {
 fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
     let repositories = repositories.filter_map(|hooks| hooks.parent());
-    repositories.flat_map(|git| LISTS.map(|name| git.join(name)))
+    repositories.flat_map(|git| LIST_DIRECTORIES.map(|name| git.join(name)))
 }
 
 impl Stamp {
@@ -295,7 +295,7 @@ mod tests {
         ];
         for (index, change) in changes.into_iter().enumerate() {
             // The names are then in the caches, and the link was followed since its creation.
-            std::thread::sleep(Surroundings::SETTLED);
+            std::thread::sleep(Surroundings::SETTLED_AGE);
             drop(Stamp::of(&plan));
             for list in lists(&plan).chain([at("gone"), at("link")]) {
                 let _ = list.metadata();
@@ -303,7 +303,7 @@ mod tests {
             let around = Surroundings::known(&plan).unwrap();
             fs::write(at("git/config"), "b").unwrap();
             assert!(around.are_the_same(), "{index}");
-            std::thread::sleep(Surroundings::SETTLED);
+            std::thread::sleep(Surroundings::SETTLED_AGE);
             change();
             assert!(!around.are_the_same(), "{index}");
         }

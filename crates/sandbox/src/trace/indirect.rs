@@ -44,7 +44,7 @@ pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<Indirect> {
 }
 
 /// Requests that set flags, attributes or protection of a file that is open for reading.
-const FLAGS: [u32; 8] = [
+const FLAG_REQUESTS: [u32; 8] = [
     // FS_IOC_SETFLAGS, also of 32 bits; FS_IOC_FSSETXATTR
     0x4008_6602,
     0x4004_6602,
@@ -61,7 +61,7 @@ const FLAGS: [u32; 8] = [
 ];
 
 /// Requests of btrfs that create, remove or unlock subvolumes and snapshots.
-const SUBVOLUMES: [u32; 8] = [
+const SUBVOLUME_REQUESTS: [u32; 8] = [
     0x5000_9401,
     0x5000_940e,
     0x5000_940f,
@@ -77,7 +77,7 @@ const SUBVOLUMES: [u32; 8] = [
 const XFS_OPEN: u32 = 0xc038_586b;
 
 fn request(request: u32) -> Indirect {
-    if SUBVOLUMES.contains(&request) {
+    if SUBVOLUME_REQUESTS.contains(&request) {
         Indirect::ChangesSubvolumes
     } else if request == XFS_OPEN {
         Indirect::OpensByHandle
@@ -88,7 +88,10 @@ fn request(request: u32) -> Indirect {
 
 /// Rules for calls that change files.
 pub(super) fn files() -> Vec<Rule> {
-    let requests = FLAGS.iter().chain(&SUBVOLUMES).chain([&XFS_OPEN]);
+    let requests = FLAG_REQUESTS
+        .iter()
+        .chain(&SUBVOLUME_REQUESTS)
+        .chain([&XFS_OPEN]);
     let requests = requests.map(|request| vec![is(1, Half::Low, *request, true)]);
     vec![
         rule(

@@ -83,7 +83,7 @@ pub fn call(number: i32) -> Option<&'static Call> {
 
 /// Returns all entries.
 pub(super) fn all() -> impl Iterator<Item = &'static Call> {
-    CALLS.iter().chain(OLDER)
+    COMMON_CALLS.iter().chain(X86_CALLS)
 }
 
 /// System call numbers that libc lacks; equal on all architectures.
@@ -130,7 +130,7 @@ use FileArgument::{Address, At, Open, Path};
 use Follow::{Flags as ByFlags, No, Yes};
 
 /// System calls of every architecture.
-const CALLS: &[Call] = calls! {
+const COMMON_CALLS: &[Call] = calls! {
     libc::SYS_openat => [opens(At(0, 1), Flags::In(2))];
     libc::SYS_openat2 => [opens(At(0, 1), Flags::Behind(2))];
     libc::SYS_truncate => [operand(Path(0), Yes, Effect::Content)];
@@ -164,7 +164,7 @@ const CALLS: &[Call] = calls! {
 
 /// System calls that only x86 has. Elsewhere libraries use the others.
 #[cfg(target_arch = "x86_64")]
-const OLDER: &[Call] = calls! {
+const X86_CALLS: &[Call] = calls! {
     libc::SYS_open => [opens(Path(0), Flags::In(1))];
     libc::SYS_creat => [opens(Path(0), Flags::OfCreat)];
     libc::SYS_rename => [moves(Path(0)), moves(Path(1))];
@@ -182,26 +182,26 @@ const OLDER: &[Call] = calls! {
     libc::SYS_futimesat => [attributes(At(0, 1), Yes)];
 };
 #[cfg(not(target_arch = "x86_64"))]
-const OLDER: &[Call] = &[];
+const X86_CALLS: &[Call] = &[];
 
 /// 32-bit system calls that reveal file changes of 32-bit programs: those that only change files,
 /// and `open` and `openat`.
 #[cfg(target_arch = "x86_64")]
-pub(super) const ELSEWHERE: &[u32] = &[
+pub(super) const CALLS_32_BIT: &[u32] = &[
     5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 295, 296, 297, 301, 302, 303, 304, 306, 320, 353,
     362, 437,
 ];
 
 /// The 32-bit numbers of system calls for sockets: `connect`.
 #[cfg(target_arch = "x86_64")]
-pub(super) const SOCKETS_ELSEWHERE: &[u32] = &[362];
+pub(super) const SOCKET_CALLS_32_BIT: &[u32] = &[362];
 /// The numbers of 32-bit ARM.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) const SOCKETS_ELSEWHERE: &[u32] = &[283];
+pub(super) const SOCKET_CALLS_32_BIT: &[u32] = &[283];
 
 /// The system calls of 32-bit ARM.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) const ELSEWHERE: &[u32] = &[
+pub(super) const CALLS_32_BIT: &[u32] = &[
     5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 322, 323, 324, 328, 329, 330, 331, 333, 348, 382,
     437,
 ];

@@ -1,7 +1,7 @@
 //! An adapter's tools in place of our own: the names, fields and texts that a family of models
 //! knows.
 
-use super::tools::{BESIDE, longest_shown};
+use super::tools::{FRAME_BYTES, longest_shown};
 use agent_bash::Conversation;
 use agent_bash::adapters::{Adapted, Adapter, ToolAnswer};
 use agent_bash::core::{Cancel, Window};
@@ -10,7 +10,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::Value;
 
 /// Lines that an adapter may add around an output.
-const HEADINGS: usize = 8;
+const MAX_HEADING_LINES: usize = 8;
 
 /// The tools of one adapter, for one client.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl AdapterTools {
     /// The tool definitions for a client.
     pub(super) fn all(&self, session: &Conversation) -> Vec<Tool> {
         let profile = self.adapter.knobs.profile(session.tool().profile());
-        let longest = profile.output.truncation.longest() + BESIDE;
+        let longest = profile.output.truncation.longest() + FRAME_BYTES;
         let hints = ToolAnnotations::new().read_only(false);
         let hints = hints.destructive(true).open_world(true);
         let tools = self.adapter.tools.iter();
@@ -56,7 +56,7 @@ impl AdapterTools {
     ) -> Result<CallToolResult, ErrorData> {
         let tool = self.adapter.tool(tool);
         let tool = tool.map_err(|error| ErrorData::invalid_params(error, None))?;
-        let window = window.map(|window| window.less(0, HEADINGS));
+        let window = window.map(|window| window.less(0, MAX_HEADING_LINES));
         let calls = self.calls.clone().within(window);
         let answer = calls.call(self.adapter, tool.name, input, cancel);
         let ToolAnswer {

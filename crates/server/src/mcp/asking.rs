@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 /// Files named in a question at most.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 /// An approver that asks the client's user, if the client supports it. A host gives one clone to
 /// the tool ([`BashToolBuilder::approver`](agent_bash::BashToolBuilder::approver)) and another to
@@ -77,12 +77,12 @@ fn question(trial: &Changes) -> String {
         counts
     };
     let mut text = format!("Apply what trial {id} held back to {root}? {counts}:");
-    for file in trial.files.iter().take(NAMED) {
+    for file in trial.files.iter().take(MAX_NAMED_FILES) {
         // Writing to a String cannot fail.
         let name = visible::one_line(&file.name.path);
         let _ = write!(text, "\n{} {name}", file.change.word());
     }
-    let named = trial.files.len().min(NAMED) as u64;
+    let named = trial.files.len().min(MAX_NAMED_FILES) as u64;
     if let more @ 1.. = trial.counts.total().saturating_sub(named) {
         let _ = write!(text, "\nand {more} more");
     }

@@ -1,7 +1,7 @@
 //! `bash_changes`: what commands did to files, and sets of changes as resources.
 
 use super::jobs::ToolAnswer;
-use super::tools::{ChangesAction, ChangesArgs, PART};
+use super::tools::{ChangesAction, ChangesArgs, PART_WINDOW};
 use crate::into_data::IntoData;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
@@ -16,10 +16,10 @@ use std::fmt::Write as _;
 pub(super) const SCHEME: &str = "changes://";
 
 /// Sets in the data of an answer at most.
-const SETS: usize = 10;
+const MAX_SETS: usize = 10;
 
 /// Files in an answer at most; others are counted.
-const FILES: usize = 500;
+const MAX_FILES: usize = 500;
 
 /// Answers a call.
 pub(super) async fn answer(
@@ -28,7 +28,7 @@ pub(super) async fn answer(
     window: Option<Window>,
     cancel: &Cancel,
 ) -> Result<ToolAnswer, String> {
-    let window = window.map_or(PART, |window| PART.and(window));
+    let window = window.map_or(PART_WINDOW, |window| PART_WINDOW.and(window));
     let sets = session.changes();
     let answered = acted(session, &sets, args, window, cancel).await;
     match answered {
@@ -134,7 +134,7 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
     }
     let text = cut(&text, window, "these are older");
     // The latest, too, as the data of `changes.list` are.
-    let latest = listed.into_iter().rev().take(SETS);
+    let latest = listed.into_iter().rev().take(MAX_SETS);
     let sets: Vec<ChangesSetData> = latest.map(IntoData::into_data).collect();
     Ok(ToolAnswer {
         text,
@@ -160,8 +160,8 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
 /// A set, its first files, and how many others there are.
 fn shown(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
     let (changes, files) = sets.show_all(id)?;
-    let mut text = layout::set(&changes, &files[..files.len().min(FILES)], &[]);
-    if let more @ 1.. = files.len().saturating_sub(FILES) {
+    let mut text = layout::set(&changes, &files[..files.len().min(MAX_FILES)], &[]);
+    if let more @ 1.. = files.len().saturating_sub(MAX_FILES) {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "  and {more} others");
     }

@@ -35,7 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// An answer with a handle shows this much of the end of the output so far.
-const SHOWN: Window = Window {
+const LIVE_WINDOW: Window = Window {
     bytes: 16 * 1024,
     lines: usize::MAX,
 };
@@ -119,7 +119,7 @@ impl Server {
             Waited::GoesOn | Waited::CalledOff => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
                 let name = call_name(self.calls.give_handle(&call));
-                let shown = window.map_or(SHOWN, |window| SHOWN.and(without_own_lines(window)));
+                let shown = window.map_or(LIVE_WINDOW, |window| LIVE_WINDOW.and(without_own_lines(window)));
                 self.handle_on(&call, name, elapsed, begun.0, shown)
             }
         };

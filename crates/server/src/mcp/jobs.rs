@@ -2,9 +2,9 @@
 
 use super::remote;
 use super::so_far::SoFar;
-use super::tools::{InputArgs, KillArgs, OutputArgs, PART};
+use super::tools::{InputArgs, KillArgs, OutputArgs, PART_WINDOW};
 use crate::into_data::IntoData;
-use crate::jobs::{GRACE, duration, feed};
+use crate::jobs::{DEFAULT_GRACE, duration, feed};
 use crate::stored_output;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Upper limit for the wait of `bash_output`: clients give up after 60 s.
-const LONGEST_WAIT: Duration = Duration::from_secs(50);
+const MAX_WAIT: Duration = Duration::from_secs(50);
 
 /// The answer of a tool.
 #[derive(Debug)]
@@ -61,10 +61,10 @@ impl JobTools {
         window: Option<Window>,
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
-        let window = window.map_or(PART, |window| PART.and(window));
+        let window = window.map_or(PART_WINDOW, |window| PART_WINDOW.and(window));
         let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
         let wait = wait.transpose()?;
-        let wait = wait.map(|wait| wait.min(LONGEST_WAIT));
+        let wait = wait.map(|wait| wait.min(MAX_WAIT));
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
@@ -238,7 +238,11 @@ impl JobTools {
         let killed = if let Some(place) = self.session.remote_host() {
             remote::kill(&**place, &name, cancel).await?
         } else {
-            let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
+            let killed = self
+                .jobs()?
+                .kill(&JobId(name), DEFAULT_GRACE)
+                .await
+                .map_err(text)?;
             JobKillData {
                 job: killed.job.into_data(),
                 survivors: killed.survivors,
@@ -304,7 +308,7 @@ impl JobTools {
 
     /// The call with that name.
     fn call(&self, name: &str) -> Option<Arc<RunningCall>> {
-        let number = name.strip_prefix(CALL)?.parse().ok()?;
+        let number = name.strip_prefix(CALL_PREFIX)?.parse().ok()?;
         self.calls.find(number)
     }
 
@@ -315,11 +319,11 @@ impl JobTools {
 }
 
 /// Job names are numbers; the prefix keeps call names distinct from them.
-const CALL: &str = "call-";
+const CALL_PREFIX: &str = "call-";
 
 /// The name of a call with a handle.
 pub(super) fn call_name(number: u64) -> String {
-    format!("{CALL}{number}")
+    format!("{CALL_PREFIX}{number}")
 }
 
 /// A call with a handle, as data.
@@ -442,9 +446,9 @@ fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
 
 /// The line that represents a command in a list.
 fn first_line(command: &str) -> String {
-    const NAMED: usize = 80;
+    const MAX_COMMAND_CHARS: usize = 80;
     let first = command.lines().next().unwrap_or_default();
-    match first.char_indices().nth(NAMED) {
+    match first.char_indices().nth(MAX_COMMAND_CHARS) {
         Some((end, _)) => format!("{}…", &first[..end]),
         None => first.to_owned(),
     }

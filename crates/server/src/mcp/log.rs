@@ -13,7 +13,7 @@ use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
 /// The level until a client sets one.
-const DEFAULT: LoggingLevel = LoggingLevel::Notice;
+const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Notice;
 
 /// The minimum level that is sent.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(super) struct Log(Mutex<LoggingLevel>);
 
 impl Default for Log {
     fn default() -> Self {
-        Self(Mutex::new(DEFAULT))
+        Self(Mutex::new(DEFAULT_LEVEL))
     }
 }
 

@@ -13,10 +13,10 @@ use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
 /// Default number of matches shown.
-const MATCHES: u64 = 200;
+const DEFAULT_MATCHES: u64 = 200;
 
 /// How much of a command is used to name its output.
-const NAMED: usize = 80;
+const MAX_COMMAND_CHARS: usize = 80;
 
 /// Reads a page, or the matching lines.
 pub(super) fn read(
@@ -72,7 +72,7 @@ fn search_limits(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
     let around = args
         .context
         .min(usize::try_from(most / 4).unwrap_or(usize::MAX));
-    let matches = args.limit.unwrap_or(MATCHES);
+    let matches = args.limit.unwrap_or(DEFAULT_MATCHES);
     let matches = matches.min(most / (2 * around as u64 + 2)).max(1);
     (around, matches)
 }
@@ -101,7 +101,7 @@ fn matches_read(found: &FoundData) -> ToolAnswer {
 /// [`resource`] of an output on a target.
 pub(super) async fn resource_there(place: &dyn RemoteHost, uri: String) -> Result<String, String> {
     if uri.starts_with(changes::SCHEME) {
-        return Err(stored_output::NO_CHANGES_THERE.to_owned());
+        return Err(stored_output::NO_TARGET_CHANGES.to_owned());
     }
     let args = ReadArgs::all_of(uri);
     let page = remote::page(place, &args, None, &Cancel::new()).await?;
@@ -132,7 +132,7 @@ pub(super) async fn resources_there(place: &dyn RemoteHost) -> Result<Vec<Resour
 /// be one of this machine.
 fn listed(kept: &ArtifactData) -> Resource {
     let first = kept.command.lines().next().unwrap_or_default();
-    let named: String = first.chars().take(NAMED).collect();
+    let named: String = first.chars().take(MAX_COMMAND_CHARS).collect();
     let ArtifactRef {
         id, lines, bytes, ..
     } = kept.artifact;

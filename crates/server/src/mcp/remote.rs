@@ -1,7 +1,7 @@
 //! Jobs and stored outputs of a target: asked for in the words of RPC, and answered there.
 
 use super::tools::ReadArgs;
-use crate::jobs::GRACE;
+use crate::jobs::DEFAULT_GRACE;
 use agent_bash::core::{Cancel, RemoteHost, Window};
 use agent_bash::session::ask;
 use agent_bash_protocol::data::{
@@ -14,7 +14,7 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// How often a smaller page is asked for until it fits.
-const ATTEMPTS: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// The requested part of a job's output.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +81,7 @@ pub(super) async fn kill(
 ) -> Result<JobKillData, String> {
     let kill = RpcCall::JobsKill {
         job: Name(job.to_owned()),
-        grace: Some(json!(GRACE.as_secs())),
+        grace: Some(json!(DEFAULT_GRACE.as_secs())),
     };
     ask(place, &kill, cancel).await
 }
@@ -120,7 +120,7 @@ pub(super) async fn page(
         let page: PageData = ask(place, &show, cancel).await?;
         let (shown, fits) = (page.text.len(), page.text.len() <= bytes);
         tried += 1;
-        if fits || limit == 1 || tried == ATTEMPTS || args.byte.is_some() {
+        if fits || limit == 1 || tried == MAX_ATTEMPTS || args.byte.is_some() {
             return Ok(page);
         }
         // Any two numbers may come from there.

@@ -99,7 +99,7 @@ fn not_ended() -> ArtifactEnd {
 mod tests {
     use super::*;
 
-    const WINDOW: Window = Window {
+    const TEST_WINDOW: Window = Window {
         bytes: 16,
         lines: 3,
     };
@@ -169,7 +169,7 @@ mod tests {
             ),
         ] {
             let is_all = part.from <= asked && dropped.0 == part.from;
-            let so_far = SoFar::of(&part, asked, None, WINDOW);
+            let so_far = SoFar::of(&part, asked, None, TEST_WINDOW);
             let output = &so_far.output;
             assert_eq!((so_far.text.as_str(), so_far.from), (text, from));
             assert_eq!(
@@ -189,7 +189,12 @@ mod tests {
 
     #[test]
     fn the_last_lines_are_those_asked_for() {
-        let so_far = SoFar::of(&part(10, 2, b"a\nb\nc\n"), 0, NonZeroU64::new(2), WINDOW);
+        let so_far = SoFar::of(
+            &part(10, 2, b"a\nb\nc\n"),
+            0,
+            NonZeroU64::new(2),
+            TEST_WINDOW,
+        );
         assert_eq!(so_far.text, "b\nc\n");
         assert_eq!(so_far.shown().as_deref(), Some("lines 4-5 of 5"));
     }

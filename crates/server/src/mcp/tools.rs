@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Most output in one answer.
-pub(super) const PART: Window = Window {
+pub(super) const PART_WINDOW: Window = Window {
     bytes: 50 * 1024,
     lines: usize::MAX,
 };
 
 /// Room for everything in an answer besides output, in bytes: notices, the line with the link, the
 /// outcome.
-pub(super) const BESIDE: usize = 16 * 1024;
+pub(super) const FRAME_BYTES: usize = 16 * 1024;
 
 /// The tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -363,12 +363,12 @@ fn longest(which: Which, session: &Conversation) -> usize {
     let shown = match which {
         Which::Bash => output,
         // These answers may also contain the answer of the call itself.
-        Which::Output | Which::Kill => output.max(PART.bytes),
+        Which::Output | Which::Kill => output.max(PART_WINDOW.bytes),
         Which::Read => MAX_PAGE,
-        Which::Changes => PART.bytes,
+        Which::Changes => PART_WINDOW.bytes,
         Which::Input | Which::Jobs => 0,
     };
-    shown + BESIDE
+    shown + FRAME_BYTES
 }
 
 fn object(value: Value) -> JsonObject {

@@ -24,7 +24,7 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
 /// Limit of unanswered requests; at the limit nothing more is read. Twice as many as commands may
 /// run, so a client that reads its answers never reaches it.
-const UNANSWERED: usize = 512;
+const MAX_UNANSWERED: usize = 512;
 
 /// A bounded transport.
 pub(super) struct Bounded<R, W> {
@@ -59,7 +59,7 @@ where
         Self {
             lines: Lines::new(input),
             output: Arc::new(AsyncMutex::new(output)),
-            room: Arc::new(Semaphore::new(UNANSWERED)),
+            room: Arc::new(Semaphore::new(MAX_UNANSWERED)),
             reserved: None,
             unanswered: Unanswered::default(),
             tickets: Tickets::default(),
@@ -299,14 +299,14 @@ mod tests {
         let output = Stop::default().stoppable(output);
         let mut transport = Bounded::new(input, output, ended.clone());
         let mut send = String::new();
-        for id in 0..UNANSWERED + 2 {
+        for id in 0..MAX_UNANSWERED + 2 {
             let _ = writeln!(
                 send,
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}"
             );
         }
         client_in.write_all(send.as_bytes()).await.unwrap();
-        for _ in 0..UNANSWERED {
+        for _ in 0..MAX_UNANSWERED {
             assert!(transport.receive().await.is_some());
         }
         assert!(!is_ready(transport.receive()).await);
@@ -332,7 +332,7 @@ mod tests {
         let output = Stop::default().stoppable(output);
         let mut transport = Bounded::new(input, output, ended.clone());
         transport.begun = true;
-        for id in 0..2 * UNANSWERED {
+        for id in 0..2 * MAX_UNANSWERED {
             let lines = format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n\
                  {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"

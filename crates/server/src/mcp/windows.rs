@@ -12,11 +12,11 @@ struct Client {
 }
 
 /// No limit on lines.
-const ANY: usize = usize::MAX;
+const ANY_LINES: usize = usize::MAX;
 
 /// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
 /// the size that a tool announces (`anthropic/maxResultSizeChars`).
-const CLIENTS: [Client; 3] = [
+const CLIENT_WINDOWS: [Client; 3] = [
     // 0.169.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON,
     // where a newline takes two bytes; the limit leaves room for that down to lines of five
@@ -25,7 +25,7 @@ const CLIENTS: [Client; 3] = [
         name: "codex-mcp-client",
         window: Window {
             bytes: 35_000,
-            lines: ANY,
+            lines: ANY_LINES,
         },
     },
     // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, including 42 of tags
@@ -34,7 +34,7 @@ const CLIENTS: [Client; 3] = [
         name: "gemini-cli-mcp-client",
         window: Window {
             bytes: 39_900,
-            lines: ANY,
+            lines: ANY_LINES,
         },
     },
     // 1.18.33, `MAX_BYTES` and `MAX_LINES` of its truncation, which keeps the beginning.
@@ -49,7 +49,7 @@ const CLIENTS: [Client; 3] = [
 
 /// How much the client with that name passes on uncut; `None` if everything.
 pub(super) fn of(client: &str) -> Option<Window> {
-    let client = CLIENTS
+    let client = CLIENT_WINDOWS
         .iter()
         .find(|known| client.starts_with(known.name))?;
     Some(client.window)

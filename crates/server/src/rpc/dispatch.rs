@@ -10,7 +10,7 @@ use super::refused::Refused;
 use super::remote;
 use super::updates;
 use crate::into_data::IntoData;
-use crate::jobs::{GRACE, duration, feed};
+use crate::jobs::{DEFAULT_GRACE, duration, feed};
 use crate::live::{self, Watcher};
 use crate::stored_output;
 use agent_bash::adapters::{self, Adapted};
@@ -24,7 +24,7 @@ use agent_bash_protocol::data::{
     JobWaitData, JobsData, MachineData, MessagesData, PageData, PingData, ResetData, ShellsData,
 };
 use agent_bash_protocol::message::{RpcCall, RpcId, Stream};
-use agent_bash_protocol::{BUILD, ErrorCode, Hello, PROTOCOL};
+use agent_bash_protocol::{BUILD_NAME, ErrorCode, Hello, PROTOCOL_VERSION};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
@@ -32,10 +32,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Most bytes of a job's output in one response.
-const OUTPUT_PART: usize = 256 * 1024;
+const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 
 /// Default number of matches shown.
-const MATCHES: usize = 200;
+const DEFAULT_MATCHES: usize = 200;
 
 /// Serves requests about other requests; `None` for all others.
 pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<RpcAnswer> {
@@ -63,7 +63,7 @@ pub(super) fn hello(
     let profile = session.tool().profile();
     data(HelloData {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        protocol: PROTOCOL,
+        protocol: PROTOCOL_VERSION,
         machine,
         profile: profile.name.as_str().to_owned(),
         tools: tools.or(session.host().tools.as_ref()).cloned(),
@@ -73,10 +73,10 @@ pub(super) fn hello(
 /// Refuses a client that speaks another version of the protocol.
 pub(super) fn agrees(hello: &Hello) -> Result<(), Refused> {
     match hello.protocol {
-        Some(theirs) if theirs != PROTOCOL => Err(Refused::new(
+        Some(theirs) if theirs != PROTOCOL_VERSION => Err(Refused::new(
             ErrorCode::Protocol,
             format!(
-                "this agent-bash speaks version {PROTOCOL} of the protocol, and not {theirs}; use the same version of agent-bash on both sides"
+                "this agent-bash speaks version {PROTOCOL_VERSION} of the protocol, and not {theirs}; use the same version of agent-bash on both sides"
             ),
         )),
         _ => Ok(()),
@@ -133,8 +133,8 @@ impl Asking {
             } => self.adapter_call(&adapter, &tool, &input).await,
             RpcCall::Ping => data(PingData {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
-                protocol: PROTOCOL,
-                build: BUILD.to_owned(),
+                protocol: PROTOCOL_VERSION,
+                build: BUILD_NAME.to_owned(),
             }),
             RpcCall::JobsList
             | RpcCall::JobsShow { .. }
@@ -400,7 +400,7 @@ impl Asking {
                         before: context,
                         after: context,
                         from_line: offset.map_or(1, NonZeroU64::get),
-                        max_matches: limit.unwrap_or(MATCHES),
+                        max_matches: limit.unwrap_or(DEFAULT_MATCHES),
                     };
                     view.search(&search).map_err(text)
                 });
@@ -421,11 +421,11 @@ impl Asking {
                 let range = match tail {
                     Some(lines) => OutputRange::Tail {
                         lines: lines.get(),
-                        max_bytes: OUTPUT_PART,
+                        max_bytes: MAX_OUTPUT_BYTES,
                     },
                     None => OutputRange::From {
                         offset: offset.unwrap_or(0),
-                        max_bytes: OUTPUT_PART,
+                        max_bytes: MAX_OUTPUT_BYTES,
                     },
                 };
                 let jobs = Arc::clone(jobs);
@@ -448,7 +448,7 @@ impl Asking {
             }
             RpcCall::JobsKill { job, grace } => {
                 let grace = grace.as_ref().map(|time| duration("grace", time));
-                let grace = grace.transpose()?.unwrap_or(GRACE);
+                let grace = grace.transpose()?.unwrap_or(DEFAULT_GRACE);
                 let killed = jobs.kill(&JobId(job.0), grace).await.map_err(text)?;
                 data(JobKillData {
                     job: killed.job.into_data(),

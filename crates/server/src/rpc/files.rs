@@ -20,7 +20,7 @@ use tempfile::NamedTempFile;
 const MAX_UPLOADS: usize = 16;
 
 /// The permitted bits of a file's mode: permissions without set-ID bits.
-const PERMISSIONS: u32 = 0o777;
+const PERMISSION_BITS: u32 = 0o777;
 
 /// The files that a client is writing.
 #[derive(Debug, Default)]
@@ -85,7 +85,7 @@ pub(super) fn read(
     Ok(FilePieceData {
         data: Piece(bytes),
         size: found.len(),
-        mode: found.mode() & PERMISSIONS,
+        mode: found.mode() & PERMISSION_BITS,
         at_end,
     })
 }
@@ -184,7 +184,7 @@ fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, Refused> {
         path: place,
         part,
         size: 0,
-        mode: mode.map(|mode| mode & PERMISSIONS),
+        mode: mode.map(|mode| mode & PERMISSION_BITS),
     })
 }
 

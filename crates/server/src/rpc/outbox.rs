@@ -11,10 +11,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
 /// Capacity of the queue in bytes. A longer line is queued alone.
-const QUEUE: u32 = 4 << 20;
+const QUEUE_BYTES: u32 = 4 << 20;
 
 /// Most lines per write.
-const BATCH: usize = 256;
+const MAX_LINES_PER_WRITE: usize = 256;
 
 /// The sending side. Clones share the queue.
 #[derive(Debug, Clone)]
@@ -42,7 +42,7 @@ impl Outbox {
         let writing = tokio::spawn(write(output, queued, gone.clone()));
         let outbox = Self {
             queue,
-            room: Arc::new(Semaphore::new(QUEUE as usize)),
+            room: Arc::new(Semaphore::new(QUEUE_BYTES as usize)),
             disconnected: gone,
         };
         (outbox, Writing(writing))
@@ -59,7 +59,9 @@ impl Outbox {
             }
         };
         line.push(b'\n');
-        let size = u32::try_from(line.len()).unwrap_or(QUEUE).min(QUEUE);
+        let size = u32::try_from(line.len())
+            .unwrap_or(QUEUE_BYTES)
+            .min(QUEUE_BYTES);
         tokio::select! {
             biased;
             () = self.disconnected.cancelled() => {}
@@ -93,7 +95,7 @@ async fn write<W: AsyncWrite + Unpin>(
     gone: Cancel,
 ) {
     let mut batch = Vec::new();
-    while queued.recv_many(&mut batch, BATCH).await > 0 {
+    while queued.recv_many(&mut batch, MAX_LINES_PER_WRITE).await > 0 {
         for queued in batch.drain(..) {
             if let Err(error) = output.write_all(&queued.line).await {
                 tracing::debug!(%error, "the client is gone");
@@ -137,7 +139,7 @@ mod tests {
     async fn slow_reader_blocks_senders() {
         let (output, mut input) = tokio::io::duplex(16);
         let (outbox, _writing) = Outbox::new(output);
-        let long = "x".repeat(QUEUE as usize / 4);
+        let long = "x".repeat(QUEUE_BYTES as usize / 4);
         let mut sent = 0;
         loop {
             tokio::select! {
@@ -162,7 +164,7 @@ mod tests {
         let (output, input) = tokio::io::duplex(16);
         let (outbox, _writing) = Outbox::new(output);
         drop(input);
-        let long = "x".repeat(QUEUE as usize);
+        let long = "x".repeat(QUEUE_BYTES as usize);
         for _ in 0..3 {
             outbox.send(&long).await;
         }

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Most bytes of what it says on stderr. With the longest output it still fits a line.
-const MAX_SAID: usize = 256 << 10;
+const MAX_STDERR_BYTES: usize = 256 << 10;
 
 /// Runs it to its end, or until it is cancelled, which kills it.
 pub(super) async fn run(
@@ -42,7 +42,11 @@ pub(super) async fn run(
             let _ = stdin.write_all(&input.unwrap_or_default().0).await;
             drop(stdin);
         };
-        let (out, err, ()) = tokio::join!(whole(output, MAX_PIECE), whole(errors, MAX_SAID), feed);
+        let (out, err, ()) = tokio::join!(
+            whole(output, MAX_PIECE),
+            whole(errors, MAX_STDERR_BYTES),
+            feed
+        );
         let (out, err) = (out.map_err(cannot)?, err.map_err(cannot)?);
         let (Some(out), Some(err)) = (out, err) else {
             let most = MAX_PIECE >> 20;

@@ -21,7 +21,7 @@ pub(super) async fn answer(
     }
     if kind.starts_with("changes.") {
         return Some(Err(Refused::from(
-            stored_output::NO_CHANGES_THERE.to_owned(),
+            stored_output::NO_TARGET_CHANGES.to_owned(),
         )));
     }
     let is_there = ["jobs.", "artifact.", "file."]

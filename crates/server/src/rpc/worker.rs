@@ -16,7 +16,7 @@ use agent_bash::{Conversation, HostContext};
 use agent_bash_protocol::data::MachineData;
 use agent_bash_protocol::line::{Line, Lines};
 use agent_bash_protocol::message::Response;
-use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL, RpcCall};
+use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL_VERSION, RpcCall};
 use rustix::io::Errno;
 use rustix::process::{WaitOptions, wait};
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The session's name if the host gives none.
-const SESSION: &str = "worker";
+const DEFAULT_SESSION: &str = "worker";
 
 /// The environment from which a worker starts.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ fn session(
     clock: &Arc<dyn Clock>,
 ) -> Result<(Conversation, Option<Duration>, MachineData), Refused> {
     if hello.protocol.is_none() {
-        let error = format!("`protocol` is missing; this is version {PROTOCOL}");
+        let error = format!("`protocol` is missing; this is version {PROTOCOL_VERSION}");
         return Err(Refused::new(ErrorCode::Protocol, error));
     }
     dispatch::agrees(hello)?;
@@ -159,7 +159,10 @@ fn session(
     let settings = settings.map_err(text)?.unwrap_or_default();
     let Workplace { host, supervisor } = workplace;
     let host = surroundings(host, hello);
-    let name = hello.session.clone().unwrap_or_else(|| SESSION.to_owned());
+    let name = hello
+        .session
+        .clone()
+        .unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let options = ConversationOptions {
         // A host that comes back, and its model, still know the paths.
         lifetime: Lifetime::Day,

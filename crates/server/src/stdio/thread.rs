@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
 /// Bytes per read or write.
-const PIECE: usize = 64 * 1024;
+const PIECE_BYTES: usize = 64 * 1024;
 
 /// Data read by a thread.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Reader {
         let (send, pieces) = mpsc::channel(1);
         let mut input = File::from(input);
         spawn("agent-bash-in", move || {
-            let mut buffer = vec![0; PIECE];
+            let mut buffer = vec![0; PIECE_BYTES];
             loop {
                 let read = match input.read(&mut buffer) {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -129,7 +129,7 @@ impl AsyncWrite for Writer {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         ready!(this.poll_idle(context))?;
-        let piece = &bytes[..bytes.len().min(PIECE)];
+        let piece = &bytes[..bytes.len().min(PIECE_BYTES)];
         let sent = this.pieces.send(piece.to_vec());
         sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
         this.busy = true;
@@ -151,14 +151,14 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     /// More than a pipe and a piece hold, so that both sides have to wait.
-    const LONG: usize = 1 << 20;
+    const LONG_BYTES: usize = 1 << 20;
 
     #[tokio::test]
     async fn what_is_written_is_read_and_ends() {
         let (read, write) = io::pipe().unwrap();
         let mut from = Reader::start(read.into()).unwrap();
         let mut to = Writer::start(write.into()).unwrap();
-        let sent: Vec<u8> = (0..LONG)
+        let sent: Vec<u8> = (0..LONG_BYTES)
             .map(|at| u8::try_from(at % 251).unwrap())
             .collect();
         let writing = tokio::spawn({
@@ -171,7 +171,7 @@ mod tests {
         let mut got = Vec::new();
         from.read_to_end(&mut got).await.unwrap();
         writing.await.unwrap().unwrap();
-        assert!(got == sent, "{} bytes of {LONG}", got.len());
+        assert!(got == sent, "{} bytes of {LONG_BYTES}", got.len());
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Brace expansion: `{a,b}` and `{1..9}`, before anything else is expanded.
 
 use super::super::ast::WordPart;
-use super::super::value::HOLE;
+use super::super::value::HOLE_CHAR;
 
 /// Limit of words from one brace expression; a longer range is cut, as its members are all alike.
 const MAX_WORDS: usize = 128;
@@ -39,7 +39,7 @@ pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
         })
         .sum();
     if opened > MAX_BRACES {
-        return vec![vec![WordPart::Quoted(HOLE.to_string())]];
+        return vec![vec![WordPart::Quoted(HOLE_CHAR.to_string())]];
     }
     for part in parts {
         match part {

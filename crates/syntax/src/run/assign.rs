@@ -7,7 +7,7 @@ use super::super::value::Value;
 use super::Machine;
 
 /// The cost of copying an array element.
-const COST_OF_AN_ELEMENT: usize = 16;
+const ELEMENT_BYTES: usize = 16;
 
 /// How many equal values at the end of an array are kept when a loop keeps adding the same.
 const MAX_REPEATED: usize = 4;
@@ -35,7 +35,7 @@ impl Machine<'_> {
                 && let Some(Slot::Array(before)) =
                     st.var(&assign.name).and_then(|slots| slots.last())
             {
-                self.charge(COST_OF_AN_ELEMENT * before.len());
+                self.charge(ELEMENT_BYTES * before.len());
                 let mut all = before.clone();
                 for value in values {
                     push_element(&mut all, value);
@@ -91,7 +91,7 @@ impl Machine<'_> {
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, element) {
             (Some(Slot::Array(mut values)), _, true) => {
-                self.charge(COST_OF_AN_ELEMENT * values.len());
+                self.charge(ELEMENT_BYTES * values.len());
                 push_element(&mut values, value);
                 Slot::Array(values)
             }

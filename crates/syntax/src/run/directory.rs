@@ -8,7 +8,7 @@ use super::super::state::ShellState;
 use super::path::{absolute, lexical, made};
 
 /// The usual places for temporary directories, which always exist.
-const ALWAYS: [&str; 3] = ["/", "/tmp", "/var/tmp"];
+const TEMPORARY_DIRECTORIES: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
 /// True if the entry only changes the directory.
 pub(super) fn changes(entry: &ListEntry, st: &ShellState) -> bool {
@@ -33,8 +33,8 @@ pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
         .as_deref()
         .is_some_and(|from| from == there || from.strip_prefix(there).is_some_and(is_below));
     let is_there = up
-        || ALWAYS.contains(&there)
-        || there.starts_with(super::path::FRESH)
+        || TEMPORARY_DIRECTORIES.contains(&there)
+        || there.starts_with(super::path::FRESH_DIRECTORY)
         || st.home() == Some(there)
         || before.previous.as_deref() == Some(there)
         || st.files.contains_key(&made(there));

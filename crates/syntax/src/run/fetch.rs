@@ -7,7 +7,7 @@ use super::super::value::{Value, Why};
 use super::path::absolute;
 
 /// Programs whose output comes from elsewhere, or was encoded before.
-const SOURCES: [&str; 26] = [
+const SOURCE_PROGRAMS: [&str; 26] = [
     "curl", "wget", "aria2c", "http", "https", "xh", "fetch", "lynx", "nc", "ncat", "socat", "ftp",
     "ssh", "base64", "base32", "basenc", "openssl", "xxd", "gpg", "age", "uudecode", "gunzip",
     "zcat", "xzcat", "bzcat", "zstdcat",
@@ -16,7 +16,7 @@ const SOURCES: [&str; 26] = [
 /// The output of a program that is not interpreted.
 pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
     let passed_on = st.stdin.as_deref().is_some_and(Value::is_fetched);
-    Value::unknown(if SOURCES.contains(&name) || passed_on {
+    Value::unknown(if SOURCE_PROGRAMS.contains(&name) || passed_on {
         Why::Fetched
     } else {
         Why::Output

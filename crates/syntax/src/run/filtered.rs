@@ -7,10 +7,10 @@
 use super::super::value::{Piece, Value};
 
 /// Names that are in many directories: a filter by a part of one of them narrows nothing down.
-const USUAL: [&str; 5] = [".git", "src", "etc", "usr", "home"];
+const COMMON_NAMES: [&str; 5] = [".git", "src", "etc", "usr", "home"];
 
 /// Represents what remains.
-const REST: &str = "(matching)";
+const REST_PLACEHOLDER: &str = "(matching)";
 
 /// The lines of `text` that pass `grep` with these arguments.
 pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
@@ -23,7 +23,7 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
         let path = line.prefix().trim_end_matches('/');
         // `ls` prints names without directories.
         let path = if line.prefix().is_empty() { "." } else { path };
-        out.push_text(&format!("{path}/{REST}\n"));
+        out.push_text(&format!("{path}/{REST_PLACEHOLDER}\n"));
     }
     out
 }
@@ -43,7 +43,7 @@ fn narrows(arguments: &[Value]) -> bool {
     let alternatives = pattern.literal().map(|text| text.split('|'));
     let names = |alternative: &str| {
         let mut words = alternative.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        words.any(|word| word.len() > 1 && !USUAL.iter().any(|usual| usual.contains(word)))
+        words.any(|word| word.len() > 1 && !COMMON_NAMES.iter().any(|usual| usual.contains(word)))
     };
     options.iter().all(passes) && alternatives.is_some_and(|mut all| all.all(names))
 }

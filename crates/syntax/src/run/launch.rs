@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::super::expand::join;
 use super::super::git::Git;
-use super::super::harmful::HARMFUL;
+use super::super::harmful::HARMFUL_COMMANDS;
 use super::super::state::ShellState;
 use super::super::value::{Value, Why};
 use super::Machine;
@@ -24,7 +24,7 @@ const SHELLS: [&str; 12] = [
 ];
 
 /// Programs to look for first in the arguments of a wrapper with unknown options.
-const SOUGHT: [&str; 26] = [
+const SOUGHT_PROGRAMS: [&str; 26] = [
     "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
     "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
     "nice", "unlink", "cat",
@@ -142,13 +142,16 @@ impl Machine<'_> {
             Rest::Search => {
                 let word = |at: usize| package(call.literal(at).unwrap_or(""));
                 let found = (1..call.words.len())
-                    .find(|at| SOUGHT.contains(&word(*at)) || shell_name(word(*at)))
-                    .or_else(|| (1..call.words.len()).find(|at| HARMFUL.contains(&word(*at))));
+                    .find(|at| SOUGHT_PROGRAMS.contains(&word(*at)) || shell_name(word(*at)))
+                    .or_else(|| {
+                        (1..call.words.len()).find(|at| HARMFUL_COMMANDS.contains(&word(*at)))
+                    });
                 // A whole command in one word, as in `hyperfine 'rm -rf x'`.
                 for at in 1..call.words.len() {
                     let text = call.literal(at).unwrap_or("");
                     let first = text.split_whitespace().next().unwrap_or("");
-                    let sought = SOUGHT.contains(&first) || HARMFUL.contains(&first);
+                    let sought =
+                        SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
                     if first.len() < text.len() && (sought || shell_name(first)) {
                         let text = Value::text(text);
                         self.script_with(&text, Vec::new(), name, st);

@@ -12,10 +12,10 @@ use super::call::Call;
 use super::directory;
 use super::fetch;
 use super::filtered;
-use super::path::{FRESH, absolute, lexical};
+use super::path::{FRESH_DIRECTORY, absolute, lexical};
 
 /// The programs whose output is interpreted.
-const FOLLOWED: [&str; 30] = [
+const FOLLOWED_PROGRAMS: [&str; 30] = [
     "echo", "printf", "pwd", "mktemp", "cat", "tac", "sort", "uniq", "head", "tail", "grep", "tee",
     "realpath", "readlink", "dirname", "basename", "ls", "command", "which", "type", "yes",
     "sleep", "mkdir", "rm", "touch", "chmod", "cp", "mv", "true", "false",
@@ -24,7 +24,7 @@ const FOLLOWED: [&str; 30] = [
 impl Machine<'_> {
     /// The output of `name`.
     pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
-        if !FOLLOWED.contains(&name) {
+        if !FOLLOWED_PROGRAMS.contains(&name) {
             fetch::note(name, &call.values(1), st);
             return fetch::unknown_output(name, st);
         }
@@ -233,7 +233,7 @@ fn mktemp(values: &[Value]) -> Value {
         .find(|value| value.prefix().contains('/'));
     let mut out = match template {
         Some(template) => template.quoted(),
-        None => Value::text(FRESH),
+        None => Value::text(FRESH_DIRECTORY),
     };
     out.push_text("\n");
     out

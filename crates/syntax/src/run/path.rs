@@ -3,7 +3,7 @@
 use super::super::state::ShellState;
 
 /// A unique directory, as created by `mktemp -d`.
-pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
+pub(super) const FRESH_DIRECTORY: &str = "/tmp/fresh/mktemp";
 
 /// The path relative to the working directory, without `./`.
 pub(super) fn absolute(name: &str, st: &ShellState) -> String {

@@ -17,11 +17,11 @@ const MAX_RECURSION: usize = 3;
 
 /// The cost, in bytes, of keeping the state before a command: a constant, and some per variable, as
 /// those are copied on write.
-const COST_OF_A_PARAMETER: usize = 64;
-const COST_OF_A_VARIABLE: usize = 1;
+const STATE_COST_BYTES: usize = 64;
+const VARIABLE_COST_BYTES: usize = 1;
 
 /// The cost of recognising an earlier call.
-const COST_OF_A_CALL: usize = 128;
+const MEMORY_COST_BYTES: usize = 128;
 
 /// With how many commands recorded at the same place a new one is compared.
 const MAX_COMPARED: usize = 16;
@@ -37,7 +37,7 @@ impl Machine<'_> {
             || simple.assigns.iter().any(assigns)
             || simple.redirs.iter().any(redirects);
         let before = before.then(|| {
-            self.charge(COST_OF_A_PARAMETER + COST_OF_A_VARIABLE * st.vars.len());
+            self.charge(STATE_COST_BYTES + VARIABLE_COST_BYTES * st.vars.len());
             st.clone()
         });
         (self.choice, self.rounds) = (0, 1);
@@ -232,7 +232,7 @@ impl Machine<'_> {
     ) -> Value {
         let outer = st.positional.replace(Rc::new(call.values(1)));
         let choice = (self.choice, self.rounds);
-        self.charge(COST_OF_A_CALL);
+        self.charge(MEMORY_COST_BYTES);
         (self.choice, self.rounds) = (0, 1);
         let out = self.remembered(body, st, |machine, st| {
             machine.calling.push(body.identity());

@@ -106,7 +106,7 @@ impl Lexer<'_> {
     }
 
     fn operator(&mut self, frame: &mut Frame) {
-        const LONG: [&str; 8] = [";;&", "&>>", ";;", ";&", "&&", "||", "|&", "&>"];
+        const LONG_OPERATORS: [&str; 8] = [";;&", "&>>", ";;", ";&", "&&", "||", "|&", "&>"];
         if frame.next == Next::Command && self.starts_with("((") {
             let start = self.pos;
             let rest = &self.text[start..];
@@ -119,7 +119,7 @@ impl Lexer<'_> {
             frame.next = Next::Argument;
             return;
         }
-        let long = LONG.iter().find(|long| self.starts_with(long));
+        let long = LONG_OPERATORS.iter().find(|long| self.starts_with(long));
         let text = long.map_or_else(
             || char::from(self.bytes[self.pos]).to_string(),
             ToString::to_string,
@@ -147,8 +147,8 @@ impl Lexer<'_> {
     }
 
     fn redirection(&mut self, frame: &mut Frame) {
-        const LONG: [&str; 8] = ["<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&"];
-        let long = LONG.iter().find(|long| self.starts_with(long));
+        const LONG_OPERATORS: [&str; 8] = ["<<<", "<<-", "<<", "<>", "<&", ">>", ">|", ">&"];
+        let long = LONG_OPERATORS.iter().find(|long| self.starts_with(long));
         let text = long.copied().unwrap_or(">");
         self.take(text.len(), TokenKind::Operator);
         if frame.next == Next::Test {

@@ -9,7 +9,7 @@ use agent_bash_render::OutputText;
 use std::time::Duration;
 
 /// Limit of bytes copied at once: terminals drop longer texts.
-const MOST_COPIED: usize = 64 << 10;
+const MAX_COPIED_BYTES: usize = 64 << 10;
 
 impl App {
     /// The card that a key selected, which has the keys.
@@ -82,7 +82,7 @@ impl App {
             Card::Bang(card) => card.output.plain(),
             Card::Note(_) => return,
         };
-        let cut = text.len().saturating_sub(MOST_COPIED);
+        let cut = text.len().saturating_sub(MAX_COPIED_BYTES);
         let from = (cut..text.len()).find(|at| text.is_char_boundary(*at));
         let text = text[from.unwrap_or(0)..].to_owned();
         let is_cut = cut > 0 || (!command && entry.is_cut());

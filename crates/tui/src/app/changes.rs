@@ -18,11 +18,11 @@ use std::time::Duration;
 
 /// Hints for a trial that can no longer be committed. The stored command of an earlier run may be
 /// cut, so the interface does not run it.
-const TRY_AGAIN: &str = "→ `R` tries it again, on the files as they are now";
-const COPY_OR_DISCARD: &str = "→ `Y` copies its command, `d` discards it";
+const TRY_AGAIN_HINT: &str = "→ `R` tries it again, on the files as they are now";
+const COPY_OR_DISCARD_HINT: &str = "→ `Y` copies its command, `d` discards it";
 
 /// Message while an action on a change set runs.
-const BUSY: &str = "Wait until the running action on changes is done.";
+const BUSY_MESSAGE: &str = "Wait until the running action on changes is done.";
 
 impl App {
     /// Returns the card that has the keys, and its changes.
@@ -190,7 +190,7 @@ impl App {
     /// available.
     fn look_at(&mut self, entry: EntryId, act: ChangesAct) -> Option<String> {
         if self.is_changing {
-            return Some(BUSY.to_owned());
+            return Some(BUSY_MESSAGE.to_owned());
         }
         let changes = self.set_of(entry)?;
         let id = change_actions::target(act, changes).id;
@@ -230,7 +230,7 @@ impl App {
     /// Carries out an action that the user has confirmed.
     pub(super) fn act(&mut self, entry: EntryId, proposed: Box<Proposed>) {
         if self.is_changing {
-            self.message = Some(BUSY.to_owned());
+            self.message = Some(BUSY_MESSAGE.to_owned());
             return;
         }
         self.is_changing = true;
@@ -251,9 +251,9 @@ impl App {
         self.diff = None;
         self.transcript.change(entry, |entry| {
             let way = if entry.is_of_earlier_run() {
-                COPY_OR_DISCARD
+                COPY_OR_DISCARD_HINT
             } else {
-                TRY_AGAIN
+                TRY_AGAIN_HINT
             };
             let may_still_run = outcome.refused && entry.has_survivors;
             let Some(changes) = entry.card.changes_mut() else {
@@ -261,7 +261,7 @@ impl App {
             };
             let mut lines = outcome.lines;
             lines.extend(outcome.is_stale.then(|| way.to_owned()));
-            lines.extend(may_still_run.then(|| change_actions::MAY_STILL_RUN.to_owned()));
+            lines.extend(may_still_run.then(|| change_actions::MAY_STILL_RUN_HINT.to_owned()));
             for mut set in outcome.sets {
                 let background = changes
                     .background

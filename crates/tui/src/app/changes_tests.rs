@@ -265,7 +265,10 @@ fn refusal_is_shown_on_the_card() {
     );
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert!(changes.refused);
-    assert_eq!(changes.aside, ["[Trial 7 not applied]", super::TRY_AGAIN]);
+    assert_eq!(
+        changes.aside,
+        ["[Trial 7 not applied]", super::TRY_AGAIN_HINT]
+    );
     assert_eq!(changes.set.state, ChangesState::Held);
     let effects = letter(&mut app, 'd', NOW);
     assert!(
@@ -409,7 +412,7 @@ fn running_process_must_end_before_an_undo() {
         let is_hint_shown = changes
             .aside
             .iter()
-            .any(|line| line == change_actions::MAY_STILL_RUN);
+            .any(|line| line == change_actions::MAY_STILL_RUN_HINT);
         assert_eq!(is_hint_shown, is_shown, "{:?}", changes.aside);
     }
 }

@@ -7,11 +7,11 @@ use agent_bash_render::{CardChanges, CardState, ToolCard};
 use std::time::Duration;
 
 /// Number of trials that become cards at once.
-const AT_ONCE: usize = 20;
+const MAX_TRIALS: usize = 20;
 
 /// Message where the command of such a card would be run or typed: the stored command may be cut,
 /// and has no secrets.
-const NOT_WHOLE: &str = "the stored command may be cut: type it";
+const CUT_COMMAND_MESSAGE: &str = "the stored command may be cut: type it";
 
 impl App {
     /// Returns true if trials of earlier runs must be read before one is selected: at first, and
@@ -21,7 +21,7 @@ impl App {
         if self.held.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
             return false;
         }
-        let from = self.held.len().saturating_sub(AT_ONCE);
+        let from = self.held.len().saturating_sub(MAX_TRIALS);
         let wanted = self.held[from..].to_vec();
         self.effects.push(Effect::ReadHeld(wanted));
         true
@@ -63,7 +63,7 @@ impl App {
             .current()
             .is_some_and(CardEntry::is_of_earlier_run);
         if is_it {
-            self.message = Some(NOT_WHOLE.to_owned());
+            self.message = Some(CUT_COMMAND_MESSAGE.to_owned());
         }
         is_it
     }

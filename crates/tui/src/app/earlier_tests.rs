@@ -1,6 +1,6 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
-use super::NOT_WHOLE;
+use super::CUT_COMMAND_MESSAGE;
 use crate::action_outcome::ActionOutcome;
 use crate::change_work::{ChangeWork, ChangeWorkDone};
 use crate::transcript::CardEntry;
@@ -146,7 +146,7 @@ fn command_of_an_earlier_trial_is_not_run_again() {
         let effects = letter(&mut app, key, NOW);
         assert_eq!(
             (effects.len(), app.message.as_deref()),
-            (0, Some(NOT_WHOLE)),
+            (0, Some(CUT_COMMAND_MESSAGE)),
             "{key}"
         );
         assert!(app.prompt.is_empty() && app.call.is_none());

@@ -10,7 +10,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, Mou
 use std::time::Duration;
 
 /// Columns of a running command that a message names.
-const RUNNING: usize = 40;
+const MAX_COMMAND_COLUMNS: usize = 40;
 
 impl App {
     /// Leaves the interface. If something would be ended, a message says so first. If jobs run,
@@ -18,7 +18,7 @@ impl App {
     pub(super) fn quit(&mut self, again: bool) {
         let running = self.call.or(self.bang).filter(|_| !again);
         if let Some(running) = running.and_then(|id| self.transcript.get(id)) {
-            let command = shortened(running.command(), RUNNING);
+            let command = shortened(running.command(), MAX_COMMAND_COLUMNS);
             self.message = Some(format!("ctrl+d again ends `{command}` and quits"));
             self.is_quitting = true;
             return;

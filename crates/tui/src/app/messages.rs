@@ -5,7 +5,7 @@ use super::App;
 use std::time::Duration;
 
 /// How long a message is shown.
-const SHOWN: Duration = Duration::from_secs(8);
+const MESSAGE_DURATION: Duration = Duration::from_secs(8);
 
 impl App {
     /// Notes the time since which a message is shown. Must be called after everything that may have
@@ -20,7 +20,7 @@ impl App {
     /// The time at which the message ends. A question stays until it is answered.
     pub(super) fn message_ends(&self) -> Option<Duration> {
         let (_, since) = self.shown_message.as_ref().filter(|_| !self.is_leaving)?;
-        Some(*since + SHOWN)
+        Some(*since + MESSAGE_DURATION)
     }
 
     pub(super) fn end_message(&mut self, now: Duration) {

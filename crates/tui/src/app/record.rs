@@ -8,9 +8,9 @@ use agent_bash::journals::FULL;
 use agent_bash_render::FooterLine;
 
 /// Hints for a journal that accepts no more entries.
-const IF_FULL: &str =
+const JOURNAL_FULL_HINT: &str =
     "`journal.max_mb` in the settings gives it more; a new run begins another record";
-const IF_UNWRITABLE: &str = "the state directory has to have room and to be writable (`agent-bash doctor` names it); `journal.level = \"off\"` keeps no record";
+const UNWRITABLE_HINT: &str = "the state directory has to have room and to be writable (`agent-bash doctor` names it); `journal.level = \"off\"` keeps no record";
 
 impl App {
     /// Lines that say that a command is missing in the journal. `None` if an earlier card says so.
@@ -26,7 +26,11 @@ impl App {
         });
         let before = std::mem::replace(&mut self.record_fails, why.clone());
         let why = why.filter(|why| before.as_ref() != Some(why))?;
-        let hint = if why == FULL { IF_FULL } else { IF_UNWRITABLE };
+        let hint = if why == FULL {
+            JOURNAL_FULL_HINT
+        } else {
+            UNWRITABLE_HINT
+        };
         let text = format!(
             "from here on, what runs is missing in `agent-bash log` and `report`, as the record takes nothing more: {why}"
         );
@@ -47,12 +51,12 @@ mod tests {
         let mut app = app(None);
         for (why, want) in [
             (None, None),
-            (Some("No space left on device"), Some(IF_UNWRITABLE)),
+            (Some("No space left on device"), Some(UNWRITABLE_HINT)),
             (Some("No space left on device"), None),
-            (Some(FULL), Some(IF_FULL)),
+            (Some(FULL), Some(JOURNAL_FULL_HINT)),
             // The journal accepts entries again, and then fails again.
             (None, None),
-            (Some(FULL), Some(IF_FULL)),
+            (Some(FULL), Some(JOURNAL_FULL_HINT)),
         ] {
             enters(&mut app, "x");
             let entry = app.call.unwrap();

@@ -2,9 +2,9 @@
 
 use super::{App, Effect, NO_COMMAND};
 use crate::lost_state;
-use crate::questions::AT_LEAST;
+use crate::questions::MIN_SHOWN_TIME;
 use crate::queue::Queue;
-use crate::transcript::{Card, CardEntry, EntryId, TRYING};
+use crate::transcript::{Card, CardEntry, EntryId, TRIAL_NOTE};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
 use agent_bash::core::sandbox::{SandboxLevel, SandboxRequest};
@@ -26,19 +26,19 @@ use std::time::Duration;
 const USER_REASON: &str = "the user at the terminal asked for it (F4)";
 
 /// Shown on the card of such a call. A refusal replaces it, but only when the call has ended.
-const OUTSIDE: &str = "outside of the sandbox, as you asked (F4)";
+const OUTSIDE_NOTE: &str = "outside of the sandbox, as you asked (F4)";
 
 /// Shown on the card of a trial that starts a background command, in front of that command.
-const ENDS_WITH_IT: &str = "background processes end with the trial";
+const BACKGROUND_TRIAL_NOTE: &str = "background processes end with the trial";
 
 /// Columns of that background command.
-const LONGEST_BACKGROUND: usize = 40;
+const MAX_BACKGROUND_COLUMNS: usize = 40;
 
 /// Columns of the variables that a line sets and that are lost.
-const LONGEST_SET: usize = 60;
+const MAX_LOST_COLUMNS: usize = 60;
 
 /// Limit of bytes waiting to be shown. Beyond it, the oldest are dropped.
-const LIVE_BYTES: usize = 256 << 10;
+const MAX_LIVE_BYTES: usize = 256 << 10;
 
 impl App {
     /// Runs what was typed.
@@ -129,7 +129,7 @@ impl App {
         }
         let command = next.command.clone();
         self.start_call(next, now);
-        self.keys_from = Some(now + AT_LEAST);
+        self.keys_from = Some(now + MIN_SHOWN_TIME);
         self.store_typed(self.call, command);
     }
 
@@ -253,21 +253,23 @@ impl App {
         card.on_terminal = on_terminal == Some(true);
         card.from_top = reads_from_top(&script);
         if is_trial {
-            card.asides.push(FooterLine::Notice(TRYING.to_owned()));
+            card.asides.push(FooterLine::Notice(TRIAL_NOTE.to_owned()));
             if let Some(left) = in_background(&script) {
-                let left = shortened(&one_line(left), LONGEST_BACKGROUND);
-                card.asides
-                    .push(FooterLine::Notice(format!("{ENDS_WITH_IT}: {left}")));
+                let left = shortened(&one_line(left), MAX_BACKGROUND_COLUMNS);
+                card.asides.push(FooterLine::Notice(format!(
+                    "{BACKGROUND_TRIAL_NOTE}: {left}"
+                )));
             }
         }
         if is_outside {
-            card.asides.push(FooterLine::Notice(OUTSIDE.to_owned()));
+            card.asides
+                .push(FooterLine::Notice(OUTSIDE_NOTE.to_owned()));
         }
         if let Some(why) = one_shot_reason {
             request.cwd = self.directory.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
             let set = lost_state::set_by(&script.parsed).join(", ");
-            let set = shortened(&one_line(&set), LONGEST_SET);
+            let set = shortened(&one_line(&set), MAX_LOST_COLUMNS);
             let is_lost = [
                 (
                     changes_directory(&script),
@@ -442,7 +444,7 @@ fn quits(line: &str) -> bool {
 }
 
 fn live() -> LiveUpdates {
-    LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES))
+    LiveUpdates::new(LiveOptions::new(LiveKind::Raw, MAX_LIVE_BYTES))
 }
 
 #[cfg(test)]

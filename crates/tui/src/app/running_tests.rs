@@ -290,7 +290,7 @@ fn card_of_a_trial_says_that_background_processes_end_with_it() {
         }
     };
     let line = "sleep 60 & echo bg > bg.txt";
-    let left = format!("{ENDS_WITH_IT}: sleep 60");
+    let left = format!("{BACKGROUND_TRIAL_NOTE}: sleep 60");
     let left = FooterLine::Notice(left);
     assert!(message(line, KeyCode::F(3)).contains(&left));
     assert!(!message(line, KeyCode::Enter).contains(&left));

@@ -1,7 +1,7 @@
 //! Candidates for a word.
 
 /// Limit of candidates offered.
-pub(super) const MOST: usize = 2000;
+pub(super) const MAX_CANDIDATES: usize = 2000;
 
 /// A word that could replace the typed one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]

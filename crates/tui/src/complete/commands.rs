@@ -14,13 +14,13 @@ fn builtin_names() -> impl Iterator<Item = String> {
 }
 
 /// Matches every name.
-const ALL: Begun<'_> = Begun {
+const EVERY_NAME: Begun<'_> = Begun {
     written: "",
     folds: false,
 };
 
 /// Limit of files read per directory.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 
 /// The commands that exist.
 #[derive(Debug, Default, Clone)]
@@ -39,7 +39,7 @@ impl Commands {
     pub(crate) fn read(path: Vec<PathBuf>, defined: Vec<String>) -> Self {
         let mut names: HashSet<String> = builtin_names().collect();
         for directory in &path {
-            names.extend(programs(directory, ALL));
+            names.extend(programs(directory, EVERY_NAME));
         }
         names.extend(defined.iter().cloned());
         Self {
@@ -83,7 +83,7 @@ fn programs(directory: &Path, begun: Begun<'_>) -> Vec<String> {
         return Vec::new();
     };
     entries
-        .take(MOST_FILES)
+        .take(MAX_FILES)
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;

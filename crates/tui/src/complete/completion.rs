@@ -1,12 +1,12 @@
 //! [`complete`]: candidates for the end of a text, and the insertion of one.
 
-use super::candidate::{Begun, Candidate, MOST};
+use super::candidate::{Begun, Candidate, MAX_CANDIDATES};
 use super::{commands, git, make, paths, quoted, variables};
 use agent_bash_render::syntax::tokens::{LastWord, Tokens};
 use std::path::PathBuf;
 
 /// Programs whose arguments are directories only.
-const INTO_DIRECTORIES: [&str; 3] = ["cd", "pushd", "rmdir"];
+const DIRECTORY_PROGRAMS: [&str; 3] = ["cd", "pushd", "rmdir"];
 
 /// The text to complete, and the sources of candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,8 +97,8 @@ impl Completion {
         }
         self.candidates.sort();
         self.candidates.dedup_by(|a, b| a.word == b.word);
-        if self.candidates.len() > MOST {
-            self.candidates.truncate(MOST);
+        if self.candidates.len() > MAX_CANDIDATES {
+            self.candidates.truncate(MAX_CANDIDATES);
             self.is_cut = true;
         }
     }
@@ -140,7 +140,7 @@ impl Completion {
             written: self.begun(),
             directory: &wanted.directory,
             home: wanted.home.as_deref().filter(|_| is_home),
-            directories_only: INTO_DIRECTORIES.contains(&program),
+            directories_only: DIRECTORY_PROGRAMS.contains(&program),
             executables_only: word.is_command,
         };
         let (found, is_cut) = look.candidates();

@@ -56,7 +56,7 @@ const COMMANDS: [&str; 46] = [
 ];
 
 /// Commands that take names of commits. The flags: only branches of this repository; paths as well.
-const NAMES: [(&str, bool, bool); 13] = [
+const COMMIT_COMMANDS: [(&str, bool, bool); 13] = [
     ("branch", true, false),
     ("checkout", false, true),
     ("cherry-pick", false, false),
@@ -73,7 +73,7 @@ const NAMES: [(&str, bool, bool); 13] = [
 ];
 
 /// Commands that have subcommands, each with what may follow the subcommand.
-const NESTED: [(&str, &[(&str, After)]); 7] = [
+const NESTED_COMMANDS: [(&str, &[(&str, After)]); 7] = [
     (
         "bisect",
         &[
@@ -191,10 +191,10 @@ const REMOTES: &str = "refs/remotes/";
 const TAGS: &str = "refs/tags/";
 
 /// Options of `git tag` that take existing tags.
-const OF_TAGS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v", "--verify"];
+const EXISTING_TAG_OPTIONS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v", "--verify"];
 
 /// Options of `git` itself that take a word.
-const WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
+const OPTIONS_WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
 /// The references that may follow.
 pub(super) struct Refs {
@@ -222,7 +222,7 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
     let command = loop {
         match words.next().map(String::as_str) {
             Some("-C") => directory = directory.join(words.next()?),
-            Some(option) if WITH_WORD.contains(&option) => drop(words.next()?),
+            Some(option) if OPTIONS_WITH_WORD.contains(&option) => drop(words.next()?),
             Some(option) if option.starts_with('-') => {}
             command => break command,
         }
@@ -239,7 +239,7 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
     }
     let mut operands = words.iter().filter(|word| !word.starts_with('-'));
     let commits = [HEADS, REMOTES, TAGS];
-    if let Some((_, own)) = NESTED.iter().find(|(name, _)| *name == command) {
+    if let Some((_, own)) = NESTED_COMMANDS.iter().find(|(name, _)| *name == command) {
         let Some(verb) = operands.next() else {
             return Some(Refs {
                 candidates: begun.of(own.iter().map(|(name, _)| *name)),
@@ -261,7 +261,7 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
     match command {
         // The name of a new tag cannot be completed.
         "tag" => {
-            let names = if words.iter().any(|word| OF_TAGS.contains(word)) {
+            let names = if words.iter().any(|word| EXISTING_TAG_OPTIONS.contains(word)) {
                 names(&directory, &[TAGS])
             } else if operands.next().is_some() {
                 names(&directory, &commits)
@@ -283,7 +283,8 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
             }
         },
         _ => {
-            let (_, own_only, paths_too) = NAMES.iter().find(|(name, ..)| *name == command)?;
+            let (_, own_only, paths_too) =
+                COMMIT_COMMANDS.iter().find(|(name, ..)| *name == command)?;
             let kinds: &[&str] = if *own_only { &[HEADS] } else { &commits };
             Some(Refs {
                 paths_too: *paths_too,

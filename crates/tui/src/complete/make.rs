@@ -7,13 +7,13 @@ use std::io::Read as _;
 use std::path::Path;
 
 /// Makefiles, in the order in which `make` looks for them.
-const FILES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
+const MAKEFILE_NAMES: [&str; 3] = ["GNUmakefile", "makefile", "Makefile"];
 
 /// Limit of bytes read of a makefile.
-const MOST: u64 = 1 << 20;
+const MAX_MAKEFILE_BYTES: u64 = 1 << 20;
 
 /// Options that take a word. The makefile of `-f` is not read.
-const WITH_WORD: [&str; 12] = [
+const OPTIONS_WITH_WORD: [&str; 12] = [
     "-C",
     "-E",
     "-I",
@@ -38,11 +38,11 @@ pub(super) fn complete(
     let is_make = matches!(program.as_str(), "make" | "gmake");
     let is_elsewhere = words
         .iter()
-        .any(|word| WITH_WORD.contains(&&**word) && word != "-j");
+        .any(|word| OPTIONS_WITH_WORD.contains(&&**word) && word != "-j");
     if !is_make || is_elsewhere || begun.written.starts_with('-') {
         return None;
     }
-    let file = FILES.iter().find_map(|name| {
+    let file = MAKEFILE_NAMES.iter().find_map(|name| {
         let file = directory.join(name);
         // Reading a pipe would never end.
         file.is_file().then_some(file)
@@ -50,7 +50,7 @@ pub(super) fn complete(
     let mut text = Vec::new();
     File::open(file)
         .ok()?
-        .take(MOST)
+        .take(MAX_MAKEFILE_BYTES)
         .read_to_end(&mut text)
         .ok()?;
     let text = String::from_utf8_lossy(&text);

@@ -1,12 +1,12 @@
 //! Paths: the files of a directory that begin as the typed word.
 
-use super::candidate::{Begun, Candidate, MOST};
+use super::candidate::{Begun, Candidate, MAX_CANDIDATES};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Limit of files read per directory.
-const MOST_FILES: usize = 200_000;
+const MAX_FILES: usize = 200_000;
 
 /// A search for paths.
 pub(super) struct Look<'a> {
@@ -42,7 +42,7 @@ impl Look<'_> {
         let (mut found, mut looked_at) = (Vec::new(), 0);
         for entry in entries.flatten() {
             looked_at += 1;
-            if looked_at > MOST_FILES || found.len() > MOST {
+            if looked_at > MAX_FILES || found.len() > MAX_CANDIDATES {
                 return (found, true);
             }
             // A name that is not UTF-8 cannot be typed.

@@ -1,7 +1,7 @@
 //! Quoting a word for bash.
 
 /// Characters that are special to bash in a word.
-const SPECIAL: &str = " \t|&;()<>$`\\\"'*?[]#{}!~^";
+const SPECIAL_CHARS: &str = " \t|&;()<>$`\\\"'*?[]#{}!~^";
 
 /// Quotes the beginning of a word, within the open quote. `keeps_tilde`: a leading `~` is the home
 /// directory.
@@ -13,7 +13,7 @@ pub(super) fn open(word: &str, quote: Option<char>, keeps_tilde: bool) -> String
             (None, '\n') => out.push_str("$'\\n'"),
             (None, '~') if at == 0 && keeps_tilde => out.push(c),
             // `=`, `%` and the like are not special within a word.
-            (None, c) if SPECIAL.contains(c) => out.extend(['\\', c]),
+            (None, c) if SPECIAL_CHARS.contains(c) => out.extend(['\\', c]),
             (Some('"'), '$' | '`' | '"' | '\\') => out.extend(['\\', c]),
             (Some('\''), '\'') => out.push_str("'\\''"),
             (_, c) => out.push(c),

@@ -1,6 +1,6 @@
 //! Names in the repository of a directory, read from its files without starting a process.
 
-use super::candidate::MOST;
+use super::candidate::MAX_CANDIDATES;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn loose(directory: &Path, above: &str, names: &mut Vec<String>) {
         return;
     }
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-        if names.len() > MOST {
+        if names.len() > MAX_CANDIDATES {
             return;
         }
         let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {

@@ -20,10 +20,10 @@ use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// How long keys typed after Tab wait for the completion: as in a shell, they belong behind it.
-const TYPED_AHEAD: Duration = Duration::from_millis(200);
+const TYPE_AHEAD_WAIT: Duration = Duration::from_millis(200);
 
 /// How long a completion may take.
-const PATIENCE: Duration = Duration::from_secs(2);
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl EventLoop {
     /// Looks for completions of the text in front of the cursor.
@@ -36,7 +36,7 @@ impl EventLoop {
             self.app.message = Some("still looking for the last completion".to_owned());
             return;
         }
-        self.input_waits = Some(self.clock.now() + TYPED_AHEAD);
+        self.input_waits = Some(self.clock.now() + TYPE_AHEAD_WAIT);
         let is_own = parse_bang(&before).is_some();
         let directory = if is_own {
             self.session.user_cwd()
@@ -80,7 +80,7 @@ impl EventLoop {
                     // The thread panicked.
                     _ => return,
                 },
-                () = clock.sleep(PATIENCE) => Msg::NotCompleted,
+                () = clock.sleep(COMPLETION_TIMEOUT) => Msg::NotCompleted,
             };
             let _ = sender.send(msg);
         });

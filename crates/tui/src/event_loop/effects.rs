@@ -3,7 +3,7 @@
 
 use super::EventLoop;
 use super::shutdown::JOB_GRACE;
-use crate::app::{CARD_PAGE, Effect, Msg};
+use crate::app::{CARD_PAGE_LINES, Effect, Msg};
 use crate::calls::CallExtras;
 use crate::change_actions::is_undecided;
 use crate::console::size_in;
@@ -238,7 +238,7 @@ impl EventLoop {
 fn card_page(text: &SharedText, from: u64) -> Result<OutputPage, String> {
     let range = Range {
         from: Some(from).filter(|from| *from != u64::MAX),
-        count: CARD_PAGE,
+        count: CARD_PAGE_LINES,
         unless: None,
     };
     let loaded = pager_source::load(text, range)?.ok_or("the output is empty")?;

@@ -13,13 +13,13 @@ use std::time::Duration;
 pub(super) const JOB_GRACE: Duration = Duration::from_secs(2);
 
 /// How long running commands may take to end.
-const SHUTDOWN: Duration = Duration::from_secs(4);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long the end may take before a line is printed.
-const SILENCE: Duration = Duration::from_millis(300);
+const SILENT_TIME: Duration = Duration::from_millis(300);
 
 /// Columns of a command that a line names.
-const LONGEST: usize = 60;
+const MAX_COMMAND_COLUMNS: usize = 60;
 
 impl EventLoop {
     /// Ends running commands, and jobs if `ending`, and waits for their end.
@@ -38,7 +38,7 @@ impl EventLoop {
         let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
             () = announced(&*self.clock, &what, all) => {}
-            () = self.clock.sleep(SHUTDOWN) => {}
+            () = self.clock.sleep(SHUTDOWN_TIMEOUT) => {}
         }
         let Some(jobs) = self.session.jobs() else {
             return JobsAtExit::default();
@@ -60,7 +60,7 @@ impl EventLoop {
 }
 
 fn named(command: &str) -> String {
-    format!("`{}`", shortened(command, LONGEST))
+    format!("`{}`", shortened(command, MAX_COMMAND_COLUMNS))
 }
 
 /// Waits for `done`, and prints `what` if that takes longer than a moment.
@@ -69,7 +69,7 @@ async fn announced<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = 
     tokio::select! {
         biased;
         done = &mut done => return done,
-        () = clock.sleep(SILENCE) => {}
+        () = clock.sleep(SILENT_TIME) => {}
     }
     // A closed stderr is no reason to fail.
     let _ = writeln!(io::stderr(), "{what} …");

@@ -10,12 +10,12 @@ pub(crate) struct Group {
 }
 
 /// Titles of the groups that F1 opens at, by the panel in use.
-pub(crate) const HISTORY: &str = "The search of the history";
-pub(crate) const PAGER: &str = "The pager and the diff";
-pub(crate) const JOBS: &str = "Background jobs";
+pub(crate) const HISTORY_TITLE: &str = "The search of the history";
+pub(crate) const PAGER_TITLE: &str = "The pager and the diff";
+pub(crate) const JOBS_TITLE: &str = "Background jobs";
 
 /// All groups, in the order of the pages.
-pub(crate) const GROUPS: &[Group] = &[
+pub(crate) const KEY_GROUPS: &[Group] = &[
     Group {
         title: "The line",
         keys: &[
@@ -106,7 +106,7 @@ pub(crate) const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        title: HISTORY,
+        title: HISTORY_TITLE,
         keys: &[
             ("↑ ↓ pgup pgdn", "select"),
             ("ctrl+r", "everywhere, this directory, this run"),
@@ -116,7 +116,7 @@ pub(crate) const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        title: PAGER,
+        title: PAGER_TITLE,
         keys: &[
             ("/ ? n N", "search, back; next and previous match"),
             ("n N", "in a diff without a search: next, previous file"),
@@ -129,7 +129,7 @@ pub(crate) const GROUPS: &[Group] = &[
         ],
     },
     Group {
-        title: JOBS,
+        title: JOBS_TITLE,
         keys: &[
             ("j k ↓ ↑ g G home end", "select"),
             ("enter x", "the whole output; end it"),

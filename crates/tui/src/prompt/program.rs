@@ -7,7 +7,7 @@ use crate::aliases::is_word;
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 
 /// Limit of bytes of a text that is examined.
-const MOST: usize = 16 << 10;
+const MAX_TEXT_BYTES: usize = 16 << 10;
 
 impl Prompt {
     /// The command to look up, if it differs from the last one, or if `again`. Only the first
@@ -48,7 +48,7 @@ impl Prompt {
 
 /// The first command of a line, if it is a path that bash would use literally.
 fn first_path(text: &str) -> Option<String> {
-    if text.len() > MOST || !text.contains('/') {
+    if text.len() > MAX_TEXT_BYTES || !text.contains('/') {
         return None;
     }
     let tokens = Tokens::of(text).tokens;

@@ -4,8 +4,8 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Maximum number of steps, and of bytes in them. The last step is stored in any case.
-const MOST: usize = 1000;
-const MOST_BYTES: usize = 8 << 20;
+const MAX_STEPS: usize = 1000;
+const MAX_STEP_BYTES: usize = 8 << 20;
 
 /// The kind of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,12 +24,12 @@ pub(super) enum StepKind {
 
 impl StepKind {
     pub(super) fn of(key: KeyEvent) -> Self {
-        const PLAIN: [KeyModifiers; 2] = [KeyModifiers::NONE, KeyModifiers::SHIFT];
+        const PLAIN_MODIFIERS: [KeyModifiers; 2] = [KeyModifiers::NONE, KeyModifiers::SHIFT];
         match (key.code, key.modifiers) {
-            (KeyCode::Char(_), held) if PLAIN.contains(&held) => Self::Typed,
-            (KeyCode::Backspace, held) if PLAIN.contains(&held) => Self::DeletedBefore,
+            (KeyCode::Char(_), held) if PLAIN_MODIFIERS.contains(&held) => Self::Typed,
+            (KeyCode::Backspace, held) if PLAIN_MODIFIERS.contains(&held) => Self::DeletedBefore,
             (KeyCode::Char('h'), KeyModifiers::CONTROL) => Self::DeletedBefore,
-            (KeyCode::Delete, held) if PLAIN.contains(&held) => Self::DeletedAt,
+            (KeyCode::Delete, held) if PLAIN_MODIFIERS.contains(&held) => Self::DeletedAt,
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => Self::DeletedAt,
             _ => Self::Other,
         }
@@ -142,7 +142,7 @@ impl Steps {
         let mut bytes: usize = self.done.iter().map(Step::len).sum();
         let mut dropped = 0;
         while self.done.len() - dropped > 1
-            && (self.done.len() - dropped > MOST || bytes > MOST_BYTES)
+            && (self.done.len() - dropped > MAX_STEPS || bytes > MAX_STEP_BYTES)
         {
             bytes -= self.done[dropped].len();
             dropped += 1;
@@ -207,12 +207,12 @@ mod tests {
             }
         }
         let mut steps = Steps::default();
-        for at in 0..MOST + 5 {
+        for at in 0..MAX_STEPS + 5 {
             let (before, after) = ("x".repeat(at), "x".repeat(at + 1));
             steps.note(StepKind::Other, state(&before, at), state(&after, at + 1));
         }
-        assert_eq!(steps.done.len(), MOST);
-        let long = "y".repeat(MOST_BYTES + 1);
+        assert_eq!(steps.done.len(), MAX_STEPS);
+        let long = "y".repeat(MAX_STEP_BYTES + 1);
         steps.note(StepKind::Other, state("", 0), state(&long, 1));
         assert_eq!(steps.done.len(), 1, "the last step stays");
     }

@@ -6,13 +6,13 @@
 use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use serde_json::{Value, json};
 
-const EVENT: &str = "PreToolUse";
+const HOOK_EVENT: &str = "PreToolUse";
 
 /// Claude Code.
 pub const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
     tried_with: "@anthropic-ai/claude-code 2.1.197",
-    event: EVENT,
+    event: HOOK_EVENT,
     tools: &[
         ShellTool {
             name: "Bash",
@@ -50,7 +50,7 @@ pub const CLAUDE_CODE: Agent = Agent {
 pub(super) fn refuse(reason: &str) -> Value {
     json!({
         "hookSpecificOutput": {
-            "hookEventName": EVENT,
+            "hookEventName": HOOK_EVENT,
             "permissionDecision": "deny",
             "permissionDecisionReason": reason,
         }
@@ -59,5 +59,5 @@ pub(super) fn refuse(reason: &str) -> Value {
 
 /// Advice without a decision; also used for Codex.
 pub(super) fn advise(advice: &str) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": EVENT, "additionalContext": advice } })
+    json!({ "hookSpecificOutput": { "hookEventName": HOOK_EVENT, "additionalContext": advice } })
 }

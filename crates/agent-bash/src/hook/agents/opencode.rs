@@ -40,7 +40,7 @@ fn advise(advice: &str) -> Value {
 /// The plugin. An error that it throws blocks the call, and is shown to the model.
 fn plugin(program: &str) -> String {
     let program = Value::from(program);
-    PLUGIN.replacen("PROGRAM", &program.to_string(), 1)
+    PLUGIN_TEXT.replacen("PROGRAM", &program.to_string(), 1)
 }
 
-const PLUGIN: &str = include_str!("opencode.js");
+const PLUGIN_TEXT: &str = include_str!("opencode.js");

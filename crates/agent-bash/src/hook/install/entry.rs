@@ -7,7 +7,7 @@ use jsonc_parser::ast::{Array, Object};
 use std::ops::Range;
 use std::path::Path;
 
-const HOOKS: &str = "hooks";
+const HOOKS_KEY: &str = "hooks";
 
 /// The settings with the hook, replacing one of an earlier version.
 pub(super) fn with(
@@ -64,13 +64,13 @@ pub(super) fn without(
 
 /// The fallback that blocks if the program gives no verdict, valid in any shell. The exit code
 /// alone is not enough: Codex and Gemini CLI let a command run if stderr is empty.
-const ELSE: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
 /// The command for the agent's shell. Any failure blocks, including a missing program: the shell's
 /// own exit code for that would let the command run.
 fn line(agent: &Agent, program: &str, options: &str) -> String {
     let program = shlex::try_quote(program).unwrap_or_default();
-    format!("{program} hook {}{options} || {ELSE}", agent.name)
+    format!("{program} hook {}{options} || {FALLBACK}", agent.name)
 }
 
 fn is_ours(agent: &Agent, line: &str) -> bool {
@@ -100,7 +100,7 @@ fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<Install
         return Ok(None);
     };
     for (in_groups, group) in groups.elements.iter().enumerate() {
-        let handlers = group.as_object().and_then(|group| member(group, HOOKS));
+        let handlers = group.as_object().and_then(|group| member(group, HOOKS_KEY));
         let Some(handlers) = handlers.and_then(|(_, handlers)| handlers.as_array()) else {
             continue;
         };
@@ -159,7 +159,7 @@ fn fresh(agent: &Agent, form: &SettingsForm, line: &str) -> String {
 
 fn hooks(agent: &Agent, form: &SettingsForm, line: &str) -> String {
     let event = indented(&event(agent, form, line));
-    format!("\"{HOOKS}\": {{\n{event}\n}}")
+    format!("\"{HOOKS_KEY}\": {{\n{event}\n}}")
 }
 
 fn event(agent: &Agent, form: &SettingsForm, line: &str) -> String {
@@ -218,13 +218,13 @@ impl<'a, 'b> Levels<'a, 'b> {
             hooks: None,
             groups: None,
         };
-        if let Some((index, hooks)) = member(root, HOOKS) {
+        if let Some((index, hooks)) = member(root, HOOKS_KEY) {
             let hooks = hooks
                 .as_object()
-                .ok_or_else(|| other(HOOKS.to_owned(), "an object"))?;
+                .ok_or_else(|| other(HOOKS_KEY.to_owned(), "an object"))?;
             levels.hooks = Some((index, hooks));
             if let Some((index, groups)) = member(hooks, agent.event) {
-                let place = format!("{HOOKS}.{}", agent.event);
+                let place = format!("{HOOKS_KEY}.{}", agent.event);
                 let groups = groups.as_array().ok_or_else(|| other(place, "an array"))?;
                 levels.groups = Some((index, groups));
             }

@@ -7,10 +7,10 @@ use serde_json::Value;
 const PROGRAM: &str = "agent-bash";
 
 /// The fallback after the program.
-const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
 /// Realistic settings files. The last two have comments.
-const FILES: [&str; 18] = [
+const SETTINGS_FILES: [&str; 18] = [
     "{}",
     "{}\n",
     "{\n}\n",
@@ -54,9 +54,12 @@ fn commands(agent: &Agent, text: &str) -> Vec<String> {
 #[test]
 fn a_file_with_the_hook_and_without_is_the_file_that_was() {
     for agent in settings() {
-        let comments = FILES.iter().filter(|text| has_comments(text)).count();
+        let comments = SETTINGS_FILES
+            .iter()
+            .filter(|text| has_comments(text))
+            .count();
         assert_eq!(comments, 2);
-        for before in FILES {
+        for before in SETTINGS_FILES {
             let with = match with_hook(agent, Some(before), PROGRAM) {
                 Err(BadFile::NotJson { .. }) if agent.name != "gemini-cli" => {
                     assert!(has_comments(before), "{before}");
@@ -72,7 +75,7 @@ fn a_file_with_the_hook_and_without_is_the_file_that_was() {
             let nothing = without_hook(agent, before).unwrap();
             assert_eq!(nothing.as_deref(), Some(before), "there was none");
             if !has_comments(before) {
-                let line = format!("agent-bash hook {} || {BLOCKS}", agent.name);
+                let line = format!("agent-bash hook {} || {FALLBACK}", agent.name);
                 let mut want = commands(agent, before);
                 want.push(line);
                 assert_eq!(commands(agent, &with), want);

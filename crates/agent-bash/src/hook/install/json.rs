@@ -11,7 +11,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use std::ops::Range;
 
 /// Default indentation, if the text does not show one.
-const INDENT: &str = "  ";
+const DEFAULT_INDENT: &str = "  ";
 
 /// An object or an array, as positions in the text.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ impl Container {
         let indent = indent(text);
         for (index, line) in lines.lines().enumerate() {
             let inner = line.trim_start_matches(' ');
-            let levels = depth + (line.len() - inner.len()) / INDENT.len();
+            let levels = depth + (line.len() - inner.len()) / DEFAULT_INDENT.len();
             if index > 0 || !self.items.is_empty() {
                 put.push_str(newline);
                 put.push_str(&indent.repeat(levels));
@@ -132,6 +132,6 @@ fn indent(text: &str) -> String {
     let blanks = first.map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
     match blanks {
         Some(blanks) if !blanks.is_empty() => blanks.to_owned(),
-        _ => INDENT.to_owned(),
+        _ => DEFAULT_INDENT.to_owned(),
     }
 }

@@ -31,7 +31,7 @@ fn value(setting: &ShellSetting, text: &str) -> Value {
 }
 
 /// Realistic settings files. The last three have comments or trailing commas.
-const FILES: [&str; 13] = [
+const SETTINGS_FILES: [&str; 13] = [
     "{}",
     "{}\n",
     "{\n}\n",
@@ -52,7 +52,7 @@ fn file_is_the_same_after_install_and_uninstall() {
     for setting in settings() {
         let link = link(setting);
         let mut refused = 0;
-        for before in FILES {
+        for before in SETTINGS_FILES {
             let with = match with_shell(setting, Some(before), &link) {
                 Err(BadFile::NotJson { .. }) if !setting.json.comments => {
                     refused += 1;

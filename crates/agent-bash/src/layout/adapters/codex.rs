@@ -12,15 +12,15 @@ use std::fmt::Write as _;
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Default size of an answer, in tokens of output.
-const TOKENS: u64 = 10_000;
+const DEFAULT_TOKENS: u64 = 10_000;
 
 /// Largest size that can be requested: this much of both ends of an output is kept.
-const MOST_TOKENS: u64 = 32_768;
+const MAX_TOKENS: u64 = 32_768;
 
 /// Bytes of output that an answer may contain.
 pub(crate) fn budget(given: &CallFields) -> usize {
-    let tokens = given.count("max_output_tokens").unwrap_or(TOKENS);
-    tokens.min(MOST_TOKENS) as usize * BYTES_PER_TOKEN
+    let tokens = given.count("max_output_tokens").unwrap_or(DEFAULT_TOKENS);
+    tokens.min(MAX_TOKENS) as usize * BYTES_PER_TOKEN
 }
 
 pub(crate) fn write_exec(given: &CallFields, done: &Done<'_>) -> Shown {
@@ -32,7 +32,7 @@ pub(crate) fn write_stdin(given: &CallFields, done: &Done<'_>) -> Shown {
 }
 
 /// Codex's own message.
-const MISREAD: &str = "failed to parse function arguments: ";
+const PARSE_ERROR_PREFIX: &str = "failed to parse function arguments: ";
 
 fn write(tool: &str, given: &CallFields, done: &Done<'_>) -> Shown {
     match done {
@@ -43,9 +43,9 @@ fn write(tool: &str, given: &CallFields, done: &Done<'_>) -> Shown {
             _ => chunk_text(given, chunk),
         },
         Done::Misread(FieldError::Missing { field, .. }) => {
-            Shown::error(format!("{MISREAD}missing field `{field}`"))
+            Shown::error(format!("{PARSE_ERROR_PREFIX}missing field `{field}`"))
         }
-        Done::Misread(error) => Shown::error(format!("{MISREAD}{error}")),
+        Done::Misread(error) => Shown::error(format!("{PARSE_ERROR_PREFIX}{error}")),
         Done::Invalid(error) => Shown::error(format!("{tool} failed: {error}")),
         other => other.unexpected(),
     }

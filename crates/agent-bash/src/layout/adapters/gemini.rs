@@ -9,10 +9,10 @@ use serde_json::json;
 use std::fmt::Write as _;
 
 /// How much of an output is shown …
-pub(crate) const SHOWN: usize = 40_000;
+pub(crate) const MAX_OUTPUT_BYTES: usize = 40_000;
 
 /// … and so much of that is its beginning, where it is longer.
-const FIRST_SHOWN: usize = 8_000;
+const BEGINNING_BYTES: usize = 8_000;
 
 pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     match done {
@@ -107,11 +107,11 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
     let printed = Printed::of(&ran.part, false);
-    let room = given.room_of(SHOWN);
+    let room = given.room_of(MAX_OUTPUT_BYTES);
     // A fifth.
     let head = Window {
-        bytes: room.bytes / (SHOWN / FIRST_SHOWN),
-        lines: room.lines / (SHOWN / FIRST_SHOWN),
+        bytes: room.bytes / (MAX_OUTPUT_BYTES / BEGINNING_BYTES),
+        lines: room.lines / (MAX_OUTPUT_BYTES / BEGINNING_BYTES),
     };
     let tail = room.less(head.bytes, head.lines);
     let ends = printed.ends(head, tail);

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 /// The exit code of a refused command: shells use it for a program that is found, but not
 /// executable.
-const REFUSED: i32 = 126;
+const REFUSED_EXIT_CODE: i32 = 126;
 /// The exit code of a command that did not start: shells use it for a program that is not found.
-const NOT_STARTED: i32 = 127;
+const NOT_STARTED_EXIT_CODE: i32 = 127;
 /// The exit code of a cancelled command: shells use it for a program killed by SIGINT.
-const CANCELLED: i32 = 130;
+const CANCELLED_EXIT_CODE: i32 = 130;
 /// The exit code of a command with an unknown outcome.
-const LOST: i32 = 125;
+const LOST_EXIT_CODE: i32 = 125;
 
 /// One command's part of the answer.
 struct CommandOutput {
@@ -50,7 +50,7 @@ pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
                 let entry = CommandOutput {
                     stdout: String::new(),
                     stderr: error,
-                    exit_code: Some(NOT_STARTED),
+                    exit_code: Some(NOT_STARTED_EXIT_CODE),
                 };
                 (vec![entry], true)
             }
@@ -93,12 +93,12 @@ fn exit_code(status: &Status) -> Option<i32> {
         Status::Exited { code } => Some(*code),
         Status::Signaled { number, .. } => Some(128 + number),
         Status::TimedOut { .. } => None,
-        Status::Cancelled => Some(CANCELLED),
-        Status::Blocked { .. } => Some(REFUSED),
-        Status::NotStarted { .. } => Some(NOT_STARTED),
+        Status::Cancelled => Some(CANCELLED_EXIT_CODE),
+        Status::Blocked { .. } => Some(REFUSED_EXIT_CODE),
+        Status::NotStarted { .. } => Some(NOT_STARTED_EXIT_CODE),
         Status::MovedToBackground { .. } => Some(0),
         // Lost, and whatever a later version adds.
-        _ => Some(LOST),
+        _ => Some(LOST_EXIT_CODE),
     }
 }
 

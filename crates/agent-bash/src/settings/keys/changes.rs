@@ -8,7 +8,7 @@ use crate::settings::key::{
 use agent_bash_core::changes::{ChangesLevel, Tell};
 
 /// The word for the workspace of a call.
-const WORKSPACE: &str = "workspace";
+const WORKSPACE_WORD: &str = "workspace";
 
 pub(super) const LEVEL: Key = Key {
     name: "changes.level",
@@ -29,14 +29,14 @@ pub(super) const ROOT: Key = Key {
     form: Form::Text,
     set: |s, v| {
         s.changes.root = match text(v)? {
-            WORKSPACE => None,
+            WORKSPACE_WORD => None,
             _ => Some(absolute_path(v).map_err(|_| "`workspace`, or an absolute path".to_owned())?),
         };
         Ok(())
     },
     get: |s| match &s.changes.root {
         Some(root) => to_value(root),
-        None => to_value(WORKSPACE),
+        None => to_value(WORKSPACE_WORD),
     },
     project: Project::Never,
 };

@@ -2,7 +2,7 @@
 //! done only if a record was requested, and only if a scan is fast.
 
 use crate::call::Call;
-use crate::changes::{ChangeStore, NO_ANSWER};
+use crate::changes::{ChangeStore, UNRESPONSIVE_REASON};
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangesError, Scan, Store};
 use agent_bash_core::changes::Changes;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Time limit of the scan before a call, which the call waits for.
-const BEFORE: Duration = Duration::from_millis(100);
+const TIMEOUT_BEFORE: Duration = Duration::from_millis(100);
 
 /// Time limit of the scan after a call: the call may have created files.
-const AFTER: Duration = Duration::from_secs(1);
+const TIMEOUT_AFTER: Duration = Duration::from_secs(1);
 
 /// Files that are looked at. Each takes some hundred bytes until the call has ended.
-const FILES: usize = 100_000;
+const MAX_FILES: usize = 100_000;
 
 /// Returns why this call cannot be traced, if that is known before it runs. `given` is the call's
 /// own reason.
@@ -51,11 +51,11 @@ pub(super) async fn before(
             .settings
             .root_of(&cwd, &host.cwd, host.home.as_deref())?;
         let store = changes.store()?;
-        let survey = look_through(&changes, &store, &root, &*clock, BEFORE)?;
+        let survey = look_through(&changes, &store, &root, &*clock, TIMEOUT_BEFORE)?;
         Ok((store, survey))
     };
     let looked = tool.sandbox.looks.look(&*tool.clock, work).await;
-    let looked = looked.unwrap_or_else(|| Err(NO_ANSWER.to_owned()));
+    let looked = looked.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
     looked.map_err(|error| {
         format!("{reason}; and it was not compared before and after either: {error}")
     })
@@ -68,7 +68,7 @@ pub(super) fn after(
     before: &Scan,
     clock: &dyn Clock,
 ) -> Result<Changes, String> {
-    let after = look_through(changes, store, before.root(), clock, AFTER)?;
+    let after = look_through(changes, store, before.root(), clock, TIMEOUT_AFTER)?;
     let compared = store.scan_after(changes.session(), before, &after);
     compared.map_err(|error| error.to_string())
 }
@@ -87,7 +87,7 @@ fn look_through(
         ));
     }
     let until = clock.now() + within;
-    let looked = store.scan_before(root, |files| files < FILES && clock.now() < until);
+    let looked = store.scan_before(root, |files| files < MAX_FILES && clock.now() < until);
     if let Err(ChangesError::TooManyFiles { .. }) = looked {
         changes.unwatched.is_too_large(root);
     }

@@ -9,10 +9,10 @@ use agent_bash_core::Cancel;
 use std::time::Duration;
 
 /// How often it is looked at. What is written in between is beyond the limit.
-const EVERY: Duration = Duration::from_millis(500);
+const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The part of the time that looking may take: a walk through what has been written.
-const PART: u32 = 20;
+const INTERVAL_FACTOR: u32 = 20;
 
 /// Waits for `run`, and ends it by its signal if what its trial changes takes more than a set may.
 pub(crate) async fn run_within<T, F: Future<Output = T>>(
@@ -29,7 +29,7 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
     };
     let max = tool.changes.settings.max_set_mb << 20;
     let grown = async {
-        let mut pause = EVERY;
+        let mut pause = MIN_INTERVAL;
         loop {
             tool.clock.sleep(pause).await;
             let begun = tool.clock.now();
@@ -40,7 +40,7 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
                 return;
             }
             let spent = tool.clock.now().saturating_sub(begun);
-            pause = EVERY.max(spent.saturating_mul(PART));
+            pause = MIN_INTERVAL.max(spent.saturating_mul(INTERVAL_FACTOR));
         }
     };
     tokio::select! {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY. Replacing
 /// a mount point fails with EBUSY.
-const PHRASES: [&str; 5] = [
+const DENIAL_PHRASES: [&str; 5] = [
     "ermission denied",
     "peration not permitted",
     "ead-only file system",
@@ -25,14 +25,14 @@ const PHRASES: [&str; 5] = [
 
 /// The error for a file in a directory that an empty one is mounted over. Root gets it for hidden
 /// secrets.
-const ABSENT: &str = "o such file or directory";
+const NOT_FOUND_PHRASE: &str = "o such file or directory";
 
 /// The maximum number of names that are followed in a path and in the links on it.
-const STEPS: usize = 500;
+const MAX_PATH_STEPS: usize = 500;
 
 /// The maximum numbers of files that are named, and of messages that are read.
-const NAMED: usize = 20;
-const LOOKED_AT: usize = 100;
+const MAX_NAMED_FILES: usize = 20;
+const MAX_MESSAGES: usize = 100;
 
 /// An error message.
 #[derive(Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Refusal {
 pub(crate) fn messages(printed: &[SinkReport]) -> Vec<Message> {
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
     let lines = pieces.flat_map(|piece| piece.text.lines());
-    lines.filter_map(in_message).take(LOOKED_AT).collect()
+    lines.filter_map(in_message).take(MAX_MESSAGES).collect()
 }
 
 /// The files in the order of the messages, at most one of each.
@@ -95,15 +95,18 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<Denied
             basis: Basis::Inferred,
         })
     });
-    denied.take(NAMED).collect()
+    denied.take(MAX_NAMED_FILES).collect()
 }
 
 /// The paths that an error message may be about: the words in front of the error or behind it, then
 /// every absolute path, the last one first: in messages about copies and moves, the last path is
 /// the destination.
 fn in_message(line: &str) -> Option<Message> {
-    let denied = PHRASES.iter().filter_map(|phrase| line.find(phrase)).min();
-    let at = denied.or_else(|| line.find(ABSENT))?;
+    let denied = DENIAL_PHRASES
+        .iter()
+        .filter_map(|phrase| line.find(phrase))
+        .min();
+    let at = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
     let subject = quoted(&line[at..])
         .or_else(|| behind(&line[at..]))
         .or_else(|| in_front(&line[..at]));
@@ -197,7 +200,7 @@ fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
     };
     let mut at = PathBuf::new();
     let mut rest = names(path);
-    for _ in 0..STEPS {
+    for _ in 0..MAX_PATH_STEPS {
         let name = rest.pop()?;
         if name == ".." {
             at.pop();
@@ -229,10 +232,10 @@ fn host_could(wanted: Access, path: &Path) -> bool {
 
 /// System calls that the sandbox refuses with `EACCES`, as programs name them where they name no
 /// file (`perror`).
-const CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
+const REFUSED_CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
 
 /// `f_type` of `/proc`, as in linux/magic.h.
-const PROC: i64 = 0x9FA0;
+const PROC_MAGIC: i64 = 0x9FA0;
 
 /// True if the refused access can have been a write to this file, rather than a read or a system
 /// call without a file.
@@ -241,10 +244,10 @@ fn was_a_write(error: Refusal, path: &Path) -> bool {
         // The command tried to create the file; for that, the sandbox never returns `EPERM`.
         let is_call = path
             .file_name()
-            .is_some_and(|name| CALLS.iter().any(|call| name == *call));
+            .is_some_and(|name| REFUSED_CALLS.iter().any(|call| name == *call));
         return error != Refusal::Other && !is_call;
     };
-    let is_process = || rustix::fs::statfs(path).is_ok_and(|found| found.f_type == PROC);
+    let is_process = || rustix::fs::statfs(path).is_ok_and(|found| found.f_type == PROC_MAGIC);
     error == Refusal::Write || (is_readable(&found) && !is_process())
 }
 

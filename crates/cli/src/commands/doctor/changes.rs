@@ -14,8 +14,8 @@ use std::fs;
 use std::path::Path;
 
 /// The file's content before the command, and the command that changes it.
-const BEFORE: &str = "before\n";
-const COMMAND: &str = "echo after > file";
+const FORMER_CONTENT: &str = "before\n";
+const CHANGING_COMMAND: &str = "echo after > file";
 
 /// The result of each attempt.
 pub(super) struct Tried {
@@ -76,7 +76,7 @@ fn opened(
 }
 
 async fn run(session: &Conversation, tree: &Path, request: Value) -> Result<Changes, String> {
-    fs::write(tree.join("file"), BEFORE).map_err(|error| error.to_string())?;
+    fs::write(tree.join("file"), FORMER_CONTENT).map_err(|error| error.to_string())?;
     let result = session.tool().execute(request, &Cancel::new()).await;
     match result {
         ToolResult {
@@ -89,7 +89,7 @@ async fn run(session: &Conversation, tree: &Path, request: Value) -> Result<Chan
 }
 
 async fn recorded(session: &Conversation, tree: &Path) -> Result<(), String> {
-    let changes = run(session, tree, json!(COMMAND)).await?;
+    let changes = run(session, tree, json!(CHANGING_COMMAND)).await?;
     if changes.by == ChangesBy::Scan {
         let why =
             "files are compared before and after a call, which lists changes and cannot undo them";
@@ -110,7 +110,7 @@ async fn recorded(session: &Conversation, tree: &Path) -> Result<(), String> {
 }
 
 async fn held_back(session: &Conversation, tree: &Path) -> Result<(), String> {
-    let request = json!({"command": COMMAND, "trial": true});
+    let request = json!({"command": CHANGING_COMMAND, "trial": true});
     let changes = run(session, tree, request).await?;
     if changes.state != ChangesState::Held {
         return Err("nothing was held back".to_owned());
@@ -120,7 +120,7 @@ async fn held_back(session: &Conversation, tree: &Path) -> Result<(), String> {
 
 fn is_as_before(tree: &Path) -> Result<(), String> {
     match fs::read_to_string(tree.join("file")) {
-        Ok(content) if content == BEFORE => Ok(()),
+        Ok(content) if content == FORMER_CONTENT => Ok(()),
         Ok(_) => Err("the file is not as before".to_owned()),
         Err(error) => Err(format!("the file cannot be read: {error}")),
     }

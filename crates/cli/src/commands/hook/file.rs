@@ -8,7 +8,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// Larger than any real settings file.
-const MAX_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A file and its contents.
 #[derive(Debug)]
@@ -96,9 +96,9 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     }
     let mut text = String::new();
-    let most = MAX_BYTES + 1;
+    let most = MAX_FILE_BYTES + 1;
     let length = fs::File::open(path)?.take(most).read_to_string(&mut text)? as u64;
-    if length > MAX_BYTES {
+    if length > MAX_FILE_BYTES {
         return Err(io::Error::other("it is too long for settings"));
     }
     Ok(Some(text))

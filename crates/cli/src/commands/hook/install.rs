@@ -18,10 +18,10 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// The program's name as found on `PATH`.
-const NAME: &str = "agent-bash";
+const PROGRAM_NAME: &str = "agent-bash";
 
 /// The price of commands that a hook replaces.
-const COST: &str = "\
+const REWRITE_COST_NOTE: &str = "\
 The hook allows each command that agent-bash does not refuse, so the agent no longer asks you.
 The agent's own permission rules see the new text: agent-bash shell -c '...'.";
 
@@ -70,7 +70,7 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::
     }
     output::print(&diff(&path, before, after.as_deref()))?;
     if args.install && args.take_over.is_some() {
-        output::say(COST);
+        output::say(REWRITE_COST_NOTE);
     }
     if !args.yes && !agreed()? {
         output::say("agent-bash: nothing was written");
@@ -97,13 +97,13 @@ pub(super) fn program(start: &Start) -> anyhow::Result<String> {
         let own = own.display();
         format!("{own} is gone, and the agent would start it; use one that is installed")
     })?;
-    let named = shell_link::on_path(NAME, start).and_then(|path| path.canonicalize().ok());
+    let named = shell_link::on_path(PROGRAM_NAME, start).and_then(|path| path.canonicalize().ok());
     if named.as_ref() == Some(&own) {
-        return Ok(NAME.to_owned());
+        return Ok(PROGRAM_NAME.to_owned());
     }
-    if own.file_name() != Some(NAME.as_ref()) {
+    if own.file_name() != Some(PROGRAM_NAME.as_ref()) {
         bail!(
-            "this program is {}, and what is set up is found again by the name {NAME}; rename it",
+            "this program is {}, and what is set up is found again by the name {PROGRAM_NAME}; rename it",
             own.display()
         );
     }

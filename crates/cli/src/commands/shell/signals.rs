@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The forwarded signals: those that end a shell by default.
-const FORWARDED: [SignalKind; 6] = [
+const FORWARDED_SIGNALS: [SignalKind; 6] = [
     SignalKind::hangup(),
     SignalKind::interrupt(),
     SignalKind::quit(),
@@ -19,10 +19,10 @@ const FORWARDED: [SignalKind; 6] = [
 ];
 
 /// Time in which a shell ends that has received the signal, too.
-const OWN: Duration = Duration::from_millis(10);
+const SHELL_EXIT_TIME: Duration = Duration::from_millis(10);
 
 /// Time in which a signal that this process has sent to itself ends it.
-const DELIVERED: Duration = Duration::from_millis(100);
+const DELIVERY_TIME: Duration = Duration::from_millis(100);
 
 /// The shell, and whether a signal was received.
 #[derive(Debug, Clone, Default)]
@@ -52,7 +52,7 @@ impl Signals {
     pub(super) fn forward(&self) -> std::io::Result<Cancel> {
         let cancel = Cancel::new();
         let ignored = crate::signals::ignored_signals();
-        for kind in FORWARDED {
+        for kind in FORWARDED_SIGNALS {
             let number = kind.as_raw_value();
             if ignored & (1 << (number - 1)) != 0 {
                 continue;
@@ -78,7 +78,7 @@ impl Signals {
         let Ok(shell) = ProcessHandle::open(pid) else {
             return;
         };
-        tokio::time::sleep(OWN).await;
+        tokio::time::sleep(SHELL_EXIT_TIME).await;
         // An ended shell is not signalled: the handle refers to that process, not to its number.
         let _ = shell.signal(number);
     }
@@ -102,6 +102,6 @@ pub(super) fn end_by(number: i32) {
             clippy::disallowed_methods,
             reason = "this process ends here, without a runtime"
         )]
-        std::thread::sleep(DELIVERED);
+        std::thread::sleep(DELIVERY_TIME);
     }
 }

@@ -52,7 +52,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-const OPTIONS: Options = Options {
+const CHECKOUT_OPTIONS: Options = Options {
     valued: "bBscC",
     long: &[
         "quiet", "progress", "force", "ours", "theirs", "detach", "track", "guess", "orphan=",
@@ -74,7 +74,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     }
     let (mut force, mut staged, mut worktree, mut listed) = (false, false, false, false);
     let mut operands = Vec::new();
-    for given in OPTIONS.read(git.arguments) {
+    for given in CHECKOUT_OPTIONS.read(git.arguments) {
         match given {
             GitArgument::Short('f', _) => force = subcommand != "restore",
             GitArgument::Short('S', _) => staged = true,

@@ -28,7 +28,7 @@ enum Deed {
 
 /// The known names, whatever module they are in.
 #[rustfmt::skip]
-const NAMES: [(Deed, &[&str]); 3] = [
+const CALL_NAMES: [(Deed, &[&str]); 3] = [
     (
         Deed::Runs,
         &[
@@ -53,7 +53,7 @@ const NAMES: [(Deed, &[&str]); 3] = [
 ];
 
 fn deed(name: &str) -> Option<Deed> {
-    NAMES
+    CALL_NAMES
         .iter()
         .find(|(_, names)| names.contains(&name))
         .map(|(deed, _)| *deed)
@@ -242,7 +242,7 @@ fn recipe(line: &str) -> Option<Call> {
 mod tests {
     use super::*;
 
-    const PLAIN: Language = Language::Calls(Notation {
+    const PLAIN_LANGUAGE: Language = Language::Calls(Notation {
         comment: "#",
         backticks: false,
     });
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn calls_are_told_from_data() {
         hold(
-            PLAIN,
+            PLAIN_LANGUAGE,
             &[
                 ("os.system('ls')", "run 'ls'"),
                 ("os.system('cd / && rm -rf *')", "run cd / && rm -rf *"),

@@ -23,14 +23,14 @@ pub(super) enum Token {
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Ways to write the home directory into a string.
-const HOMES: [&str; 10] = [
+const HOME_SPELLINGS: [&str; 10] = [
     "$ENV{HOME}", "$ENV{'HOME'}", "#{ENV['HOME']}", "#{Dir.home}", "${process.env.HOME}",
     "${os.homedir()}", "{os.environ['HOME']}", "{Path.home()}", "{os.path.expanduser('~')}",
     "{os.path.expanduser(\"~\")}",
 ];
 
 /// The call used for notations that run a command without naming a call (backticks).
-const RUN: &str = "system";
+const RUN_CALL: &str = "system";
 
 /// Splits a program into tokens.
 pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
@@ -48,7 +48,7 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
             let text = with_home(string(&mut chars, c));
             let prefix = out.pop_if(|last| matches!(last, Token::Name(name) if is_prefix(name)));
             let formats = matches!(prefix, Some(Token::Name(name)) if name.contains(['f', 'F']));
-            out.extend(runs.then(|| Token::Name(RUN.to_owned())));
+            out.extend(runs.then(|| Token::Name(RUN_CALL.to_owned())));
             out.push(
                 if formats && text.contains('{') || c == '`' && text.contains("${") {
                     Token::Filled(text)
@@ -70,7 +70,7 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
 }
 
 fn with_home(text: String) -> String {
-    match HOMES.iter().find(|home| text.contains(*home)) {
+    match HOME_SPELLINGS.iter().find(|home| text.contains(*home)) {
         Some(home) => text.replace(home, "$HOME"),
         None => text,
     }

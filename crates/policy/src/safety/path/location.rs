@@ -3,7 +3,9 @@
 //! A path with an unknown beginning has no known location. Nor has the script's initial directory
 //! unless it is named by its path: its contents are the caller's business.
 
-use super::{HOMES, PathBase, PathPart, SYSTEM, components, resolve, same, split};
+use super::{
+    HOME_PARENTS, PathBase, PathPart, SYSTEM_DIRECTORIES, components, resolve, same, split,
+};
 use crate::syntax::value::{Piece, Value};
 
 /// System directories that only hold what others put there.
@@ -45,7 +47,10 @@ impl Location {
             return false;
         }
         let unknown = tail.iter().any(PathPart::has_unknown);
-        let is_homes = |part: &PathPart| part.literal().is_some_and(|name| HOMES.contains(&name));
+        let is_homes = |part: &PathPart| {
+            part.literal()
+                .is_some_and(|name| HOME_PARENTS.contains(&name))
+        };
         let is_home = match stem {
             // `/home/$USER`
             [first] => is_homes(first) || first.literal() == Some("root"),
@@ -55,7 +60,7 @@ impl Location {
         let is_own = home.is_some_and(|home| same(stem, &components(home)));
         let is_system = |part: &PathPart| {
             let name = part.literal().unwrap_or("");
-            SYSTEM.contains(&name) && !FOR_OTHERS.contains(&name)
+            SYSTEM_DIRECTORIES.contains(&name) && !FOR_OTHERS.contains(&name)
         };
         match stem {
             [] => true,
@@ -84,7 +89,7 @@ impl Location {
         }
         match names.as_slice() {
             ["root", rest @ ..] => Some(rest.to_vec()),
-            [homes, _, rest @ ..] if HOMES.contains(homes) => Some(rest.to_vec()),
+            [homes, _, rest @ ..] if HOME_PARENTS.contains(homes) => Some(rest.to_vec()),
             _ => None,
         }
     }

@@ -36,7 +36,7 @@ const SUBCOMMANDS: [&str; 10] = [
 ];
 
 /// The relevant options; abbreviations are looked up among these only.
-const PROGRAMS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
+const PROGRAM_OPTIONS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
 fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
@@ -53,7 +53,10 @@ fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
         let text = field.value.prefix();
         if let Some(long) = text.strip_prefix("--") {
             let name = long.split('=').next().unwrap_or(long);
-            return name.len() > 3 && PROGRAMS.iter().any(|program| program.starts_with(name));
+            return name.len() > 3
+                && PROGRAM_OPTIONS
+                    .iter()
+                    .any(|program| program.starts_with(name));
         }
         (subcommand == "clone" && text.starts_with("-u")) || text.starts_with("ext::")
     })?;

@@ -38,20 +38,20 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-const RECURSIVE: &[&str] = &["-r", "-R", "--recursive"];
+const RECURSIVE_OPTIONS: &[&str] = &["-r", "-R", "--recursive"];
 
 static DEEDS: [Deed; 14] = [
     Deed::of(&["aws"], &["s3", "rm"]).with(&["--recursive"]),
     Deed::of(&["aws"], &["s3", "rb"]),
     Deed::of(&["aws"], &["s3", "sync"]).with(&["--delete"]),
     Deed::of(&["aws"], &["s3api", "delete-bucket|delete-objects"]),
-    Deed::of(&["gsutil"], &["rm"]).with(RECURSIVE),
+    Deed::of(&["gsutil"], &["rm"]).with(RECURSIVE_OPTIONS),
     Deed::of(&["gsutil"], &["rb"]),
-    Deed::of(&["gcloud"], &["storage", "rm"]).with(RECURSIVE),
+    Deed::of(&["gcloud"], &["storage", "rm"]).with(RECURSIVE_OPTIONS),
     Deed::of(&["gcloud"], &["storage", "buckets", "delete"]),
     Deed::of(&["az"], &["storage", "container|account|share", "delete"]),
     Deed::of(&["az"], &["storage", "blob", "delete-batch"]),
-    Deed::of(&["s3cmd"], &["del|rm"]).with(RECURSIVE),
+    Deed::of(&["s3cmd"], &["del|rm"]).with(RECURSIVE_OPTIONS),
     Deed::of(&["s3cmd"], &["rb"]),
     Deed::of(&["mc", "mcli"], &["rm|rb"]).with(&["-r", "--recursive", "--force"]),
     Deed::of(&["rclone"], &["purge|delete"]),

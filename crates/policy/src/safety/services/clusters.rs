@@ -37,30 +37,30 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-const CLIENTS: &[&str] = &["kubectl", "oc", "k", "k3s", "kubecolor"];
+const CLUSTER_CLIENTS: &[&str] = &["kubectl", "oc", "k", "k3s", "kubecolor"];
 
-static ALL: [Deed; 2] = [
-    Deed::of(CLIENTS, &["delete"]).with(&["--all", "-A", "--all-namespaces"]),
+static WHOLE_CLUSTER_DEEDS: [Deed; 2] = [
+    Deed::of(CLUSTER_CLIENTS, &["delete"]).with(&["--all", "-A", "--all-namespaces"]),
     Deed::of(&["helm", "helmfile"], &["uninstall|delete|destroy|del|un"]),
 ];
 
-static KINDS: [Deed; 1] = [Deed::of(CLIENTS, &["delete"])];
+static DELETE_DEEDS: [Deed; 1] = [Deed::of(CLUSTER_CLIENTS, &["delete"])];
 
 /// Kinds whose objects contain many others.
-const HOLDERS: [&str; 18] = [
+const CONTAINER_KINDS: [&str; 18] = [
     "ns", "namespace", "namespaces", "project", "projects", "pv", "persistentvolume",
     "persistentvolumes", "pvc", "persistentvolumeclaim", "persistentvolumeclaims", "crd", "crds",
     "customresourcedefinition", "customresourcedefinitions", "node", "nodes", "no",
 ];
 
 fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
-    if deed(&ALL, ran).is_some() {
+    if deed(&WHOLE_CLUSTER_DEEDS, ran).is_some() {
         return Some(Hit::on(ran, ran.arguments()));
     }
-    let (_, operands) = deed(&KINDS, ran)?;
+    let (_, operands) = deed(&DELETE_DEEDS, ran)?;
     let holder = operands.iter().find(|field| {
         let kind = field.value.prefix().split(['/', '.']).next().unwrap_or("");
-        kind.split(',').any(|kind| HOLDERS.contains(&kind))
+        kind.split(',').any(|kind| CONTAINER_KINDS.contains(&kind))
     })?;
     // `delete pod no`: the first word is the kind.
     let first = operands

@@ -56,7 +56,7 @@ static DEEDS: [Deed; 7] = [
 ];
 
 /// Forced removal of everything in a list.
-static REMOVED: [Deed; 2] = [
+static FORCED_REMOVALS: [Deed; 2] = [
     Deed::of(ENGINES, &["rm"]).with(&["-f", "--force"]),
     Deed::of(ENGINES, &["container", "rm"]).with(&["-f", "--force"]),
 ];
@@ -65,7 +65,7 @@ fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     if deed(&DEEDS, ran).is_some() {
         return Some(Hit::on(ran, ran.arguments()));
     }
-    let (_, operands) = deed(&REMOVED, ran)?;
+    let (_, operands) = deed(&FORCED_REMOVALS, ran)?;
     // The output of a command, which may be any number of names.
     let each = ran.through.last().is_some_and(|program| program == "xargs");
     let listed = operands.iter().find(|field| {

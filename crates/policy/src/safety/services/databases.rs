@@ -58,13 +58,13 @@ pub(in super::super) static RULE: Rule = Rule {
 };
 
 /// Programs that execute SQL.
-const CLIENTS: [&str; 17] = [
+const SQL_CLIENTS: [&str; 17] = [
     "psql", "pgcli", "mysql", "mycli", "mariadb", "sqlite3", "sqlite", "litecli", "duckdb",
     "sqlcmd", "sqlplus", "clickhouse-client", "clickhouse", "cockroach", "cqlsh", "usql", "turso",
 ];
 
 /// Stores with commands of their own.
-const STORES: [&str; 5] = ["redis-cli", "valkey-cli", "keydb-cli", "mongo", "mongosh"];
+const STORE_CLIENTS: [&str; 5] = ["redis-cli", "valkey-cli", "keydb-cli", "mongo", "mongosh"];
 
 /// Options whose value is executed, as a whole or at the beginning.
 const CARRIED_OUT: [&str; 8] = [
@@ -109,7 +109,7 @@ fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
 fn drops(name: &str, ran: &ResolvedCommand) -> Option<Hit> {
     let arguments = ran.arguments();
     let found = match name {
-        _ if CLIENTS.contains(&name) => texts(name, ran).iter().any(|text| sql::destroys(text)),
+        _ if SQL_CLIENTS.contains(&name) => texts(name, ran).iter().any(|text| sql::destroys(text)),
         "redis-cli" | "valkey-cli" | "keydb-cli" => {
             let flushes = |text: &str| {
                 let word = text.trim().to_ascii_lowercase();
@@ -140,13 +140,13 @@ fn drops(name: &str, ran: &ResolvedCommand) -> Option<Hit> {
 }
 
 /// Programs that run another one in a container, after the word `exec`.
-const CONTAINERS: [&str; 7] = [
+const CONTAINER_PROGRAMS: [&str; 7] = [
     "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc",
 ];
 
 /// The client that runs in a container, whose data is just as valuable.
 fn in_container(name: &str, ran: &ResolvedCommand) -> Option<ResolvedCommand> {
-    if !CONTAINERS.contains(&name) {
+    if !CONTAINER_PROGRAMS.contains(&name) {
         return None;
     }
     let is = |field: &Field, names: &[&str]| {
@@ -155,8 +155,8 @@ fn in_container(name: &str, ran: &ResolvedCommand) -> Option<ResolvedCommand> {
     };
     let exec = ran.words.iter().position(|field| is(field, &["exec"]))?;
     let at = ran.words.iter().skip(exec).position(|field| {
-        is(field, &CLIENTS)
-            || is(field, &STORES)
+        is(field, &SQL_CLIENTS)
+            || is(field, &STORE_CLIENTS)
             || DEEDS.iter().any(|deed| is(field, deed.programs))
     })?;
     let mut inner = ran.clone();

@@ -48,12 +48,12 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-const TERRAFORM: &[&str] = &["terraform", "tofu", "terragrunt"];
+const TERRAFORM_PROGRAMS: &[&str] = &["terraform", "tofu", "terragrunt"];
 
 static DEEDS: [Deed; 19] = [
-    Deed::of(TERRAFORM, &["destroy"]),
-    Deed::of(TERRAFORM, &["apply"]).with(&["-destroy", "--destroy"]),
-    Deed::of(TERRAFORM, &["workspace", "delete"]),
+    Deed::of(TERRAFORM_PROGRAMS, &["destroy"]),
+    Deed::of(TERRAFORM_PROGRAMS, &["apply"]).with(&["-destroy", "--destroy"]),
+    Deed::of(TERRAFORM_PROGRAMS, &["workspace", "delete"]),
     Deed::of(&["terragrunt"], &["run-all|run", "destroy"]),
     Deed::of(&["pulumi"], &["destroy|down"]),
     Deed::of(&["pulumi"], &["stack", "rm"]),

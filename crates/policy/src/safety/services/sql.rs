@@ -2,7 +2,7 @@
 //! strings and comments.
 
 /// Objects that can be dropped without much harm.
-const SMALL: [&str; 9] = [
+const SMALL_OBJECTS: [&str; 9] = [
     "index", "constraint", "view", "trigger", "function", "procedure", "role", "user", "type",
 ];
 
@@ -16,7 +16,7 @@ pub(super) fn destroys(text: &str) -> bool {
             .collect();
         match words.as_slice() {
             ["drop", what, ..] => {
-                !SMALL.contains(what)
+                !SMALL_OBJECTS.contains(what)
                     && matches!(
                         *what,
                         "database" | "schema" | "table" | "keyspace" | "owned" | "tablespace"

@@ -117,19 +117,19 @@ static ON_POOLS: [Deed; 4] = [
 ];
 
 /// Name prefixes of disks and partitions below `/dev`; followed by a letter, a digit, or nothing.
-const DISKS: [&str; 14] = [
+const DISK_PREFIXES: [&str; 14] = [
     "sd", "hd", "vd", "xvd", "dasd", "ada", "nvme", "mmcblk", "dm-", "md", "nbd", "disk", "rdisk",
     "pmem",
 ];
 
 /// Device names that are followed by a letter.
-const LETTERED: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
+const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 
 /// Directories of disks below `/dev`, and other devices that must not be written to.
-const WHOLE: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
+const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
 /// Block devices that hold no data of their own, and devices that are not disks.
-const OTHERS: [&str; 18] = [
+const HARMLESS_DEVICES: [&str; 18] = [
     "loop", "zram", "ram", "null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx",
     "std", "fd", "shm", "console", "tcp", "udp", "fuse",
 ];
@@ -196,15 +196,15 @@ fn is_disk(location: &Location) -> bool {
         // `/dev/$DISK`, for a `dd` that writes to it.
         return !whole;
     };
-    if WHOLE.contains(name) {
+    if DISK_DIRECTORIES.contains(name) {
         return below != ["control"];
     }
-    DISKS.iter().any(|beginning| {
+    DISK_PREFIXES.iter().any(|beginning| {
         let rest = name.strip_prefix(beginning);
         rest.is_some_and(|rest| match rest.chars().next() {
             // `/dev/sd?`
             None => !whole && below.is_empty(),
-            Some(next) if LETTERED.contains(beginning) => next.is_ascii_alphabetic(),
+            Some(next) if LETTERED_DISKS.contains(beginning) => next.is_ascii_alphabetic(),
             Some(next) => next.is_ascii_digit(),
         })
     })
@@ -213,7 +213,7 @@ fn is_disk(location: &Location) -> bool {
 /// True if the path could be a disk under any name: for programs that only handle disks.
 fn is_block_device(location: &Location) -> bool {
     location.device().is_some_and(|(names, _)| {
-        let other = |name: &&str| OTHERS.iter().any(|other| name.starts_with(other));
+        let other = |name: &&str| HARMLESS_DEVICES.iter().any(|other| name.starts_with(other));
         !names.first().is_some_and(other)
     })
 }

@@ -69,7 +69,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-const PROGRAMS: [&str; 16] = [
+const REMOVING_PROGRAMS: [&str; 16] = [
     "mv", "gmv", "tee", "truncate", "cp", "install", "ln", "dd", "rm", "unlink", "shred", "srm",
     "trash", "rmdir", "find", "rsync",
 ];
@@ -81,13 +81,13 @@ const START_UP: [&str; 14] = [
 ];
 
 /// Directories with keys, directly below a home.
-const KEYS: [&str; 3] = [".ssh", ".gnupg", ".password-store"];
+const KEY_DIRECTORIES: [&str; 3] = [".ssh", ".gnupg", ".password-store"];
 
 /// Directories below a home with most programs' settings.
-const SETTINGS: [&str; 2] = [".config", ".local"];
+const SETTINGS_DIRECTORIES: [&str; 2] = [".config", ".local"];
 
 /// Files with credentials, deeper below a home.
-const CREDENTIALS: [&[&str]; 3] = [
+const CREDENTIAL_FILES: [&[&str]; 3] = [
     &[".aws", "credentials"],
     &[".kube", "config"],
     &[".docker", "config.json"],
@@ -121,15 +121,15 @@ fn worth(value: &Value, place: &PathBase<'_>) -> Option<Worth> {
     }
     match location.below_home(place.home)?.as_slice() {
         [name] if START_UP.contains(name) => Some(Worth::Precious),
-        [name, below @ ..] if KEYS.contains(name) => {
+        [name, below @ ..] if KEY_DIRECTORIES.contains(name) => {
             let spare = below
                 .last()
                 .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name));
             (!spare).then_some(Worth::Precious)
         }
-        [name] if SETTINGS.contains(name) => Some(Worth::Settings),
+        [name] if SETTINGS_DIRECTORIES.contains(name) => Some(Worth::Settings),
         [name] if name.starts_with('.') && !is_copy(name) => Some(Worth::Dotfile),
-        path if CREDENTIALS.contains(&path) => Some(Worth::Dotfile),
+        path if CREDENTIAL_FILES.contains(&path) => Some(Worth::Dotfile),
         _ => None,
     }
 }
@@ -162,7 +162,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     }
     let name = ran
         .name()
-        .filter(|name| PROGRAMS.contains(name) && !ran.is_function)?;
+        .filter(|name| REMOVING_PROGRAMS.contains(name) && !ran.is_function)?;
     let arguments = ran.arguments();
     if has_any(arguments, &["--help", "--version"]) {
         return None;

@@ -54,7 +54,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-const PROGRAMS: [&str; 9] = [
+const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
@@ -70,14 +70,14 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
         let search = Search::read(&ran.words);
         let changes = |words: &Vec<Field>| {
             let program = words.first().and_then(|field| field.value.literal());
-            program.is_some_and(|program| PROGRAMS.contains(&program))
+            program.is_some_and(|program| MODE_PROGRAMS.contains(&program))
         };
         let hit = !search.is_narrowed
             && search.commands.iter().any(changes)
             && search.found.iter().any(whole);
         return hit.then(|| Hit::on(ran, arguments));
     }
-    if !PROGRAMS.contains(&name)
+    if !MODE_PROGRAMS.contains(&name)
         || !has_any(arguments, &["-R", "--recursive"])
         || has_any(arguments, &["--help"])
     {

@@ -65,19 +65,18 @@ static DEEDS: [Deed; 6] = [
 ];
 
 /// Writing to it acts immediately.
-const TRIGGER: &str = "/proc/sysrq-trigger";
+const SYSRQ_TRIGGER: &str = "/proc/sysrq-trigger";
 
 fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
-    let writes = ran
-        .redirections
-        .iter()
-        .any(|redirection| redirection.writes() && redirection.target.literal() == Some(TRIGGER));
+    let writes = ran.redirections.iter().any(|redirection| {
+        redirection.writes() && redirection.target.literal() == Some(SYSRQ_TRIGGER)
+    });
     let tees = || {
         ran.name() == Some("tee")
             && ran
                 .arguments()
                 .iter()
-                .any(|field| field.value.literal() == Some(TRIGGER))
+                .any(|field| field.value.literal() == Some(SYSRQ_TRIGGER))
     };
     (writes || deed(&DEEDS, ran).is_some() || tees()).then(|| Hit::on(ran, ran.arguments()))
 }

@@ -68,13 +68,13 @@ fn kills_all(arguments: &[Field]) -> bool {
 }
 
 /// Options of `pkill` and `killall` that select processes by their owner.
-const WHOSE: [&str; 5] = ["-u", "-U", "--euid", "--uid", "--user"];
+const OWNER_OPTIONS: [&str; 5] = ["-u", "-U", "--euid", "--uid", "--user"];
 
 /// Other options with a value that select processes, and those that only say what is sent.
-const NARROWING: [&str; 9] = [
+const SELECTING_OPTIONS: [&str; 9] = [
     "-P", "-g", "-G", "-s", "-t", "--parent", "--pgroup", "--session", "--terminal",
 ];
-const SAYING: [&str; 3] = ["--signal", "-n", "-d"];
+const OTHER_VALUED_OPTIONS: [&str; 3] = ["--signal", "-n", "-d"];
 
 /// True if the arguments select processes by user alone, or by a pattern that matches every name.
 fn names_all(arguments: &[Field]) -> bool {
@@ -83,10 +83,14 @@ fn names_all(arguments: &[Field]) -> bool {
     let mut words = arguments.iter();
     while let Some(field) = words.next() {
         let text = field.value.prefix();
-        let (is_whose, is_narrowing) = (WHOSE.contains(&text), NARROWING.contains(&text));
-        owned |= is_whose || has_any(std::slice::from_ref(field), &WHOSE) && !is_signal(text);
+        let (is_whose, is_narrowing) = (
+            OWNER_OPTIONS.contains(&text),
+            SELECTING_OPTIONS.contains(&text),
+        );
+        owned |=
+            is_whose || has_any(std::slice::from_ref(field), &OWNER_OPTIONS) && !is_signal(text);
         narrowed |= is_narrowing;
-        if is_whose || is_narrowing || SAYING.contains(&text) {
+        if is_whose || is_narrowing || OTHER_VALUED_OPTIONS.contains(&text) {
             words.next();
         } else if text.len() < 2 || !text.starts_with('-') {
             patterns.push(field);

@@ -1,7 +1,7 @@
 //! Words that say that a secret comes next: `--password`, `Bearer`, `X-Api-Key:`, and options in
 //! [`options`].
 
-use super::names::{MASK, bare, is_name};
+use super::names::{SECRET_MASK, bare, is_name};
 use super::options::{self, Takes};
 use super::words::Word;
 use crate::secrets::{SecretFilter, name_is_secret};
@@ -9,10 +9,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// The word after one of these is a credential (RFC 6750, RFC 7617).
-const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
+const AUTH_SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
 /// Headers with a credential, besides those with a telling name.
-const HEADERS: [&str; 4] = [
+const CREDENTIAL_HEADERS: [&str; 4] = [
     "authorization",
     "proxy-authorization",
     "cookie",
@@ -52,20 +52,21 @@ pub(super) struct Before {
 }
 
 /// Words of a command that are remembered.
-const WORDS: usize = 24;
+const MAX_REMEMBERED_WORDS: usize = 24;
 
 /// Words that print what is behind them.
-const PRINTERS: [&str; 2] = ["echo", "printf"];
+const PRINTING_COMMANDS: [&str; 2] = ["echo", "printf"];
 
 /// A line of a netrc file: `machine HOST login NAME password`.
-const NETRC: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "password")];
+const NETRC_KEYWORDS: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "password")];
 const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "password")];
 const NETRC_WORDS: usize = 5;
 
 impl Before {
     /// Another command begins; `is_piped`: its input is what the last one printed.
     pub(super) fn command_ended(&mut self, is_piped: bool, last_word: Option<Range<usize>>) {
-        let is_printed = |words: &[String]| words.len() >= 2 && PRINTERS.contains(&&*words[0]);
+        let is_printed =
+            |words: &[String]| words.len() >= 2 && PRINTING_COMMANDS.contains(&&*words[0]);
         let arguments = self
             .words
             .iter()
@@ -121,7 +122,7 @@ impl Before {
     }
 
     fn remember(&mut self, whole: &str) {
-        if self.words.len() < WORDS {
+        if self.words.len() < MAX_REMEMBERED_WORDS {
             self.words.push(whole.to_owned());
         }
         // `\n` stands for the end of a line in what `printf` and `echo -e` print.
@@ -141,7 +142,7 @@ impl Before {
                 at.is_some_and(|at| self.last[at] == *wanted)
             })
         };
-        is(&NETRC) || is(&NETRC_DEFAULT)
+        is(&NETRC_KEYWORDS) || is(&NETRC_DEFAULT)
     }
 
     fn announces(&self, text: &str, word: &Word, whole: &str) -> Option<Announced> {
@@ -165,17 +166,21 @@ impl Before {
         };
         let follows_label = self.previous.ends_with(':') && word.follows;
         match whole.rsplit_once(':') {
-            Some((name, scheme)) if is_name(name) && is(scheme, &SCHEMES[..2]) => {
+            Some((name, scheme)) if is_name(name) && is(scheme, &AUTH_SCHEMES[..2]) => {
                 return Some(Announced::Secret);
             }
-            None if is(whole, &SCHEMES[..1]) || follows_label && is(whole, &SCHEMES[..2]) => {
+            None if is(whole, &AUTH_SCHEMES[..1])
+                || follows_label && is(whole, &AUTH_SCHEMES[..2]) =>
+            {
                 return Some(Announced::Secret);
             }
             _ => {}
         }
-        if is(self.previous.trim_end_matches(':'), &HEADERS[..2])
-            && follows_label
-            && is(whole, &SCHEMES)
+        if is(
+            self.previous.trim_end_matches(':'),
+            &CREDENTIAL_HEADERS[..2],
+        ) && follows_label
+            && is(whole, &AUTH_SCHEMES)
         {
             return Some(Announced::Secret);
         }
@@ -198,10 +203,10 @@ impl Before {
         if !is_asked && !begins(text, word.range.start) {
             return None;
         }
-        if is(name, &HEADERS[2..]) {
+        if is(name, &CREDENTIAL_HEADERS[2..]) {
             return Some(Announced::Cookie);
         }
-        let is_known = is(name, &HEADERS);
+        let is_known = is(name, &CREDENTIAL_HEADERS);
         (is_known || is_field(name)).then(|| Announced::Field {
             name: name.to_owned(),
             is_header: is_known || is_asked || name.contains('-'),
@@ -219,7 +224,7 @@ impl Announced {
     ) -> Option<Range<usize>> {
         let range = word.range.clone();
         let value = &text[range.clone()];
-        let is_value = !value.starts_with(['-', '$']) && value != MASK;
+        let is_value = !value.starts_with(['-', '$']) && value != SECRET_MASK;
         match self {
             Self::Secret => is_value.then_some(range),
             Self::Named(name) => {
@@ -229,12 +234,16 @@ impl Announced {
             Self::User => options::password(text, range),
             Self::Cookie | Self::Assigned => options::assigned(text, range),
             Self::Field { name, is_header } => {
-                let is_scheme = SCHEMES.iter().any(|one| value.eq_ignore_ascii_case(one));
+                let is_scheme = AUTH_SCHEMES
+                    .iter()
+                    .any(|one| value.eq_ignore_ascii_case(one));
                 // `token: String` in a program is not a header.
                 let looks = *is_header
                     || follows_quote(text, range.start)
                     || value.bytes().any(|b| b.is_ascii_digit());
-                let is_known = HEADERS.iter().any(|one| name.eq_ignore_ascii_case(one));
+                let is_known = CREDENTIAL_HEADERS
+                    .iter()
+                    .any(|one| name.eq_ignore_ascii_case(one));
                 let is_secret = is_known || filter.is_secret(name.as_ref(), value.as_ref());
                 let is_value = is_value && !value.starts_with(['/', '{', '[', '&', '*']);
                 (is_value && looks && is_secret && !is_scheme).then_some(range)

@@ -3,24 +3,28 @@
 
 use std::ops::Range;
 
-const HEADER: &str = "-----BEGIN ";
-const DASHES: &str = "-----";
+const KEY_HEADER: &str = "-----BEGIN ";
+const HEADER_DASHES: &str = "-----";
 
 /// Shorter lines are not part of a key: encoders fill 64 or 70 columns, and the last few bytes of a
 /// key are worthless.
-const SHORTEST: usize = 16;
+const MIN_KEY_LINE_BYTES: usize = 16;
 
 /// Adds the parts of a text that look like lines of private keys.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let mut from = 0;
-    while let Some(at) = text[from..].find(HEADER) {
-        from += at + HEADER.len();
-        let label = text[from..].find(DASHES).map(|end| &text[from..from + end]);
+    while let Some(at) = text[from..].find(KEY_HEADER) {
+        from += at + KEY_HEADER.len();
+        let label = text[from..]
+            .find(HEADER_DASHES)
+            .map(|end| &text[from..from + end]);
         let Some(label) = label.filter(|label| is_label(label)) else {
             continue;
         };
-        from += label.len() + DASHES.len();
-        let end = text[from..].find(DASHES).map_or(text.len(), |at| from + at);
+        from += label.len() + HEADER_DASHES.len();
+        let end = text[from..]
+            .find(HEADER_DASHES)
+            .map_or(text.len(), |at| from + at);
         lines(text, from..end, found);
     }
 }
@@ -61,7 +65,7 @@ fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
 /// Base64 of random bytes has all kinds of characters. Names of programs and files rarely do.
 fn is_of_a_key(line: &str) -> bool {
     let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(is);
-    line.len() >= SHORTEST
+    line.len() >= MIN_KEY_LINE_BYTES
         && line
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b))

@@ -1,7 +1,7 @@
 //! Names that stand before values, and what stands in the place of a value.
 
 /// Stands where a secret was.
-pub(super) const MASK: &str = "[hidden]";
+pub(super) const SECRET_MASK: &str = "[hidden]";
 
 /// `NAME`, `--name`, `-H`, `+name` in a diff: what may stand before a value.
 pub(super) fn is_name(text: &str) -> bool {

@@ -28,7 +28,7 @@ struct CredentialOption {
     is_apart: bool,
 }
 
-const TAKEN: &[CredentialOption] = &[
+const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
     CredentialOption {
         programs: &["curl"],
         of: "",
@@ -175,7 +175,7 @@ const READ_FROM_INPUT: &[&[&str]] = &[
 const READ_PASSWORDS: &[&[&str]] = &[&["chpasswd"], &["sudo", "chpasswd"]];
 
 /// Commands by which a setting gets a value: its name and the value are words.
-const SETTINGS: &[&[&str]] = &[
+const SETTING_COMMANDS: &[&[&str]] = &[
     &["npm", "config", "set"],
     &["npm", "set"],
     &["pnpm", "config", "set"],
@@ -190,15 +190,15 @@ const SETTINGS: &[&[&str]] = &[
 ];
 
 /// Programs that take a password as a word of its own, without an option before it.
-const POSITIONAL: [&str; 1] = ["htpasswd"];
+const POSITIONAL_PROGRAMS: [&str; 1] = ["htpasswd"];
 
 /// Programs and subcommands that are in a table.
 pub(super) fn known(word: &str) -> Option<&'static str> {
     let name = file_name(word);
-    let mut names = TAKEN
+    let mut names = CREDENTIAL_OPTIONS
         .iter()
         .flat_map(|taken| taken.programs.iter().copied().chain([taken.of]))
-        .chain(POSITIONAL);
+        .chain(POSITIONAL_PROGRAMS);
     names.find(|known| !known.is_empty() && *known == name)
 }
 
@@ -218,7 +218,9 @@ pub(super) fn reads(words: &[String]) -> Option<Takes> {
 
 /// True if these words are the beginning of a command that sets something, so that a name follows.
 pub(super) fn sets(words: &[String]) -> bool {
-    SETTINGS.iter().any(|pattern| are_words_of(pattern, words))
+    SETTING_COMMANDS
+        .iter()
+        .any(|pattern| are_words_of(pattern, words))
 }
 
 /// True if the first word is the pattern's first, and the rest of the pattern follows in its order.
@@ -245,13 +247,13 @@ pub(super) fn is_password_next(words: &[String]) -> bool {
             .any(|option| !option.starts_with("--") && option.contains(letter))
     };
     let before = if has('n') { 1 } else { 2 };
-    POSITIONAL.contains(&file_name(first)) && has('b') && others.len() == before
+    POSITIONAL_PROGRAMS.contains(&file_name(first)) && has('b') && others.len() == before
 }
 
 fn options_of<'a>(
     programs: &'a [&'static str],
 ) -> impl Iterator<Item = &'static CredentialOption> + 'a {
-    TAKEN.iter().filter(|taken| {
+    CREDENTIAL_OPTIONS.iter().filter(|taken| {
         taken.programs.iter().any(|name| programs.contains(name))
             && (taken.of.is_empty() || programs.contains(&taken.of))
     })

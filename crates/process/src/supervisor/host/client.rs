@@ -4,7 +4,7 @@ use super::link::Link;
 use super::reap::{Ending, Unreaped, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;
-use crate::supervisor::VERSION;
+use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
@@ -23,11 +23,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a supervisor may take to send its hello.
-const HELLO: Duration = Duration::from_secs(1);
+const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long it may take to answer an order. It does nothing slow, so this is meant for overloaded
 /// machines; a stopped supervisor is given up.
-pub(super) const ANSWER: Duration = Duration::from_secs(10);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told
 /// to keep.
@@ -156,7 +156,7 @@ impl Supervised {
         let hello = tokio::select! {
             biased;
             event = self.event() => event,
-            () = clock.sleep(HELLO) => Err(Disconnected),
+            () = clock.sleep(HELLO_TIMEOUT) => Err(Disconnected),
         };
         let greeted = match hello {
             Ok((Event::Hello { version }, _)) => self.greet(version),
@@ -189,7 +189,7 @@ impl Supervised {
 
     /// Processes its hello.
     pub(super) fn greet(&mut self, version: u32) -> Result<(), StartError> {
-        self.is_greeted = version == VERSION;
+        self.is_greeted = version == PROTOCOL_VERSION;
         if self.is_greeted {
             Ok(())
         } else {
@@ -222,7 +222,7 @@ impl Supervised {
     /// Earlier ones are dropped.
     ///
     /// # Errors
-    /// It has ended, or has not answered within [`ANSWER`].
+    /// It has ended, or has not answered within [`ANSWER_TIMEOUT`].
     pub(super) async fn ask<T>(
         &mut self,
         order: &Order,
@@ -231,7 +231,7 @@ impl Supervised {
     ) -> Result<T, Disconnected> {
         self.order(order, fds).map_err(|_| Disconnected)?;
         let clock = Arc::clone(&self.clock);
-        let mut late = clock.sleep(ANSWER);
+        let mut late = clock.sleep(ANSWER_TIMEOUT);
         loop {
             let (event, _) = self.event_until(&mut late).await?;
             if let Some(answer) = read(event) {
@@ -248,7 +248,7 @@ impl Supervised {
             biased;
             event = self.event() => event,
             () = late => {
-                tracing::error!("a supervisor did not answer within {ANSWER:?}");
+                tracing::error!("a supervisor did not answer within {ANSWER_TIMEOUT:?}");
                 Err(Disconnected)
             }
         }

@@ -1,6 +1,6 @@
 //! The host's side of a shell that runs its own command line.
 
-use super::client::{ANSWER, Supervised};
+use super::client::{ANSWER_TIMEOUT, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{DirectStart, Event, Order};
 use agent_bash_core::StreamId;
@@ -48,7 +48,7 @@ impl Supervised {
         self.order(&Order::StartDirectly(start), &fds)
             .map_err(|_| StartError::Disconnected)?;
         let clock = Arc::clone(&self.clock);
-        let mut late = clock.sleep(ANSWER);
+        let mut late = clock.sleep(ANSWER_TIMEOUT);
         loop {
             let (event, fds) = self.event_until(&mut late).await?;
             match event {

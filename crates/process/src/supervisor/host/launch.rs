@@ -7,7 +7,7 @@ use super::reap::Count;
 use super::start_error::StartError;
 use crate::refused::explained;
 use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
-use crate::supervisor::{HERE, IN_SESSION, NAME, Token};
+use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT, Token};
 use crate::unresolvable_cwd::is_cut_off;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
@@ -52,7 +52,7 @@ struct Ahead {
 }
 
 /// The prefix of our own variables.
-const OWN: &[u8] = b"AGENT_BASH_";
+const OWN_VARIABLE_PREFIX: &[u8] = b"AGENT_BASH_";
 
 /// Compares how they are started.
 impl PartialEq for Supervisor {
@@ -227,7 +227,7 @@ impl Supervisor {
         if matches!(self.how, How::Fallback(_)) {
             return;
         }
-        let is_own = |name: &OsString| name.as_bytes().starts_with(OWN);
+        let is_own = |name: &OsString| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX);
         let own = env.iter().filter(|(name, _)| is_own(name));
         let env: BTreeMap<_, _> = own
             .map(|(name, value)| (name.clone(), value.clone()))
@@ -261,7 +261,7 @@ impl Supervisor {
                 keep_cwd,
                 in_session,
             } => {
-                let here = keep_cwd.then_some(HERE);
+                let here = keep_cwd.then_some(SAME_DIRECTORY_ARGUMENT);
                 let words = here.into_iter().chain(in_session.then_some(IN_SESSION));
                 let child = spawn(path, words, env, theirs.into()).map_err(spawn_error)?;
                 Ok((child, self.unreaped.one()))
@@ -293,7 +293,7 @@ fn spawn(
     )]
     let mut command = Command::new(program);
     command
-        .arg0(NAME)
+        .arg0(PROCESS_NAME)
         .args(words)
         .env_clear()
         .envs(env)

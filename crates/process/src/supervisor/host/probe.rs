@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How long closing a box may take. Looking at a file system that does not answer would take for
 /// ever.
-const LIMIT: Duration = Duration::from_millis(500);
+const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Supervisor {
     /// Returns what a sandbox of the best tier enforces here. The first time takes a few
@@ -87,8 +87,8 @@ impl Supervisor {
         let started = tokio::select! {
             biased;
             started = supervised.start(start, None) => started,
-            () = clock.sleep(LIMIT) => {
-                let late = format!("it was not set up within {} ms", LIMIT.as_millis());
+            () = clock.sleep(PROBE_TIMEOUT) => {
+                let late = format!("it was not set up within {} ms", PROBE_TIMEOUT.as_millis());
                 Err(StartError::Sandbox(late))
             }
         };

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 /// yet, and processes that can still write to these pipes. Returns how many there were.
 pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     /// Maximum number of rounds: each one hits what was forked during the previous one.
-    const ROUNDS: usize = 100;
+    const MAX_ROUNDS: usize = 100;
     let pipes: Vec<u64> = output
         .iter()
         .filter_map(|pipe| rustix::fs::fstat(pipe).ok())
@@ -31,7 +31,7 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
             && (process.session == leader || proc_scan::writes_to(process.pid, &pipes))
     };
     let mut ended = 0;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut found = false;
         for process in proc_scan::processes().into_iter().filter(is_left) {
             let Ok(handle) = ProcessHandle::open(process.pid) else {

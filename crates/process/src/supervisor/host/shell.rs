@@ -1,6 +1,6 @@
 //! A shell that waits for its script, below a supervisor.
 
-use super::client::{ANSWER, Supervised};
+use super::client::{ANSWER_TIMEOUT, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
@@ -95,7 +95,7 @@ impl Supervised {
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
     pub async fn started(&mut self) -> Result<ShellFds, StartError> {
         let clock = Arc::clone(&self.clock);
-        let mut late = clock.sleep(ANSWER);
+        let mut late = clock.sleep(ANSWER_TIMEOUT);
         loop {
             let event = self.event_until(&mut late).await?;
             if let Some(fds) = self.shell(event)? {

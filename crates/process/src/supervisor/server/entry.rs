@@ -8,7 +8,7 @@ use crate::proc_scan;
 use crate::refused::refused;
 use crate::supervisor::channel::{self, Wait};
 use crate::supervisor::protocol::Event;
-use crate::supervisor::{HERE, IN_SESSION, NAME};
+use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -30,7 +30,7 @@ pub struct Token(());
 /// those of resource limits inherited from the host (a write beyond a limit then fails as on a full
 /// disk). They get handlers that do nothing: unlike ignored signals, handlers are not inherited by
 /// the shells it starts.
-const WITHSTOOD: [i32; 12] = [
+const IGNORED_SIGNALS: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
     SIGXCPU, SIGXFSZ,
 ];
@@ -43,10 +43,10 @@ pub fn init() -> Token {
     // The same program is also the launcher of boxes.
     agent_bash_sandbox::init();
     let mut args = std::env::args_os();
-    if args.next().is_some_and(|name| name == NAME) {
+    if args.next().is_some_and(|name| name == PROCESS_NAME) {
         let words: Vec<OsString> = args.collect();
         let has = |word: &str| words.iter().any(|it| it == word);
-        let code = match supervise(has(HERE), has(IN_SESSION)) {
+        let code = match supervise(has(SAME_DIRECTORY_ARGUMENT), has(IN_SESSION)) {
             Ok(()) => 0,
             Err(error) => error.raw_os_error().unwrap_or(1),
         };
@@ -107,7 +107,7 @@ fn prepare(in_session: bool) -> io::Result<Tree> {
     } else {
         Vec::new()
     };
-    for signal in WITHSTOOD {
+    for signal in IGNORED_SIGNALS {
         if ignored.contains(&signal) {
             continue;
         }

@@ -8,7 +8,7 @@
 //! `crates/exec/tests/it/fallback.rs`.
 
 use super::launch::Starter;
-use super::marked_processes::{Marked, VARIABLE};
+use super::marked_processes::{CALL_VARIABLE, Marked};
 use super::serve::Server;
 use super::tree::Tree;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(in crate::supervisor) fn start(
     let inode = rustix::fs::fstat(&socket)?.st_ino;
     let mark = format!("{}.{inode}", std::process::id());
     let mut env = env.clone();
-    env.insert(VARIABLE.into(), mark.clone().into());
+    env.insert(CALL_VARIABLE.into(), mark.clone().into());
     let server = Server::new(
         socket,
         Tree::Marked(Marked::new(mark)),

@@ -10,7 +10,7 @@ use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 /// How often members are looked at where the system refuses pidfds.
-pub(super) const LOOK: Duration = Duration::from_millis(10);
+pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// For polling without waiting.
 const AT_ONCE: Timespec = Timespec {
@@ -83,7 +83,7 @@ impl Handles {
 
     /// When to look for ended members without a descriptor; `None` if all have one.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
-        self.without_pidfd().next().map(|_| now + LOOK)
+        self.without_pidfd().next().map(|_| now + POLL_INTERVAL)
     }
 
     fn without_pidfd(&self) -> impl Iterator<Item = &ProcessHandle> {

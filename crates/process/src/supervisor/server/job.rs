@@ -6,7 +6,9 @@
 //! connections (`job_client`).
 
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
-use crate::supervisor::job_directory::{ENTRY, JobDirectory, JobEnd, NEW_END, NEW_ENTRY, OUTPUT};
+use crate::supervisor::job_directory::{
+    ENTRY_FILE, JobDirectory, JobEnd, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
+};
 use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
 use agent_bash_core::{Ending, Survivor, Timestamp};
 use rustix::process::Signal;
@@ -23,7 +25,7 @@ const MAX_VISITORS: usize = 32;
 
 /// After all processes have ended: how long an outside process that holds the output may take to
 /// release it. Likewise for the remaining processes if the shell was killed.
-const DRAIN: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A supervisor's job.
 #[derive(Debug)]
@@ -31,7 +33,7 @@ pub(super) struct Job {
     directory: JobDirectory,
     listener: UnixListener,
     visitors: Vec<Visitor>,
-    /// [`NEW_END`].
+    /// [`NEW_END_FILE`].
     reserved: File,
     /// The job's output file; `None` for adopted survivors, whose file is their call's.
     output: Option<File>,
@@ -90,7 +92,7 @@ impl Job {
     /// Takes over a job whose shell waits for its script; to be followed by [`Job::run`].
     pub(super) fn take(detach: &Detach, stdin: Option<OwnedFd>, now: Instant) -> io::Result<Self> {
         let mut job = Self::open(&detach.directory)?;
-        job.output = Some(job.directory.file(OUTPUT, true)?);
+        job.output = Some(job.directory.file(OUTPUT_FILE, true)?);
         job.stdin = stdin;
         job.completion_status = detach.completion_status;
         let after = Duration::from_millis(detach.limit_ms);
@@ -112,7 +114,7 @@ impl Job {
             .write_all(commit.as_bytes())
             .inspect_err(|_| {
                 // The shell has already ended. Nothing has run, so no job must be visible.
-                let _ = self.directory.rename(ENTRY, NEW_ENTRY);
+                let _ = self.directory.rename(ENTRY_FILE, NEW_ENTRY_FILE);
             })
     }
 
@@ -126,7 +128,7 @@ impl Job {
     fn open(directory: &OsStr) -> io::Result<Self> {
         let directory = JobDirectory::open(Path::new(directory))?;
         Ok(Self {
-            reserved: directory.file(NEW_END, false)?,
+            reserved: directory.file(NEW_END_FILE, false)?,
             listener: directory.listen()?,
             directory,
             visitors: Vec::new(),
@@ -142,7 +144,7 @@ impl Job {
     }
 
     fn commit(&self) -> io::Result<()> {
-        self.directory.rename(NEW_ENTRY, ENTRY)
+        self.directory.rename(NEW_ENTRY_FILE, ENTRY_FILE)
     }
 
     /// A duplicate descriptor of the output file, for the relay.
@@ -184,7 +186,7 @@ impl Job {
             self.drained = None;
             return seen.all_read;
         }
-        now >= *self.drained.get_or_insert(now + DRAIN)
+        now >= *self.drained.get_or_insert(now + DRAIN_TIMEOUT)
     }
 
     /// True if nothing more is read: the job has ended, and so have all processes that print.

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 
 /// Interval between rounds of SIGKILL. A round reads `/proc` for every direct child, so it is not
 /// run for every SIGCHLD.
-const ROUND: Duration = Duration::from_millis(2);
+const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// A process that is alive this long after the first SIGKILL is in uninterruptible sleep, and is
 /// reported as a survivor.
-const PATIENCE: Duration = Duration::from_millis(700);
+const KILL_TIMEOUT: Duration = Duration::from_millis(700);
 
 /// Interval between rounds after that.
 const SLOW_ROUND: Duration = Duration::from_millis(200);
 
 /// Polling interval for a stopped shell. It does not reap its children, so nothing signals when
 /// they have ended.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Rounds of SIGKILL until all processes have ended.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,12 @@ impl Rounds {
         if now < self.next {
             return false;
         }
-        self.next = now + if self.is_late(now) { SLOW_ROUND } else { ROUND };
+        self.next = now
+            + if self.is_late(now) {
+                SLOW_ROUND
+            } else {
+                KILL_INTERVAL
+            };
         true
     }
 
@@ -69,7 +74,7 @@ impl Rounds {
     }
 
     fn is_late(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.since) >= PATIENCE
+        now.saturating_duration_since(self.since) >= KILL_TIMEOUT
     }
 }
 
@@ -85,7 +90,7 @@ impl Stopped {
         if now < self.look {
             return false;
         }
-        self.look = now + LOOK;
+        self.look = now + POLL_INTERVAL;
         tree.is_alone(self.pid)
     }
 }
@@ -125,7 +130,7 @@ impl Ladder {
         }
         if stop_shell && let Some(pid) = shell {
             tree.stop_and_terminate(pid);
-            let look = now + LOOK;
+            let look = now + POLL_INTERVAL;
             return Self::Grace {
                 until: now + grace,
                 stopped: Some(Stopped { pid, look }),
@@ -148,13 +153,13 @@ impl Ladder {
         shell: Option<i32>,
     ) -> Self {
         /// Maximum time between SIGHUP and SIGTERM.
-        const LONGEST: Duration = Duration::from_millis(500);
+        const MAX_HANGUP_TIME: Duration = Duration::from_millis(500);
         if grace.is_zero() {
             return Self::begin(tree, now, grace, shell, false);
         }
         tree.hang_up(shell);
         Self::HungUp {
-            next: now + (grace / 4).min(LONGEST),
+            next: now + (grace / 4).min(MAX_HANGUP_TIME),
             until: now + grace,
         }
     }

@@ -10,7 +10,9 @@
 use super::report::Report;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Phase, Shell};
-use super::shell_command::{CONTROL_FD, EXPORTS_FD, REPORT, SCRIPT_FD, STATUS_FD, ShellCommand};
+use super::shell_command::{
+    CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, ShellCommand,
+};
 use super::terminal::Terminal;
 use super::trace::{self, Before, Tracer};
 use super::{leader, limits};
@@ -117,7 +119,10 @@ fn launch_one(
     let fifo = confined.as_ref().map(SandboxedStart::report);
     let report = Report::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;
     let script_fd = script.as_raw_fd();
-    let mut places = vec![(SCRIPT_FD, script_fd.to_string()), (REPORT, report.path())];
+    let mut places = vec![
+        (SCRIPT_FD, script_fd.to_string()),
+        (REPORT_PLACEHOLDER, report.path()),
+    ];
     let numbers = reported.iter();
     places.extend(numbers.map(|(place, socket)| (*place, socket.as_raw_fd().to_string())));
     let shell = ShellCommand::of(start, &places);
@@ -286,7 +291,7 @@ fn on_terminal(
         &[
             (SCRIPT_FD, script_fd.to_string()),
             (CONTROL_FD, control_fd.to_string()),
-            (REPORT, report.path()),
+            (REPORT_PLACEHOLDER, report.path()),
         ],
     );
     let command = match &confined {

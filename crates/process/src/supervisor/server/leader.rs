@@ -14,11 +14,11 @@ use std::os::unix::ffi::OsStrExt;
 
 /// `POSIX_SPAWN_SETSID` of `<spawn.h>`, standardised in 2024; nix has no name for it yet.
 #[cfg(target_os = "linux")]
-const SETSID: PosixSpawnFlags = PosixSpawnFlags::from_bits_retain(0x80);
+const SETSID_FLAG: PosixSpawnFlags = PosixSpawnFlags::from_bits_retain(0x80);
 
 /// Elsewhere: a new process group.
 #[cfg(not(target_os = "linux"))]
-const SETSID: PosixSpawnFlags = PosixSpawnFlags::POSIX_SPAWN_SETPGROUP;
+const SETSID_FLAG: PosixSpawnFlags = PosixSpawnFlags::POSIX_SPAWN_SETPGROUP;
 
 /// Starts it with `env` and its changes. It inherits `inherited` under their current numbers.
 pub(super) fn start(
@@ -63,7 +63,9 @@ pub(super) fn start(
     }
     let mut attributes = PosixSpawnAttr::init()?;
     attributes.set_flags(
-        SETSID | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
+        SETSID_FLAG
+            | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF
+            | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK,
     )?;
     attributes.set_sigdefault(&SigSet::all())?;
     attributes.set_sigmask(&SigSet::empty())?;

@@ -5,7 +5,7 @@
 //! A process that removes all of these (a double fork into a new session with an empty environment
 //! and its output closed) is not found.
 
-use super::handles::{Handles, LOOK};
+use super::handles::{Handles, POLL_INTERVAL};
 use super::reaped::{Reaped, shell_end};
 use crate::proc_scan;
 use agent_bash_os::{ProcessHandle, ProcessInfo};
@@ -16,12 +16,12 @@ use std::os::fd::BorrowedFd;
 use std::time::Instant;
 
 /// The environment variable that marks a call's processes.
-pub(super) const VARIABLE: &str = "AGENT_BASH_CALL";
+pub(super) const CALL_VARIABLE: &str = "AGENT_BASH_CALL";
 
 /// The processes of the shells that one thread starts one after another.
 #[derive(Debug)]
 pub(super) struct Marked {
-    /// Value of [`VARIABLE`].
+    /// Value of [`CALL_VARIABLE`].
     value: String,
     shell: Option<Leader>,
     /// Processes found so far.
@@ -80,7 +80,7 @@ impl Marked {
     /// When to [`Self::reap`] if no descriptor says so; `None` if there is one for every process.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let shell = self.unreaped().filter(|shell| shell.pidfd().is_none());
-        let shell = shell.map(|_| now + LOOK);
+        let shell = shell.map(|_| now + POLL_INTERVAL);
         shell.or_else(|| self.known.next_look(now))
     }
 
@@ -121,7 +121,7 @@ impl Marked {
             return Vec::new();
         };
         let own = std::process::id().cast_signed();
-        let entry = format!("{VARIABLE}={}", self.value);
+        let entry = format!("{CALL_VARIABLE}={}", self.value);
         let all: Vec<ProcessInfo> = proc_scan::processes()
             .into_iter()
             .filter(|process| {

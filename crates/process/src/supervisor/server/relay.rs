@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Bytes read at once: the capacity of a pipe.
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The pipes being read, each with its file.
 #[derive(Debug, Default)]
@@ -76,7 +76,7 @@ impl Relay {
         if self.pairs.is_empty() {
             return;
         }
-        let mut buffer = vec![0u8; BUFFER];
+        let mut buffer = vec![0u8; BUFFER_BYTES];
         let (quota, dropped) = (&mut self.quota, &mut self.dropped);
         self.pairs
             .retain_mut(|pair| match rustix::io::read(&pair.pipe, &mut buffer) {

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
 /// Capacity of a pipe.
-const PIPE: usize = 64 * 1024;
+const PIPE_BYTES: usize = 64 * 1024;
 
 /// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A
 /// pipe rather than a file, so that a limit on file sizes does not apply.
@@ -56,7 +56,7 @@ impl Report {
         let mut buffer = [0; 4096];
         while let Ok(count) = rustix::io::read(&self.read, &mut buffer)
             && count > 0
-            && text.len() < PIPE
+            && text.len() < PIPE_BYTES
         {
             text.extend_from_slice(&buffer[..count]);
         }

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The time limit of each message of a launcher, which waits only for the kernel.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]
@@ -140,7 +140,7 @@ impl SandboxedStart {
     /// Waits until the shell runs in it; if it never will, the launcher is killed.
     pub(super) fn closed(self, launcher: i32) -> Result<Closed, SandboxError> {
         let held_back = self.held_back;
-        let reported = self.start.report(PATIENCE);
+        let reported = self.start.report(MESSAGE_TIMEOUT);
         let closed = reported.and_then(|ready| {
             let watched = ready.watched.map(|watched| {
                 watching(

@@ -17,7 +17,7 @@ use super::shell::{Phase, Shell};
 use super::terminal::Continued;
 use super::trace::Tracer;
 use super::tree::Tree;
-use crate::supervisor::VERSION;
+use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use crate::supervisor::shell_directory::sweep;
@@ -103,7 +103,12 @@ impl Server {
 
     /// Runs until the host is gone and no processes are left.
     pub(super) fn run(mut self) {
-        self.tell(&Event::Hello { version: VERSION }, &[]);
+        self.tell(
+            &Event::Hello {
+                version: PROTOCOL_VERSION,
+            },
+            &[],
+        );
         loop {
             self.wait();
             if self.host != Host::Disconnected {

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 pub(super) const SCRIPT_FD: &str = "{script_fd}";
 
 /// Placeholder in an argument for the path of the report pipe.
-pub(super) const REPORT: &str = "{report}";
+pub(super) const REPORT_PLACEHOLDER: &str = "{report}";
 
 /// Placeholder in an argument for the number of the control pipe's descriptor, where that is not
 /// stdin.
@@ -133,7 +133,7 @@ mod tests {
     fn places_in_arguments_are_filled_in() {
         let places = [
             (SCRIPT_FD, "7".to_owned()),
-            (REPORT, "/proc/1/fd/2".to_owned()),
+            (REPORT_PLACEHOLDER, "/proc/1/fd/2".to_owned()),
         ];
         let text = filled_in(
             OsStr::new("read -u {script_fd}; exec {script_fd}<&- >{report}"),

@@ -31,7 +31,7 @@ impl Terminal {
 /// Intervals at which a continued group is looked at again. Together they bridge the time for which
 /// a member that has been preempted between two system calls may have to wait for a busy machine's
 /// CPU.
-const LOOKS: [Duration; 6] = [
+const LOOK_INTERVALS: [Duration; 6] = [
     Duration::from_millis(2),
     Duration::from_millis(8),
     Duration::from_millis(30),
@@ -62,7 +62,7 @@ impl Continued {
         // The child has not been reaped, so its pid and process group are its own.
         let group = rustix::process::getpgid(Some(child)).ok()?;
         send_continue(group);
-        let mut looks = LOOKS.iter();
+        let mut looks = LOOK_INTERVALS.iter();
         let next = now + *looks.next()?;
         Some(Self { group, looks, next })
     }

@@ -39,13 +39,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The time limit for completing a record when the call has ended.
-const PATIENCE: Duration = Duration::from_secs(5);
+const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time limit for closing a change set that no call waits for.
 const PATIENCE_AT_END: Duration = Duration::from_secs(30);
 
 /// The error if the recording thread hangs or has ended.
-const SILENT: &str = "the recorder does not answer";
+const UNRESPONSIVE_REASON: &str = "the recorder does not answer";
 
 /// Checks whether this process may trace programs, as far as it can without starting one.
 ///
@@ -135,8 +135,8 @@ impl Tracer {
         };
         let (tell, told) = channel();
         self.orders.give(Order::Record(set, Some((tell, go_on))));
-        let told = told.recv_timeout(PATIENCE);
-        told.unwrap_or_else(|_| Traced::incomplete(SILENT))
+        let told = told.recv_timeout(COMPLETION_TIMEOUT);
+        told.unwrap_or_else(|_| Traced::incomplete(UNRESPONSIVE_REASON))
     }
 
     /// Readable when the change set is full, so that the call must be ended.
@@ -155,7 +155,7 @@ impl Tracer {
     /// Ends the record of a call and returns how complete it is. Changes of continuing processes,
     /// these and unknown ones, go to separate change sets.
     pub(super) fn stop(&self, go_on: Option<LiveProcesses>) -> Traced {
-        self.stop_within(PATIENCE, go_on)
+        self.stop_within(COMPLETION_TIMEOUT, go_on)
     }
 
     /// Closes the background change sets, because no process remains.
@@ -184,7 +184,7 @@ impl Tracer {
         let told = told.recv_timeout(patience);
         let is_idle = |traced: &Traced| none_continues && !traced.full;
         self.is_idle.set(told.as_ref().is_ok_and(is_idle));
-        told.unwrap_or_else(|_| Traced::incomplete(SILENT))
+        told.unwrap_or_else(|_| Traced::incomplete(UNRESPONSIVE_REASON))
     }
 }
 

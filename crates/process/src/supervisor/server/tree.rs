@@ -230,11 +230,11 @@ fn name_of(pid: i32, boot: &[u8]) -> String {
     }
     let name = proc_scan::name(pid).map(|name| command_line(&[name], b""));
     name.filter(|name| !name.is_empty())
-        .unwrap_or_else(|| UNKNOWN.to_owned())
+        .unwrap_or_else(|| UNKNOWN_NAME.to_owned())
 }
 
 /// The name of a process for which the system does not tell one.
-const UNKNOWN: &str = "(its name is hidden)";
+const UNKNOWN_NAME: &str = "(its name is hidden)";
 
 /// True if a process group contains none of the excluded processes.
 fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
@@ -303,7 +303,7 @@ fn kill_children(spared: &BTreeSet<i32>, foreign_group: Option<i32>) {
 
 /// The reported name of a forked shell, whose arguments are our wrapper rather than the user's
 /// command.
-pub(super) const SUBSHELL: &str = "bash (subshell)";
+pub(super) const SUBSHELL_NAME: &str = "bash (subshell)";
 
 /// A command line as survivors are reported with it: at most 200 characters, without control
 /// characters.
@@ -313,7 +313,7 @@ pub fn shown_command_line(arguments: &[Vec<u8>]) -> String {
 
 pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
     if !boot.is_empty() && arguments.iter().any(|argument| argument == boot) {
-        return SUBSHELL.to_owned();
+        return SUBSHELL_NAME.to_owned();
     }
     let line = arguments
         .iter()
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn every_process_has_a_name() {
-        assert_eq!(name_of(-1, b""), UNKNOWN);
+        assert_eq!(name_of(-1, b""), UNKNOWN_NAME);
         assert!(!name_of(own_pid(), b"").is_empty());
     }
 
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(command_line(&arguments(&["a\x1b[31m\nb"]), b""), "a [31m b");
         assert_eq!(
             command_line(&arguments(&["bash", "-c", "BOOT"]), b"BOOT"),
-            SUBSHELL
+            SUBSHELL_NAME
         );
         let long = command_line(&arguments(&[&"ä".repeat(500)]), b"");
         assert_eq!(long.chars().count(), MAX_COMMAND + 1);

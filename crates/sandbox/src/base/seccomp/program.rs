@@ -57,7 +57,7 @@ pub(crate) enum Half {
 }
 
 /// The kernel's value for this architecture.
-pub(crate) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+pub(crate) const AUDIT_ARCH: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
     Some(0xC000_00B7)
@@ -66,27 +66,27 @@ pub(crate) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 };
 
 /// This bit marks system call numbers of the x32 ABI.
-const X32: u32 = 0x4000_0000;
+const X32_BIT: u32 = 0x4000_0000;
 
 // Instructions of linux/bpf_common.h: load a word, and, jump if equal, jump if any bit is set,
 // return.
-const LOAD: u16 = 0x20;
-const AND: u16 = 0x54;
+const BPF_LOAD: u16 = 0x20;
+const BPF_AND: u16 = 0x54;
 const JUMP_EQUAL: u16 = 0x15;
 const JUMP_SET: u16 = 0x45;
-const RETURN: u16 = 0x06;
+const BPF_RETURN: u16 = 0x06;
 
 // Offsets in `struct seccomp_data`.
-const NUMBER: u32 = 0;
-const TABLE: u32 = 4;
-const ARGUMENTS: u32 = 16;
+const NUMBER_OFFSET: u32 = 0;
+const ARCH_OFFSET: u32 = 4;
+const ARGUMENTS_OFFSET: u32 = 16;
 
 // Actions, as in linux/seccomp.h.
-const ALLOW: u32 = 0x7FFF_0000;
-const ERRNO: u32 = 0x0005_0000;
-const LATER: u32 = 0x7FC0_0000;
+const RET_ALLOW: u32 = 0x7FFF_0000;
+const RET_ERRNO: u32 = 0x0005_0000;
+const RET_USER_NOTIF: u32 = 0x7FC0_0000;
 /// `SIGSYS`.
-const TRAP: u32 = 0x0003_0000;
+const RET_TRAP: u32 = 0x0003_0000;
 
 /// Returns the instructions; `None` if a rule is longer than a jump reaches.
 pub(crate) fn assemble(
@@ -97,20 +97,20 @@ pub(crate) fn assemble(
     let (others, x32) = match elsewhere {
         Elsewhere::Absent => {
             let absent = answer(FilterAction::Error(libc::ENOSYS));
-            (vec![statement(RETURN, TRAP)], absent)
+            (vec![statement(BPF_RETURN, RET_TRAP)], absent)
         }
         Elsewhere::Notify(numbers) => {
             let later = answer(FilterAction::Notify);
-            let mut others = vec![statement(LOAD, NUMBER)];
+            let mut others = vec![statement(BPF_LOAD, NUMBER_OFFSET)];
             for number in *numbers {
                 others.extend([jump(JUMP_EQUAL, *number, 0, 1), later.clone()]);
             }
-            others.push(statement(RETURN, ALLOW));
+            others.push(statement(BPF_RETURN, RET_ALLOW));
             (others, later)
         }
     };
     let mut program = vec![
-        statement(LOAD, TABLE),
+        statement(BPF_LOAD, ARCH_OFFSET),
         jump(
             JUMP_EQUAL,
             architecture,
@@ -119,9 +119,9 @@ pub(crate) fn assemble(
         ),
     ];
     program.extend(others);
-    program.push(statement(LOAD, NUMBER));
+    program.push(statement(BPF_LOAD, NUMBER_OFFSET));
     if cfg!(target_arch = "x86_64") {
-        program.extend([jump(JUMP_SET, X32, 0, 1), x32]);
+        program.extend([jump(JUMP_SET, X32_BIT, 0, 1), x32]);
     }
     for rule in rules {
         let body = body(rule)?;
@@ -129,7 +129,7 @@ pub(crate) fn assemble(
         program.push(jump(JUMP_EQUAL, rule.number as u32, 0, over));
         program.extend(body);
     }
-    program.push(statement(RETURN, ALLOW));
+    program.push(statement(BPF_RETURN, RET_ALLOW));
     Some(program)
 }
 
@@ -141,9 +141,9 @@ fn body(rule: &Rule) -> Option<BpfProgram> {
         for test in case.tests.iter().rev() {
             let over = u8::try_from(rest.len()).ok()?;
             let (holds, fails) = if test.equal { (0, over) } else { (over, 0) };
-            let mut tested = vec![statement(LOAD, offset(test))];
+            let mut tested = vec![statement(BPF_LOAD, offset(test))];
             if test.mask != u32::MAX {
-                tested.push(statement(AND, test.mask));
+                tested.push(statement(BPF_AND, test.mask));
             }
             tested.push(jump(JUMP_EQUAL, test.value, holds, fails));
             tested.extend(rest);
@@ -152,7 +152,7 @@ fn body(rule: &Rule) -> Option<BpfProgram> {
         body.extend(rest);
     }
     if rule.cases.iter().all(|case| !case.tests.is_empty()) {
-        body.push(statement(RETURN, ALLOW));
+        body.push(statement(BPF_RETURN, RET_ALLOW));
     }
     Some(body)
 }
@@ -163,15 +163,15 @@ fn offset(test: &Test) -> u32 {
         Half::Low => high_first,
         Half::High => !high_first,
     };
-    ARGUMENTS + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
+    ARGUMENTS_OFFSET + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
 }
 
 fn answer(answer: FilterAction) -> sock_filter {
     let action = match answer {
-        FilterAction::Error(errno) => ERRNO | errno as u32,
-        FilterAction::Notify => LATER,
+        FilterAction::Error(errno) => RET_ERRNO | errno as u32,
+        FilterAction::Notify => RET_USER_NOTIF,
     };
-    statement(RETURN, action)
+    statement(BPF_RETURN, action)
 }
 
 fn statement(code: u16, k: u32) -> sock_filter {

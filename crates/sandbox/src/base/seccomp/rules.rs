@@ -10,7 +10,7 @@ const SYS_OPEN_TREE_ATTR: i64 = 467;
 const SYS_FILE_SETATTR: i64 = 469;
 
 /// System calls that a sandbox refuses with `EPERM`, as without the privilege.
-const FORBIDDEN: [i64; 26] = [
+const FORBIDDEN_CALLS: [i64; 26] = [
     // Mounts.
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -48,7 +48,7 @@ const FORBIDDEN: [i64; 26] = [
 
 /// System calls with alternatives that can be filtered. Their arguments are in memory, which a
 /// filter cannot read.
-const ABSENT: [i64; 5] = [
+const ABSENT_CALLS: [i64; 5] = [
     libc::SYS_openat2,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -58,7 +58,7 @@ const ABSENT: [i64; 5] = [
 
 /// `CLONE_NEW…` of every namespace. The bit of the time namespace is part of the exit signal in
 /// `clone`, which cannot create one.
-const NAMESPACES: [i32; 7] = [
+const NAMESPACE_FLAGS: [i32; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWUTS,
@@ -138,8 +138,8 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
     rules.extend(modes());
     rules.extend(opening(shortening));
     let always = |errno| move |number| rule(number, vec![deny(errno, vec![])]);
-    rules.extend(FORBIDDEN.map(always(EPERM)));
-    rules.extend(ABSENT.map(always(ENOSYS)));
+    rules.extend(FORBIDDEN_CALLS.map(always(EPERM)));
+    rules.extend(ABSENT_CALLS.map(always(ENOSYS)));
     rules.push(always(EOPNOTSUPP)(SYS_FILE_SETATTR));
     rules
 }
@@ -166,7 +166,7 @@ fn ioctl() -> Rule {
 }
 
 fn namespaces(argument: u8) -> Case {
-    let all = NAMESPACES.iter().fold(0, |all, one| all | *one as u32);
+    let all = NAMESPACE_FLAGS.iter().fold(0, |all, one| all | *one as u32);
     deny(EPERM, vec![any_of(argument, all)])
 }
 
@@ -195,9 +195,9 @@ fn socket(network: Network, tier: Tier) -> Vec<Case> {
 
 /// Stream and seqpacket pairs stay connected. A datagram pair could send to any address.
 fn socketpair() -> Vec<Case> {
-    const TYPE: u32 = 0xF;
+    const SOCKET_TYPE_BITS: u32 = 0xF;
     let kind = |kind: i32| Test {
-        mask: TYPE,
+        mask: SOCKET_TYPE_BITS,
         ..differs(1, kind as u32)
     };
     vec![

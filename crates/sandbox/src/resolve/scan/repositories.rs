@@ -9,19 +9,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Configuration, and the file that says where configuration and hooks are.
-const READ: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
+const READ_FILES: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
 
 /// The files that are read of a linked worktree's git directory.
-const READ_OF_WORKTREE: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
+const READ_WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
 /// The steps of a stopped rebase.
-const TODO: &str = "rebase-merge/git-rebase-todo";
+const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
 
 /// The maximum number of repositories, the depth below `modules`, and the maximum number of bytes
 /// read of a file.
-const MOST: usize = 200;
-const DEPTH: usize = 6;
-const BYTES: u64 = 1 << 20;
+const MAX_REPOSITORIES: usize = 200;
+const MAX_MODULE_DEPTH: usize = 6;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The repositories of a scan.
 #[derive(Debug)]
@@ -45,11 +45,11 @@ impl Repositories {
 
     /// Adds a git directory, its submodules' and its common one.
     pub(super) fn add(&mut self, directory: &Path) {
-        if self.directories.len() >= MOST || !self.is_writable(directory) {
+        if self.directories.len() >= MAX_REPOSITORIES || !self.is_writable(directory) {
             return;
         }
         if self.directories.insert(directory.to_owned()) {
-            self.add_modules(&directory.join("modules"), DEPTH);
+            self.add_modules(&directory.join("modules"), MAX_MODULE_DEPTH);
             if let Some(common) = referred(directory, "commondir", "") {
                 self.add(&common);
             }
@@ -83,7 +83,7 @@ impl Repositories {
                 add_worktree(directory, &mut add);
                 continue;
             }
-            for name in READ {
+            for name in READ_FILES {
                 add(directory.join(name));
             }
             for hook in entries(&directory.join("hooks")) {
@@ -94,8 +94,8 @@ impl Repositories {
             for worktree in entries(&directory.join("worktrees")) {
                 add_worktree(&worktree, &mut add);
             }
-            if has_commands(&directory.join(TODO)) {
-                add(directory.join(TODO));
+            if has_commands(&directory.join(REBASE_TODO)) {
+                add(directory.join(REBASE_TODO));
             }
         }
         let counts = |it: &&PathBuf| !is_plain_worktree(it) && is_git_directory(it);
@@ -144,12 +144,12 @@ impl Repositories {
 /// its repository.
 fn add_worktree(own: &Path, add: &mut impl FnMut(PathBuf)) {
     if !is_plain_worktree(own) {
-        for name in READ_OF_WORKTREE {
+        for name in READ_WORKTREE_FILES {
             add(own.join(name));
         }
     }
-    if has_commands(&own.join(TODO)) {
-        add(own.join(TODO));
+    if has_commands(&own.join(REBASE_TODO)) {
+        add(own.join(REBASE_TODO));
     }
 }
 
@@ -206,7 +206,7 @@ fn has_commands(todo: &Path) -> bool {
 
 /// Returns the text of a regular file, up to a size.
 fn text(path: &Path) -> Option<String> {
-    let bytes = read_regular(path, BYTES)?;
+    let bytes = read_regular(path, MAX_FILE_BYTES)?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

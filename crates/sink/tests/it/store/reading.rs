@@ -1,7 +1,7 @@
 //! Pages, tails, byte ranges and searches of kept outputs.
 
 use super::fixtures::{keep, session};
-use agent_bash_sink::{FileView, MAX_PAGE, Next, Page, Search};
+use agent_bash_sink::{FileView, MAX_PAGE_BYTES, Next, Page, Search};
 use std::fmt::Write as _;
 use std::fs;
 
@@ -33,7 +33,7 @@ fn pages_go_from_start_to_end() {
         let mut next = Next::Line(1);
         while let Next::Line(line) = next {
             let page = view.lines(line, Some(7_777)).unwrap();
-            assert!(page.piece.text.len() <= MAX_PAGE);
+            assert!(page.piece.text.len() <= MAX_PAGE_BYTES);
             assert_eq!(page.piece.lines.unwrap()[0], line);
             assert_eq!(page.total_lines, 100_000);
             read += &page.piece.text;
@@ -94,7 +94,7 @@ fn each_offset_and_limit_is_the_line_of_that_number() {
 
 #[test]
 fn a_line_longer_than_a_page_goes_on_by_bytes() {
-    let long = "é".repeat(MAX_PAGE);
+    let long = "é".repeat(MAX_PAGE_BYTES);
     let text = format!("one\n{long}\nend\n");
     let (_root, view) = view(text.as_bytes());
     let first = view.lines(1, None).unwrap();
@@ -106,7 +106,7 @@ fn a_line_longer_than_a_page_goes_on_by_bytes() {
     let mut read = page.piece.text.clone();
     while let Next::Byte(at) = page.next {
         page = view.bytes(at, u64::MAX).unwrap();
-        assert!(page.piece.text.len() <= MAX_PAGE);
+        assert!(page.piece.text.len() <= MAX_PAGE_BYTES);
         read += &page.piece.text;
     }
     assert_eq!(read, format!("{long}\nend\n"));
@@ -139,7 +139,7 @@ fn tails() {
     assert_eq!(page.piece.text, "line 49999\nline 50000\n");
     assert_eq!(page.piece.lines, Some([49_999, 50_000]));
     let page = view.tail(u64::MAX).unwrap();
-    assert!(text.ends_with(&page.piece.text) && page.piece.text.len() > MAX_PAGE - 20);
+    assert!(text.ends_with(&page.piece.text) && page.piece.text.len() > MAX_PAGE_BYTES - 20);
     assert_eq!(page.piece.lines.unwrap()[1], 50_000);
 }
 
@@ -227,7 +227,7 @@ fn searches_are_bounded_and_can_go_on() {
             ..search("line")
         })
         .unwrap();
-    assert!(all.text().len() < MAX_PAGE + 100, "a page at most");
+    assert!(all.text().len() < MAX_PAGE_BYTES + 100, "a page at most");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::super::{Field, Machine};
 
 impl Machine<'_> {
     pub(super) fn xargs(&mut self, call: &Call, st: &mut ShellState) -> Value {
-        const VALUED: &str = "adEILnPs";
+        const VALUED_OPTIONS: &str = "adEILnPs";
         let (mut at, mut placeholder, mut lines) = (1, None, false);
         while let Some(text) = call
             .words
@@ -47,7 +47,7 @@ impl Machine<'_> {
                         placeholder = Some(if rest.is_empty() { "{}" } else { rest }.to_owned());
                         break;
                     }
-                    if VALUED.contains(letter) {
+                    if VALUED_OPTIONS.contains(letter) {
                         if letter == 'I' {
                             let next = call.literal(at + 1).unwrap_or("{}");
                             placeholder =

@@ -69,7 +69,7 @@ impl Machine<'_> {
 }
 
 /// Options of `git clone` with a separate value.
-const CLONE: Options = Options {
+const CLONE_OPTIONS: Options = Options {
     valued: "bcjou",
     long: &[
         "branch=", "config=", "depth=", "filter=", "jobs=", "origin=", "reference=", "revision=",
@@ -80,7 +80,7 @@ const CLONE: Options = Options {
 
 /// Records the directory that a `clone` creates, and the repository in it.
 fn clone(git: &Git<'_>, st: &mut ShellState) {
-    let given = CLONE.read(git.arguments);
+    let given = CLONE_OPTIONS.read(git.arguments);
     let operands: Vec<&Value> = given
         .iter()
         .filter_map(|given| match given {

@@ -38,7 +38,7 @@ pub(in super::super) struct Wrapper {
     pub(in super::super) rest: Rest,
 }
 
-const PLAIN: Wrapper = Wrapper {
+const PLAIN_WRAPPER: Wrapper = Wrapper {
     names: &[],
     short: "",
     long: &[],
@@ -63,7 +63,7 @@ const fn row(
         short,
         long,
         operands,
-        ..PLAIN
+        ..PLAIN_WRAPPER
     }
 }
 
@@ -74,7 +74,7 @@ const fn searched(names: &'static [&'static str]) -> Wrapper {
         text: "c",
         long_text: &["command", "run", "exec", "eval"],
         rest: Rest::Search,
-        ..PLAIN
+        ..PLAIN_WRAPPER
     }
 }
 
@@ -86,7 +86,7 @@ const fn running_text(names: &'static [&'static str], short: &'static str, rest:
         text: "c",
         long_text: &["command", "session-command"],
         rest,
-        ..PLAIN
+        ..PLAIN_WRAPPER
     }
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 type OrderReply = (Event, Vec<OwnedFd>);
 
 /// A descriptor that belongs to the order is missing.
-const INCOMPLETE: &str = "the order came without its descriptors";
+const INCOMPLETE_ORDER: &str = "the order came without its descriptors";
 
 impl Server {
     /// Executes an order. `None` if it is answered by later events, as documented in `protocol`.
@@ -121,7 +121,7 @@ impl Server {
         }
         let own = usize::from(start.inherits_stdin);
         let Some((own, network)) = with_network(start, own, fds) else {
-            return not_started(INCOMPLETE);
+            return not_started(INCOMPLETE_ORDER);
         };
         // An earlier order to end the tree may have arrived after the tree had ended by itself; it
         // does not concern this shell.
@@ -176,7 +176,7 @@ impl Server {
             Some(([script], network)) => {
                 self.begin(&start.start, launch_on_terminal(start, script, network))
             }
-            _ => not_started(INCOMPLETE),
+            _ => not_started(INCOMPLETE_ORDER),
         }
     }
 
@@ -186,7 +186,7 @@ impl Server {
             return not_started("the command line is for a supervisor of its own");
         }
         let Some((own, network)) = with_network(&start.start, start.inherited.len(), fds) else {
-            return not_started(INCOMPLETE);
+            return not_started(INCOMPLETE_ORDER);
         };
         self.tree.shares_group(start.group);
         let launched = launch_directly(start, own, network, &self.passed_on);
@@ -232,7 +232,7 @@ impl Server {
         }
         let mut fds = fds.into_iter();
         let (Some(output), Some(control)) = (fds.next(), fds.next()) else {
-            return Err(io::Error::other(INCOMPLETE));
+            return Err(io::Error::other(INCOMPLETE_ORDER));
         };
         let job = Job::take(detach, fds.next(), now())?;
         let files: Vec<OwnedFd> = job.output()?.into_iter().map(File::into).collect();

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
 /// Stack size of the thread, in bytes. The thread makes a few system calls, and an argument list.
-const STACK: usize = 256 * 1024;
+const STACK_BYTES: usize = 256 * 1024;
 
 /// The thread, for as long as it is to start anything.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Filtered {
             }
         };
         let thread = Builder::new().name("agent-bash-start".to_owned());
-        let thread = thread.stack_size(STACK).spawn(run)?;
+        let thread = thread.stack_size(STACK_BYTES).spawn(run)?;
         Ok((Self { orders, started }, thread))
     }
 

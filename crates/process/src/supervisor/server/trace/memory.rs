@@ -8,14 +8,14 @@ use rustix::io::pread;
 use std::io::IoSliceMut;
 
 /// The longest path that the kernel takes, with its end.
-const LONGEST: usize = 4096;
+const PATH_MAX: usize = 4096;
 
 /// The size of a page, at least: reads within one succeed or fail as a whole.
-const PAGE: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 
 /// Reads the text at this address of a process, up to its NUL.
 pub(super) fn text(thread: i32, address: u64) -> Result<Vec<u8>, Errno> {
-    let mut text = vec![0; LONGEST];
+    let mut text = vec![0; PATH_MAX];
     let read = read(thread, address, &mut text)?;
     text.truncate(read);
     let end = text.iter().position(|byte| *byte == 0);
@@ -64,7 +64,7 @@ pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, 
 
 fn by_call(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     let base = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
-    let first = (PAGE - base % PAGE).min(into.len());
+    let first = (PAGE_BYTES - base % PAGE_BYTES).min(into.len());
     let whole = [
         RemoteIoVec { base, len: first },
         RemoteIoVec {
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn text_ends_with_its_nul_wherever_it_starts() {
         let own = std::process::id().cast_signed();
-        let mut page = vec![b'x'; 3 * PAGE];
-        page[PAGE..PAGE + 6].copy_from_slice(b"/a b\0c");
-        let start = page.as_ptr() as u64 + PAGE as u64;
+        let mut page = vec![b'x'; 3 * PAGE_BYTES];
+        page[PAGE_BYTES..PAGE_BYTES + 6].copy_from_slice(b"/a b\0c");
+        let start = page.as_ptr() as u64 + PAGE_BYTES as u64;
         assert_eq!(text(own, start), Ok(b"/a b".to_vec()));
         assert_eq!(text(own, page.as_ptr() as u64), Err(Errno::ENAMETOOLONG));
         assert_eq!(exactly::<2>(own, start), Ok(*b"/a"));
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn file_shows_the_same_memory_as_the_call() {
         let own = std::process::id().cast_signed();
-        let there: Vec<u8> = (0..2 * PAGE).map(|at| at.to_le_bytes()[0]).collect();
+        let there: Vec<u8> = (0..2 * PAGE_BYTES).map(|at| at.to_le_bytes()[0]).collect();
         let start = there.as_ptr() as u64;
         let both = |address, length| {
             let (mut called, mut opened) = (vec![0; length], vec![0; length]);
@@ -118,7 +118,7 @@ mod tests {
             assert_eq!(called, opened);
             called
         };
-        assert_eq!(both(start + 7, PAGE), there[7..PAGE + 7]);
+        assert_eq!(both(start + 7, PAGE_BYTES), there[7..PAGE_BYTES + 7]);
         both(0, 8);
         let gone = by_file(i32::MAX, start, &mut [0]);
         assert_eq!(gone, Err(Errno::ENOENT));

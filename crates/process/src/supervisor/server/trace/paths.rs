@@ -16,12 +16,12 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
 /// The kernel's limit for symbolic links in one path.
-const LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The inode of the top directory of every `/proc`.
 const TOP_OF_PROC: u64 = 1;
 
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The path argument of a call, with what decides how it is resolved.
 #[derive(Debug, Clone, Copy)]
@@ -70,12 +70,12 @@ impl PathArgument<'_> {
             Some(number) => format!("/proc/{}/fd/{number}", self.thread),
             None => format!("/proc/{}/cwd", self.thread),
         };
-        openat(CWD, link, DIRECTORY, Mode::empty())
+        openat(CWD, link, DIRECTORY_FLAGS, Mode::empty())
     }
 
     fn root(&self) -> Result<OwnedFd, Errno> {
         let link = format!("/proc/{}/root", self.thread);
-        openat(CWD, link, DIRECTORY, Mode::empty())
+        openat(CWD, link, DIRECTORY_FLAGS, Mode::empty())
     }
 
     /// Resolves an absolute path whose directory has just this path for the kernel, so that it
@@ -84,7 +84,7 @@ impl PathArgument<'_> {
         let link = format!("/proc/{}/root/", self.thread);
         let opened = [link.as_bytes(), directory].concat();
         // A link on the way may lead this process elsewhere than the caller, or nowhere.
-        let Ok(opened) = openat(CWD, opened, DIRECTORY, Mode::empty()) else {
+        let Ok(opened) = openat(CWD, opened, DIRECTORY_FLAGS, Mode::empty()) else {
             return Ok(None);
         };
         let path = path_of(&opened)?;
@@ -103,7 +103,7 @@ impl PathArgument<'_> {
             start
         } else {
             let flags = ResolveFlags::NO_SYMLINKS;
-            openat2(&start, directory, DIRECTORY, Mode::empty(), flags)?
+            openat2(&start, directory, DIRECTORY_FLAGS, Mode::empty(), flags)?
         };
         let file = NamedFile::at(parent, name)?;
         if file.kind() == Some(FileType::Symlink) && self.follow {
@@ -201,7 +201,7 @@ impl<'a> Walk<'a> {
             // The name of a new directory may end in a slash.
             None if self.rest.iter().all(|byte| *byte == b'/') => Ok(Step::End(Some(file))),
             _ => {
-                let flags = DIRECTORY | OFlags::NOFOLLOW;
+                let flags = DIRECTORY_FLAGS | OFlags::NOFOLLOW;
                 self.at = openat(&self.at, name, flags, Mode::empty())?;
                 Ok(Step::On)
             }
@@ -218,14 +218,14 @@ impl<'a> Walk<'a> {
     fn up(&mut self) -> Result<Step, Errno> {
         let here = directory_id(&self.at)?;
         if directory_id(self.root()?)? != here {
-            self.at = openat(&self.at, "..", DIRECTORY, Mode::empty())?;
+            self.at = openat(&self.at, "..", DIRECTORY_FLAGS, Mode::empty())?;
         }
         Ok(Step::On)
     }
 
     fn follow(&mut self, name: &OsStr) -> Result<Step, Errno> {
         self.links += 1;
-        if self.links > LINKS {
+        if self.links > MAX_LINKS {
             return Err(Errno::LOOP);
         }
         if fstatfs(&self.at)?.f_type == PROC_SUPER_MAGIC
@@ -263,7 +263,7 @@ impl<'a> Walk<'a> {
         };
         if let Some(itself) = itself.filter(|_| is_top_of_proc(&self.at)) {
             let own = format!("/proc/{itself}");
-            return openat(CWD, own, DIRECTORY, Mode::empty()).map(Some);
+            return openat(CWD, own, DIRECTORY_FLAGS, Mode::empty()).map(Some);
         }
         let (flags, no_magic) = (OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::NO_MAGICLINKS);
         match openat2(&self.at, name, flags, Mode::empty(), no_magic) {

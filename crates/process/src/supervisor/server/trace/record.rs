@@ -237,7 +237,7 @@ impl Surroundings {
         match location.map_err(Lacking::unread)? {
             Location::Within(path) => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
-                    return Err(Lacking::of(MOVED));
+                    return Err(Lacking::of(MOVED_REASON));
                 }
                 record.before(&path, touch)?;
             }
@@ -247,7 +247,7 @@ impl Surroundings {
                 is_near,
             } => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
-                    return Err(Lacking::of(MOVED));
+                    return Err(Lacking::of(MOVED_REASON));
                 }
                 if !is_near && is_virtual(&path) {
                     return Ok(());
@@ -274,7 +274,7 @@ impl Surroundings {
         if self.tree.as_ref().is_none_or(|tree| tree.root() != root) {
             self.tree = Some(WatchedTree::new(root).map_err(Lacking::unread)?);
         }
-        self.tree.as_ref().ok_or_else(|| Lacking::of(MOVED))
+        self.tree.as_ref().ok_or_else(|| Lacking::of(MOVED_REASON))
     }
 
     fn indirect(
@@ -294,7 +294,7 @@ impl Surroundings {
             Indirect::Mounts(argument) => {
                 let address = waiting.arguments.get(usize::from(argument)).copied();
                 let kind = memory::text(thread, address.unwrap_or_default()).unwrap_or_default();
-                let stacks = STACKING
+                let stacks = STACKING_FILE_SYSTEMS
                     .iter()
                     .any(|known| kind.starts_with(known.as_bytes()));
                 let kind = String::from_utf8_lossy(&kind).into_owned();
@@ -345,10 +345,11 @@ impl Surroundings {
     }
 }
 
-const MOVED: &str = "the directory itself, or one that it is in, was moved";
+const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";
 
 /// File systems that store their files in another one.
-const STACKING: &[&str] = &["overlay", "ecryptfs", "aufs", "unionfs", "fuse", "shiftfs"];
+const STACKING_FILE_SYSTEMS: &[&str] =
+    &["overlay", "ecryptfs", "aufs", "unionfs", "fuse", "shiftfs"];
 
 fn indirect(waiting: &Waiting) -> Option<Indirect> {
     trace::indirect(waiting.number, &waiting.arguments)

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Services that answer, log, display, play or sign, and change no other files on request. Each
 /// look-up of a user name connects to one of them.
-const HARMLESS: &[&str] = &[
+const HARMLESS_SERVICES: &[&str] = &[
     "/dev/log",
     "/run/avahi-daemon/",
     "/run/gssproxy.sock",
@@ -49,7 +49,7 @@ const HARMLESS_PARTS: &[&str] = &[
 const HARMLESS_NAMES: &[&str] = &["/tmp/.ICE-unix/", "/tmp/.X11-unix/"];
 
 /// The port of the domain name system.
-const DNS: u16 = 53;
+const DNS_PORT: u16 = 53;
 
 /// The sockets and FIFOs of traced processes.
 #[derive(Debug, Default)]
@@ -153,7 +153,7 @@ impl KnownSockets {
                 format!("@{}", text.escape_debug())
             }
             Address::Internet(address) => {
-                let is_known = self.ports.contains(&address.port()) || address.port() == DNS;
+                let is_known = self.ports.contains(&address.port()) || address.port() == DNS_PORT;
                 if is_known
                     || !is_here(address.ip(), waiting.thread)
                     || has_own_network(waiting.thread)
@@ -182,7 +182,9 @@ fn is_harmless(path: &Path) -> bool {
             .and_then(|name| name.strip_prefix("agent."));
         agent.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    HARMLESS.iter().any(|known| path.starts_with(known))
+    HARMLESS_SERVICES
+        .iter()
+        .any(|known| path.starts_with(known))
         || HARMLESS_PARTS.iter().any(|known| path.contains(known))
         || path.contains("/ssh-") && is_agent()
 }

@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// The root, as this process sees it.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) enum Location {
 
 impl WatchedTree {
     pub(super) fn new(root: &Path) -> Result<Self, Errno> {
-        let top = openat(CWD, root, DIRECTORY, Mode::empty())?;
+        let top = openat(CWD, root, DIRECTORY_FLAGS, Mode::empty())?;
         let identity = FileIdentity::of_open(&top)?;
         Ok(Self {
             root: root.to_owned(),
@@ -182,7 +182,7 @@ fn within_file_system(directory: &OwnedFd, thread: i32) -> Result<Option<PathBuf
     };
     let (mut top, mut at) = (rustix::io::fcntl_dupfd_cloexec(directory, 0)?, here);
     loop {
-        let above = openat(&top, "..", DIRECTORY, Mode::empty())?;
+        let above = openat(&top, "..", DIRECTORY_FLAGS, Mode::empty())?;
         let is = FileIdentity::of_open(&above)?;
         if is.mount != Some(mount) || is.is_same(&at) {
             break;
