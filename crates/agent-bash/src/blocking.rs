@@ -9,10 +9,10 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-/// How many threads may wait for more work.
+/// Maximum number of threads that wait for more work.
 const MAX_IDLE_THREADS: usize = 4;
 
-/// How long one of them waits.
+/// Time after which a waiting thread ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread

@@ -54,8 +54,8 @@ pub struct CallOptions<'a> {
     /// The working directory of the persistent shell that the request names, if the host knows it.
     /// The rules resolve relative paths from this directory, unless the request names one.
     pub stands_in: Option<PathBuf>,
-    /// How much text the reader passes on, if that may be less than the profile shows. The whole
-    /// text fits, including everything around the output.
+    /// The largest text that the reader passes on, if that may be less than the profile shows. The
+    /// whole text fits, including everything around the output.
     pub window: Option<Window>,
     /// Runs this command line, which the request's command describes. Its captured output goes to
     /// `live` alone, and the result has none of it.
@@ -110,11 +110,11 @@ pub(crate) struct Call {
     pub(crate) notices: Vec<Notice>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
-    /// From here on, parts of it may have run.
+    /// True once parts of the script may have run.
     pub(crate) started: bool,
     /// The box that it asks for instead of the settings'.
     pub(crate) sandbox: Option<SandboxRequest>,
-    /// How much text its reader passes on.
+    /// The largest text that the reader passes on.
     pub(crate) window: Option<Window>,
     /// Further recorded fields of the request.
     pub(crate) details: RequestDetails,
@@ -173,7 +173,7 @@ pub(crate) struct Decisions<'a> {
     pub(crate) limit: Option<Duration>,
     pub(crate) streams: Streams,
     pub(crate) stdin: StdinSource,
-    /// Nothing may take the place of a listed command.
+    /// True in safe mode: no definition may replace a listed command.
     pub(crate) is_safe_mode: bool,
     /// Functions, aliases and options of another shell.
     pub(crate) definitions: Option<Arc<Definitions>>,

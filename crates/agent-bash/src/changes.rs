@@ -18,22 +18,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use unwatched::Unwatched;
 
-/// Why changes are not known where nothing can be read.
+/// The reason for unknown changes if a file system does not respond.
 pub(crate) const UNRESPONSIVE_REASON: &str = "its file system does not answer";
 
 /// Settings of change sets and trials: section `[changes]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangesSettings {
-    /// How much is kept of ordinary calls; without one, what the host keeps unasked
+    /// The level of recording of ordinary calls; `None`: the host's default
     /// ([`ConversationOptions::changes`](crate::session::ConversationOptions::changes)).
     pub level: Option<ChangesLevel>,
-    /// The directory that is looked at: absolute; without one, the workspace of the call.
+    /// The directory whose changes are recorded, absolute; `None`: the workspace of the call.
     pub root: Option<PathBuf>,
     /// The parties that may commit a trial.
     pub commit: CommitBy,
     /// The changes of ordinary calls that the result's text names for the model.
     pub tell: Tell,
-    /// How long sets are kept.
+    /// Time for which change sets are kept.
     pub keep: Duration,
     /// Size of one set, in MiB.
     pub max_set_mb: u64,
@@ -77,7 +77,7 @@ pub enum CommitBy {
     /// The model, if the host's [`Approver`](crate::Approver) allows it.
     #[default]
     Ask,
-    /// Only a person.
+    /// Only the user.
     User,
 }
 
@@ -172,7 +172,7 @@ impl ChangeStore {
         Self { protected, ..self }
     }
 
-    /// How much is kept of ordinary calls.
+    /// The level of recording of ordinary calls.
     pub(crate) fn level(&self) -> ChangesLevel {
         self.settings.level.unwrap_or(self.unasked)
     }

@@ -18,7 +18,7 @@ pub(crate) const PROJECT_FILE: &str = ".agent-bash.toml";
 const FILE_NAME: &str = "guarded-settings.json";
 const LOCK_FILE_NAME: &str = "guarded-settings.lock";
 
-/// How many files are kept, and how much of one is read.
+/// Maximum number of files, and maximum bytes that are read of a file.
 const MAX_FILES: usize = 500;
 const MAX_FILE_BYTES: u64 = 1 << 20;
 

@@ -29,7 +29,7 @@ pub const BLOCKED_EXIT_CODE: u8 = 2;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookAnswer {
-    /// In the agent's format, or empty.
+    /// The answer in the agent's format, or empty.
     pub stdout: String,
     /// The reason, if the exit code blocks the call.
     pub stderr: String,

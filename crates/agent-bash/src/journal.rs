@@ -15,10 +15,10 @@ use std::time::Duration;
 /// Settings of the journal: section `[journal]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSettings {
-    /// How much is recorded. Without it, a session of many calls records what ran and how it ended,
-    /// one of a single call nothing.
+    /// The level of the record. Without it, a session of many calls records commands and their
+    /// outcome; a session of a single call records nothing.
     pub level: Option<JournalLevel>,
-    /// How long a record is kept after it was last written.
+    /// Time for which a record is kept after it was last written.
     pub keep: Duration,
     /// Size of the record of one session's process, in MiB.
     pub max_mb: u64,
@@ -76,7 +76,7 @@ impl JournalSettings {
         })))
     }
 
-    /// For how long, and how much.
+    /// The limits of age and size.
     pub fn retention(&self) -> Keep {
         Keep {
             time: self.keep,
@@ -102,7 +102,7 @@ pub(crate) struct RequestDetails {
     mode: Option<Mode>,
     session: Option<SessionName>,
     secrets: Vec<String>,
-    /// Why it asked to leave the sandbox, and what the answer was.
+    /// The reason for leaving the sandbox, and the answer.
     pub(crate) escalation: Option<Escalation>,
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn hidden(
 }
 
 impl RequestDetails {
-    /// Nothing is copied if there is no journal.
+    /// Copies the facts of a call, unless there is no journal.
     pub(crate) fn of(
         journal: Option<&Arc<Journal>>,
         policy: &EnvironmentPolicy,

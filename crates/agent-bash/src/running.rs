@@ -23,7 +23,7 @@ use tokio::sync::{Semaphore, watch};
 /// Limit of concurrent calls in one registry.
 pub const MAX_CALLS: u32 = 256;
 
-/// How many ended calls with a handle are remembered.
+/// Maximum number of ended calls with a handle that are remembered.
 const MAX_ENDED_CALLS: usize = 64;
 
 /// The calls of one client.

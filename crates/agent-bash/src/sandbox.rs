@@ -30,7 +30,7 @@ use workspaces::Workspaces;
 /// Settings of the sandbox: section `[sandbox]`. By default, there is no sandbox.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SandboxSettings {
-    /// How much may be written.
+    /// The write access.
     pub level: SandboxLevel,
     /// The network of calls.
     pub network: Network,
@@ -144,7 +144,7 @@ struct Made {
     /// Paths that were replaced since the first plan: an older persistent shell does not protect
     /// them.
     replaced: BTreeSet<PathBuf>,
-    /// How often something was: other shells from before take no more calls.
+    /// The number of replacements: other shells from before take no more calls.
     replacements: u64,
     /// The parent directories of all these paths, if the last look examined them.
     surroundings: Option<SettledSurroundings>,

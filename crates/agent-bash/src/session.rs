@@ -96,7 +96,7 @@ struct BangLog {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BangError {
-    /// One at a time.
+    /// A user's command is running already.
     #[error("A bash command is already running. Press Esc to cancel it first.")]
     AlreadyRunning,
     /// The command is invalid.

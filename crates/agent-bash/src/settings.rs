@@ -237,7 +237,7 @@ impl Settings {
         }
     }
 
-    /// How a command's environment is derived.
+    /// The policy by which a command's environment is derived.
     pub fn environment(&self) -> EnvironmentPolicy {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());

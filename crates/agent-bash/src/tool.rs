@@ -446,8 +446,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// How much is kept of ordinary calls if the settings name no level. Where it is not possible,
-    /// nothing is said of that.
+    /// Sets the level of recording of ordinary calls if the settings name none. If recording is
+    /// impossible, results do not mention it.
     #[must_use]
     pub fn changes_unasked(mut self, level: ChangesLevel) -> Self {
         self.changes_unasked = level;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long starting nothing in a trial may take.
+/// Time limit of the trial of an empty command.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The number of trees with a remembered result.

@@ -27,7 +27,7 @@ pub struct Adoption<'a> {
     pub spec: &'a RunSpec,
     /// When the script was handed over.
     pub started_at: Timestamp,
-    /// At least one.
+    /// The survivors, at least one.
     pub survivors: &'a [Survivor],
     /// The supervisor of the survivors.
     pub supervised: &'a mut Supervised,

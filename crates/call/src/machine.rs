@@ -14,8 +14,8 @@ use agent_bash_core::{Survivor, SurvivorPolicy};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
-/// After the shell's end, its output is drained until EOF, until it is quiet for this long, or
-/// until [`Terms::drain`] has passed.
+/// Time without output after which the output is drained. After the shell's end, draining also ends
+/// at EOF, or when [`Terms::drain`] has passed.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
 /// Processes that have closed the output but not yet exited get this long to exit before they count

@@ -236,7 +236,7 @@ fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), Chang
 }
 
 impl Applying<'_> {
-    /// If files are only exchanged, the times of their directories shall not change.
+    /// Keeps the times of directories in which files are only exchanged.
     fn keep_times(&mut self, plan: &mut Plan) -> Result<(), Errno> {
         let parent = |op: &Op| op.path().parent().unwrap_or(Path::new("")).to_owned();
         let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();

@@ -11,11 +11,11 @@ use std::path::Path;
 /// A rename between a path of the tree and a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// From the slot to the path, which does not exist.
+    /// Moves the file from the slot to the path, which does not exist.
     Put,
     /// Exchange of slot and path.
     Swap,
-    /// From the path to the slot, which does not exist.
+    /// Moves the file from the path to the slot, which does not exist.
     Take,
 }
 

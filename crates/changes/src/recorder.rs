@@ -274,7 +274,7 @@ impl Recorder {
         self.append(&IndexEntry::Lacks)
     }
 
-    /// One path, with what is below it if its name is about to be changed.
+    /// Records one path; if its name is about to be changed, also the paths below.
     fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
         if self.tree.is_on_other_device(path).unwrap_or(false) {
             return self.on_other_device(path, touch);

@@ -14,10 +14,10 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
-/// How a directory is opened whose entries are looked at, renamed or removed.
+/// The flags for opening a directory to examine, rename or remove its entries.
 const HANDLE_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// Nothing but what is really below.
+/// The flags that resolve only what is really below the directory.
 const BENEATH_FLAGS: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS)

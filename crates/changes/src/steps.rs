@@ -7,7 +7,7 @@ use std::io;
 /// A step of a commit, an undo or a redo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// No conflicts; nothing is written yet.
+    /// There are no conflicts; nothing is written yet.
     Checked,
     /// The journal is written under a temporary name.
     Drafted,

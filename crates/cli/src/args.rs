@@ -59,7 +59,7 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
-/// In front of what a target says of itself.
+/// The heading of a target's own settings.
 const TARGET_SETTINGS_HEADING: &str = "\
 note     target      what follows is tried there, with the settings of that machine;
                      calls from here bring the settings of this one (agent-bash settings)";

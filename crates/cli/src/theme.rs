@@ -10,8 +10,8 @@ use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 /// The light background colours in `COLORFGBG`: white and bright white.
 const LIGHT_BACKGROUNDS: [&str; 2] = ["7", "15"];
 
-/// How long a terminal may take to say what its background is. One that does not know the question
-/// says so at once.
+/// Time limit for a terminal's answer about its background. A terminal that does not know the
+/// question answers the next one at once.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The requested theme, or else the one that the environment suggests, or the terminal itself. Our

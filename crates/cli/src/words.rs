@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use clap::error::ErrorKind;
 use std::ffi::{OsStr, OsString};
 
-/// After it, nothing is an option.
+/// The argument that ends the options.
 const END_OF_OPTIONS: &str = "--";
 
 /// The value of `--safe-mode` is optional, so clap accepts it only after `=`. Written separately it
@@ -31,7 +31,7 @@ fn is_level(word: &str) -> bool {
     SafeLevelArg::from_str(word, false).is_ok()
 }
 
-/// How to pass a command with options of its own, if that is what clap complained about:
+/// Returns advice on passing a command with options of its own, if clap complained about those:
 /// `agent-bash run ls -la`.
 pub(crate) fn advice(kind: ErrorKind, words: &[OsString]) -> Option<String> {
     let [_, run, script @ ..] = words else {

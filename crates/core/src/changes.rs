@@ -22,14 +22,14 @@ use std::str::FromStr;
 /// The largest number of files named in a result.
 pub const MAX_FILES: usize = 50;
 
-/// How much is recorded of the changes of ordinary calls. Levels that record more are greater.
+/// The level of recording of the changes of ordinary calls. Levels that record more are greater.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangesLevel {
-    /// Nothing.
+    /// Nothing is recorded.
     #[default]
     Off,
     /// The names of files that were created, changed, deleted.

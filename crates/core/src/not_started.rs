@@ -105,7 +105,7 @@ pub enum NotStarted {
     /// A trial is not possible.
     #[error("a trial is not possible here: {reason}")]
     Trial {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The changes of the call were to be recorded

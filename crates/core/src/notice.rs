@@ -55,7 +55,7 @@ pub enum NoticeKind {
     TimeoutClamped {
         /// Requested, in milliseconds.
         asked_ms: u64,
-        /// In force, in milliseconds.
+        /// The value in force, in milliseconds.
         used_ms: u64,
     },
     /// The full output could not be stored.

@@ -29,7 +29,7 @@ pub struct Survivor {
 }
 
 impl From<i32> for Stage {
-    /// From its exit status.
+    /// A stage with this exit status.
     fn from(code: i32) -> Self {
         Self { code }
     }

@@ -31,7 +31,7 @@ pub struct Findings {
     /// True if exit code 1 of the remaining script is a result, not a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exit_1_is_ok: bool,
-    /// For each stage of the last pipeline, whether exit code 1 is a result; absent if the script
+    /// For each stage of the last pipeline, true if exit code 1 is a result; absent if the script
     /// does not end with a pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_pipeline: Option<Vec<bool>>,

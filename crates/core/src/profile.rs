@@ -49,7 +49,7 @@ pub enum ProfileName {
     Modes,
     /// Stdout and stderr separately; both ends, and a file to page through.
     Paged,
-    /// In the root of a workspace; the first 100 KB, exit code at the end.
+    /// Texts for the root of a workspace; the first 100 KB, exit code at the end.
     Workspace,
 }
 
@@ -68,11 +68,11 @@ impl ProfileName {
 /// Time limits of a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeouts {
-    /// If the call gives none.
+    /// The limit of a call that names none.
     pub default: Duration,
-    /// For `mode: slow`.
+    /// The limit for `mode: slow`.
     pub slow: Duration,
-    /// For `mode: background`.
+    /// The limit for `mode: background`.
     pub background: Duration,
     /// Lower bound of a requested timeout.
     pub min: Duration,

@@ -133,8 +133,8 @@ pub struct RunSpec {
     /// the script. Only for scripts that parse without errors and end with a pipeline of at least
     /// two stages.
     pub report_stages: bool,
-    /// In a session: change to `cwd` before the script. Otherwise the script runs in the current
-    /// directory of the session's shell. A new shell always starts in `cwd`.
+    /// True for a session that changes to `cwd` before the script. Otherwise the script runs in the
+    /// current directory of the session's shell. A new shell always starts in `cwd`.
     pub enter_cwd: bool,
     /// Use a shell that has loaded the snapshot of the user's shell configuration, if the executor
     /// has one. Otherwise, as in safe mode, the shell equals `bash -c`.
@@ -152,8 +152,8 @@ pub struct RunSpec {
     /// The directory of the change set that records changes and preimages; `None` records nothing.
     /// [`Outcome::traced`] says how complete the record is.
     pub trace: Option<PathBuf>,
-    /// With [`Self::trace`]: if the shell turns out to be untraced once it has started, run nothing
-    /// ([`NotStarted::Unwatched`]).
+    /// True with [`Self::trace`] to run nothing if the shell turns out to be untraced once it has
+    /// started ([`NotStarted::Unwatched`]).
     pub needs_trace: bool,
     /// Run without a trace, because a traced process cannot gain privileges. A session replaces its
     /// traced shell by an untraced one.
@@ -161,8 +161,8 @@ pub struct RunSpec {
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
-    /// For a background job: append [`Ending::completion_status`] to the output file when the job
-    /// has ended.
+    /// True for a background job that appends [`Ending::completion_status`] to the output file when
+    /// it has ended.
     pub completion_status: bool,
     /// The script without secrets, for a job's files and lists; `None` for the script itself.
     pub recorded_script: Option<String>,

@@ -110,7 +110,8 @@ pub enum Network {
 pub enum Tier {
     /// Landlock, seccomp, no new privileges, capabilities dropped.
     Base,
-    /// In addition namespaces, for protected paths, metadata, names of secrets, IPC and terminals.
+    /// The base tier, and namespaces for protected paths, metadata, names of secrets, IPC and
+    /// terminals.
     Full,
 }
 
@@ -287,7 +288,7 @@ pub enum Enforced {
     Full,
     /// The essential promises.
     Partial,
-    /// Nothing: the call was allowed to run without a sandbox.
+    /// No promise is enforced: the call was allowed to run without a sandbox.
     Nothing,
 }
 

@@ -26,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// When a call has taken the last warm shell, the next one is started in the background after this
-/// time. Most calls have ended by then, and their own supervisor can start it.
+/// Delay before the next warm shell is started in the background, after a call has taken the last
+/// one. Most calls have ended by then, and their own supervisor can start the shell.
 const REFILL_AFTER: Duration = Duration::from_millis(50);
 
 /// Runs scripts, each in a shell of its own. Owned by the host; dropping it, or the future of a

@@ -20,7 +20,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After the shell's end its output is drained for at most this long, unless it reaches EOF or is
+/// Longest time for which the output is drained after the shell's end, unless it reaches EOF or is
 /// quiet earlier.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 

@@ -47,17 +47,17 @@ pub struct JobsOptions {
     pub clock: Arc<dyn Clock>,
     /// Default time limit of a job.
     pub limit: Duration,
-    /// How many jobs may run at once. Adopted survivors do not count: they run whether there is
+    /// Maximum number of running jobs. Adopted survivors do not count: they run whether there is
     /// room or not.
     pub max_running: usize,
     /// Maximum size of a job's output file; further output is counted and discarded.
     pub quota: u64,
-    /// How long a job is kept after its end.
+    /// Time for which a job is kept after its end.
     pub keep: Duration,
 }
 
 impl JobsOptions {
-    /// With default limits: 24 hours, 16 jobs, 100 MB, kept for 24 hours.
+    /// Returns the default limits: 24 hours, 16 jobs, 100 MB, kept for 24 hours.
     pub fn new(directory: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         const ONE_DAY: Duration = Duration::from_secs(24 * 60 * 60);
         Self {

@@ -35,7 +35,7 @@ pub struct ShellCacheOptions {
 }
 
 impl ShellCacheOptions {
-    /// For a program that makes one call and exits: no shells are started ahead.
+    /// Options for a program that makes one call and exits: no shells are started ahead.
     pub fn one_shot(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             warm_shells: 0,
@@ -43,8 +43,8 @@ impl ShellCacheOptions {
         }
     }
 
-    /// For a host that makes many calls: two warm shells of each kind, kept for five minutes
-    /// without a call.
+    /// Options for a host that makes many calls: two warm shells of each kind, kept for five
+    /// minutes without a call.
     pub fn long_lived(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,

@@ -17,8 +17,8 @@ use std::time::Duration;
 /// Limit of kinds of warm shells; the least recently used one is evicted.
 const MAX_KINDS: usize = 8;
 
-/// After concurrent calls, up to this many times the wanted number of shells are kept, below those
-/// calls' supervisors: a program that made concurrent calls is likely to do so again.
+/// Largest ratio of kept shells to the wanted number after concurrent calls. The extra shells wait
+/// below those calls' supervisors: a program that made concurrent calls is likely to do so again.
 const RECYCLED_FACTOR: usize = 4;
 
 /// A shell that waits for its script.

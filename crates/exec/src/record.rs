@@ -60,7 +60,7 @@ const BOOT_TEXT: &str = concat!(
     r#"\builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
 );
 
-/// Stands for what enters the record's directory.
+/// The placeholder for the text that enters the record's directory.
 const ENTER_PLACEHOLDER: &str = "{enter}";
 
 /// Words in a script that could see the tail, or keep it from working. Such a script gets no tail.

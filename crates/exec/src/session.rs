@@ -183,8 +183,8 @@ impl Sessions {
     }
 }
 
-/// How often a script is retried with a new shell because the old one ended, or did not respond,
-/// before taking it.
+/// Maximum number of attempts to hand a script to a shell. Another attempt follows if the shell
+/// ended, or did not respond, before taking the script.
 const MAX_ATTEMPTS: usize = 2;
 
 impl ShellSession {

@@ -10,12 +10,12 @@ use std::fmt;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum JournalLevel {
-    /// Nothing.
+    /// Nothing is recorded.
     #[default]
     Off,
     /// Commands and how they ended, without output.
     Metadata,
-    /// In addition the beginning and the end of the output.
+    /// The call, and the beginning and the end of its output.
     Full,
 }
 

@@ -21,9 +21,9 @@ pub struct ProcessHandle {
 /// How the process is recognised.
 #[derive(Debug)]
 enum By {
-    /// By the kernel.
+    /// The kernel's handle.
     Pidfd(OwnedFd),
-    /// By the time it started, if `/proc` shows that.
+    /// The start time, if `/proc` shows it.
     StartTime(Option<u64>),
 }
 

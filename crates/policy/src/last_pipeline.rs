@@ -13,9 +13,9 @@ const STATUS_PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 /// Subcommands of git for which the same holds.
 const STATUS_GIT_SUBCOMMANDS: [&str; 2] = ["diff", "grep"];
 
-/// For each stage of the script's last statement, whether its exit code 1 is a result. `None`
-/// unless that statement is a foreground pipeline of at least two stages, not after `&&`, `||`, `!`
-/// or `time`, of a script without a syntax error.
+/// Returns for each stage of the script's last statement whether its exit code 1 is a result.
+/// `None` unless that statement is a foreground pipeline of at least two stages, not after `&&`,
+/// `||`, `!` or `time`, of a script without a syntax error.
 pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     match script.parsed.list.entries.last()? {
         ListEntry {

@@ -17,7 +17,7 @@ pub struct Lifted<'t> {
     pub command: &'t str,
     /// Show only this many lines of the beginning.
     pub head: Option<NonZeroU64>,
-    /// Of these, show only this many lines of the end.
+    /// The number of lines of the end that are shown; `None` shows all.
     pub tail: Option<NonZeroU64>,
     /// The text that was taken off, for the notice.
     pub filter: &'t str,

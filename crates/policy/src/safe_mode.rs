@@ -25,14 +25,14 @@ pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
 /// The message for a script that cannot be parsed (a fixed text of the `workspace` profile).
 pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
 
-/// How a command is limited to the promise of safe mode. The check of the text is the same at both
-/// levels.
+/// The enforcement of safe mode's promise. The check of the text is the same at both levels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafeLevel {
     /// The check of the script's text alone.
     Listed,
-    /// In addition the kernel: it runs in the sandbox, at the level `read_only`, or not at all.
+    /// The check of the text, and the kernel: the command runs in the sandbox, at the level
+    /// `read_only`, or not at all.
     #[default]
     ReadOnly,
 }

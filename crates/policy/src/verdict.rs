@@ -39,7 +39,7 @@ pub struct Finding {
     /// The paths that a refused script touches: absolute, not normalised. Empty if not all of them
     /// are known, or the script affects more than files.
     pub paths: Vec<PathBuf>,
-    /// For the interceptor: the tool to use instead.
+    /// The tool to use instead, for the interceptor.
     pub suggested_tool: Option<String>,
 }
 

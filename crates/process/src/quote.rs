@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// In single quotes, which every shell reads literally.
+/// Puts a text in single quotes, which every shell reads literally.
 pub fn quoted(text: &OsStr) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'\'');

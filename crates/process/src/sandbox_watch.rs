@@ -65,7 +65,7 @@ impl Counters {
         Some(counters)
     }
 
-    /// How many more there are.
+    /// Returns the number of new denials.
     fn more(&mut self) -> Option<u64> {
         let v4 = of_version_4(&text(&self.v4)?)?;
         let v6 = self.v6.as_ref().and_then(|file| of_version_6(&text(file)?));

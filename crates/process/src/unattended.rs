@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 /// The calls to which a default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attendance {
-    /// No terminal: no answers and no colours.
+    /// Without a terminal: no answers and no colours.
     Pipe,
     /// A terminal of its own, which a user may watch.
     Terminal,

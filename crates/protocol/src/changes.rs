@@ -53,8 +53,8 @@ pub struct FileDiffData {
     /// file as it is now.
     #[serde(default)]
     pub changed_since: bool,
-    /// Of a held trial: the file was changed since, so that this cannot be committed. The diff is
-    /// what the trial did.
+    /// True for a file of a held trial that was changed since, so that it cannot be committed. The
+    /// diff is of the trial's change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_the_way: bool,
     /// Type and permissions before and after, in octal, where they differ; otherwise `null`.
@@ -73,7 +73,7 @@ pub struct ChangesDoneData {
 /// Data of `changes.preview`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesPreviewData {
-    /// How many files it would change.
+    /// The number of files that would change.
     pub counts: ChangeCounts,
     /// All files of the change set.
     pub files: Vec<FileChange>,

@@ -186,7 +186,7 @@ pub struct JobData {
     /// The sandbox that it is in; absent for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobSandbox>,
-    /// Why what it changes is not recorded, if it was to be.
+    /// The reason why the job's changes are not recorded, if they were to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output
@@ -214,16 +214,16 @@ pub enum JobProgress {
     Running,
     /// Ended.
     Ended {
-        /// How.
+        /// The ending.
         ending: JobEndingData,
-        /// When.
+        /// The time of the end.
         ended_at: Timestamp,
         /// Bytes it printed that are not in its output file because the file had reached its limit.
         dropped_bytes: u64,
         /// True if processes of the job outlived it; the job's `left` names those still alive.
         has_remaining: bool,
     },
-    /// How it ended is unknown.
+    /// The ending is unknown.
     Lost {
         /// The observation.
         reason: String,
@@ -251,7 +251,7 @@ pub enum JobEndingData {
         /// The limit in milliseconds.
         after_ms: u64,
     },
-    /// For survivors of a call: all of them have ended.
+    /// All survivors of a call have ended.
     AllEnded,
 }
 
@@ -309,7 +309,7 @@ pub struct ArtifactData {
     pub cwd: String,
     /// When it started.
     pub started_at: Timestamp,
-    /// How long it took.
+    /// The duration.
     pub duration_ms: u64,
     /// How it ended.
     pub status: Status,
@@ -388,7 +388,7 @@ pub struct ResetData {
 /// Data of `session.messages` and `session.end_turn`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesData {
-    /// In order.
+    /// The messages, in order.
     pub messages: Vec<MessageData>,
 }
 

@@ -225,7 +225,7 @@ pub enum RpcCall {
     ChangesPreview {
         /// The change set's number, or its link.
         changes: Name,
-        /// Of a redo instead of an undo.
+        /// True for the preview of a redo instead of an undo.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         redo: bool,
     },
@@ -344,7 +344,7 @@ pub enum Stream {
     Off,
     /// Each update is the current tail of the output.
     Snapshot,
-    /// Each update is what has come since the previous one.
+    /// Each update is the output since the previous one.
     Delta,
 }
 
@@ -428,13 +428,13 @@ pub enum ErrorCode {
     NotJudged,
     /// There is no such file.
     NotFound,
-    /// This user may not.
+    /// This user has no permission.
     PermissionDenied,
-    /// No regular file.
+    /// The path is not a regular file.
     NotAFile,
     /// The file system is full.
     NoSpace,
-    /// Another error of the system's.
+    /// Another error of the system.
     Io,
     /// Another process changed files meanwhile; nothing was changed.
     Conflict,

@@ -21,7 +21,7 @@ pub struct PtyOptions {
     pub colors: TerminalColors,
     /// The directory for private directories of sandboxed shells.
     pub directory: PathBuf,
-    /// How many bytes adopted survivors may still write to their call's file.
+    /// The number of bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
     /// Registers a call's survivors as a job. `None`: survivors continue without an entry.
     pub jobs: Option<Arc<dyn SurvivorRegistry>>,

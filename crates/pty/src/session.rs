@@ -177,7 +177,7 @@ impl PtySession {
 }
 
 impl fmt::Debug for PtySession {
-    /// Without screen contents or input.
+    /// Omits the screen and the input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PtySession")
             .field("status", &*self.status.borrow())

@@ -11,8 +11,8 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a terminal is drained after the shell's end, unless it reaches EOF or is quiet earlier.
-/// Shorter than for a pipe: the user at the terminal has already seen the output.
+/// Longest time for which a terminal is drained after the shell's end, unless it reaches EOF or is
+/// quiet earlier. Shorter than for a pipe: the user at the terminal has already seen the output.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Bytes read at once. A terminal returns at most 4096.
@@ -211,7 +211,7 @@ impl Source for TerminalSource {
         self.ended
     }
 
-    /// There is no pipe to close: the terminal is hung up.
+    /// Hangs up the terminal, as there is no pipe to close.
     fn close_stopped(&mut self) -> Progress {
         self.closed_early = true;
         Progress::HangUp

@@ -21,7 +21,7 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinHandle;
 
-/// How long the ends of a channel wait.
+/// The timeouts of the ends of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     /// Between two signs of life of ours.
@@ -80,7 +80,7 @@ impl Channel {
         }
     }
 
-    /// Why it is closed, if it is.
+    /// The reason why the channel is closed, if it is.
     pub fn closed(&self) -> Option<String> {
         self.shared.dead()
     }
@@ -199,7 +199,7 @@ async fn write_all(shared: &Shared, mut input: impl AsyncWrite + Unpin) {
 
 /// The end of a channel.
 enum End {
-    /// There is no more to read: the transport is about to end, if it was asked to.
+    /// The input has ended: the transport is about to end, if it was asked to.
     OfInput,
     /// Anything else, and what: the transport is of no more use.
     Fault(String),

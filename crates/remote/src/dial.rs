@@ -20,16 +20,16 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::task::JoinHandle;
 
-/// How long it may take until the target answers.
+/// Time limit for the first answer of the target.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long an upload may take.
+/// Time limit of an upload.
 pub const UPLOAD_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The largest output before the remote host answers: login messages.
 pub const MAX_BANNER_BYTES: usize = 64 * 1024;
 
-/// How long a transport that has failed may take to say why.
+/// Time limit for the error message of a transport that has failed.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// Longest line of the script.
@@ -49,9 +49,9 @@ pub struct LocalHost {
 /// A target on which our program was started.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// To its stdin.
+    /// The stdin of the program.
     pub(crate) input: Sender,
-    /// From its stdout.
+    /// The stdout of the program.
     pub(crate) output: BufReader<Receiver>,
     /// The tail of the transport's stderr.
     pub(crate) stderr: StderrTail,

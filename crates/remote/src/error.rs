@@ -29,7 +29,7 @@ pub enum Obstacle {
     /// The transport ended before any output.
     #[error("the connection ended before the target answered")]
     Ended,
-    /// Nothing came, or the rest did not.
+    /// No answer came, or the rest of it did not.
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
     /// The output was not that of the script.
@@ -48,7 +48,7 @@ pub enum Obstacle {
         /// The architecture of the local program.
         ours: String,
     },
-    /// There is no place for our program.
+    /// The remote host has no directory for our program.
     #[error(
         "it has no directory of this user's from which a program runs (noexec, read-only, or without a home); name one as \
          `directory`"
@@ -90,7 +90,7 @@ pub enum Obstacle {
     /// The program to upload cannot be read here.
     #[error("{0}")]
     Program(String),
-    /// Something that is needed on the way failed here.
+    /// A local step of the connection failed.
     #[error("{0}")]
     Local(String),
 }

@@ -17,7 +17,7 @@ pub struct Program {
     is_static: bool,
 }
 
-/// Why a file is not one.
+/// The reason why a file is not a usable program.
 #[derive(Debug, thiserror::Error)]
 #[error("the program to upload, {}: {reason}", path.display())]
 pub struct ProgramError {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, OnceCell};
 
-/// How long a failed connection answers further requests without a new attempt.
+/// Time for which a failed connection answers further requests without a new attempt.
 const STILL_TRUE: Duration = Duration::from_secs(2);
 
 /// The program that is uploaded, read once for all targets of a host.
@@ -27,7 +27,7 @@ pub struct Uploads {
 }
 
 impl Uploads {
-    /// Of the program in this file.
+    /// Reads the program from this file.
     pub fn of(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -35,7 +35,7 @@ impl Uploads {
         }
     }
 
-    /// Of one that was read already.
+    /// Takes a program that was read already.
     pub fn of_program(program: Program) -> Self {
         Self {
             path: program.path().to_owned(),
@@ -84,13 +84,13 @@ pub struct Connection {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// Nothing of it has run: there is no way to it.
+    /// Nothing of the request has run: the target was not reached.
     #[error(transparent)]
     NotReached(#[from] NotReached),
-    /// Nothing of it has run: the target, or this end, refused it.
+    /// Nothing of the request has run: the target, or this end, refused it.
     #[error("{0}")]
     Refused(String),
-    /// Nothing of it has run: it was cancelled before it was sent.
+    /// Nothing of the request has run: it was cancelled before it was sent.
     #[error("cancelled before it was sent")]
     Cancelled,
     /// The request was sent, and may have run.
@@ -112,7 +112,7 @@ impl Remote {
         }
     }
 
-    /// With this patience instead of the usual one.
+    /// Sets other timeouts than the default.
     #[must_use]
     pub fn with_patience(mut self, patience: Patience) -> Self {
         self.patience = patience;
@@ -282,7 +282,7 @@ fn machine(answer: Option<&RawValue>) -> Result<MachineData, Obstacle> {
     Ok(machine)
 }
 
-/// Why a channel was closed, with the last that its transport said of it.
+/// Adds the last lines of the transport's stderr to the reason why a channel was closed.
 fn with_reason(why: String, said: &StderrTail) -> String {
     match said.text().lines().last() {
         Some(last) => format!("{why} ({last})"),

@@ -17,7 +17,7 @@ pub(crate) mod word {
     pub(crate) const MISSING: &str = "missing";
     /// The machine is another one.
     pub(crate) const MACHINE: &str = "machine";
-    /// There is no directory from which a program runs.
+    /// The remote host has no directory from which programs run.
     pub(crate) const NOWHERE: &str = "nowhere";
     /// The program could not be written.
     pub(crate) const UNWRITTEN: &str = "unwritten";

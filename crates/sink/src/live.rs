@@ -130,7 +130,7 @@ struct Delta {
 const MAX_OPEN_BYTES: usize = 4096;
 
 impl LiveUpdates {
-    /// Without output yet.
+    /// Creates an empty live output.
     pub fn new(options: LiveOptions) -> Self {
         let shared = Shared {
             tail: TailBuffer::new(options.max_bytes, options.carriage_return),

@@ -42,7 +42,7 @@ pub enum Shown {
         /// The end.
         tail: Piece,
     },
-    /// Nothing, as it is not text.
+    /// No output is shown, as it is not text.
     Binary,
 }
 

@@ -11,7 +11,7 @@ use agent_bash_core::{LineEdit, visible};
 const ESC: u8 = 0x1b;
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// How NUL and CR are shown (Unicode Control Pictures).
+/// The marks that show NUL and CR (Unicode Control Pictures).
 const NUL_MARK: &str = "\u{2400}";
 const CR_MARK: &str = "\u{240d}";
 
@@ -30,7 +30,7 @@ fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
 
-/// From this many undecodable bytes on they are no accident.
+/// Minimum number of undecodable bytes that are not an accident.
 const MIN_NOISE_BYTES: u64 = 64;
 
 /// How a lone CR is handled. CRLF is always a line end.
@@ -290,8 +290,8 @@ impl Sanitiser {
         self.backspaces += columns - blanks;
     }
 
-    /// Something moves the cursor or edits the line, rather than replace it: applies what was
-    /// pending, so that all that is right of the cursor is in `right`.
+    /// Moves the cursor or edits the line, rather than replacing it: applies the pending effects,
+    /// so that all text right of the cursor is in `right`.
     fn place_cursor(&mut self, out: &mut impl TextSink) {
         match self.pending_cr.take() {
             Some(cr) if std::mem::take(&mut self.erased) => self.return_carriage(cr, true, out),

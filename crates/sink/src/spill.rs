@@ -23,7 +23,7 @@ pub(crate) struct Spill {
 }
 
 enum SpillState {
-    /// In memory; no file yet.
+    /// The output is in memory; no file exists yet.
     Held(Vec<u8>),
     /// All bytes so far are in the file.
     File(Box<dyn ArtifactWriter>),

@@ -86,7 +86,7 @@ impl TerminalText {
     }
 }
 
-/// How many bytes at the end may be the beginning of a control sequence.
+/// The number of bytes at the end that may be the beginning of a control sequence.
 pub(crate) fn begun_len(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(MAX_SEQUENCE_BYTES)..];
     match memchr::memrchr(b'\x1b', last).map(|at| &last[at..]) {

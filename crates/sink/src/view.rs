@@ -58,11 +58,11 @@ pub struct Page {
 /// The place where the page after this one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing.
+    /// The file ends with the page.
     End,
-    /// This line.
+    /// The next page begins at this line.
     Line(u64),
-    /// This byte of the file: the page ended inside a line.
+    /// The next page begins at this byte of the file: the page ended inside a line.
     Byte(u64),
 }
 

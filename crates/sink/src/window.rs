@@ -119,7 +119,7 @@ impl Window {
         self.tail.ends_at(self.total);
     }
 
-    /// How many of the last bytes to keep, given the `total` so far.
+    /// The number of bytes at the end to keep, given the `total` so far.
     fn tail_cap(&self) -> usize {
         match self.shrink {
             Some(shrink) if self.total > shrink.over => shrink.tail,

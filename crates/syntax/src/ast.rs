@@ -18,13 +18,13 @@ pub struct List {
 /// One pipeline and its connection to its neighbours.
 #[derive(Debug, Clone)]
 pub struct ListEntry {
-    /// How it is connected to the pipeline before it.
+    /// The connection to the previous pipeline.
     pub link: Link,
     /// True if the pipeline's and-or list runs in the background (`&`).
     pub background: bool,
     /// Preceded by `!` or `time`.
     pub prefixed: bool,
-    /// One of its pipes is `|&`.
+    /// True if one of the pipes is `|&`.
     pub stderr_too: bool,
     /// The stages, at least one.
     pub stages: Vec<Command>,

@@ -123,7 +123,7 @@ pub enum GitArgument<'w> {
         negated: bool,
         /// The option's value, if one was attached or follows.
         value: Option<Value>,
-        /// The word it is in.
+        /// The word with the option.
         field: &'w Field,
     },
     /// A word that is not an option.

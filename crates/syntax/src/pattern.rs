@@ -88,7 +88,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// How many characters of the pattern match this one character, if it matches.
+/// The number of pattern characters that match this one character, if it matches.
 fn one(pattern: &[char], c: char) -> Option<usize> {
     match *pattern.first()? {
         '?' => Some(1),

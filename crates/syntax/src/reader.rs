@@ -322,7 +322,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Any number of `!` and `time`.
+    /// Parses any number of `!` and `time`.
     fn pipeline_prefix(&mut self) -> bool {
         let mut any = false;
         loop {

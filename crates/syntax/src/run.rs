@@ -73,7 +73,7 @@ pub(crate) struct Machine<'c> {
     rounds: usize,
     /// Functions being walked, to limit recursion.
     calling: Vec<usize>,
-    /// How often a call was skipped because of that.
+    /// The number of calls that were skipped because of that.
     recursions: u32,
     memory: Memory,
     called: BTreeSet<String>,

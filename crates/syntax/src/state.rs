@@ -57,7 +57,7 @@ pub(crate) struct ShellState {
     pub(crate) stdin: Option<Rc<Value>>,
     /// Contents of files written by the script, and of `<( … )`.
     pub(crate) files: Rc<BTreeMap<String, Value>>,
-    /// After `exit`, `return`, `break`: this path ends.
+    /// True after `exit`, `return`, `break`: this path ends.
     pub(crate) ended: bool,
 }
 

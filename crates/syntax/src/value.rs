@@ -58,7 +58,7 @@ pub enum Piece {
     Glob(String),
     /// Unknown text.
     Unknown {
-        /// Why it is unknown.
+        /// The reason why the part is unknown.
         why: Why,
         /// True if the part is unquoted, so that it may become several words, including options.
         splits: bool,

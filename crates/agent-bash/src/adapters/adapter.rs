@@ -42,9 +42,9 @@ pub struct Tool {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Declared {
-    /// By a type that the provider knows.
+    /// A `type` that the provider knows.
     Provider(Value),
-    /// By name, description and schema.
+    /// A name, a description and a schema.
     Function {
         /// The tool's name.
         name: &'static str,

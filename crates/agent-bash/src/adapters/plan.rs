@@ -34,7 +34,7 @@ pub struct Written {
     pub session: u64,
     /// The input; if empty, the call only waits.
     pub chars: String,
-    /// When to answer with its output, at the latest.
+    /// Longest wait for an answer with the command's output.
     pub wait: Duration,
 }
 
@@ -51,7 +51,7 @@ pub struct Wanted {
     pub longest: bool,
     /// Run it on a terminal of this size, which receives the input.
     pub terminal: Option<PtySize>,
-    /// For a background command: include its output during this time in the answer.
+    /// For a background command: the answer includes the output of this time.
     pub linger: Option<Duration>,
 }
 
@@ -95,7 +95,7 @@ impl Done<'_> {
         }
     }
 
-    /// For a layout whose tool has no plan with this outcome.
+    /// Returns the answer to an outcome that no plan of the layout's tool has.
     pub(crate) fn unexpected(&self) -> Shown {
         Shown::error(format!("not an answer of this tool: {self:?}"))
     }
@@ -106,7 +106,7 @@ impl Done<'_> {
 pub struct Chunk {
     /// Id of this answer.
     pub id: String,
-    /// How long was waited for it.
+    /// The time that the call waited for the command.
     pub waited: Duration,
     /// The number for later calls; `None` if the command has ended.
     pub session: Option<u64>,
@@ -116,7 +116,7 @@ pub struct Chunk {
     pub part: OutputPart,
     /// True if the command runs on a terminal.
     pub on_terminal: bool,
-    /// To be set if not all of the output is shown.
+    /// The flag to set if not all of the output is shown.
     pub keep: Keep,
 }
 

@@ -68,8 +68,7 @@ impl Adapted {
         Self { tools, ..self }
     }
 
-    /// For a client that passes on no more than this of an answer, not counting the text around the
-    /// output.
+    /// Sets the largest answer that the client passes on, not counting the text around the output.
     #[must_use]
     pub fn within(self, window: Option<Window>) -> Self {
         Self { window, ..self }
@@ -340,7 +339,7 @@ const STDIN_CLOSED: &str =
 /// Ctrl-C, which a terminal turns into SIGINT. A command without a terminal is ended instead.
 const CTRL_C: &str = "\u{3}";
 
-/// How much of a background command's first output is in its answer.
+/// Maximum bytes of a background command's first output in its answer.
 const MAX_FIRST_OUTPUT_BYTES: usize = 16 * 1024;
 
 fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> ToolAnswer {

@@ -14,8 +14,8 @@ pub enum Commands {
     File(Vec<OsString>),
     /// The commands come from stdin; with the positional parameters.
     Stdin(Vec<OsString>),
-    /// Nothing that an agent's call consists of: an interactive shell, `--version`, `--rcfile`, or
-    /// a mistake that bash itself reports.
+    /// A command line that no agent's call has: an interactive shell, `--version`, `--rcfile`, or a
+    /// mistake that bash itself reports.
     Other,
 }
 

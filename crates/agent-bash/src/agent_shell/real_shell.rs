@@ -21,7 +21,7 @@ pub enum NoRealShell {
         /// The reason, as the end of a sentence.
         reason: &'static str,
     },
-    /// There is none.
+    /// No shell has this name.
     #[error(
         "there is no `{0}` in /bin, /usr/bin, /usr/local/bin or PATH besides agent-bash's own links; install it, or set shell.path"
     )]

@@ -28,7 +28,7 @@ pub struct ChangeSets {
     cwd: PathBuf,
 }
 
-/// Something was done with a set.
+/// A finished commit, discard, undo or redo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesDone {
@@ -55,7 +55,7 @@ pub enum ChangesAct {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangesRefused {
-    /// There is nowhere to keep sets.
+    /// There is no state directory for change sets.
     #[error("{0}")]
     Nowhere(String),
     /// Another process changed files meanwhile.
@@ -75,19 +75,19 @@ pub enum ChangesRefused {
 pub struct ChangesConflict {
     /// The action.
     pub act: ChangesAct,
-    /// With which set.
+    /// The change set.
     pub id: ChangesId,
     /// The files.
     pub conflicts: Vec<FileName>,
-    /// How many files of the set could be done without them.
+    /// The number of files that have no conflict.
     pub free: u64,
     /// The command that changed each file, if it belongs to this state directory.
     pub by: Vec<Option<String>>,
 }
 
 impl ChangesConflict {
-    /// For the person who asked, whose own line may have been it. What a model is told is this
-    /// error's own text.
+    /// The error's text for the user, whose own line may have started the process. The text for a
+    /// model is the error's `Display`.
     pub fn for_people(&self) -> String {
         let by = |at: usize| self.by.get(at).and_then(Option::as_deref);
         let none = FileName::new("");
@@ -172,7 +172,7 @@ impl ChangeSets {
         &self.store.settings
     }
 
-    /// How much is kept of ordinary calls.
+    /// The level of recording of ordinary calls.
     pub fn level(&self) -> ChangesLevel {
         self.store.level()
     }

@@ -45,7 +45,7 @@ pub enum BadCall {
     /// Longer than [`MAX_INPUT_BYTES`].
     #[error("it has more than the {MAX_INPUT_BYTES} bytes that are read")]
     TooLong,
-    /// Not JSON, or not a call.
+    /// The input is not JSON, or not a call.
     #[error("stdin is no call of a tool in JSON: {0}")]
     NotACall(String),
     /// The hook was configured for another event.
@@ -70,7 +70,7 @@ pub enum BadCall {
         /// The type received.
         got: &'static str,
     },
-    /// Not a script that a shell can run.
+    /// The command is not a script that a shell can run.
     #[error(transparent)]
     BadScript(#[from] RequestError),
     /// A relative directory, against which nothing can be resolved.

@@ -18,7 +18,7 @@ pub struct ShellAgent {
     pub program: &'static str,
     /// The version whose calls were recorded.
     pub recorded_with: &'static str,
-    /// How it finds its shell.
+    /// The way in which the agent finds its shell.
     pub way: ShellWay,
 }
 
@@ -55,7 +55,7 @@ pub struct ShellSetting {
 /// A link to this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShellLink {
-    /// Stands in for bash, with the same arguments.
+    /// A link that stands in for bash, with the same arguments.
     Bash,
     /// Takes a script as its only argument.
     Prefix,
@@ -77,7 +77,7 @@ impl ShellLink {
 }
 
 impl ShellSetting {
-    /// How the path of our link ends.
+    /// The end of the path of our link.
     pub(in crate::hook) fn link_end(&self) -> PathBuf {
         PathBuf::from(LINKS_DIRECTORY).join(self.link.name())
     }

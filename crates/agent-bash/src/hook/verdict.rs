@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 pub(super) enum Decision {
     /// Refuse the command, for this reason.
     Refuse(String),
-    /// No objection, possibly with advice for the model.
+    /// The command may run, possibly with advice for the model.
     GoOn(Option<String>),
 }
 

@@ -71,7 +71,7 @@ fn stream_text(account: &Account, stream: StreamId) -> String {
     printed.map(wording::shown_text).unwrap_or_default()
 }
 
-/// For calls with a single command: applies `write`, unless the command was refused.
+/// Writes the answer of a call with a single command by `write`, unless the command was refused.
 fn of_one(ran: &[FinishedRun], write: impl FnOnce(&Account) -> Shown) -> Shown {
     match only(ran) {
         None => Shown::text(""),
@@ -80,7 +80,7 @@ fn of_one(ran: &[FinishedRun], write: impl FnOnce(&Account) -> Shown) -> Shown {
     }
 }
 
-/// For calls that ran nothing: the reason, in our own words.
+/// Returns the answer of a call that ran nothing: the reason, in our own words.
 fn not_run(done: &Done<'_>) -> Shown {
     done.error().map_or_else(|| done.unexpected(), Shown::error)
 }

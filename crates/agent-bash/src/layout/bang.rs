@@ -26,7 +26,7 @@ impl BangMessage {
     }
 }
 
-/// In the words of the default profile.
+/// The message's text, in the words of the default profile.
 fn text(message: &BangMessage) -> String {
     let mut text = format!("Ran `{}`\n", message.command);
     if message.output.is_empty() {
@@ -67,8 +67,8 @@ fn text(message: &BangMessage) -> String {
     text
 }
 
-/// One more than the longest run of backticks in the output, so that nothing inside closes the
-/// fence.
+/// The length of a fence: one more than the longest run of backticks in the output, so that no run
+/// inside closes the fence.
 fn fence_length(output: &str) -> usize {
     let runs = output.split(|c| c != '`').map(str::len);
     runs.max()

@@ -46,7 +46,7 @@ pub fn counts(counts: &ChangeCounts) -> String {
     }
 }
 
-/// The word for a set in a list: what has become of it, or which one it took back.
+/// The word for a change set in a list: its state, or the change set that it undid.
 pub fn kind(listed: &Listed) -> String {
     match (listed.undoes, listed.redoes) {
         (Some(of), _) => format!("undid {of}"),

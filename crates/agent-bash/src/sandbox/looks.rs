@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How long a look may take.
+/// Time limit of a look.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How many threads may be looking at a time: those that never come back stay.
+/// Maximum number of concurrent looks: a thread that a file system blocks stays.
 const MAX_LOOKS: usize = 64;
 
 /// The looks that are under way. Clones share them.

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How many files of a protected directory are looked at, and how much of each.
+/// Maximum number of files of a protected directory that are compared, and maximum bytes of each.
 const MAX_FILES: usize = 1000;
 const MAX_FILE_BYTES: u64 = 4 << 20;
 

@@ -28,7 +28,7 @@ use std::time::Duration;
 /// The name of the user's shell.
 pub const USER_SHELL: &str = "!";
 
-/// How much output is shown, in every profile: the command is the user's, not the model's.
+/// The limits of the shown output, in every profile: the command is the user's, not the model's.
 const OUTPUT_LIMITS: OutputLimits = profiles::STANDARD.output;
 
 /// Options of a user's command.

@@ -15,8 +15,8 @@ const SHELL_VARIABLES: [&str; 7] = [
     "_",
 ];
 
-/// How these exports, as `export -p` prints them, differ from an environment. What is not UTF-8 is
-/// left out, and functions are.
+/// Returns the differences between exports, as `export -p` prints them, and an environment. Omits
+/// functions and values that are not UTF-8.
 pub(super) fn differences(
     said: &[u8],
     base: &BTreeMap<OsString, OsString>,

@@ -34,11 +34,11 @@ pub struct ConversationOptions {
     pub many_calls: bool,
     /// Calls are recorded in the journal if the settings do not say.
     pub is_recorded: bool,
-    /// How much is kept of what calls do to files if the settings do not say.
+    /// The level of recording file changes, unless the settings name one.
     pub changes: ChangesLevel,
 }
 
-/// How much of file changes is recorded by default: elsewhere nothing traces them.
+/// The default level of recording file changes: other systems cannot trace them.
 const DEFAULT_LEVEL: ChangesLevel = if cfg!(target_os = "linux") {
     ChangesLevel::Undo
 } else {
@@ -46,8 +46,8 @@ const DEFAULT_LEVEL: ChangesLevel = if cfg!(target_os = "linux") {
 };
 
 impl ConversationOptions {
-    /// For a program that makes one call and exits: artifacts are kept for a day, no shells are
-    /// warmed up or named, and what its call does to files is kept only if the settings say so.
+    /// Options for a program that makes one call and exits: artifacts are kept for a day, no shells
+    /// are warmed up or named, and file changes are recorded only if the settings say so.
     pub fn one_shot(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             name: name.into(),
@@ -60,8 +60,8 @@ impl ConversationOptions {
         }
     }
 
-    /// For a program that makes one call of a conversation that another program leads: as
-    /// [`Self::one_shot`], but the call is recorded, and what it does to files can be undone.
+    /// Options for a program that makes one call of a conversation that another program leads:
+    /// those of [`Self::one_shot`], but the call is recorded, and its file changes can be undone.
     pub fn call_of(conversation: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             is_recorded: true,
@@ -70,9 +70,9 @@ impl ConversationOptions {
         }
     }
 
-    /// For a long-lived host: artifacts end with the session; shells are kept warm, can be named,
-    /// and load what the user's `~/.bashrc` defines (except in safe mode, where nothing may replace
-    /// an allowed command); what calls do to files can be undone.
+    /// Options for a long-lived host: artifacts end with the session; shells are kept warm, can be
+    /// named, and load the definitions of the user's `~/.bashrc` (except in safe mode, where no
+    /// definition may replace an allowed command); file changes can be undone.
     pub fn long_lived(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             lifetime: Lifetime::Session,

@@ -11,13 +11,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a target may take to end what runs when its host leaves.
+/// Time limit for a target to end its processes when the host leaves.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The largest size of a text around the output: notices, paths, the outcome.
+/// Largest size of a text around the output: notices, paths, the outcome.
 const MAX_FRAME_BYTES: usize = 256 * 1024;
 
-/// How much is kept of what a call has printed, for the case that its end is not heard.
+/// Maximum bytes of a call's output that are kept in case the host does not receive the end of the
+/// call.
 const MAX_LIVE_BYTES: usize = 50 * 1024;
 
 /// A target that calls run on.

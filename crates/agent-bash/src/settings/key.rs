@@ -27,7 +27,7 @@ pub(super) struct Key {
 /// The effect of a project's file on a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Project {
-    /// Nothing: only the user may set it.
+    /// No effect: only the user may set the key.
     Never,
     /// Set it if the second settings are at least as strict as the first.
     Tightens(fn(&Settings, &Settings) -> bool),
@@ -46,7 +46,7 @@ pub(super) enum Form {
     Number,
     /// Split at commas.
     List,
-    /// Not allowed in the environment.
+    /// The key cannot be set in the environment.
     FileOnly,
 }
 

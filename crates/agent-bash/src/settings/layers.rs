@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Why a file counts as it was, or not at all.
+/// The reason why the former text of a settings file is used, or none.
 const CREATED_BY_CALL: &str = "a sandboxed call has made it; save it again for it to count";
 const CHANGED_BY_CALL: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
 
@@ -353,7 +353,7 @@ fn instead(nearest: Option<&str>) -> String {
 /// Environment variables that look like settings but are not, each with the variable that was
 /// probably meant.
 pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
-    /// With more edits than this it is a different word.
+    /// Maximum number of edits between a mistyped and a known key.
     const MAX_EDITS: usize = 3;
     let known: Vec<String> = KEYS.iter().map(variable).collect();
     let names = host.env.keys().filter_map(|name| name.to_str());

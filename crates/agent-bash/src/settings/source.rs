@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Only root can change a file's owner.
+    /// Skipped without root: only root can change a file's owner.
     #[test]
     fn what_another_user_has_made_does_not_govern_those_below() {
         if !rustix::process::geteuid().is_root() {

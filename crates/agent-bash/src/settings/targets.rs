@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// One of `[targets.NAME]`.
+/// The settings of a target, `[targets.NAME]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetSettings {
@@ -64,7 +64,7 @@ pub enum TargetSettingsError {
     /// The name or what leads there.
     #[error(transparent)]
     Target(#[from] TargetError),
-    /// Something is missing, or too much.
+    /// A value is missing, or excess.
     #[error("the target `{name}`: {what}")]
     Unclear {
         /// The target's name.

@@ -19,7 +19,7 @@ fn the_definition_is_sound() {
     Cli::command().debug_assert();
 }
 
-/// Every help text, so that a change of one is seen in review.
+/// The snapshot shows a change of any help text in review.
 #[test]
 fn help_texts_equal_their_snapshot() {
     use std::fmt::Write as _;

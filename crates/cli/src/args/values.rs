@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The on-disk session of one-shot commands.
 pub(crate) const DEFAULT_SESSION: &str = "cli";
 
-/// The word of an argument, which is that of the settings, too.
+/// The word of an argument, which is the word of the settings, too.
 pub(crate) fn word(arg: &impl ValueEnum) -> String {
     let value = arg.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())

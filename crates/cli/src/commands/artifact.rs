@@ -13,7 +13,7 @@ use agent_bash::sink::{
 };
 use std::path::Path;
 
-/// Exit code if the artifact cannot be shown; the same as `grep` for no match.
+/// The exit code if the artifact cannot be shown, as of `grep` without a match.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// Lists, shows or searches.

@@ -16,7 +16,7 @@ use std::num::NonZeroU64;
 /// How long the target waits for the job's end before it is read again.
 const WAIT_INTERVAL: &str = "200ms";
 
-/// There is no such job, or none of its output is left.
+/// The exit code if there is no such job, or none of its output is left.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The followed job.

@@ -72,7 +72,7 @@ fn hook_of(agent: NamedAgent) -> Result<&'static Agent, Usage> {
     })
 }
 
-/// With a `program`, commands are replaced by calls of it.
+/// Reads a call and answers it. With a `program`, commands are replaced by calls of it.
 fn read_and_answer(agent: &Agent, host: &HostContext, program: Option<&str>) -> HookAnswer {
     let mut input = Vec::new();
     let most = MAX_INPUT_BYTES as u64 + 1;

@@ -19,7 +19,7 @@ use std::time::Duration;
 /// The exit code if the job is still running, as of `timeout(1)`.
 const STILL_RUNNING_EXIT_CODE: u8 = 124;
 
-/// There is no such job, or none of its output is left.
+/// The exit code if there is no such job, or none of its output is left.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// How long a job may take to read its input.

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IsTerminal};
 
-/// Nothing is recorded.
+/// The exit code if nothing is recorded.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The columns that a narrow terminal shortens, and then omits. The outcome of files stays: it is
@@ -32,7 +32,7 @@ const DURATION_COLUMN: usize = 2;
 const OUTCOME_COLUMN: usize = 3;
 const FILES_COLUMN: usize = 4;
 
-/// Prints it.
+/// Prints the table of a record.
 pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     if args.list {
         return list(&recorded::all(start, None)?, args.json);
@@ -188,7 +188,7 @@ fn row(index: usize, entry: &JournalEntry, since: &Since) -> [String; 6] {
     ]
 }
 
-/// Each record has a line, by a name that is known again.
+/// Prints the records, one line each, by the name that the commands accept.
 fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
     if !as_json && named.is_empty() {
         output::say("nothing is recorded");

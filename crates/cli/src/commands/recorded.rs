@@ -16,7 +16,7 @@ use std::path::PathBuf;
 /// The records of a state directory.
 pub(crate) struct RecordedSession {
     pub(crate) name: String,
-    /// When the first call began that is shown.
+    /// The time at which the first shown call began.
     pub(crate) since: Timestamp,
     pub(crate) recorded: Recorded,
     /// When the first call of each recorded process began.

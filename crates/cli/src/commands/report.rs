@@ -19,10 +19,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Nothing is recorded.
+/// The exit code if nothing is recorded.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// Of one call, diffs of this many files are on the page.
+/// Maximum number of files of a call with diffs on the page.
 const MAX_DIFFED_FILES: usize = 100;
 
 /// Writes it.
@@ -65,8 +65,8 @@ fn deed(of: since::Deed) -> ChangesAction {
     ChangesAction::new(of.at, of.what)
 }
 
-/// With the processes of each that are alive now: a job may run on without those that its call
-/// named.
+/// Returns the lines of jobs, with the processes that are alive now: a job may run on without those
+/// that its call named.
 async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
     let mut lines = Vec::new();
     for job in listed {

@@ -40,7 +40,8 @@ pub(crate) const PREFIX_NAME: &str = ShellLink::Prefix.name();
 /// The exit code of a refused command: as of a command that cannot be executed.
 const REFUSED_EXIT_CODE: u8 = 126;
 
-/// How often this program may become the real shell without another process in between.
+/// Maximum number of times that this program becomes the real shell without another process in
+/// between.
 const MAX_DEPTH: u32 = 8;
 
 /// The variable with the pid of this process and how often it has become the real shell.

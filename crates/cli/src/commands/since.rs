@@ -12,7 +12,7 @@ use std::path::Path;
 /// Files that are named one by one.
 const MAX_NAMED_FILES: usize = 3;
 
-/// Something that was done with the changes of a call.
+/// An action on the changes of a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Deed {
     pub(crate) at: Timestamp,

@@ -9,7 +9,7 @@ use agent_bash::settings::Settings;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// This program, whatever became of its file since it was started.
+/// The path of this program, even if its file was replaced since the start.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// Opens the session on the target of that name.

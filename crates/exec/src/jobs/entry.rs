@@ -21,7 +21,7 @@ const KILL_MARK_FILE: &str = "asked";
 pub(super) struct JobEntry {
     pub(super) kind: JobKind,
     pub(super) command: String,
-    /// For display; not every path is valid UTF-8.
+    /// The working directory, for display; not every path is valid UTF-8.
     pub(super) cwd: String,
     /// The job's shell; for adopted survivors, the first one.
     pub(super) process: ProcessIdentity,
@@ -36,13 +36,13 @@ pub(super) struct JobEntry {
     pub(super) output: Option<PathBuf>,
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
-    /// Of survivors: when they became a job.
+    /// For survivors: the time at which they became a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) adopted_at: Option<Timestamp>,
     /// The box that it is in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<JobSandbox>,
-    /// Why what it changes is not recorded, if it was to be.
+    /// The reason why the job's changes are not recorded, if they were to be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unrecorded: Option<String>,
 }

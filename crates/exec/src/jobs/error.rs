@@ -69,7 +69,7 @@ pub enum JobError {
     Unreachable {
         /// The job's id.
         id: JobId,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
     /// Another process holds the lock for creating jobs and does not release it.
@@ -83,7 +83,7 @@ pub enum JobError {
     Registry {
         /// The registry's path.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
 }

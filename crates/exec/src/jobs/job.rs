@@ -16,7 +16,7 @@ const HIDDEN_LIFETIME: Duration = Duration::from_secs(1);
 pub struct Job {
     /// The job's id in the session: a number.
     pub id: JobId,
-    /// How it came into being.
+    /// The origin of the job.
     pub kind: JobKind,
     /// The script; for adopted survivors, that of their call.
     pub command: String,
@@ -35,7 +35,7 @@ pub struct Job {
     pub state: JobState,
     /// When its script was handed over; for survivors, that of their call.
     pub started_at: Timestamp,
-    /// Of survivors: when their call had ended, and they became a job.
+    /// For survivors: the time at which their call had ended, and they became a job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adopted_at: Option<Timestamp>,
     /// True if its end was requested while it ran: [`Jobs::kill`](crate::Jobs::kill).
@@ -44,7 +44,7 @@ pub struct Job {
     /// The box that it is in; `None` for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobSandbox>,
-    /// Why what it changes is not recorded, if it was to be.
+    /// The reason why the job's changes are not recorded, if they were to be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output
@@ -77,7 +77,7 @@ impl Job {
     }
 }
 
-/// How a job came into being.
+/// The origin of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobKind {

@@ -11,7 +11,8 @@ use std::path::Path;
 /// The part of an output to read. A last line without a newline counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputRange {
-    /// From an offset, such as [`JobOutput::next`] of the previous part; 0 is the beginning.
+    /// The part from an offset, such as [`JobOutput::next`] of the previous part; 0 is the
+    /// beginning.
     From {
         /// Offset in bytes.
         offset: u64,
@@ -21,7 +22,7 @@ pub enum OutputRange {
     },
     /// The last lines.
     Tail {
-        /// How many.
+        /// The number of lines.
         lines: u64,
         /// Maximum number of bytes; the last ones are kept.
         max_bytes: usize,

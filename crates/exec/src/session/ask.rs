@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a shell may take to say it. One that takes longer is of no use for commands either.
+/// Time limit for a shell's answer. A slower shell is of no use for commands either.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longer definitions are not handed over: each command beside the shell would read them.

@@ -13,14 +13,14 @@ pub struct SnapshotOptions {
     /// The directory for snapshots, private to this user. It is created if missing, and its mode is
     /// set to 0700. Several processes may share it.
     pub directory: PathBuf,
-    /// How long a capture may take; the call that needs it waits.
+    /// Time limit of a capture; the call that needs it waits.
     pub limit: Duration,
     /// Detects definitions that hold secrets; `None` keeps them.
     pub secrets: Option<SecretFilter>,
 }
 
 impl SnapshotOptions {
-    /// With a limit of two seconds and the default rules for secrets.
+    /// Returns options with a limit of two seconds and the default rules for secrets.
     pub fn new(rc: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
         Self {
             rc: rc.into(),

@@ -29,7 +29,7 @@ pub(super) struct Row {
     pub(super) without: &'static [&'static str],
     /// Letters of options whose value is the next word.
     pub(super) valued: &'static str,
-    /// At most so many operands, a verb among them; not for git.
+    /// The maximum number of operands, a verb among them; not for git.
     pub(super) operands: usize,
     pub(super) wants: Wants,
 }

@@ -51,7 +51,7 @@ pub(super) struct Deed {
     pub(super) words: &'static [&'static str],
     /// If not empty, one of these must be given: options, or words after the subcommands.
     pub(super) with: &'static [&'static str],
-    /// With one of these the action does not take place.
+    /// With one of these words, the action does not take place.
     pub(super) without: &'static [&'static str],
 }
 

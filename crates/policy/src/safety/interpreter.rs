@@ -39,9 +39,9 @@ const fn calling(comment: &'static str, backticks: bool) -> Language {
 
 /// The place of the code that a command executes.
 pub(super) enum Code<'r> {
-    /// In this word, from this byte offset on.
+    /// The code is in this word, from this byte offset on.
     Text(&'r Field, usize),
-    /// In the file named by this word.
+    /// The code is in the file named by this word.
     File(&'r Field),
     /// On standard input.
     Stdin,

@@ -76,7 +76,7 @@ impl PathPart {
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
-    /// No character of it is known: it may match anything.
+    /// True if no character of the component is known, so that it may match any name.
     fn is_open(&self) -> bool {
         self.literal().is_none()
             && self.pieces.iter().all(|piece| match piece {

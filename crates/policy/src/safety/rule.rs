@@ -39,7 +39,7 @@ pub(super) struct Scene<'s> {
     pub(super) all: &'s [ResolvedCommand],
     /// The enabled rules.
     pub(super) enabled: &'s [&'s Rule],
-    /// In how many programs of other languages this script is nested.
+    /// The number of programs in other languages around this script.
     pub(super) depth: u8,
     /// The script's initial directory.
     pub(super) base: Cow<'s, str>,

@@ -61,12 +61,12 @@ impl RuleSelection {
         }
     }
 
-    /// No rules.
+    /// Selects no rules.
     pub fn none() -> Self {
         RuleSelection::of([])
     }
 
-    /// Every rule.
+    /// Selects every rule.
     pub fn all() -> Self {
         RuleSelection::of(Group::ALL)
     }

@@ -55,8 +55,8 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// One of these words, of letters alone, is in every command that a rule of the group refuses.
-/// Programs in other languages are not zsh's concern.
+/// Words of letters alone. Every command that a rule of the group refuses contains one of them.
+/// Programs in other languages are not checked for zsh.
 const GROUP_WORDS: [(Group, &str); 5] = [
     (
         Group::Core,

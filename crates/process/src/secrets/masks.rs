@@ -155,7 +155,7 @@ impl Masks {
     }
 }
 
-/// In order, and what overlaps as one.
+/// Sorts ranges and joins those that overlap.
 fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut all: Vec<Range<usize>> = Vec::new();

@@ -226,7 +226,7 @@ pub(super) const PROPERTY_WORDS: &[&str] = &[
     "version",
 ];
 
-/// Before the last word `key`, these make it the name of an entry, and none of a secret.
+/// The words that, before the last word `key`, make it the name of an entry rather than a secret.
 pub(super) const KEY_KINDS: &[&str] = &[
     "cache",
     "column",
@@ -342,9 +342,9 @@ pub(super) enum Letters {
 pub(super) struct TokenFormat {
     pub(super) prefix: &'static str,
     pub(super) letters: Letters,
-    /// How many there are at least behind the prefix.
+    /// The minimum number of characters after the prefix.
     pub(super) at_least: usize,
-    /// How many there are at most.
+    /// The maximum number of characters after the prefix.
     pub(super) at_most: usize,
 }
 
@@ -471,8 +471,8 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
 /// Within a token of `HashiCorp`: 14 characters stand before it, and 60 behind it.
 pub(super) const HASHICORP_INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 
-/// Of a bot of Telegram's: the fewest digits of its number, what stands behind that, and how many
-/// characters follow.
+/// A token of a Telegram bot: the minimum number of digits, the text after them, and the number of
+/// characters that follow.
 pub(super) const TELEGRAM_BOT: (usize, &str, usize) = (6, ":AA", 30);
 
 /// Parts of addresses behind which the rest is a secret.

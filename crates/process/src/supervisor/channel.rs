@@ -38,7 +38,7 @@ pub(super) struct Inbox {
 pub(super) enum Received {
     /// New bytes; check for messages.
     Some,
-    /// Nothing yet.
+    /// No message has arrived yet.
     Nothing,
     /// The other side has closed.
     Closed,

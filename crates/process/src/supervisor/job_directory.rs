@@ -21,7 +21,7 @@ pub const ENTRY_FILE: &str = "job.json";
 /// [`ENTRY_FILE`] before its supervisor has taken over the job.
 pub const NEW_ENTRY_FILE: &str = "job.new";
 
-/// How it ended, a [`JobEnd`]. Absent until then.
+/// The file with the job's ending, a [`JobEnd`]. Absent until then. Absent until then.
 pub const END_FILE: &str = "end.json";
 
 /// [`END_FILE`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent
@@ -40,9 +40,9 @@ const SOCKET_FILE: &str = "control";
 /// The end of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEnd {
-    /// How.
+    /// The ending.
     pub ending: Ending,
-    /// When its supervisor noticed.
+    /// The time at which the supervisor noticed the end.
     pub ended_at: Timestamp,
     /// Bytes it printed that are not in its output file because the file had reached its limit.
     pub dropped_bytes: u64,

@@ -95,7 +95,7 @@ pub(super) enum Order {
     },
 }
 
-/// How survivors are adopted.
+/// The options of adopting survivors.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Adopt {
     /// True if there is a file for each pipe.
@@ -163,12 +163,12 @@ pub enum Event {
         pid: u32,
         /// The report of its sandbox.
         sandbox: Option<Report>,
-        /// Why what it changes cannot be recorded, if it was to be.
+        /// The reason why the shell's changes cannot be recorded, if they were to be.
         unwatched: Option<String>,
     },
     /// No shell was started, since what it would change cannot be recorded.
     NoTrace {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// No shell was started.
@@ -246,7 +246,7 @@ pub enum Event {
     },
     /// The job has ended.
     JobEnded {
-        /// How.
+        /// The ending.
         end: JobEnd,
     },
 }
@@ -273,12 +273,12 @@ pub(super) enum VisitRequest {
 pub(super) enum VisitAnswer {
     /// The job has ended. Sent once: when it ends, or at once if it has.
     Ended {
-        /// How.
+        /// The ending.
         end: JobEnd,
     },
     /// The living processes.
     Survivors {
-        /// At most a hundred.
+        /// The survivors, at most a hundred.
         survivors: Vec<Survivor>,
     },
     /// Some processes withstand SIGKILL.
@@ -401,7 +401,7 @@ pub struct TerminalStart {
     pub commit: String,
 }
 
-/// How to start a shell that runs its own command line, for a supervisor that stays in the process
+/// The start of a shell that runs its own command line, for a supervisor that stays in the process
 /// session of its host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectStart {
@@ -419,7 +419,7 @@ pub struct DirectStart {
 /// The end of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShellEnd {
-    /// With this exit code, 0 to 255.
+    /// The shell exited with this code, 0 to 255.
     Exited(i32),
     /// Killed by the signal with this number.
     Signaled(i32),

@@ -40,7 +40,7 @@ pub(super) type Reply = Result<Option<Box<RawValue>>, Failed>;
 #[derive(Debug)]
 pub(super) struct Shared {
     state: Mutex<ChannelState>,
-    /// There is something to write.
+    /// Notified when there is something to write.
     to_write: Notify,
 }
 
@@ -52,7 +52,7 @@ struct ChannelState {
     unwritten: usize,
     unread: usize,
     last_heard: Duration,
-    /// Nothing more is to be written.
+    /// True if no more requests are accepted.
     is_finished: bool,
     dead: Option<String>,
 }
@@ -110,7 +110,7 @@ impl Shared {
         self.to_write.notify_one();
     }
 
-    /// Nothing more is written once all that is waiting was.
+    /// Ends the writer after the waiting requests.
     pub(super) fn finish(&self) {
         self.state().is_finished = true;
         self.to_write.notify_one();

@@ -75,8 +75,8 @@ impl Reader<'_> {
         }
     }
 
-    /// If the line ends the heredoc, how many bytes of it to consume. In a command substitution,
-    /// bash allows the closing parenthesis on the same line.
+    /// Returns the number of bytes to consume if the line ends the heredoc. In a command
+    /// substitution, bash allows the closing parenthesis on the same line.
     fn delimiter_line(&self, line: &str, delimiter: &str) -> Option<usize> {
         let rest = line.strip_prefix(delimiter)?;
         match rest {

@@ -14,7 +14,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// From the delimiter as written.
+    /// Creates a heredoc from the delimiter as written.
     pub(super) fn new(written: &str, strip: bool) -> Self {
         let (delimiter, literal) = dequote(written);
         Pending {

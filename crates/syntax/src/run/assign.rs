@@ -6,10 +6,11 @@ use super::super::state::{ShellState, Slot};
 use super::super::value::Value;
 use super::Machine;
 
-/// The cost of copying an array element.
+/// Cost of copying an array element, in bytes of the walk's budget.
 const ELEMENT_BYTES: usize = 16;
 
-/// How many equal values at the end of an array are kept when a loop keeps adding the same.
+/// Maximum number of equal values that are kept at the end of an array to which a loop keeps
+/// adding.
 const MAX_REPEATED: usize = 4;
 
 /// Adds an element, unless the last few are all the same: further repetitions add no information.

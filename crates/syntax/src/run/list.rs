@@ -100,8 +100,8 @@ impl Machine<'_> {
     }
 }
 
-/// After `true` or `:` the failure path is dead, after `false` the success path. The commands there
-/// are looked at all the same.
+/// Ends the failure path after `true` or `:`, and the success path after `false`. The commands
+/// there are read all the same.
 fn end_the_other(entry: &ListEntry, succeeded: &mut ShellState, failed: &mut ShellState) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return;

@@ -23,7 +23,7 @@ const VARIABLE_COST_BYTES: usize = 1;
 /// The cost of recognising an earlier call.
 const MEMORY_COST_BYTES: usize = 128;
 
-/// With how many commands recorded at the same place a new one is compared.
+/// Maximum number of commands recorded at the same place that a new one is compared with.
 const MAX_COMPARED: usize = 16;
 
 impl Machine<'_> {

@@ -13,17 +13,17 @@ const WRAPPERS: [&str; 9] = [
 enum Next {
     Command,
     Argument,
-    /// After `for` or `select`.
+    /// The name after `for` or `select`.
     Name,
-    /// After that name.
+    /// The word `in` after that name.
     In,
-    /// After `case`.
+    /// The word after `case`.
     Subject,
-    /// After that word.
+    /// The word `in` after that word.
     CaseIn,
-    /// Of an arm of a `case`.
+    /// A pattern of a `case` arm.
     Pattern,
-    /// After `function`.
+    /// The name after `function`.
     FunctionName,
     /// Within `[[ … ]]`.
     Test,

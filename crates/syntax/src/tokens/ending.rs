@@ -15,7 +15,7 @@ pub enum Ending {
     Wrong(Span),
 }
 
-/// How `text` ends. A word that is still being written is not wrong.
+/// Returns the ending of `text`. A word that is still being written is not wrong.
 pub fn ending(text: &str, tokens: &Tokens) -> Ending {
     // A backslash at the end is one that nothing has come after.
     let parsed = Parsed::read(text);

@@ -19,7 +19,7 @@ pub struct Token {
 pub enum TokenKind {
     /// `if`, `done`, `[[`.
     Keyword,
-    /// The word that names what is run.
+    /// The word that names the program.
     Command,
     /// Any other word.
     Text,
@@ -51,7 +51,7 @@ pub struct LastWord {
 /// The tokens of a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tokens {
-    /// In order, without overlaps; blanks have none.
+    /// The tokens in order, without overlaps; blanks have none.
     pub tokens: Vec<Token>,
     /// The word that is being written; `None` within a comment or a heredoc.
     pub last_word: Option<LastWord>,
@@ -127,7 +127,7 @@ impl Lexer<'_> {
         self.token(start, kind);
     }
 
-    /// Something that began at `at` is not closed.
+    /// Marks the construct that began at `at` as not closed.
     pub(super) fn open(&mut self, at: usize) {
         let first = self.out.open_at.map_or(at, |open| open.min(at));
         self.out.open_at = Some(first);

@@ -264,7 +264,7 @@ impl Lexer<'_> {
         self.open(start);
     }
 
-    /// From here through `end`, which is looked for from `from` on.
+    /// Takes the text from here through `end`, which is searched from `from` on.
     fn through(&mut self, end: &str, from: usize) {
         let start = self.pos;
         let closed = self.text[from..].find(end);

@@ -452,7 +452,8 @@ fn diff_of_a_selected_card_opens_and_has_the_keys_of_the_card() {
     assert_eq!(app.message.as_deref(), Some("its changes were discarded"));
 }
 
-/// One question for all of them. If one is refused, the card says what was done and what was not.
+/// All of them are one question; if one is refused, the card shows what was done and what was not.
+/// If one is refused, the card says what was done and what was not.
 #[test]
 fn several_background_change_sets_are_one_action() {
     let mut proposed = *proposed(ChangesAct::Undo);
@@ -492,7 +493,7 @@ fn several_background_change_sets_are_one_action() {
     assert!(changes.refused);
 }
 
-/// By another program, or by `agent-bash changes` run from the prompt.
+/// Another program, or `agent-bash changes` at the prompt, decides the trial.
 #[test]
 fn trial_decided_elsewhere_is_no_longer_undecided() {
     let held = || set(ChangesState::Held, ChangesBy::Overlay);

@@ -52,12 +52,12 @@ pub(in crate::hook) struct SettingsPath {
     pub(in crate::hook) file: &'static str,
 }
 
-/// How a hook is written down.
+/// The form of a hook.
 #[derive(Debug)]
 pub(in crate::hook) enum Form {
-    /// By an entry in a JSON settings file.
+    /// An entry in a JSON settings file.
     Settings(SettingsForm),
-    /// By a file of its own, generated for the path of this program.
+    /// A file of its own, generated for the path of this program.
     Plugin(fn(&str) -> String),
 }
 

@@ -12,7 +12,7 @@ pub enum BadFile {
         /// The error and its position.
         error: String,
     },
-    /// Something else is in the hook's place.
+    /// The file has another value at the hook's position.
     #[error("`{path}` must be {expected}; repair it first")]
     OtherShape {
         /// The path to it within the file.

@@ -16,7 +16,7 @@ const DEFAULT_INDENT: &str = "  ";
 /// An object or an array, as positions in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Container {
-    /// One past its opening bracket.
+    /// The position after the opening bracket.
     pub(super) open: usize,
     /// The container's items, including the names of an object's members.
     pub(super) items: Vec<Range<usize>>,

@@ -8,10 +8,10 @@ use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// How much of an output is shown …
+/// Maximum bytes of output that are shown.
 pub(crate) const MAX_OUTPUT_BYTES: usize = 40_000;
 
-/// … and so much of that is its beginning, where it is longer.
+/// Bytes that are shown from the beginning of a longer output.
 const BEGINNING_BYTES: usize = 8_000;
 
 pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {

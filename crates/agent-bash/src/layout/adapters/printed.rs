@@ -50,12 +50,12 @@ impl Printed {
         }
     }
 
-    /// In bytes.
+    /// The length in bytes.
     pub(super) fn length(&self) -> usize {
         self.head.len() + self.missing + self.tail.len()
     }
 
-    /// At most this much of the beginning and of the end; `None` if that is the whole text.
+    /// Cuts the text to its beginning and its end; `None` if that is the whole text.
     pub(super) fn ends(&self, head: Window, tail: Window) -> Option<Ends<'_>> {
         let lines = head.lines.saturating_add(tail.lines) as u64;
         if self.length() <= head.bytes + tail.bytes && self.lines <= lines {
@@ -75,7 +75,7 @@ impl Printed {
     }
 }
 
-/// At most this much from the beginning.
+/// Returns the beginning, at most this much.
 fn first(text: &str, most: Window) -> &str {
     let mut end = most.bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -89,7 +89,7 @@ fn first(text: &str, most: Window) -> &str {
     }
 }
 
-/// At most this much from the end.
+/// Returns the end, at most this much.
 fn last(text: &str, most: Window) -> &str {
     let mut start = text.len().saturating_sub(most.bytes);
     while !text.is_char_boundary(start) {

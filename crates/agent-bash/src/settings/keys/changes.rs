@@ -7,7 +7,7 @@ use crate::settings::key::{
 };
 use agent_bash_core::changes::{ChangesLevel, Tell};
 
-/// The word for the workspace of a call.
+/// The value that stands for the workspace of a call.
 const WORKSPACE_WORD: &str = "workspace";
 
 pub(super) const LEVEL: Key = Key {

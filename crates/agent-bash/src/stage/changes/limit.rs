@@ -8,7 +8,7 @@ use agent_bash_changes::size_of;
 use agent_bash_core::Cancel;
 use std::time::Duration;
 
-/// How often it is looked at. What is written in between is beyond the limit.
+/// Minimum time between two looks. Bytes that are written in between are beyond the limit.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The part of the time that looking may take: a walk through what has been written.

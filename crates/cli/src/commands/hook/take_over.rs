@@ -13,7 +13,7 @@ use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay}
 use anyhow::{Context, anyhow};
 use std::path::Path;
 
-/// Without a home directory, there is nowhere to put a link.
+/// The error if the home directory is unknown, in which the links are.
 const NO_HOME: &str = "no home directory is known; set HOME";
 
 /// Does it. Exit code 1 if the user declined.

@@ -63,7 +63,7 @@ const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "pa
 const NETRC_WORDS: usize = 5;
 
 impl Before {
-    /// Another command begins; `is_piped`: its input is what the last one printed.
+    /// Begins another command; `is_piped`: the input is the output of the last command.
     pub(super) fn command_ended(&mut self, is_piped: bool, last_word: Option<Range<usize>>) {
         let is_printed =
             |words: &[String]| words.len() >= 2 && PRINTING_COMMANDS.contains(&&*words[0]);

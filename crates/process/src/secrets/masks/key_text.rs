@@ -35,7 +35,7 @@ fn is_label(label: &str) -> bool {
     label.contains("PRIVATE KEY") && label.bytes().all(is_upper)
 }
 
-/// Each line is hidden by itself, so that a diff keeps its lines.
+/// Finds the lines of a key, each by itself, so that a diff keeps its lines.
 fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let mut start = part.start;
     while start < part.end {

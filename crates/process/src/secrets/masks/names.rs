@@ -1,6 +1,6 @@
 //! Names that stand before values, and what stands in the place of a value.
 
-/// Stands where a secret was.
+/// The text in the place of a secret.
 pub(super) const SECRET_MASK: &str = "[hidden]";
 
 /// `NAME`, `--name`, `-H`, `+name` in a diff: what may stand before a value.

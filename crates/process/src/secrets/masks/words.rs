@@ -15,7 +15,7 @@ pub(super) struct Word {
     pub(super) gap: Range<usize>,
     /// Between it and the one before it are only blanks and an opening quote.
     pub(super) follows: bool,
-    /// Another command begins with it.
+    /// True if another command begins with the word.
     pub(super) ends_command: bool,
     /// True within quotes.
     pub(super) is_quoted: bool,

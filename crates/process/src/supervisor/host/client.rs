@@ -22,11 +22,11 @@ use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a supervisor may take to send its hello.
+/// Time limit for a supervisor's hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long it may take to answer an order. It does nothing slow, so this is meant for overloaded
-/// machines; a stopped supervisor is given up.
+/// Time limit for the answer to an order. The supervisor does nothing slow, so this is meant for
+/// overloaded machines; a stopped supervisor is given up.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told
@@ -35,7 +35,7 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Supervised {
     /// `None` if it is a thread.
     child: Option<Child>,
-    /// Why it is a thread.
+    /// The reason for a thread instead of a process; `None` for a process.
     fallback: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
     /// The shared networks of sandboxes.
@@ -49,7 +49,7 @@ pub struct Supervised {
     changes: Vec<(OsString, Option<OsString>)>,
     /// The directory in which the supervisor made directories for shells.
     directories: Option<PathBuf>,
-    /// How its last shell was started.
+    /// The start of the last shell.
     pub(super) last: Option<ShellStart>,
     /// The report of that shell's sandbox.
     pub(super) enforced: Option<Report>,
@@ -174,8 +174,8 @@ impl Supervised {
         greeted.map(|()| self)
     }
 
-    /// How its process has ended, if it has. A process closes its descriptors a moment before it
-    /// can be reaped.
+    /// The exit status of the supervisor's process, if it has ended. A process closes its
+    /// descriptors a moment before it can be reaped.
     async fn exit_status(&mut self) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
         for _ in 0..5 {
@@ -197,7 +197,7 @@ impl Supervised {
         }
     }
 
-    /// Why there is a thread instead of a supervisor: see
+    /// The reason for a thread instead of a supervisor: see
     /// [`Supervisor::fallback`](super::Supervisor::fallback).
     pub fn fallback(&self) -> Option<&str> {
         self.fallback.as_deref()
@@ -254,7 +254,7 @@ impl Supervised {
         }
     }
 
-    /// From now on its processes, and the supervisor itself, may outlive this program.
+    /// Lets the supervisor and its processes outlive this program.
     pub(super) fn keep(&mut self) {
         self.keeps = true;
         self.unreaped = None;

@@ -6,8 +6,8 @@ use crate::supervisor::job_directory::JobEnd;
 use crate::supervisor::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Why a supervisor did not take over what was to outlive its host: a job (nothing of its script
-/// has run, or will), or survivors.
+/// The reason why a supervisor did not take over what was to outlive its host: a job (nothing of
+/// its script has run, or will), or survivors.
 #[derive(Debug, thiserror::Error)]
 pub enum NotDetached {
     /// The supervisor failed with this system error.

@@ -18,7 +18,7 @@ pub struct DirectShell {
     pub output: Vec<(StreamId, OwnedFd)>,
     /// The report of its sandbox.
     pub sandbox: Option<Report>,
-    /// Why what it changes cannot be recorded, if it was to be.
+    /// The reason why the shell's changes cannot be recorded, if they were to be.
     pub unwatched: Option<String>,
 }
 

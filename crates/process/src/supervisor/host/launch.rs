@@ -79,18 +79,18 @@ enum How {
         /// Stay in this program's process session.
         in_session: bool,
     },
-    /// Without a process, for this reason.
+    /// A thread instead of a process, for this reason.
     Fallback(String),
 }
 
 impl Supervisor {
-    /// By re-executing this program, which the token proves to be safe.
+    /// Starts supervisors by re-executing this program, which the token proves to be safe.
     pub fn this_program(_: &Token) -> Self {
         Self::at(this_program())
     }
 
-    /// By starting another program, which must call [`crate::supervisor::init`] at the top of its
-    /// `main`. For hosts that do not control `main`: plugins, tests.
+    /// Starts supervisors by another program, which must call [`crate::supervisor::init`] at the
+    /// top of its `main`. For hosts that do not control `main`: plugins, tests.
     ///
     /// Looks whether the path of the directory in which this program stands leads there. Below a
     /// parent that may not be searched it does not, and shells get there only by inheriting it.

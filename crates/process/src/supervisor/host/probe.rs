@@ -11,8 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long closing a box may take. Looking at a file system that does not answer would take for
-/// ever.
+/// Time limit for starting a sandbox. A look at a file system that does not respond would never
+/// end.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Supervisor {

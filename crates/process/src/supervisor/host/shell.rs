@@ -34,7 +34,7 @@ pub struct ShellFds {
     pub sandbox: Option<Report>,
     /// True if the shell's changes are held back.
     pub held_back: bool,
-    /// Why what it changes cannot be recorded, if it was to be.
+    /// The reason why the shell's changes cannot be recorded, if they were to be.
     pub unwatched: Option<String>,
 }
 

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 pub struct StartedOnTerminal {
     /// The program's process id.
     pub pid: u32,
-    /// Why what it changes cannot be recorded, if it was to be.
+    /// The reason why the program's changes cannot be recorded, if they were to be.
     pub unwatched: Option<String>,
 }
 

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// How often members are looked at where the system refuses pidfds.
+/// Interval between looks at members where the system refuses pidfds.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// For polling without waiting.
+/// The timeout of a poll that does not wait.
 const AT_ONCE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 0,
@@ -81,7 +81,7 @@ impl Handles {
         self.all.values().filter_map(|member| member.handle.pidfd())
     }
 
-    /// When to look for ended members without a descriptor; `None` if all have one.
+    /// The time of the next look at members without a descriptor; `None` if all have one.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         self.without_pidfd().next().map(|_| now + POLL_INTERVAL)
     }

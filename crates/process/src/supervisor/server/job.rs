@@ -23,8 +23,8 @@ use std::time::{Duration, Instant, SystemTime};
 /// Limit of concurrent connections. Further ones wait.
 const MAX_VISITORS: usize = 32;
 
-/// After all processes have ended: how long an outside process that holds the output may take to
-/// release it. Likewise for the remaining processes if the shell was killed.
+/// Time limit for an outside process to release the output, after all processes of the job have
+/// ended. Likewise for the remaining processes if the shell was killed.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A supervisor's job.
@@ -74,7 +74,7 @@ pub(super) enum Wanted {
 /// The state of the job's processes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JobProcesses {
-    /// How the shell ended, if it has.
+    /// The end of the shell, if it has ended.
     pub(super) shell: Option<ShellEnd>,
     /// All processes have ended.
     pub(super) empty: bool,
@@ -152,7 +152,8 @@ impl Job {
         self.output.as_ref().map(File::try_clone).transpose()
     }
 
-    /// How it ended, if it has. Processes that have released its output may still be alive.
+    /// The end of the job, if it has ended. Processes that have released its output may still be
+    /// alive.
     pub(super) fn end(&self) -> Option<&JobEnd> {
         self.end.as_ref()
     }
@@ -164,14 +165,14 @@ impl Job {
         listener.into_iter().chain(visitors)
     }
 
-    /// When [`Job::due`] or [`Job::conclude`] must be called if nothing else happens.
+    /// The time at which [`Job::due`] or [`Job::conclude`] must be called if nothing else happens.
     pub(super) fn next(&self) -> Option<Instant> {
         let limit = self.limit.filter(|_| !self.timed_out);
         let until = limit.map(|limit| limit.until);
         until.into_iter().chain(self.drained).min()
     }
 
-    /// If the time limit has just been reached, the grace period with which to end the job.
+    /// Returns the grace period for ending the job, if the time limit has just been reached.
     /// Returned once.
     pub(super) fn due(&mut self, now: Instant) -> Option<Duration> {
         let limit = self.limit.filter(|limit| now >= limit.until)?;

@@ -100,14 +100,14 @@ impl Stopped {
 pub(super) enum Ladder {
     /// SIGHUP was sent: the tree is on a terminal.
     HungUp {
-        /// When to send SIGTERM.
+        /// The time of SIGTERM.
         next: Instant,
-        /// When to send SIGKILL.
+        /// The time of SIGKILL.
         until: Instant,
     },
     /// SIGTERM was sent.
     Grace {
-        /// When to send SIGKILL.
+        /// The time of SIGKILL.
         until: Instant,
         /// A stopped shell: once its children have ended there is nothing left to wait for.
         stopped: Option<Stopped>,
@@ -189,7 +189,7 @@ impl Ladder {
         matches!(self, Self::Killing(rounds) if rounds.reported)
     }
 
-    /// When to call [`Ladder::step`] next.
+    /// The time of the next [`Ladder::step`].
     pub(super) fn next(&self) -> Instant {
         match self {
             Self::Grace { until, stopped } => match stopped {

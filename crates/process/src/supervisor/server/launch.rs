@@ -30,7 +30,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// How to start a shell.
+/// The way to start a shell.
 #[derive(Debug)]
 pub(super) enum Starter {
     /// Starts the shell as a child in its own process group, with the environment of this process,

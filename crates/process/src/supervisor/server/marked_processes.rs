@@ -77,7 +77,8 @@ impl Marked {
         shell.into_iter().chain(self.known.fds()).collect()
     }
 
-    /// When to [`Self::reap`] if no descriptor says so; `None` if there is one for every process.
+    /// The time of the next [`Self::reap`] if no descriptor reports it; `None` if every process has
+    /// a descriptor.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         let shell = self.unreaped().filter(|shell| shell.pidfd().is_none());
         let shell = shell.map(|_| now + POLL_INTERVAL);

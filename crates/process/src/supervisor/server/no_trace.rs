@@ -28,7 +28,7 @@ pub(super) struct LiveProcesses {
 /// The state before a shell.
 #[derive(Debug)]
 pub(super) enum Before {
-    /// No shell, or a shell with another trace.
+    /// No shell is waiting, or one with another trace.
     Other,
     /// A shell with the same trace.
     Same(Option<Tracer>),

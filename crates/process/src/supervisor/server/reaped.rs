@@ -9,7 +9,7 @@ use rustix::process::WaitStatus;
 pub(super) struct Reaped {
     /// How the shell ended, if it was reaped now.
     pub(super) end: Option<ShellEnd>,
-    /// No processes are left.
+    /// True if no processes are left.
     pub(super) empty: bool,
     /// True if the shell has ended, and another `wait` took its status.
     pub(super) lost: bool,

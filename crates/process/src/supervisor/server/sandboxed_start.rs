@@ -26,10 +26,10 @@ pub(super) enum NotLaunched {
     /// The system refused something.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// There is no place for its own directory.
+    /// There is no place for the shell's own directory.
     #[error(transparent)]
     Directory(#[from] NoTemporaryDirectory),
-    /// There is no box or no trial for it.
+    /// The sandbox or the trial cannot be set up.
     #[error(transparent)]
     Box(#[from] SandboxError),
 }
@@ -48,7 +48,7 @@ pub(super) struct SandboxedStart {
     launcher: PathBuf,
     start: Start,
     directory: ShellDirectory,
-    /// Further directories of this one shell.
+    /// The further writable directories of this shell.
     writable: Vec<PathBuf>,
     /// The hidden paths of its sandbox.
     hidden: Vec<PathBuf>,
@@ -61,7 +61,7 @@ pub(super) struct Closed {
     pub(super) sandbox: Option<sandbox::Report>,
     /// True if the shell's changes are held back.
     pub(super) held_back: bool,
-    /// If it was to be watched: by what that is done, or why it cannot be.
+    /// The tracer, or the reason why the shell cannot be traced; `None` if it was not to be traced.
     pub(super) watched: Option<Result<Tracer, String>>,
     /// The shell's own directory.
     pub(super) directory: Option<ShellDirectory>,

@@ -46,7 +46,7 @@ pub(super) struct Server {
     tree: Tree,
     starter: Starter,
     shell: Option<Shell>,
-    /// How the last shell was started, if another can be started the same way.
+    /// The start of the last shell, if another can be started the same way.
     last: Option<ShellStart>,
     ladder: Option<Ladder>,
     /// A group on the terminal that was stopped a moment ago.
@@ -96,7 +96,7 @@ impl Server {
         }
     }
 
-    /// With inherited descriptors that its shell gets under their numbers.
+    /// Sets the inherited descriptors that the shell gets under their numbers.
     pub(super) fn passing_on(self, passed_on: Vec<i32>) -> Self {
         Self { passed_on, ..self }
     }

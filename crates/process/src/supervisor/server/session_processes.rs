@@ -40,9 +40,9 @@ enum Keeper {
 /// The result of [`SessionProcesses::look_after`].
 #[derive(Debug)]
 pub(super) enum SessionFinding {
-    /// Nothing to do.
+    /// There is nothing to do.
     Nothing,
-    /// To be reported to the host: they have ended, or these withstand SIGKILL.
+    /// To report to the host: all have ended, or these withstand SIGKILL.
     Tell(Vec<Survivor>),
     /// The processes have ended, and no request waits for it.
     Ended,
@@ -95,7 +95,7 @@ impl SessionProcesses {
         self.members.fds().chain(sockets).chain(pipes)
     }
 
-    /// When to call [`Self::look_after`] if nothing else happens.
+    /// The time of the next [`Self::look_after`] if nothing else happens.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let ending = self.ending.as_ref().map(Rounds::next);
         let look = self.members.next_look(now);

@@ -27,7 +27,7 @@ pub(super) struct Shell {
     /// The overlay that holds back the shell's changes, if the shell waited for one; mounted until
     /// all of its processes have ended.
     pub(super) view: Option<View>,
-    /// By what it is watched, if it is; kept for as long as anything of the call may change files.
+    /// The tracer, if the shell is traced; kept as long as a process of the call may change files.
     pub(super) tracer: Option<Tracer>,
     /// The terminal it is on, if any.
     pub(super) terminal: Option<Terminal>,
@@ -37,7 +37,7 @@ pub(super) struct Shell {
 /// The phase of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Not reaped yet.
+    /// The shell is not reaped yet.
     Running,
     /// The shell has ended, and the host does not know it yet.
     Ended(ShellEnd),
@@ -48,7 +48,7 @@ pub(super) enum Phase {
 }
 
 impl Shell {
-    /// How it ended, if it has.
+    /// The end of the shell, if it has ended.
     pub(super) fn end(&self) -> Option<ShellEnd> {
         match self.phase {
             Phase::Running => None,

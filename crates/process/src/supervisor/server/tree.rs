@@ -26,7 +26,7 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
 }
 
-/// How the processes of a call are found.
+/// The processes of a call, and how they are found.
 #[derive(Debug)]
 pub(super) enum Tree {
     /// The processes are descendants of this process, their subreaper.
@@ -38,7 +38,7 @@ pub(super) enum Tree {
         /// A process group that also contains processes of others.
         foreign_group: Option<i32>,
     },
-    /// By marks: this is a thread of the host.
+    /// The processes have marks: this is a thread of the host.
     Marked(Marked),
 }
 
@@ -51,7 +51,8 @@ impl Tree {
         }
     }
 
-    /// When to [`Self::reap`] if no descriptor says so; `None` if there is one for every process.
+    /// The time of the next [`Self::reap`] if no descriptor reports it; `None` if every process has
+    /// a descriptor.
     pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
         match self {
             Self::Below { .. } => None,
@@ -79,7 +80,7 @@ impl Tree {
         }
     }
 
-    /// From now on, does not signal this process group as a whole: others are members, too.
+    /// Excludes this process group from signals to a whole group: it has other members, too.
     pub(super) fn shares_group(&mut self, group: i32) {
         if let Self::Below { foreign_group, .. } = self {
             *foreign_group = Some(group);

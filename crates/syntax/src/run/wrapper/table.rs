@@ -10,7 +10,7 @@ pub(in super::super) enum Rest {
     /// The wrapper has too many options to list: the command begins at the first word that names a
     /// relevant program.
     Search,
-    /// Nothing; commands are only in the text options.
+    /// No words are a command; commands are only in the text options.
     Nothing,
 }
 

@@ -64,8 +64,8 @@ impl Server {
             .push(SessionProcesses::job(job, relay, &left));
     }
 
-    /// From now on, processes besides the shell that do not belong to an earlier call are watched
-    /// for the host.
+    /// Begins to watch the call's processes for the host: all except the shell and those of earlier
+    /// calls.
     pub(super) fn watch_survivors(&mut self) {
         let left = self.unattributed();
         self.session_processes

@@ -26,7 +26,7 @@ pub(in crate::supervisor::server) struct LiveProcesses {
 pub(super) enum Owner {
     /// The call's that runs.
     Running,
-    /// Of the calls before, this one's.
+    /// The earlier call with this index.
     Earlier(usize),
     /// The call is unknown.
     Unknown,
@@ -49,7 +49,7 @@ struct Call {
 pub(super) struct Attribution {
     shell: Option<i32>,
     calls: Vec<Call>,
-    /// Of the running call, as far as they were seen: their parents may end.
+    /// The seen processes of the running call: their parents may end.
     running: Processes,
 }
 

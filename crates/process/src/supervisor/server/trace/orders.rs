@@ -50,13 +50,13 @@ pub(super) fn orders() -> io::Result<(Orders, OrderQueue, PipeReader)> {
 }
 
 impl Orders {
-    /// To be obeyed at once.
+    /// Gives an order that is to be obeyed at once.
     pub(super) fn give(&self, order: Order) {
         lock(&self.queue).orders.push_back(order);
         self.wake();
     }
 
-    /// To be obeyed before the thread looks at anything.
+    /// Gives an order that is to be obeyed before the thread looks at anything.
     pub(super) fn give_for_the_next(&self, order: Order) {
         let mut given = lock(&self.queue);
         given.orders.push_back(order);

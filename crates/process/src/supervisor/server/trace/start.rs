@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 /// The state before a shell.
 #[derive(Debug)]
 pub(in crate::supervisor::server) enum Before {
-    /// Nothing, or something else.
+    /// No shell is waiting, or another one.
     Other,
     /// An equal shell without remaining processes, so that others may follow; with its tracer.
     Same(Option<Tracer>),
@@ -76,7 +76,7 @@ fn kill(pid: i32) {
     }
 }
 
-/// Without its memory, every change would be unknown.
+/// Checks that the memory of a process can be read: without it, every change would be unknown.
 fn watchable(pid: i32) -> Result<(), NotLaunched> {
     memory::is_readable(pid)
         .map_err(|error| unwatched(&format_args!("reading the shell's memory: {error}")))
