@@ -39,8 +39,8 @@ pub struct ChangesSettings {
     pub max_set_mb: u64,
     /// Size of all sets, in MiB.
     pub max_total_mb: u64,
-    /// Size of a file that is copied for an undo, in MiB; a larger one is kept only if that takes
-    /// no space.
+    /// Size of a file that is copied for an undo, in MiB; a larger file is stored only as a hard
+    /// link or a reflink, which take no space.
     pub max_preimage_mb: u64,
     /// True if the text of a refusal suggests a trial, where a trial is possible.
     pub offer_trial: bool,
@@ -72,7 +72,7 @@ impl Default for ChangesSettings {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum CommitBy {
-    /// The model that asked for the trial, too.
+    /// The model or the user.
     Model,
     /// The model, if the host's [`Approver`](crate::Approver) allows it.
     #[default]
@@ -113,7 +113,8 @@ impl ChangesSettings {
             })
         };
         let own = found(cwd)?;
-        // Without a repository, the session's directory is the workspace of what is in it.
+        // Outside of a repository, a directory below the conversation's directory has that one as
+        // its root.
         let in_session = !own.join(".git").exists();
         if in_session && cwd == session {
             return Ok(own);
@@ -125,7 +126,7 @@ impl ChangesSettings {
     }
 }
 
-/// The change set of a call.
+/// The change set of a call, while the call runs.
 #[derive(Debug, Default)]
 pub(crate) struct Changed {
     pub(crate) changes: Option<Changes>,
@@ -144,9 +145,9 @@ pub(crate) struct ChangeStore {
     /// The files of a workspace that run or configure programs outside of the sandbox, in addition
     /// to the built-in names.
     pub(crate) protected: Protected,
-    /// Calls that cannot be traced.
+    /// Shells that cannot be traced, and directories that are too large.
     pub(crate) unwatched: Unwatched,
-    /// Trees that can be tried.
+    /// Roots for which a trial is known to work.
     pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
 }
 
@@ -197,8 +198,8 @@ impl ChangeStore {
         self.location.as_ref().map_or("", |(_, name)| name)
     }
 
-    /// The store, which is opened when it is needed first: that puts in order what dead hosts have
-    /// left. Blocks.
+    /// Returns the store. The first call opens it, which recovers the change sets of hosts that
+    /// have died. Blocks.
     pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
         let Some((state, _)) = &self.location else {
             return Err(

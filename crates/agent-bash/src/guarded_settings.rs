@@ -22,7 +22,8 @@ const LOCK_FILE_NAME: &str = "guarded-settings.lock";
 const MAX_FILES: usize = 500;
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The recorded files, by path. A path has no links except perhaps its last name.
+/// The recorded files, by path. The directory of each path is canonical; the last component may be
+/// a link.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GuardedSettings {
     files: BTreeMap<PathBuf, Guarded>,
@@ -37,8 +38,7 @@ struct Guarded {
     text: Option<String>,
 }
 
-/// The version of a file: of the path itself and of what a link leads to. Saving the file makes
-/// another one.
+/// Identifies the state of a path and, for a link, of its target. Every write changes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Version {
     link: FileVersion,

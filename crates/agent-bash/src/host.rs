@@ -1,5 +1,5 @@
-//! The host's facts for a tool, set once before the first call. Lower layers never read the state
-//! of the process themselves.
+//! The host's context: what a host passes to a `BashTool` once, before the first call. Lower layers
+//! never read the state of the process themselves.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Reads files of an untrusted type.
+//! Reads a path that may not be a regular file.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;

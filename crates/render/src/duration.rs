@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// `42ms`, `3.4s`, `12s`, `1m 05s`, `2h 03m`. Takes at most seven columns up to a hundred hours.
-/// Tenths are rounded, as in other texts about the same command.
+/// Tenths are rounded, not cut, so that the card and the result's text show the same duration.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     if seconds == 0 {

@@ -1,4 +1,4 @@
-//! How far a run of bytes extends before one needs a closer look. Stateless.
+//! Measures leading runs of bytes that need no processing.
 //!
 //! Written so that the compiler vectorises it: a block is tested as a whole, without a branch per
 //! byte.

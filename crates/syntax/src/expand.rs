@@ -100,7 +100,7 @@ impl Machine<'_> {
                             fields.started = true;
                         }
                         Expansion::One(value) => fields.push_splitting(&value),
-                        // `"$@"` of nothing is no word, and not an empty one.
+                        // `"$@"` without parameters expands to no word, not to an empty word.
                         Expansion::Many(values)
                             if values.is_empty()
                                 && *quoted

@@ -1,5 +1,4 @@
-//! The typed commands of this run and others, and the walk through those with the same beginning as
-//! the line.
+//! The history of typed commands, and the recall (↑, ↓) of entries that begin like the typed line.
 
 use agent_bash::journals::HistoryEntry;
 

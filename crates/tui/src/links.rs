@@ -1,5 +1,5 @@
-//! Links (OSC 8) on a frame: full outputs, and positions in files as compilers and searches print
-//! them. A terminal without links shows the same text.
+//! Finds the links (OSC 8) of a drawn frame: artifacts, and positions such as `src/main.rs:12`. A
+//! terminal without links shows the same text.
 
 use ratatui::buffer::{Buffer, Cell};
 use std::collections::HashMap;

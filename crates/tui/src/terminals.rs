@@ -43,7 +43,7 @@ impl Terminals {
         self.executor.set_size(size);
     }
 
-    /// Sets whether the next command is known to draw on its whole terminal.
+    /// Tells the executor whether the next command is a known full-screen program.
     pub(crate) fn expect_drawing(&self, draws: bool) {
         self.executor.expect_drawing(draws);
     }

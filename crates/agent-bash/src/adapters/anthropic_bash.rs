@@ -1,4 +1,5 @@
-//! The `bash` tool that Anthropic's models know by type: a persistent shell that can be restarted.
+//! The `bash` tool of Anthropic's Messages API (`type: bash_20250124`): a persistent shell that can
+//! be restarted.
 
 use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool};
 use crate::layout::adapters::anthropic_bash::write;

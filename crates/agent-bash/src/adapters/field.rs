@@ -188,13 +188,13 @@ impl CallFields {
         }
     }
 
-    /// Adds the limit of a client that passes on no more than this of an answer.
+    /// Sets the maximum size of an answer that the client passes to the model.
     #[must_use]
     pub fn within(self, room: Option<Window>) -> Self {
         Self { room, ..self }
     }
 
-    /// The room for output in an answer in which the tool would show `wanted` bytes.
+    /// Returns the smaller of `wanted` bytes and the client's limit.
     pub fn room_of(&self, wanted: usize) -> Window {
         let wanted = Window {
             bytes: wanted,

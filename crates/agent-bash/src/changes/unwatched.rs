@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Directories that are remembered at most.
+/// Maximum number of remembered directories.
 const MAX_DIRECTORIES: usize = 64;
 
-/// Shells by the names of their sessions; without one, those that calls have of their own.
+/// The reasons by session name; `None` stands for the shells of calls without a session.
 #[derive(Debug, Default)]
 pub(crate) struct Unwatched {
     shells: Mutex<BTreeMap<Option<String>, String>>,
@@ -26,7 +26,7 @@ impl Unwatched {
         lock(&self.shells).get(&key(shell)).cloned()
     }
 
-    /// Looking through this directory took too long.
+    /// Records that a scan of this directory took too long.
     pub(crate) fn is_too_large(&self, root: &Path) {
         let mut known = lock(&self.too_large);
         if known.len() < MAX_DIRECTORIES {

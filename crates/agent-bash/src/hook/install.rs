@@ -1,5 +1,5 @@
-//! Configuring an agent's hook or its shell: where its file is, and the file's text with the entry
-//! and without it.
+//! Computes the path and the new text of an agent's settings file, to add or remove our hook or
+//! shell.
 //!
 //! Pure functions: the owner of the process reads the file, shows the change, and writes it.
 

@@ -85,7 +85,7 @@ fn not_run(done: &Done<'_>) -> Shown {
     done.error().map_or_else(|| done.unexpected(), Shown::error)
 }
 
-/// The only command of a call.
+/// Returns the last command of a call.
 fn only(ran: &[FinishedRun]) -> Option<&Account> {
     ran.last().map(|ran| &*ran.account)
 }

@@ -22,7 +22,8 @@ pub(crate) fn check(
     {
         return Err(finding.clone().into());
     }
-    // As in front of a command: `PATH` and `GIT_EXTERNAL_DIFF` name other programs.
+    // A variable of the request can start another program (`PATH`, `GIT_EXTERNAL_DIFF`), as
+    // `NAME=value command` can.
     match request.env.keys().next() {
         None => Ok(()),
         Some(name) => Err(variable(name)),
@@ -43,7 +44,7 @@ fn variable(name: &str) -> RuleRefusal {
     })
 }
 
-/// Git takes no locks to write what it has found out, as it may write nothing.
+/// Sets `GIT_OPTIONAL_LOCKS=0`: `git status` otherwise writes the index, which safe mode forbids.
 pub(crate) fn without_locks(mut environment: Environment) -> Environment {
     let off = Some("0".into());
     environment.changes.insert("GIT_OPTIONAL_LOCKS".into(), off);

@@ -1,5 +1,5 @@
-//! Names that nothing in a snapshot may redefine, as scripts and our wrapper rely on their meaning.
-//! Tables only.
+//! Names that a snapshot must not redefine: scripts, and the text with which a shell runs a script,
+//! rely on their meaning. Tables only.
 
 /// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a custom `test`,
 /// changes the meaning of every script, and the wrapper uses some of them.
@@ -248,7 +248,8 @@ pub(super) const TOOLS: &[&str] = &[
 mod tests {
     use super::*;
 
-    #[expect(clippy::disallowed_methods, reason = "bash is asked what it has")]
+    # [expect(clippy::disallowed_methods, reason = "The tables are compared with the installed
+    # bash")]
     fn bash(text: &str) -> Vec<String> {
         let args = ["--norc", "--noprofile", "-c", text];
         let output = std::process::Command::new("bash")

@@ -28,7 +28,7 @@ pub struct Rule {
     pub(super) check: fn(&ResolvedCommand, &Scene<'_>) -> Option<Hit>,
 }
 
-/// The input of a rule besides the command.
+/// The input of a rule, in addition to the command.
 pub(super) struct Scene<'s> {
     pub(super) context: &'s Context,
     /// The script.

@@ -10,13 +10,14 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Homes whose secrets are hidden one by one, besides the user's; the others are hidden whole.
+/// Maximum number of other users' homes that are searched for secrets. Further homes are hidden
+/// completely.
 const MAX_SEARCHED_HOMES: usize = 32;
 
-/// Entries of a hidden directory that are looked at.
+/// Maximum number of entries of a hidden directory that are checked for links.
 const MAX_ENTRIES: usize = 1000;
 
-/// The facts that determine the places of secrets.
+/// The input of the search for secret files.
 pub(super) struct Secrets<'a> {
     /// The user's home, canonical.
     pub(super) home: Option<&'a Path>,
@@ -27,7 +28,7 @@ pub(super) struct Secrets<'a> {
 }
 
 impl Secrets<'_> {
-    /// Returns all of them, canonical as far as they exist.
+    /// Returns the paths to hide; existing ones are canonical.
     pub(super) fn all(&self) -> BTreeSet<PathBuf> {
         self.with_other_homes(homes::others())
     }
@@ -77,10 +78,10 @@ impl Secrets<'_> {
         all.filter_map(|below| {
             let path = joined(home, &below);
             let first = below.components().next()?;
-            // Most do not exist, which is known without asking for each.
+            // Most paths do not exist: one listing of the home replaces a system call for each.
             let is_there = names.contains(first.as_os_str());
             let path = if is_there { canonical(&path) } else { path };
-            // Another account's secrets may contain this home.
+            // Skips a path that contains the user's own home: hiding it would hide the home.
             let is_around = self.home.is_some_and(|home| home.starts_with(&path));
             (!is_around).then_some(path)
         })
@@ -114,8 +115,8 @@ impl Secrets<'_> {
                 .any(|ending| name.ends_with(ending.as_bytes()))
         };
         let mut found = Vec::new();
-        // Devices and pipes are no secrets: `HISTFILE=/dev/null`. Of a list, a part that is no path
-        // need not be a file.
+        // Only regular files are hidden (not `HISTFILE=/dev/null`). A missing file is hidden only
+        // if the value is an absolute path or starts with `~`.
         let is_file = |path: &Path, value: &[u8]| match fs::metadata(path) {
             Ok(found) => found.is_file(),
             Err(_) => value.starts_with(b"/") || value.starts_with(b"~"),

@@ -27,7 +27,7 @@ impl Reader<'_> {
         self.deeper(|reader| Some(kind(reader)))
     }
 
-    /// A list with at least one command, as bash wants it there.
+    /// Parses a list; an empty list is a syntax error, as in bash.
     fn block(&mut self) -> List {
         let list = self.arm();
         if list.entries.is_empty() {

@@ -49,7 +49,7 @@ impl Parts {
         matches!(self.0.last(), Some(WordPart::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
     }
 
-    /// Exactly `name=` or `name+=` so far, as an argument of `declare`.
+    /// True if the parts are exactly `name=` or `name+=`: `(` then begins an array.
     pub(super) fn is_array_assignment(&self) -> bool {
         match self.0.as_slice() {
             [WordPart::Bare(text)] => text.strip_suffix('=').is_some_and(|name| {

@@ -1,5 +1,4 @@
-//! Assignments: the resulting value of a variable or array, and values that the shell itself
-//! executes.
+//! Assignments: the resulting value of a variable or array.
 
 use super::super::ast::{Assign, Word, WordPart};
 use super::super::state::{ShellState, Slot};

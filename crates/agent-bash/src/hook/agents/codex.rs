@@ -1,5 +1,5 @@
-//! Codex: `PreToolUse`. A call of `exec_command` is reported as `Bash`, with the command's
-//! directory as the call's.
+//! Codex: `PreToolUse`. Codex reports `exec_command` as `Bash`; `cwd` is the directory of the
+//! command.
 
 use super::agent::{Agent, Form, SettingsForm, SettingsPath, ShellTool};
 use super::claude_code::{advise, refuse};

@@ -50,9 +50,9 @@ pub(super) fn without(
                 without
             })
             .collect();
-        // Finds out which of the enclosing objects we created: those with which the text is what we
-        // would have written. If the file was reformatted since, all those that contain nothing
-        // else.
+        // Removes the largest range whose removal a new insertion would exactly reverse: an
+        // enclosing object beyond it is the user's. If the file was reformatted, so that there is
+        // none, removes the largest range.
         let ours = |without: &String| {
             insert(agent, form, without, &found.line).is_ok_and(|again| again == text)
         };
@@ -88,8 +88,8 @@ fn is_ours(agent: &Agent, line: &str) -> bool {
 struct InstalledHook {
     /// The hook's command.
     line: String,
-    /// Ranges that may be removed with it, from the outermost enclosing object without other
-    /// contents to the hook alone.
+    /// Ranges that may be removed, largest first: enclosing objects that contain only this hook,
+    /// then the hook.
     ranges: Vec<Range<usize>>,
 }
 
@@ -199,8 +199,8 @@ fn read<'a>(agent: &Agent, form: &SettingsForm, text: &'a str) -> Result<Object<
     root(agent.name, form, text)
 }
 
-/// The path to the groups of the agent's event, as far as it exists; each with its position in the
-/// enclosing object.
+/// The existing objects on the path from the root over `hooks` to the event, each with its index in
+/// the enclosing object.
 struct Levels<'a, 'b> {
     root: &'b Object<'a>,
     hooks: Option<(usize, &'b Object<'a>)>,

@@ -93,8 +93,8 @@ impl Container {
     }
 
     /// The text with an item appended. `lines` is the item, indented as if at top level. In an
-    /// empty container it starts on the bracket's line, which tells that container from one that
-    /// was inserted together with the item.
+    /// empty container, the item follows the bracket without a line break. `without` recognises by
+    /// this that the container is the user's.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (at, mut put) = match self.items.last() {

@@ -1,4 +1,4 @@
-//! Files with the link as the agent's shell, and without it again.
+//! Tests of adding and removing the setting that makes our link the agent's shell.
 
 use super::*;
 use crate::hook::take_over::{SHELL_AGENTS, ShellWay, shell_agent};

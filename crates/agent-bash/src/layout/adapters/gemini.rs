@@ -1,4 +1,5 @@
-//! Labelled lines in the order of gemini-cli, marked as untrusted.
+//! The text of the `gemini` adapter: labelled lines as in gemini-cli, wrapped in
+//! `<untrusted_context>`.
 
 use super::printed::{Ends, Printed};
 use super::{not_run, notes_but_survivors, output, with_lines};

@@ -54,7 +54,8 @@ fn kills_all(arguments: &[Field]) -> bool {
     let signal = match words.peek() {
         Some(&"-l" | &"-L" | &"--list" | &"--table") => return false,
         Some(&"-s" | &"-n" | &"--signal") => words.nth(1),
-        // A signal, unless it is a process: `-1` alone is a signal without a process.
+        // A first word with a dash is a signal, not a process group: `kill -1` alone sends signal 1
+        // to no process.
         Some(text) if text.len() > 1 && text.starts_with('-') && *text != "--" => {
             words.next().map(|text| &text[1..])
         }
@@ -70,7 +71,7 @@ fn kills_all(arguments: &[Field]) -> bool {
 /// Options of `pkill` and `killall` that select processes by their owner.
 const OWNER_OPTIONS: [&str; 5] = ["-u", "-U", "--euid", "--uid", "--user"];
 
-/// Other options with a value that select processes, and those that only say what is sent.
+/// Further options with a value that select processes.
 const SELECTING_OPTIONS: [&str; 9] = [
     "-P", "-g", "-G", "-s", "-t", "--parent", "--pgroup", "--session", "--terminal",
 ];

@@ -7,10 +7,10 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::pread;
 use std::io::IoSliceMut;
 
-/// The longest path that the kernel takes, with its end.
+/// The kernel's limit for a path, with the NUL.
 const PATH_MAX: usize = 4096;
 
-/// The size of a page, at least: reads within one succeed or fail as a whole.
+/// The smallest page size. A read that does not cross a page boundary succeeds or fails as a whole.
 const PAGE_BYTES: usize = 4096;
 
 /// Reads the text at this address of a process, up to its NUL.
@@ -48,7 +48,8 @@ pub(super) fn exactly<const LENGTH: usize>(
 /// Reads bytes at this address until `into` is full or a page is not mapped. Returns their number.
 pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     match by_call(thread, address, into) {
-        // If the address is not mapped, or no thread has this id, reading the file fails as well.
+        // If the address is not mapped, or no thread has this id, reading `/proc/PID/mem` fails as
+        // well.
         Err(refused) if !matches!(refused, Errno::EFAULT | Errno::ESRCH) => {
             by_file(thread, address, into).map_err(|other| match other {
                 // The file fails with `EIO` where the system call fails with `EFAULT`.

@@ -2,7 +2,7 @@
 //! descriptors, mounts and `/proc/self`.
 //!
 //! Most paths contain neither links nor `..`, and are opened at once. Others are walked by
-//! component, since an absolute link starts at the root of *that* process.
+//! component, since an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
 use rustix::fs::{
@@ -23,7 +23,7 @@ const TOP_OF_PROC: u64 = 1;
 
 const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The path argument of a call, with what decides how it is resolved.
+/// The path argument of a system call, with the arguments and flags that determine its resolution.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PathArgument<'a> {
     /// The calling thread.
@@ -40,8 +40,7 @@ pub(super) struct PathArgument<'a> {
 impl PathArgument<'_> {
     /// Returns the file; `None` if a call with this path cannot succeed.
     ///
-    /// # Errors
-    /// The path cannot be resolved here.
+    /// # Errors This process cannot resolve the path, although the caller might.
     pub(super) fn resolve(&self) -> Result<Option<NamedFile>, Errno> {
         self.resolved().or_else(none_or)
     }
@@ -83,7 +82,7 @@ impl PathArgument<'_> {
     fn by_same_path(&self, directory: &[u8], name: &OsStr) -> Result<Option<NamedFile>, Errno> {
         let link = format!("/proc/{}/root/", self.thread);
         let opened = [link.as_bytes(), directory].concat();
-        // A link on the way may lead this process elsewhere than the caller, or nowhere.
+        // An absolute link in the path resolves from this process's root, not from the caller's.
         let Ok(opened) = openat(CWD, opened, DIRECTORY_FLAGS, Mode::empty()) else {
             return Ok(None);
         };
@@ -113,7 +112,7 @@ impl PathArgument<'_> {
     }
 }
 
-/// A call with a path that does not exist fails by itself.
+/// Returns `None` for an error with which the caller's own system call fails.
 fn none_or(error: Errno) -> Result<Option<NamedFile>, Errno> {
     match error {
         Errno::NOENT
@@ -140,7 +139,7 @@ fn split(path: &[u8]) -> Option<(&[u8], &OsStr)> {
     names.then(|| (directory, OsStr::from_bytes(name)))
 }
 
-/// A walk along a path.
+/// Resolves a path one component at a time.
 struct Walk<'a> {
     argument: PathArgument<'a>,
     root: Option<OwnedFd>,
@@ -294,7 +293,7 @@ fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
     ))
 }
 
-/// The process of a thread.
+/// Returns the pid of the process that a thread belongs to.
 pub(super) fn leader(thread: i32) -> Option<i32> {
     let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
