@@ -9,7 +9,7 @@ export type Access = "read" | "write";
 export interface AdapterCallData {
   /** The text for the model, in the format of the adapted tool. */
   content: string;
-  /** Whether the tool reports an error. */
+  /** True if the tool reports an error. */
   is_error: boolean;
   /** The regular result, of the last command if there were several; `null` while the call continues, and if it ran no command. */
   result: ToolResult | null;
@@ -23,9 +23,9 @@ export interface ArtifactData {
   artifact: ArtifactRef;
   /** The command, or its beginning. */
   command: string;
-  /** Its working directory. */
+  /** The call's working directory. */
   cwd: string;
-  /** How long it took. */
+  /** The duration. */
   duration_ms: number;
   /** When it started. */
   started_at: Timestamp;
@@ -62,13 +62,13 @@ export interface ArtifactsData {
 
 /** Data of `bash`. */
 export interface BashData {
-  /** As `artifact_id`. */
+  /** The same as `artifact_id`. */
   artifactId?: string | null;
   /** The artifact with the full output, if some of it is not shown. */
   artifact_id?: string | null;
-  /** Whether it was cancelled. */
+  /** True if the command was cancelled. */
   cancelled: boolean;
-  /** As `exit_code`. */
+  /** The same as `exit_code`. */
   exitCode?: number | null;
   /** Absent if the command was cancelled or its exit code is unknown. */
   exit_code?: number | null;
@@ -76,23 +76,23 @@ export interface BashData {
   notices?: Notice[];
   /** The output shown. */
   output: string;
-  /** As `output_bytes`. */
+  /** The same as `output_bytes`. */
   outputBytes: number;
-  /** As `output_lines`. */
+  /** The same as `output_lines`. */
   outputLines: number;
   /** Bytes shown. */
   output_bytes: number;
   /** Lines shown. */
   output_lines: number;
-  /** As `total_bytes`. */
+  /** The same as `total_bytes`. */
   totalBytes: number;
-  /** As `total_lines`. */
+  /** The same as `total_lines`. */
   totalLines: number;
   /** Bytes printed. */
   total_bytes: number;
   /** Lines printed. */
   total_lines: number;
-  /** Whether `output` is incomplete. */
+  /** True if `output` is incomplete. */
   truncated: boolean;
 }
 
@@ -129,7 +129,7 @@ export interface CallOptions {
 
 /** Data of `cancel`. */
 export interface CancelData {
-  /** Whether there was such a request. Its own response follows soon. */
+  /** True if there was such a request. Its own response follows soon. */
   cancelled: boolean;
 }
 
@@ -197,7 +197,7 @@ export interface ChangesDiffData {
 export interface ChangesDoneData {
   /** The set; of an undo or a redo the one that this is, which can be undone, too. */
   changes: Changes;
-  /** The same as a sentence. */
+  /** The counts as a sentence. */
   text: string;
 }
 
@@ -213,9 +213,9 @@ export interface ChangesListData {
 export interface ChangesPreviewData {
   /** Files that were changed since. They prevent the operation, unless it may be done in part. */
   conflicts: FileName[];
-  /** How many files it would change. */
+  /** The number of files that would change. */
   counts: ChangeCounts;
-  /** All of them. */
+  /** All files of the change set. */
   files: FileChange[];
   /** The changes that are possible in part: all without conflicts. */
   free: FileChange[];
@@ -306,7 +306,7 @@ export interface DeniedAccess {
   path: string;
 }
 
-/** Which part of an output is shown. */
+/** The part of an output that is shown. */
 export type Direction = "tail" | "head" | "middle" | "head_tail";
 
 /** How much of a sandbox is enforced. */
@@ -321,7 +321,7 @@ export interface FileChange {
   bytes?: [number, number] | null;
   /** The type of the change. */
   change: Change;
-  /** Where it was before, if it was renamed. */
+  /** The file's former path, if the file was renamed. */
   from?: string | null;
   /** `Self::from` in base64, if that is not UTF-8. */
   from_base64?: string | null;
@@ -337,7 +337,7 @@ export interface FileChange {
 
 /** The diff of a file. */
 export interface FileDiffData {
-  /** Whether there is none because it is not text. */
+  /** True if there is no diff because the file is not text. */
   binary: boolean;
   /** The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now. */
   changed_since: boolean;
@@ -345,7 +345,7 @@ export interface FileDiffData {
   diff: string | null;
   /** The change. */
   file: FileChange;
-  /** Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did. */
+  /** True for a file of a held trial that was changed since, so that it cannot be committed. The diff is of the trial's change. */
   in_the_way?: boolean;
   /** Type and permissions before and after, in octal, where they differ; otherwise `null`. */
   mode: [string, string] | null;
@@ -364,11 +364,11 @@ export interface FileName {
 
 /** Data of `file.read`. */
 export interface FilePieceData {
-  /** Whether this piece reaches the end of the file. */
+  /** True if this piece reaches the end of the file. */
   at_end: boolean;
   /** The bytes from `offset` on. */
   data: string;
-  /** Its permissions, as a number: 420 is `0644`. */
+  /** The file's permissions, as a number: 420 is `0644`. */
   mode: number;
   /** Length of the whole file now. */
   size: number;
@@ -384,9 +384,9 @@ export interface FileWrittenData {
 
 /** Data of `artifact.grep`. */
 export interface FoundData {
-  /** The same as a sentence. */
+  /** A sentence about what is not shown. */
   hint: string | null;
-  /** The same, line by line. */
+  /** The matches, line by line. */
   lines: FoundLineData[];
   /** `offset` from which to find the matches that are not shown. */
   next: number | null;
@@ -398,11 +398,11 @@ export interface FoundData {
 
 /** A matching line or a line of context. */
 export interface FoundLineData {
-  /** Whether it matches; otherwise it is context. */
+  /** True if the line matches; otherwise the line is context. */
   is_match: boolean;
-  /** Its number, from 1. */
+  /** The line's number, from 1. */
   number: number;
-  /** Its text without the line end. */
+  /** The line's text without the line end. */
   text: string;
 }
 
@@ -418,7 +418,7 @@ export interface HelloData {
   cwd?: string;
   /** The user's home; `null` if unknown. */
   home?: string | null;
-  /** Whether the session was there before: its jobs and artifacts are still known. */
+  /** True if the session existed before: its jobs and artifacts are still known. */
   known?: boolean;
   /** Operating system, for example `linux`. */
   os?: string;
@@ -440,15 +440,15 @@ export interface HelloData {
 export interface JobData {
   /** The script; for adopted survivors, that of their call. */
   command: string;
-  /** Its working directory at the start. */
+  /** The job's working directory at the start. */
   cwd: string;
-  /** Its name in the session: a number as text. */
+  /** The job's name in the session: a number as text. */
   id: string;
   /** `started` as a job, or `adopted`: survivors of a call. */
   kind: JobOrigin;
   /** The file that holds its output; `null` if its call kept none. */
   output: string | null;
-  /** Its process group. */
+  /** The job's process group. */
   pgid: number;
   /** Pid of its shell. */
   pid: number;
@@ -458,30 +458,30 @@ export interface JobData {
   sandbox?: JobSandbox | null;
   /** When its script was started. */
   started_at: Timestamp;
-  /** Whether it is running, or how it ended. */
+  /** The job's state: running, or how it ended. */
   state: JobProgress;
-  /** Whether it can read input written with `jobs.input`. */
+  /** True if the job can read input written with `jobs.input`. */
   stdin: boolean;
-  /** Why what it changes is not recorded, if it was to be. */
+  /** The reason why the job's changes are not recorded, if they were to be. */
   unrecorded?: string | null;
 }
 
 /** How a job ended. */
 export type JobEndingData = JobEndingDataExited | JobEndingDataSignaled | JobEndingDataTimedOut | JobEndingDataAllEnded;
 
-/** For survivors of a call: all of them have ended. */
+/** All survivors of a call have ended. */
 export interface JobEndingDataAllEnded {
   kind: "all_ended";
 }
 
-/** Its shell exited. */
+/** The job's shell exited. */
 export interface JobEndingDataExited {
   /** Exit code, 0 to 255. */
   code: number;
   kind: "exited";
 }
 
-/** Its shell was killed by a signal. */
+/** The job's shell was killed by a signal. */
 export interface JobEndingDataSignaled {
   kind: "signaled";
   /** The platform's signal number. */
@@ -504,7 +504,7 @@ export type JobId = string;
 export interface JobKillData {
   /** The job now. */
   job: JobData;
-  /** Its processes that are still alive. */
+  /** The job's processes that are still alive. */
   survivors: Survivor[];
 }
 
@@ -513,9 +513,9 @@ export type JobOrigin = "started" | "adopted";
 
 /** Data of `jobs.output`. */
 export interface JobOutputData {
-  /** Whether this is the end of the output so far. */
+  /** True if these bytes reach the end of the output so far. */
   at_end: boolean;
-  /** Whether this is the end for good: the job has ended and nothing holds its output open any more. */
+  /** True if no more output can follow: the job has ended and no process holds its output open any more. */
   complete: boolean;
   /** Offset in the output where `text` begins, in bytes. */
   from: number;
@@ -527,23 +527,23 @@ export interface JobOutputData {
   text: string;
 }
 
-/** Whether a job is running. */
+/** The state of a job: running, or how it ended. */
 export type JobProgress = JobProgressRunning | JobProgressEnded | JobProgressLost;
 
 /** Ended. */
 export interface JobProgressEnded {
   /** Bytes it printed that are not in its output file because the file had reached its limit. */
   dropped_bytes: number;
-  /** When. */
+  /** The time of the end. */
   ended_at: Timestamp;
-  /** How. */
+  /** The ending. */
   ending: JobEndingData;
-  /** Whether processes of it outlived it; the job's `left` names those still alive. */
+  /** True if processes of the job outlived it; the job's `left` names those still alive. */
   has_remaining: boolean;
   kind: "ended";
 }
 
-/** How it ended is unknown. */
+/** The ending is unknown. */
 export interface JobProgressLost {
   kind: "lost";
   /** The observation. */
@@ -571,7 +571,7 @@ export interface JobSandbox {
 export interface JobWaitData {
   /** The job now. */
   job: JobData;
-  /** Whether it has ended. If not, the wait timed out or was cancelled. */
+  /** True if the job has ended. If not, the wait timed out or was cancelled. */
   over: boolean;
 }
 
@@ -589,7 +589,7 @@ export interface Judged {
   escalated?: boolean;
   /** True if exit code 1 of the remaining script is a result, not a failure. */
   exit_1_is_ok?: boolean;
-  /** For each stage of the last pipeline, whether exit code 1 is a result; absent if the script does not end with a pipeline. */
+  /** For each stage of the last pipeline, true if exit code 1 is a result; absent if the script does not end with a pipeline. */
   last_pipeline?: boolean[] | null;
   /** True if a filter was lifted off the end of the script. */
   lifted?: boolean;
@@ -613,11 +613,11 @@ export type LimitKind = "cpu_s" | "file_mb";
 export interface MessageData {
   /** The full output, if some of it is not shown. */
   artifact: ArtifactRef | null;
-  /** Whether it was cancelled. */
+  /** True if the command was cancelled. */
   cancelled: boolean;
-  /** As the user gave it. */
+  /** The command as the user gave it. */
   command: string;
-  /** Whether it is hidden from the model. */
+  /** True if the command is hidden from the model. */
   excluded_from_context: boolean;
   /** `null` if it was killed or its exit code is unknown. */
   exit_code: number | null;
@@ -627,13 +627,13 @@ export interface MessageData {
   text: string | null;
   /** When it started. */
   time: Timestamp;
-  /** Whether `output` is incomplete. */
+  /** True if `output` is incomplete. */
   truncated: boolean;
 }
 
 /** Data of `session.messages` and `session.end_turn`. */
 export interface MessagesData {
-  /** In order. */
+  /** The messages, in order. */
   messages: MessageData[];
 }
 
@@ -718,7 +718,7 @@ export interface NoticeChangesUnwatched {
 
 /** An earlier stage of a pipeline failed, which the exit code does not show. */
 export interface NoticeFailedStage {
-  /** Its exit status. */
+  /** The stage's exit status. */
   code: number;
   kind: "failed_stage";
   /** Position in the pipeline, from 1. */
@@ -888,7 +888,7 @@ export interface NoticeTimeoutClamped {
   /** Requested, in milliseconds. */
   asked_ms: number;
   kind: "timeout_clamped";
-  /** In force, in milliseconds. */
+  /** The value in force, in milliseconds. */
   used_ms: number;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -940,7 +940,7 @@ export interface OutputSummary {
 
 /** Data of `artifact.show`. */
 export interface PageData {
-  /** The same as a sentence, if the page is not everything. */
+  /** A sentence about how to read on, if the page is not everything. */
   hint: string | null;
   /** First and last line on the page, from 1; `null` if it is empty. */
   lines: [number, number] | null;
@@ -958,7 +958,7 @@ export interface PageData {
 
 /** Data of `ping`. */
 export interface PingData {
-  /** Which build of that version it is: for telling apart, not for comparing. */
+  /** The build of that version: to tell builds apart, not to compare them. */
   build: string;
   /** Version of the protocol. */
   protocol: number;
@@ -968,9 +968,9 @@ export interface PingData {
 
 /** Data of `program`. */
 export interface ProgramData {
-  /** Its exit code; absent if a signal ended it. */
+  /** The program's exit code; absent if a signal ended it. */
   code?: number | null;
-  /** Its stderr, at most 256 KiB. */
+  /** The program's stderr, at most 256 KiB. */
   err: string;
   /** All that it printed, at most 4 MiB. */
   out: string;
@@ -1008,7 +1008,7 @@ export interface Request {
 
 /** Data of `session.reset`. */
 export interface ResetData {
-  /** Whether there was such a shell. */
+  /** True if there was such a shell. */
   reset: boolean;
 }
 
@@ -1045,7 +1045,7 @@ export interface RpcRequestAdapterCall {
 
 /** Returns the lines of one that match a regular expression. Data: `FoundData`. */
 export interface RpcRequestArtifactGrep {
-  /** Its number, its link (`artifact://3`), or its path. */
+  /** The artifact's number, its link (`artifact://3`), or its path. */
   artifact: Name;
   /** Lines of context around each match. */
   context?: number;
@@ -1069,7 +1069,7 @@ export interface RpcRequestArtifactList {
 
 /** Returns a page of one. Data: `PageData`. */
 export interface RpcRequestArtifactShow {
-  /** Its number, its link (`artifact://3`), or its path. */
+  /** The artifact's number, its link (`artifact://3`), or its path. */
   artifact: Name;
   /** Start at this byte of the file instead: for lines longer than a page. */
   byte?: number | null;
@@ -1099,7 +1099,7 @@ export interface RpcRequestBash {
 
 /** Cancels a request that has not been answered yet. Data: `CancelData`. */
 export interface RpcRequestCancel {
-  /** Its id. */
+  /** The request's id. */
   target: RpcId;
   type: "cancel";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1108,7 +1108,7 @@ export interface RpcRequestCancel {
 
 /** Commits a held trial: all changes, or none if another process changed one of the files (`conflict`). Data: `ChangesDoneData`. */
 export interface RpcRequestChangesCommit {
-  /** Its number, or its link. */
+  /** The change set's number, or its link. */
   changes: Name;
   /** True if the model asks, not the user: the setting `changes.commit` applies. */
   for_model?: boolean;
@@ -1119,7 +1119,7 @@ export interface RpcRequestChangesCommit {
 
 /** Returns what a set changed in files, or would. Data: `ChangesDiffData`. */
 export interface RpcRequestChangesDiff {
-  /** Its number, or its link. */
+  /** The change set's number, or its link. */
   changes: Name;
   /** Only these files, and what is in these directories. Default: all. */
   paths?: string[];
@@ -1130,7 +1130,7 @@ export interface RpcRequestChangesDiff {
 
 /** Removes what a trial held back. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesDiscard {
-  /** Its number, or its link. */
+  /** The change set's number, or its link. */
   changes: Name;
   type: "changes.discard";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1146,9 +1146,9 @@ export interface RpcRequestChangesList {
 
 /** Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`. */
 export interface RpcRequestChangesPreview {
-  /** Its number, or its link. */
+  /** The change set's number, or its link. */
   changes: Name;
-  /** Of a redo instead of an undo. */
+  /** True for the preview of a redo instead of an undo. */
   redo?: boolean;
   type: "changes.preview";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1157,7 +1157,7 @@ export interface RpcRequestChangesPreview {
 
 /** Makes again what was taken back of a set. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesRedo {
-  /** Its number, or its link. */
+  /** The change set's number, or its link. */
   changes: Name;
   type: "changes.redo";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1166,7 +1166,7 @@ export interface RpcRequestChangesRedo {
 
 /** Returns a set with all its files. Data: `Changes`. */
 export interface RpcRequestChangesShow {
-  /** Its number, or its link (`changes://7`). */
+  /** The change set's number, or its link (`changes://7`). */
   changes: Name;
   type: "changes.show";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1175,7 +1175,7 @@ export interface RpcRequestChangesShow {
 
 /** Takes back what a set did. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesUndo {
-  /** Its number, or its link. */
+  /** The change set's number, or its link. */
   changes: Name;
   /** Skip files that were changed since, and undo the rest. Otherwise nothing is changed then (`conflict`). */
   partial?: boolean;
@@ -1190,7 +1190,7 @@ export interface RpcRequestChangesUndo {
 export interface RpcRequestCheck {
   /** The script. */
   command: string;
-  /** As in `tool_call`. */
+  /** The model's other tools, as in `tool_call`. */
   tools?: string[] | null;
   type: "check";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1203,7 +1203,7 @@ export interface RpcRequestFileRead {
   length?: number | null;
   /** Start at this byte. */
   offset?: number;
-  /** Its path: absolute, or relative to the session's directory; `~` is the user's home. */
+  /** The file's path: absolute, or relative to the session's directory; `~` is the user's home. */
   path: string;
   type: "file.read";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1214,11 +1214,11 @@ export interface RpcRequestFileRead {
 export interface RpcRequestFileWrite {
   /** The next bytes, at most 4 MiB. */
   data: string;
-  /** Its permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask. */
+  /** The file's permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask. */
   mode?: number | null;
   /** More pieces follow. */
   more?: boolean;
-  /** Its path, as for `file.read`. */
+  /** The file's path, as for `file.read`. */
   path: string;
   type: "file.write";
   /** The upload that this piece continues; absent for the first piece. */
@@ -1323,10 +1323,10 @@ export interface RpcRequestPing {
 
 /** Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`. */
 export interface RpcRequestProgram {
-  /** Its stdin. Default: empty. */
+  /** The program's stdin. Default: empty. */
   input?: string | null;
   type: "program";
-  /** Its arguments. */
+  /** The program's arguments. */
   words: string[];
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
@@ -1371,7 +1371,7 @@ export interface RpcRequestSessionMessages {
 
 /** Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`. */
 export interface RpcRequestSessionReset {
-  /** Its name. */
+  /** The session's name. */
   session: string;
   type: "session.reset";
   /** Repeated in the response. A request without an id gets a response without one. */
@@ -1405,7 +1405,7 @@ export interface RpcResponse {
   error?: string | null;
   /** The request's id. */
   id?: RpcId | null;
-  /** Whether the request was served. True even if the command it ran failed. */
+  /** True if the request was served. True even if the command it ran failed. */
   success: boolean;
   /** Always `response`. */
   type: ResponseTag;
@@ -1499,9 +1499,9 @@ export type SessionName = string;
 
 /** A persistent shell. */
 export interface ShellData {
-  /** Whether a call is running in it. */
+  /** True if a call is running in the shell. */
   busy: boolean;
-  /** Its working directory; `null` while it is busy, and before its first call has ended. */
+  /** The shell's working directory; `null` while it is busy, and before its first call has ended. */
   cwd: string | null;
   /** The name that calls use. */
   name: string;
@@ -1559,7 +1559,7 @@ export interface StatusMovedToBackground {
   kind: "moved_to_background";
   /** The absolute path of its output file. */
   output: string;
-  /** Its process group: `kill -9 -<pgid>` ends the whole group. */
+  /** The job's process group: `kill -9 -<pgid>` ends the whole group. */
   pgid: number;
   /** The pid of its shell. */
   pid: number;
@@ -1588,26 +1588,26 @@ export interface StatusTimedOut {
   kind: "timed_out";
 }
 
-/** Where the command's stdin comes from. */
+/** The source of the command's stdin. */
 export type StdinMode = "null" | "pipe";
 
-/** Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`. */
+/** The output that a call sends while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`. */
 export type Stream = boolean | StreamKind;
 
-/** Which stream a chunk or an artifact belongs to. */
+/** The stream that a chunk or an artifact belongs to. */
 export type StreamId = "merged" | "stdout" | "stderr";
 
 export type StreamKind = "snapshot" | "delta";
 
 /** A process started by the call that is still alive. */
 export interface Survivor {
-  /** Its command line, shortened, without control characters. */
+  /** The process's command line, shortened, without control characters. */
   command: string;
-  /** Whether it still holds the call's output open. */
+  /** True if the process still holds the call's output open. */
   holds_output: boolean;
   /** The job it became, if it was adopted. */
   job?: JobId | null;
-  /** Its pid. */
+  /** The process's pid. */
   pid: number;
 }
 

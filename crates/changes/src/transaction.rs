@@ -13,7 +13,7 @@ use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{Act, Plan};
 use crate::preimages;
-use crate::recorder::INDEX;
+use crate::recorder::INDEX_FILE;
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SLOTS_DIR, SetState, UPPER_DIR, WORK_DIR};
 use crate::slots;

@@ -41,9 +41,10 @@ pub(crate) struct Scan {
     pub(crate) made: Vec<PathBuf>,
 }
 
-/// Compares an upper directory (`UPPER_DIR` in the change set) with the lower tree. Slots of removed
-/// files and of new directories are numbered from `first`. `only` limits the comparison; other
-/// files in the upper directory are unchanged, such as a file that the trial opened for writing.
+/// Compares an upper directory (`UPPER_DIR` in the change set) with the lower tree. Slots of
+/// removed files and of new directories are numbered from `first`. `only` limits the comparison;
+/// other files in the upper directory are unchanged, such as a file that the trial opened for
+/// writing.
 pub(crate) fn scan(
     lower: &mut RootedDir,
     set: &mut RootedDir,

@@ -23,8 +23,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 /// Arguments of a warm bash. The supervisor inserts `{script_fd}` and `{report}`, which it opens;
-/// [`boot`] inserts [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1 variables, 2 redirections, 3
-/// whether the tail follows, or how the shell becomes the script's program, 4 the script.
+/// [`boot`] inserts [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1 variables, 2
+/// redirections, 3 whether the tail follows, or how the shell becomes the script's program, 4 the
+/// script.
 ///
 /// `: bash` leaves `$_` as in `bash -c`. The condition for the tail, and the tail itself, are in
 /// this text, because the script could see a variable of the record.

@@ -154,7 +154,7 @@ impl vt100::Callbacks for Queries {
                 self.answer(format_args!("\x1b[4;{height};{width}t"));
             }
             (None, None, 't', 16) => {
-                self.answer(format_args!("\x1b[6;{};{}t", CELL_PIXELS.1, CELL_PIXELS.0))
+                self.answer(format_args!("\x1b[6;{};{}t", CELL_PIXELS.1, CELL_PIXELS.0));
             }
             (None, None, 't', 18) => self.answer(format_args!("\x1b[8;{rows};{cols}t")),
             (None, None, 't', 19) => self.answer(format_args!("\x1b[9;{rows};{cols}t")),

@@ -2,7 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-/// Columns and rows of a terminal, always within [`PtySize::ALLOWED_COLS`] and [`PtySize::ALLOWED_ROWS`].
+/// Columns and rows of a terminal, always within [`PtySize::ALLOWED_COLS`] and
+/// [`PtySize::ALLOWED_ROWS`].
 ///
 /// Programs draw garbage on very small terminals, and emulators need memory for each cell, so
 /// requested sizes are clamped, never refused.

@@ -4,9 +4,9 @@
 //!
 //! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS,
 //! PM, APC) never reach it, because it buffers an OSC body of any length in memory. And an
-//! unterminated string must not swallow the rest of an output: a string ends after [`MAX_STRING_BYTES`]
-//! bytes, and at a line's end. (Sixels broken into several lines would therefore show as text;
-//! hardly anything writes them so.)
+//! unterminated string must not swallow the rest of an output: a string ends after
+//! [`MAX_STRING_BYTES`] bytes, and at a line's end. (Sixels broken into several lines would
+//! therefore show as text; hardly anything writes them so.)
 
 use agent_bash_core::LineEdit;
 use vte::{Params, Parser, Perform};

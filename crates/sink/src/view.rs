@@ -205,8 +205,8 @@ impl FileView {
     }
 
     /// `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page never
-    /// exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside one that is longer than a
-    /// page.
+    /// exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside one that is longer
+    /// than a page.
     ///
     /// # Errors
     /// I/O errors.

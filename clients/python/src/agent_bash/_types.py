@@ -18,7 +18,7 @@ class AdapterCallData(TypedDict):
     # The text for the model, in the format of the adapted tool.
     content: str
 
-    # Whether the tool reports an error.
+    # True if the tool reports an error.
     is_error: bool
 
     # The regular result, of the last command if there were several; `null` while the call continues, and if it ran no command.
@@ -37,10 +37,10 @@ class ArtifactData(TypedDict):
     # The command, or its beginning.
     command: str
 
-    # Its working directory.
+    # The call's working directory.
     cwd: str
 
-    # How long it took.
+    # The duration.
     duration_ms: int
 
     # When it started.
@@ -87,16 +87,16 @@ class ArtifactsData(TypedDict):
 
 
 class _BashDataAlways(TypedDict):
-    # Whether it was cancelled.
+    # True if the command was cancelled.
     cancelled: bool
 
     # The output shown.
     output: str
 
-    # As `output_bytes`.
+    # The same as `output_bytes`.
     outputBytes: int
 
-    # As `output_lines`.
+    # The same as `output_lines`.
     outputLines: int
 
     # Bytes shown.
@@ -105,10 +105,10 @@ class _BashDataAlways(TypedDict):
     # Lines shown.
     output_lines: int
 
-    # As `total_bytes`.
+    # The same as `total_bytes`.
     totalBytes: int
 
-    # As `total_lines`.
+    # The same as `total_lines`.
     totalLines: int
 
     # Bytes printed.
@@ -117,20 +117,20 @@ class _BashDataAlways(TypedDict):
     # Lines printed.
     total_lines: int
 
-    # Whether `output` is incomplete.
+    # True if `output` is incomplete.
     truncated: bool
 
 
 class BashData(_BashDataAlways, total=False):
     """Data of `bash`."""
 
-    # As `artifact_id`.
+    # The same as `artifact_id`.
     artifactId: Optional[str]
 
     # The artifact with the full output, if some of it is not shown.
     artifact_id: Optional[str]
 
-    # As `exit_code`.
+    # The same as `exit_code`.
     exitCode: Optional[int]
 
     # Absent if the command was cancelled or its exit code is unknown.
@@ -187,7 +187,7 @@ class CallOptions(TypedDict, total=False):
 class CancelData(TypedDict):
     """Data of `cancel`."""
 
-    # Whether there was such a request. Its own response follows soon.
+    # True if there was such a request. Its own response follows soon.
     cancelled: bool
 
 
@@ -282,7 +282,7 @@ class ChangesDoneData(TypedDict):
     # The set; of an undo or a redo the one that this is, which can be undone, too.
     changes: Changes
 
-    # The same as a sentence.
+    # The counts as a sentence.
     text: str
 
 
@@ -302,10 +302,10 @@ class ChangesPreviewData(TypedDict):
     # Files that were changed since. They prevent the operation, unless it may be done in part.
     conflicts: List[FileName]
 
-    # How many files it would change.
+    # The number of files that would change.
     counts: ChangeCounts
 
-    # All of them.
+    # All files of the change set.
     files: List[FileChange]
 
     # The changes that are possible in part: all without conflicts.
@@ -433,7 +433,7 @@ class DeniedAccess(TypedDict):
     path: str
 
 
-# Which part of an output is shown.
+# The part of an output that is shown.
 Direction = Literal["tail", "head", "middle", "head_tail"]
 
 
@@ -481,7 +481,7 @@ class FileChange(_FileChangeAlways, _FileChangeWords, total=False):
 
 
 class _FileDiffDataAlways(TypedDict):
-    # Whether there is none because it is not text.
+    # True if there is no diff because the file is not text.
     binary: bool
 
     # The file was changed again since, and what it was meanwhile is not kept: compared with the file as it is now.
@@ -500,7 +500,7 @@ class _FileDiffDataAlways(TypedDict):
 class FileDiffData(_FileDiffDataAlways, total=False):
     """The diff of a file."""
 
-    # Of a held trial: the file was changed since, so that this cannot be committed. The diff is what the trial did.
+    # True for a file of a held trial that was changed since, so that it cannot be committed. The diff is of the trial's change.
     in_the_way: bool
 
 
@@ -523,13 +523,13 @@ class FileName(_FileNameAlways, total=False):
 class FilePieceData(TypedDict):
     """Data of `file.read`."""
 
-    # Whether this piece reaches the end of the file.
+    # True if this piece reaches the end of the file.
     at_end: bool
 
     # The bytes from `offset` on.
     data: str
 
-    # Its permissions, as a number: 420 is `0644`.
+    # The file's permissions, as a number: 420 is `0644`.
     mode: int
 
     # Length of the whole file now.
@@ -551,10 +551,10 @@ class FileWrittenData(_FileWrittenDataAlways, total=False):
 class FoundData(TypedDict):
     """Data of `artifact.grep`."""
 
-    # The same as a sentence.
+    # A sentence about what is not shown.
     hint: Optional[str]
 
-    # The same, line by line.
+    # The matches, line by line.
     lines: List[FoundLineData]
 
     # `offset` from which to find the matches that are not shown.
@@ -570,13 +570,13 @@ class FoundData(TypedDict):
 class FoundLineData(TypedDict):
     """A matching line or a line of context."""
 
-    # Whether it matches; otherwise it is context.
+    # True if the line matches; otherwise the line is context.
     is_match: bool
 
-    # Its number, from 1.
+    # The line's number, from 1.
     number: int
 
-    # Its text without the line end.
+    # The line's text without the line end.
     text: str
 
 
@@ -612,7 +612,7 @@ class HelloData(_HelloDataAlways, total=False):
     # The user's home; `null` if unknown.
     home: Optional[str]
 
-    # Whether the session was there before: its jobs and artifacts are still known.
+    # True if the session existed before: its jobs and artifacts are still known.
     known: bool
 
     # Operating system, for example `linux`.
@@ -629,10 +629,10 @@ class _JobDataAlways(TypedDict):
     # The script; for adopted survivors, that of their call.
     command: str
 
-    # Its working directory at the start.
+    # The job's working directory at the start.
     cwd: str
 
-    # Its name in the session: a number as text.
+    # The job's name in the session: a number as text.
     id: str
 
     # `started` as a job, or `adopted`: survivors of a call.
@@ -641,7 +641,7 @@ class _JobDataAlways(TypedDict):
     # The file that holds its output; `null` if its call kept none.
     output: Optional[str]
 
-    # Its process group.
+    # The job's process group.
     pgid: int
 
     # Pid of its shell.
@@ -650,10 +650,10 @@ class _JobDataAlways(TypedDict):
     # When its script was started.
     started_at: Timestamp
 
-    # Whether it is running, or how it ended.
+    # The job's state: running, or how it ended.
     state: JobProgress
 
-    # Whether it can read input written with `jobs.input`.
+    # True if the job can read input written with `jobs.input`.
     stdin: bool
 
 
@@ -666,7 +666,7 @@ class JobData(_JobDataAlways, total=False):
     # The sandbox that it is in; absent for none.
     sandbox: Optional[JobSandbox]
 
-    # Why what it changes is not recorded, if it was to be.
+    # The reason why the job's changes are not recorded, if they were to be.
     unrecorded: Optional[str]
 
 
@@ -675,13 +675,13 @@ JobEndingData = Union["JobEndingDataExited", "JobEndingDataSignaled", "JobEnding
 
 
 class JobEndingDataAllEnded(TypedDict):
-    """For survivors of a call: all of them have ended."""
+    """All survivors of a call have ended."""
 
     kind: Literal["all_ended"]
 
 
 class JobEndingDataExited(TypedDict):
-    """Its shell exited."""
+    """The job's shell exited."""
 
     # Exit code, 0 to 255.
     code: int
@@ -690,7 +690,7 @@ class JobEndingDataExited(TypedDict):
 
 
 class JobEndingDataSignaled(TypedDict):
-    """Its shell was killed by a signal."""
+    """The job's shell was killed by a signal."""
 
     kind: Literal["signaled"]
 
@@ -720,7 +720,7 @@ class JobKillData(TypedDict):
     # The job now.
     job: JobData
 
-    # Its processes that are still alive.
+    # The job's processes that are still alive.
     survivors: List[Survivor]
 
 
@@ -739,10 +739,10 @@ _JobOutputDataWords = TypedDict(
 class JobOutputData(_JobOutputDataWords):
     """Data of `jobs.output`."""
 
-    # Whether this is the end of the output so far.
+    # True if these bytes reach the end of the output so far.
     at_end: bool
 
-    # Whether this is the end for good: the job has ended and nothing holds its output open any more.
+    # True if no more output can follow: the job has ended and no process holds its output open any more.
     complete: bool
 
     # The job, as it was just before the output was read.
@@ -755,7 +755,7 @@ class JobOutputData(_JobOutputDataWords):
     text: str
 
 
-# Whether a job is running.
+# The state of a job: running, or how it ended.
 JobProgress = Union["JobProgressRunning", "JobProgressEnded", "JobProgressLost"]
 
 
@@ -765,20 +765,20 @@ class JobProgressEnded(TypedDict):
     # Bytes it printed that are not in its output file because the file had reached its limit.
     dropped_bytes: int
 
-    # When.
+    # The time of the end.
     ended_at: Timestamp
 
-    # How.
+    # The ending.
     ending: JobEndingData
 
-    # Whether processes of it outlived it; the job's `left` names those still alive.
+    # True if processes of the job outlived it; the job's `left` names those still alive.
     has_remaining: bool
 
     kind: Literal["ended"]
 
 
 class JobProgressLost(TypedDict):
-    """How it ended is unknown."""
+    """The ending is unknown."""
 
     kind: Literal["lost"]
 
@@ -814,7 +814,7 @@ class JobWaitData(TypedDict):
     # The job now.
     job: JobData
 
-    # Whether it has ended. If not, the wait timed out or was cancelled.
+    # True if the job has ended. If not, the wait timed out or was cancelled.
     over: bool
 
 
@@ -837,7 +837,7 @@ class Judged(TypedDict, total=False):
     # True if exit code 1 of the remaining script is a result, not a failure.
     exit_1_is_ok: bool
 
-    # For each stage of the last pipeline, whether exit code 1 is a result; absent if the script does not end with a pipeline.
+    # For each stage of the last pipeline, true if exit code 1 is a result; absent if the script does not end with a pipeline.
     last_pipeline: Optional[List[bool]]
 
     # True if a filter was lifted off the end of the script.
@@ -870,13 +870,13 @@ class MessageData(TypedDict):
     # The full output, if some of it is not shown.
     artifact: Optional[ArtifactRef]
 
-    # Whether it was cancelled.
+    # True if the command was cancelled.
     cancelled: bool
 
-    # As the user gave it.
+    # The command as the user gave it.
     command: str
 
-    # Whether it is hidden from the model.
+    # True if the command is hidden from the model.
     excluded_from_context: bool
 
     # `null` if it was killed or its exit code is unknown.
@@ -891,14 +891,14 @@ class MessageData(TypedDict):
     # When it started.
     time: Timestamp
 
-    # Whether `output` is incomplete.
+    # True if `output` is incomplete.
     truncated: bool
 
 
 class MessagesData(TypedDict):
     """Data of `session.messages` and `session.end_turn`."""
 
-    # In order.
+    # The messages, in order.
     messages: List[MessageData]
 
 
@@ -1011,7 +1011,7 @@ class NoticeChangesUnwatched(TypedDict):
 class NoticeFailedStage(TypedDict):
     """An earlier stage of a pipeline failed, which the exit code does not show."""
 
-    # Its exit status.
+    # The stage's exit status.
     code: int
 
     kind: Literal["failed_stage"]
@@ -1245,7 +1245,7 @@ class NoticeTimeoutClamped(TypedDict):
 
     kind: Literal["timeout_clamped"]
 
-    # In force, in milliseconds.
+    # The value in force, in milliseconds.
     used_ms: int
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -1316,7 +1316,7 @@ class OutputSummary(TypedDict):
 class PageData(TypedDict):
     """Data of `artifact.show`."""
 
-    # The same as a sentence, if the page is not everything.
+    # A sentence about how to read on, if the page is not everything.
     hint: Optional[str]
 
     # First and last line on the page, from 1; `null` if it is empty.
@@ -1341,7 +1341,7 @@ class PageData(TypedDict):
 class PingData(TypedDict):
     """Data of `ping`."""
 
-    # Which build of that version it is: for telling apart, not for comparing.
+    # The build of that version: to tell builds apart, not to compare them.
     build: str
 
     # Version of the protocol.
@@ -1352,7 +1352,7 @@ class PingData(TypedDict):
 
 
 class _ProgramDataAlways(TypedDict):
-    # Its stderr, at most 256 KiB.
+    # The program's stderr, at most 256 KiB.
     err: str
 
     # All that it printed, at most 4 MiB.
@@ -1362,7 +1362,7 @@ class _ProgramDataAlways(TypedDict):
 class ProgramData(_ProgramDataAlways, total=False):
     """Data of `program`."""
 
-    # Its exit code; absent if a signal ended it.
+    # The program's exit code; absent if a signal ended it.
     code: Optional[int]
 
 
@@ -1414,7 +1414,7 @@ class Request(_RequestAlways, total=False):
 class ResetData(TypedDict):
     """Data of `session.reset`."""
 
-    # Whether there was such a shell.
+    # True if there was such a shell.
     reset: bool
 
 
@@ -1465,7 +1465,7 @@ class RpcRequestAdapterCall(_RpcRequestAdapterCallAlways, total=False):
 
 
 class _RpcRequestArtifactGrepAlways(TypedDict):
-    # Its number, its link (`artifact://3`), or its path.
+    # The artifact's number, its link (`artifact://3`), or its path.
     artifact: Name
 
     # The expression; `(?i)` in front ignores case.
@@ -1502,7 +1502,7 @@ class RpcRequestArtifactList(_RpcRequestArtifactListAlways, total=False):
 
 
 class _RpcRequestArtifactShowAlways(TypedDict):
-    # Its number, its link (`artifact://3`), or its path.
+    # The artifact's number, its link (`artifact://3`), or its path.
     artifact: Name
 
     type: Literal["artifact.show"]
@@ -1548,7 +1548,7 @@ class RpcRequestBash(_RpcRequestBashAlways, total=False):
 
 
 class _RpcRequestCancelAlways(TypedDict):
-    # Its id.
+    # The request's id.
     target: RpcId
 
     type: Literal["cancel"]
@@ -1562,7 +1562,7 @@ class RpcRequestCancel(_RpcRequestCancelAlways, total=False):
 
 
 class _RpcRequestChangesCommitAlways(TypedDict):
-    # Its number, or its link.
+    # The change set's number, or its link.
     changes: Name
 
     type: Literal["changes.commit"]
@@ -1579,7 +1579,7 @@ class RpcRequestChangesCommit(_RpcRequestChangesCommitAlways, total=False):
 
 
 class _RpcRequestChangesDiffAlways(TypedDict):
-    # Its number, or its link.
+    # The change set's number, or its link.
     changes: Name
 
     type: Literal["changes.diff"]
@@ -1596,7 +1596,7 @@ class RpcRequestChangesDiff(_RpcRequestChangesDiffAlways, total=False):
 
 
 class _RpcRequestChangesDiscardAlways(TypedDict):
-    # Its number, or its link.
+    # The change set's number, or its link.
     changes: Name
 
     type: Literal["changes.discard"]
@@ -1621,7 +1621,7 @@ class RpcRequestChangesList(_RpcRequestChangesListAlways, total=False):
 
 
 class _RpcRequestChangesPreviewAlways(TypedDict):
-    # Its number, or its link.
+    # The change set's number, or its link.
     changes: Name
 
     type: Literal["changes.preview"]
@@ -1630,7 +1630,7 @@ class _RpcRequestChangesPreviewAlways(TypedDict):
 class RpcRequestChangesPreview(_RpcRequestChangesPreviewAlways, total=False):
     """Returns what an undo or a redo would do now. Nothing is done. Data: `ChangesPreviewData`."""
 
-    # Of a redo instead of an undo.
+    # True for the preview of a redo instead of an undo.
     redo: bool
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1638,7 +1638,7 @@ class RpcRequestChangesPreview(_RpcRequestChangesPreviewAlways, total=False):
 
 
 class _RpcRequestChangesRedoAlways(TypedDict):
-    # Its number, or its link.
+    # The change set's number, or its link.
     changes: Name
 
     type: Literal["changes.redo"]
@@ -1652,7 +1652,7 @@ class RpcRequestChangesRedo(_RpcRequestChangesRedoAlways, total=False):
 
 
 class _RpcRequestChangesShowAlways(TypedDict):
-    # Its number, or its link (`changes://7`).
+    # The change set's number, or its link (`changes://7`).
     changes: Name
 
     type: Literal["changes.show"]
@@ -1666,7 +1666,7 @@ class RpcRequestChangesShow(_RpcRequestChangesShowAlways, total=False):
 
 
 class _RpcRequestChangesUndoAlways(TypedDict):
-    # Its number, or its link.
+    # The change set's number, or its link.
     changes: Name
 
     type: Literal["changes.undo"]
@@ -1695,7 +1695,7 @@ class _RpcRequestCheckAlways(TypedDict):
 class RpcRequestCheck(_RpcRequestCheckAlways, total=False):
     """Checks a script without running it. Data: `CheckData`."""
 
-    # As in `tool_call`.
+    # The model's other tools, as in `tool_call`.
     tools: Optional[List[str]]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1703,7 +1703,7 @@ class RpcRequestCheck(_RpcRequestCheckAlways, total=False):
 
 
 class _RpcRequestFileReadAlways(TypedDict):
-    # Its path: absolute, or relative to the session's directory; `~` is the user's home.
+    # The file's path: absolute, or relative to the session's directory; `~` is the user's home.
     path: str
 
     type: Literal["file.read"]
@@ -1726,7 +1726,7 @@ class _RpcRequestFileWriteAlways(TypedDict):
     # The next bytes, at most 4 MiB.
     data: str
 
-    # Its path, as for `file.read`.
+    # The file's path, as for `file.read`.
     path: str
 
     type: Literal["file.write"]
@@ -1735,7 +1735,7 @@ class _RpcRequestFileWriteAlways(TypedDict):
 class RpcRequestFileWrite(_RpcRequestFileWriteAlways, total=False):
     """Writes a file, which is there as a whole or not at all: pieces go into a temporary file beside it, which takes its place after the last piece. Data: `FileWrittenData`."""
 
-    # Its permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask.
+    # The file's permissions, as a number. By default those of the file that it replaces, or 420 (`0644`) less the umask.
     mode: Optional[int]
 
     # More pieces follow.
@@ -1896,14 +1896,14 @@ class RpcRequestPing(_RpcRequestPingAlways, total=False):
 class _RpcRequestProgramAlways(TypedDict):
     type: Literal["program"]
 
-    # Its arguments.
+    # The program's arguments.
     words: List[str]
 
 
 class RpcRequestProgram(_RpcRequestProgramAlways, total=False):
     """Runs this program once more, with these words as its arguments, such as `jobs list`, and waits for its end. Only a worker does. Data: `ProgramData`."""
 
-    # Its stdin. Default: empty.
+    # The program's stdin. Default: empty.
     input: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
@@ -1969,7 +1969,7 @@ class RpcRequestSessionMessages(_RpcRequestSessionMessagesAlways, total=False):
 
 
 class _RpcRequestSessionResetAlways(TypedDict):
-    # Its name.
+    # The session's name.
     session: str
 
     type: Literal["session.reset"]
@@ -2009,7 +2009,7 @@ class _RpcResponseAlways(TypedDict):
     # The request's `type`; empty if it could not be read.
     command: str
 
-    # Whether the request was served. True even if the command it ran failed.
+    # True if the request was served. True even if the command it ran failed.
     success: bool
 
     # Always `response`.
@@ -2158,10 +2158,10 @@ SessionName = str
 class ShellData(TypedDict):
     """A persistent shell."""
 
-    # Whether a call is running in it.
+    # True if a call is running in the shell.
     busy: bool
 
-    # Its working directory; `null` while it is busy, and before its first call has ended.
+    # The shell's working directory; `null` while it is busy, and before its first call has ended.
     cwd: Optional[str]
 
     # The name that calls use.
@@ -2240,7 +2240,7 @@ class StatusMovedToBackground(TypedDict):
     # The absolute path of its output file.
     output: str
 
-    # Its process group: `kill -9 -<pgid>` ends the whole group.
+    # The job's process group: `kill -9 -<pgid>` ends the whole group.
     pgid: int
 
     # The pid of its shell.
@@ -2277,15 +2277,15 @@ class StatusTimedOut(TypedDict):
     kind: Literal["timed_out"]
 
 
-# Where the command's stdin comes from.
+# The source of the command's stdin.
 StdinMode = Literal["null", "pipe"]
 
 
-# Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
+# The output that a call sends while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
 Stream = Union[bool, "StreamKind"]
 
 
-# Which stream a chunk or an artifact belongs to.
+# The stream that a chunk or an artifact belongs to.
 StreamId = Literal["merged", "stdout", "stderr"]
 
 
@@ -2293,13 +2293,13 @@ StreamKind = Literal["snapshot", "delta"]
 
 
 class _SurvivorAlways(TypedDict):
-    # Its command line, shortened, without control characters.
+    # The process's command line, shortened, without control characters.
     command: str
 
-    # Whether it still holds the call's output open.
+    # True if the process still holds the call's output open.
     holds_output: bool
 
-    # Its pid.
+    # The process's pid.
     pid: int
 
 

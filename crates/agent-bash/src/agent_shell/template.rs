@@ -167,8 +167,8 @@ impl<'s> Comparison<'s> {
             && self.list(&expected.body, &actual.body)
     }
 
-    /// Compares the commands before [`LINES_PLACEHOLDER`], and takes the lines between them and the closing
-    /// parenthesis as the model's text.
+    /// Compares the commands before [`LINES_PLACEHOLDER`], and takes the lines between them and the
+    /// closing parenthesis as the model's text.
     fn lines(&mut self, before: &[ListEntry], inner: &List, subshell: &Compound) -> bool {
         let Some(last) = inner.entries.get(..before.len()).and_then(<[_]>::last) else {
             return false;

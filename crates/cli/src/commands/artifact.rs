@@ -8,7 +8,7 @@ use crate::table::{ago, table};
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{
-    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Next, Search, SizeStyle,
+    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE_BYTES, Next, Search, SizeStyle,
     open_artifact, size_text, truncated_note,
 };
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
             tail,
         } => kept.with(id, |view| {
             let page = match (byte, tail) {
-                (Some(offset), _) => view.bytes(*offset, MAX_PAGE as u64)?,
+                (Some(offset), _) => view.bytes(*offset, MAX_PAGE_BYTES as u64)?,
                 (None, Some(lines)) => view.tail(lines.get())?,
                 (None, None) => view.lines(offset.get(), limit.map(u64::from))?,
             };

@@ -3,7 +3,7 @@
 use crate::args::EnvArgs;
 use crate::output;
 use crate::start::{Chosen, Start};
-use agent_bash::process::environment::{Attendance, BaseEnvironment, Setting, UNATTENDED};
+use agent_bash::process::environment::{Attendance, BaseEnvironment, Setting, UNATTENDED_DEFAULTS};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -20,7 +20,7 @@ pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
             (text(name), text(value))
         })
         .collect();
-    let unattended: Vec<&str> = UNATTENDED
+    let unattended: Vec<&str> = UNATTENDED_DEFAULTS
         .iter()
         .filter(|default| default.setting(Attendance::Pipe) != Setting::Leave)
         .map(|default| default.name)

@@ -248,8 +248,11 @@ pub(super) const TOOLS: &[&str] = &[
 mod tests {
     use super::*;
 
-    # [expect(clippy::disallowed_methods, reason = "The tables are compared with the installed
-    # bash")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "The tables are compared with the installed
+    # bash"
+    )]
     fn bash(text: &str) -> Vec<String> {
         let args = ["--norc", "--noprofile", "-c", text];
         let output = std::process::Command::new("bash")

@@ -97,8 +97,8 @@ const COMPARED_NAMES: &[&str] = &[
 /// All names without a pattern.
 pub(super) const ALL_NAMES: [&[&str]; 2] = [PROTECTED_NAMES, COMPARED_NAMES];
 
-/// Names that count only in a certain directory, like those of [`COMPARED_NAMES`]: the directory's name and
-/// the file's.
+/// Names that count only in a certain directory, like those of [`COMPARED_NAMES`]: the directory's
+/// name and the file's.
 const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
     (".github", "copilot-instructions.md"),
     (".github", "instructions"),

@@ -7,7 +7,7 @@ use crate::into_data::IntoData;
 use crate::stored_output;
 use agent_bash::Conversation;
 use agent_bash::core::{ArtifactRef, Cancel, RemoteHost, Window};
-use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
+use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE_BYTES, Search};
 use agent_bash_protocol::data::{ArtifactData, FoundData, PageData};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
@@ -32,7 +32,7 @@ pub(super) fn read(
     let Some(pattern) = &args.pattern else {
         let limit = args.limit.unwrap_or(DEFAULT_LINES);
         let page = match args.byte {
-            Some(byte) => view.bytes(byte, MAX_PAGE as u64),
+            Some(byte) => view.bytes(byte, MAX_PAGE_BYTES as u64),
             None => view.lines(offset, Some(limit)),
         };
         return Ok(page_read(&page.map_err(text)?.into_data()));

@@ -3,7 +3,7 @@
 use agent_bash::Conversation;
 use agent_bash::core::{TextLayout, ToolResult, Window};
 use agent_bash::schema::ToolSchema;
-use agent_bash::sink::MAX_PAGE;
+use agent_bash::sink::MAX_PAGE_BYTES;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
@@ -364,7 +364,7 @@ fn longest(which: Which, session: &Conversation) -> usize {
         Which::Bash => output,
         // These answers may also contain the answer of the call itself.
         Which::Output | Which::Kill => output.max(PART_WINDOW.bytes),
-        Which::Read => MAX_PAGE,
+        Which::Read => MAX_PAGE_BYTES,
         Which::Changes => PART_WINDOW.bytes,
         Which::Input | Which::Jobs => 0,
     };

@@ -17,7 +17,7 @@ use agent_bash::adapters::{self, Adapted};
 use agent_bash::core::{Cancel, Findings, JobId, PolicyFindings, Request, SessionName, Status};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
-use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
+use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
 use agent_bash::{CallOptions, Conversation, Input, LiveFeed};
 use agent_bash_protocol::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
@@ -375,7 +375,7 @@ impl Asking {
                 let page = run_blocking(move || {
                     let view = stored_output::open(&session, &artifact.0).map_err(text)?;
                     match (byte, tail) {
-                        (Some(byte), _) => view.bytes(byte, MAX_PAGE as u64),
+                        (Some(byte), _) => view.bytes(byte, MAX_PAGE_BYTES as u64),
                         (None, Some(lines)) => view.tail(lines.get()),
                         (None, None) => {
                             view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))

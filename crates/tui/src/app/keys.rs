@@ -146,18 +146,18 @@ impl App {
         }
         let Some(key) = key else { return false };
         let about = if self.search.is_some() {
-            help::HISTORY
+            help::HISTORY_TITLE
         } else if self.diff.is_some() || self.pager.is_some() {
-            help::PAGER
+            help::PAGER_TITLE
         } else if self.jobs.is_some() {
-            help::JOBS
+            help::JOBS_TITLE
         } else {
             return false;
         };
         // In the pager and the diff, `?` searches; in the search of the history, it is part of the
         // query.
-        let is_asked =
-            key.code == KeyCode::F(1) || (key.code == KeyCode::Char('?') && about == help::JOBS);
+        let is_asked = key.code == KeyCode::F(1)
+            || (key.code == KeyCode::Char('?') && about == help::JOBS_TITLE);
         if is_asked {
             self.help = Some(Help::about(about));
         }

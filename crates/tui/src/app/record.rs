@@ -4,7 +4,7 @@
 use super::App;
 use crate::calls::CallEnd;
 use agent_bash::core::NoticeKind;
-use agent_bash::journals::FULL;
+use agent_bash::journals::FULL_REASON;
 use agent_bash_render::FooterLine;
 
 /// Hints for a journal that accepts no more entries.
@@ -26,7 +26,7 @@ impl App {
         });
         let before = std::mem::replace(&mut self.record_fails, why.clone());
         let why = why.filter(|why| before.as_ref() != Some(why))?;
-        let hint = if why == FULL {
+        let hint = if why == FULL_REASON {
             JOURNAL_FULL_HINT
         } else {
             UNWRITABLE_HINT
@@ -53,10 +53,10 @@ mod tests {
             (None, None),
             (Some("No space left on device"), Some(UNWRITABLE_HINT)),
             (Some("No space left on device"), None),
-            (Some(FULL), Some(JOURNAL_FULL_HINT)),
+            (Some(FULL_REASON), Some(JOURNAL_FULL_HINT)),
             // The journal accepts entries again, and then fails again.
             (None, None),
-            (Some(FULL), Some(JOURNAL_FULL_HINT)),
+            (Some(FULL_REASON), Some(JOURNAL_FULL_HINT)),
         ] {
             enters(&mut app, "x");
             let entry = app.call.unwrap();

@@ -95,7 +95,7 @@ fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     }
     // Keys that follow its start immediately still belong to the line.
     let key = Event::Key(KeyCode::Char('x').into());
-    let moment = AT_LEAST;
+    let moment = MIN_SHOWN_TIME;
     enters(&mut app, "sleep 3");
     enters(&mut app, "vim a");
     assert!(!app.is_for_line(&key, NOW));
