@@ -47,15 +47,34 @@ const PERSONS_IN_NAMES: &[&str] = &[
     "whom",
 ];
 
+/// Whole names of numbers that are complete without a unit or an object: control characters of
+/// ASCII. Signals are accepted, too.
+const COMPLETE_NUMBERS: &[&str] = &["BEL", "CAN", "DEL", "ESC", "SUB"];
+
+/// Types of a constant with a unit.
+const NUMBER_TYPES: &[&str] = &[
+    "usize", "isize", "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "f32",
+    "f64", "Duration",
+];
+
 /// A pattern over sentences, and what to write instead.
 struct ProseRule {
     name: &'static str,
     pattern: &'static str,
     /// What may stand before a match, so that it is none: matched against the text up to it.
     unless_after: Option<&'static str>,
-    /// Applies to the start of a comment alone.
-    at_start: bool,
+    scope: ProseScope,
     advice: &'static str,
+}
+
+/// The sentences that a rule applies to.
+#[derive(PartialEq, Eq)]
+enum ProseScope {
+    All,
+    /// The start of a paragraph in a comment.
+    CommentStart,
+    /// The start of a doc comment in a crate's sources.
+    DocStart,
 }
 
 const PROSE_RULES: &[ProseRule] = &[
@@ -63,7 +82,7 @@ const PROSE_RULES: &[ProseRule] = &[
         name: "nobody",
         pattern: r"(?i)\b(nobody|somebody|anybody|everybody|whoever|whomever|whosoever)\b",
         unless_after: None,
-        at_start: false,
+        scope: ProseScope::All,
         advice: "name the process, the user, the caller",
     },
     ProseRule {
@@ -72,21 +91,21 @@ const PROSE_RULES: &[ProseRule] = &[
         unless_after: Some(
             r"(?i)\b(users?|persons?|people|callers?|authors?|readers?|developers?|maintainers?|contributors?|humans?|root|owners?|attackers?|administrators?|anyone|everyone|someone|you|newcomers?),?( \w+)? $",
         ),
-        at_start: false,
+        scope: ProseScope::All,
         advice: "a process is no person: `a process that …`; of people name them: `a user who …`",
     },
     ProseRule {
         name: "whose",
         pattern: r"\b(process|processes|thread|threads|shell|shells|supervisor|supervisors|parent|parents|child|children|one|ones|those|others?|it|that|of|on|to|say|says|know|knows|known|said) whose\b|\bWhose\b|\bwhose (it|they|that|this|those) (is|are|was|were)\b",
         unless_after: None,
-        at_start: false,
+        scope: ProseScope::All,
         advice: "`a process with …`, `the owner of …`",
     },
     ProseRule {
         name: "is none",
         pattern: r"\b(is|are|was|were|be|being|as|that's) none\b",
         unless_after: Some(r"(?i)\bthere ((has|have|may|can|could|will|would|must) )?$"),
-        at_start: false,
+        scope: ProseScope::All,
         advice: "say what it is instead: `is not a …`, `an invalid …`",
     },
     ProseRule {
@@ -95,22 +114,29 @@ const PROSE_RULES: &[ProseRule] = &[
         unless_after: Some(
             r"(?i)\b(each|most|all|some|both|many|any|one|two|three|neither|either|half) $",
         ),
-        at_start: false,
+        scope: ProseScope::All,
         advice: "two sentences, or `with`, `whose`",
     },
     ProseRule {
         name: "that of",
         pattern: r"\b(That|Those|Theirs) of\b|\b(that|those) of (which|it|them|theirs|ours|those|one|what|who)\b|\b(in|on|by|of|to|from|for|and|or|as) that of (the|a|an) \w+[.:;]|\bthat of an? (older|earlier|later|former)\b",
         unless_after: None,
-        at_start: false,
+        scope: ProseScope::All,
         advice: "repeat the noun: `the timeout of the job`",
     },
     ProseRule {
         name: "subject",
         pattern: r"^(What|Whatever|Whoever|Who|That|Those|It|They)\b",
         unless_after: None,
-        at_start: true,
+        scope: ProseScope::CommentStart,
         advice: "start with the subject or with what the item returns or does: `The path of …`, `Returns …`",
+    },
+    ProseRule {
+        name: "doc subject",
+        pattern: r"^(Its|Their|Where|Which|Whichever|Also|Likewise|Like|As|Whether (it|they|that|this|these|there)|All of them|One of them|The same)\b",
+        unless_after: None,
+        scope: ProseScope::DocStart,
+        advice: "name the subject: `The job's name.`, `True if the call …`, `Returns … as [`other`] does`",
     },
 ];
 
@@ -241,6 +267,9 @@ impl Rules {
             for name in names::declared(text) {
                 offences.extend(offence_of_name(path, name.line, name.kind, name.text));
             }
+            if is_source(path) {
+                offences.extend(bare_constants(path, text));
+            }
             offences.extend(long_comment_lines(path, text));
         }
         for piece in prose::pieces(path, text) {
@@ -252,7 +281,12 @@ impl Rules {
     fn prose_offences(&self, path: &str, piece: &prose::Piece) -> Vec<Offence> {
         let mut offences = Vec::new();
         for (rule, (pattern, before)) in PROSE_RULES.iter().zip(&self.prose) {
-            if rule.at_start && !piece.is_comment {
+            let applies = match rule.scope {
+                ProseScope::All => true,
+                ProseScope::CommentStart => piece.is_comment,
+                ProseScope::DocStart => piece.is_doc_start && is_source(path),
+            };
+            if !applies {
                 continue;
             }
             for found in pattern.find_iter(&piece.words) {
@@ -300,6 +334,29 @@ fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Of
         return offence("person in a name", "name the process or the condition");
     }
     None
+}
+
+/// Constants with a number or a duration, and a name of a single word.
+fn bare_constants(path: &str, text: &str) -> Vec<Offence> {
+    let bare = names::constants(text).into_iter().filter(|(name, kind)| {
+        NUMBER_TYPES.contains(kind)
+            && names::parts(name.text).len() == 1
+            && !COMPLETE_NUMBERS.contains(&name.text)
+            && !name.text.starts_with("SIG")
+    });
+    bare.map(|(name, _)| Offence {
+        path: path.to_owned(),
+        line: name.line,
+        rule: "bare constant",
+        excerpt: format!("{} `{}`", name.kind, name.text),
+        advice: "say of what, and the unit: `MAX_OUTPUT_BYTES`, `ANSWER_TIMEOUT`",
+    })
+    .collect()
+}
+
+/// True for sources of a crate, not of its tests.
+fn is_source(path: &str) -> bool {
+    path.starts_with("crates/") && path.contains("/src/") && !path.ends_with("_tests.rs")
 }
 
 /// Comment lines with more columns than allowed. A line without a blank, such as an address, cannot

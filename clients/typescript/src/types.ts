@@ -62,13 +62,13 @@ export interface ArtifactsData {
 
 /** Data of `bash`. */
 export interface BashData {
-  /** The same as `artifact_id`. */
+  /** Equal to `artifact_id`. */
   artifactId?: string | null;
   /** The artifact with the full output, if some of it is not shown. */
   artifact_id?: string | null;
   /** True if the command was cancelled. */
   cancelled: boolean;
-  /** The same as `exit_code`. */
+  /** Equal to `exit_code`. */
   exitCode?: number | null;
   /** Absent if the command was cancelled or its exit code is unknown. */
   exit_code?: number | null;
@@ -76,17 +76,17 @@ export interface BashData {
   notices?: Notice[];
   /** The output shown. */
   output: string;
-  /** The same as `output_bytes`. */
+  /** Equal to `output_bytes`. */
   outputBytes: number;
-  /** The same as `output_lines`. */
+  /** Equal to `output_lines`. */
   outputLines: number;
   /** Bytes shown. */
   output_bytes: number;
   /** Lines shown. */
   output_lines: number;
-  /** The same as `total_bytes`. */
+  /** Equal to `total_bytes`. */
   totalBytes: number;
-  /** The same as `total_lines`. */
+  /** Equal to `total_lines`. */
   totalLines: number;
   /** Bytes printed. */
   total_bytes: number;

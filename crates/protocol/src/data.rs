@@ -41,7 +41,7 @@ pub struct BashData {
     /// Notices, as in a result; for example that the user's shell was reset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// The same data under the names that clients of similar protocols use.
+    /// This data under the names that clients of similar protocols use.
     #[serde(flatten)]
     pub by_old_names: OldBashData,
 }
@@ -50,18 +50,18 @@ pub struct BashData {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OldBashData {
-    /// The same as `exit_code`.
+    /// Equal to `exit_code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// The same as `total_lines`.
+    /// Equal to `total_lines`.
     pub total_lines: u64,
-    /// The same as `total_bytes`.
+    /// Equal to `total_bytes`.
     pub total_bytes: u64,
-    /// The same as `output_lines`.
+    /// Equal to `output_lines`.
     pub output_lines: u64,
-    /// The same as `output_bytes`.
+    /// Equal to `output_bytes`.
     pub output_bytes: u64,
-    /// The same as `artifact_id`.
+    /// Equal to `artifact_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
 }

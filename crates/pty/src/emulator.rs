@@ -60,7 +60,7 @@ enum Line {
 /// The behaviour of a program on the main screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Drawing {
-    /// As far as known, the program does not draw.
+    /// The program is not known to draw.
     No,
     /// The program is known to draw, and has not begun.
     Expected,

@@ -77,6 +77,31 @@ pub(crate) fn declared(text: &str) -> Vec<Name<'_>> {
     names
 }
 
+/// The constants and statics that `text` declares outside of tests, each with its type's name.
+pub(crate) fn constants(text: &str) -> Vec<(Name<'_>, &str)> {
+    let tokens: Vec<Token<'_>> = rust_tokens::tokens(text)
+        .into_iter()
+        .filter(|token| token.kind != TokenKind::Comment)
+        .collect();
+    let tokens = rust_tokens::without_tests(&tokens);
+    let mut constants = Vec::new();
+    for (at, window) in tokens.windows(4).enumerate() {
+        // Behind a bracket or a comma, `const` is a parameter.
+        let is_parameter = at
+            .checked_sub(1)
+            .is_some_and(|before| tokens[before].is("<") || tokens[before].is(","));
+        if let [keyword, name, colon, kind] = window
+            && matches!(keyword.text, "const" | "static")
+            && name.kind == TokenKind::Ident
+            && colon.is(":")
+            && !is_parameter
+        {
+            constants.push((named("constant", name), kind.text));
+        }
+    }
+    constants
+}
+
 fn named<'t>(kind: &'static str, token: &Token<'t>) -> Name<'t> {
     Name {
         text: token.text,
@@ -231,6 +256,15 @@ mod tests {
                 ("type", "U", 5),
             ]
         );
+    }
+
+    #[test]
+    fn constants_are_found_with_their_type() {
+        let text = "pub const A: usize = 1; const fn b(c: u8) {} impl D { const E: Duration = F; }\n\
+                    fn g<const H: usize>() {} #[cfg(test)] mod tests { const I: u8 = 1; }";
+        let found = constants(text).into_iter();
+        let found: Vec<_> = found.map(|(name, kind)| (name.text, kind)).collect();
+        assert_eq!(found, [("A", "usize"), ("E", "Duration")]);
     }
 
     #[test]

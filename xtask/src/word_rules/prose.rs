@@ -14,6 +14,8 @@ pub(crate) struct Piece {
     pub(crate) words: String,
     /// True for comments of Rust.
     pub(crate) is_comment: bool,
+    /// True for the first paragraph of a doc comment.
+    pub(crate) is_doc_start: bool,
     /// Where each line starts in the text, with its number.
     starts: Vec<(usize, usize)>,
 }
@@ -24,6 +26,7 @@ impl Piece {
             text: String::new(),
             words: String::new(),
             is_comment,
+            is_doc_start: false,
             starts: Vec::new(),
         }
     }
@@ -97,7 +100,9 @@ fn of_rust(text: &str) -> Vec<Piece> {
                     let opens_block = body.starts_with("```");
                     let starts_anew = !goes_on && index == 0;
                     if starts_anew || body.is_empty() || opens_block || body.starts_with("- ") {
-                        pieces.push(Piece::new(true));
+                        let mut piece = Piece::new(true);
+                        piece.is_doc_start = starts_anew && matches!(sign, "//!" | "///");
+                        pieces.push(piece);
                     }
                     if opens_block {
                         in_fence = !in_fence;

@@ -98,6 +98,42 @@ fn planted_offences_are_found_by_file_and_line() {
             2,
         ),
         ("crates/a/src/a.rs", "/// What is read of it.", "subject", 1),
+        (
+            "crates/a/src/a.rs",
+            "struct A {\n    /// Its name.\n    name: String,\n}",
+            "doc subject",
+            2,
+        ),
+        (
+            "crates/a/src/a.rs",
+            "\n/// Whether it has ended.\nfn a() -> bool {}",
+            "doc subject",
+            2,
+        ),
+        (
+            "crates/a/src/a.rs",
+            "\n/// As [`b`], without waiting.\nfn a() {}",
+            "doc subject",
+            2,
+        ),
+        (
+            "crates/a/src/a.rs",
+            "//! Where files are stored.",
+            "doc subject",
+            1,
+        ),
+        (
+            "crates/a/src/a.rs",
+            "\nconst MOST: usize = 9;",
+            "bare constant",
+            2,
+        ),
+        (
+            "crates/a/src/a.rs",
+            "impl A {\n    pub const PATIENCE: Duration = B;\n}",
+            "bare constant",
+            2,
+        ),
         ("crates/a/src/a.rs", &long, "long comment", 2),
         (
             "docs/a.md",
@@ -161,6 +197,18 @@ fn near_misses_are_not_found() {
         (
             "crates/a/src/a.rs",
             "/// Returns what the shell printed.\n/// It is UTF-8.",
+        ),
+        (
+            "crates/a/src/a.rs",
+            "/// Returns the state.\n///\n/// As the call ends, so does the shell.\nfn a() {} // As above.",
+        ),
+        (
+            "crates/a/src/a.rs",
+            "const ESC: u8 = 27; const SIGTERM: i32 = 15; const RULE: Rule = B; const MAX_BYTES: u64 = 1;",
+        ),
+        (
+            "crates/a/src/a_tests.rs",
+            "/// As in a shell.\nconst SOON: Duration = A;",
         ),
         ("docs/a.md", "```sh\nwho | wc -l\n```"),
         ("clients/python/a.py", "if a is None:\n    pass"),

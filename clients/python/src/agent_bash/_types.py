@@ -93,10 +93,10 @@ class _BashDataAlways(TypedDict):
     # The output shown.
     output: str
 
-    # The same as `output_bytes`.
+    # Equal to `output_bytes`.
     outputBytes: int
 
-    # The same as `output_lines`.
+    # Equal to `output_lines`.
     outputLines: int
 
     # Bytes shown.
@@ -105,10 +105,10 @@ class _BashDataAlways(TypedDict):
     # Lines shown.
     output_lines: int
 
-    # The same as `total_bytes`.
+    # Equal to `total_bytes`.
     totalBytes: int
 
-    # The same as `total_lines`.
+    # Equal to `total_lines`.
     totalLines: int
 
     # Bytes printed.
@@ -124,13 +124,13 @@ class _BashDataAlways(TypedDict):
 class BashData(_BashDataAlways, total=False):
     """Data of `bash`."""
 
-    # The same as `artifact_id`.
+    # Equal to `artifact_id`.
     artifactId: Optional[str]
 
     # The artifact with the full output, if some of it is not shown.
     artifact_id: Optional[str]
 
-    # The same as `exit_code`.
+    # Equal to `exit_code`.
     exitCode: Optional[int]
 
     # Absent if the command was cancelled or its exit code is unknown.

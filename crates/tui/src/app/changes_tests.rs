@@ -452,8 +452,8 @@ fn diff_of_a_selected_card_opens_and_has_the_keys_of_the_card() {
     assert_eq!(app.message.as_deref(), Some("its changes were discarded"));
 }
 
-/// All of them are one question; if one is refused, the card shows what was done and what was not.
-/// If one is refused, the card says what was done and what was not.
+/// All change sets are one question. If one is refused, the card shows what was done and what was
+/// not.
 #[test]
 fn several_background_change_sets_are_one_action() {
     let mut proposed = *proposed(ChangesAct::Undo);

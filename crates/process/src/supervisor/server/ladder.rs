@@ -1,5 +1,8 @@
 //! Ends a tree of processes: SIGTERM (on a terminal SIGHUP first), grace period, then SIGKILL until
 //! all have ended. Ends as soon as the tree is empty, so a long grace period never causes a delay.
+//!
+//! The order to end a tree carries the grace period: `Profile::grace` for a call, a field of the
+//! request for a job.
 
 use super::tree::Tree;
 use std::time::{Duration, Instant};
