@@ -202,7 +202,7 @@ impl Conversation {
         let shells = self.shells_here()?;
         let shell = self.tool.wiring.shell.as_ref().ok()?;
         let base = &self.tool.environment().variables;
-        let given = shells.configured_definitions(shell, base).await;
+        let given = shells.configured_definitions(shell, base, self.cwd()).await;
         given.map(Arc::new)
     }
 
@@ -262,7 +262,8 @@ impl Conversation {
         let tool = &*self.tool.wiring;
         match (&self.parts.shells, &tool.shell) {
             (Some(shells), Ok(shell)) if tool.remote_host.is_none() => {
-                shells.configured(shell, &tool.environment.variables).await
+                let base = &tool.environment.variables;
+                shells.configured(shell, base, self.cwd()).await
             }
             _ => Ok(Configured::default()),
         }

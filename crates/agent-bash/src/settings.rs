@@ -86,6 +86,8 @@ pub struct Settings {
     pub drop: Vec<String>,
     /// Variables that are set for every command.
     pub set: BTreeMap<String, String>,
+    /// The value of `AGENT` for every command.
+    pub agent: Option<String>,
     /// Resource limits of each call.
     pub limits: Limits,
     /// Time after which the MCP server answers a call with a handle; zero means never.
@@ -107,6 +109,9 @@ pub struct Settings {
     /// True if the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
 }
+
+/// The variable by which programs see that an agent runs them.
+const AGENT: &str = "AGENT";
 
 impl Default for Settings {
     fn default() -> Self {
@@ -134,6 +139,7 @@ impl Default for Settings {
             keep: Vec::new(),
             drop: Vec::new(),
             set: BTreeMap::new(),
+            agent: None,
             limits: Limits::default(),
             mcp_handle_after: Duration::from_secs(50),
             mcp_structured: false,
@@ -234,6 +240,7 @@ impl Settings {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
             dialect: shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path)),
+            ..Context::new("/")
         }
     }
 
@@ -242,7 +249,9 @@ impl Settings {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());
         secrets.drop.extend(self.drop.iter().cloned());
+        let agent = self.agent.iter().map(|value| (AGENT, value.as_str()));
         let set = self.set.iter();
+        let set = agent.chain(set.map(|(name, value)| (name.as_str(), value.as_str())));
         EnvironmentPolicy {
             inherit: self.inherit,
             secrets: Some(secrets),

@@ -157,6 +157,7 @@ impl BashTool {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
             dialect: wiring.dialect(),
+            ..Context::new("/")
         };
         policy.decide(&Script::read(script, &context))
     }

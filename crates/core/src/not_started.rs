@@ -14,6 +14,12 @@ pub enum NotStarted {
         /// The path as named.
         path: PathBuf,
     },
+    /// The shell that the user or the host named does not read the language of scripts.
+    #[error("shell `{}` reads another language than `sh`; name bash, zsh, dash, ksh or BusyBox's ash, or no shell at all", path.display())]
+    ShellUnsupported {
+        /// The path as named.
+        path: PathBuf,
+    },
     /// The system has no bash.
     #[error("no `bash` on PATH, in /bin or in /usr/bin")]
     NoBash,

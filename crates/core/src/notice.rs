@@ -111,6 +111,15 @@ pub enum NoticeKind {
         /// Why.
         reason: String,
     },
+    /// The user's shell configuration, which took long to read, is loaded from this call on.
+    SnapshotLoaded,
+    /// A command was not found whose definition in the user's shell configuration is not loaded.
+    DefinitionMissing {
+        /// The name of the command.
+        name: String,
+        /// Why.
+        reason: String,
+    },
     /// The call could not be written to the host's audit log.
     AuditFailed {
         /// For example `Permission denied`.
@@ -237,11 +246,13 @@ impl NoticeKind {
             | Self::ChangesUnknown { .. }
             | Self::ChangesLimit { .. }
             | Self::ChangesUnwatched { .. }
+            | Self::DefinitionMissing { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
             | Self::Advice { .. }
             | Self::SnapshotSkipped { .. }
+            | Self::SnapshotLoaded
             | Self::AuditFailed { .. }
             | Self::JournalFailed { .. }
             | Self::WithoutSupervisor { .. } => false,
@@ -295,6 +306,12 @@ impl NoticeKind {
             }
             Self::SnapshotSkipped { reason } => {
                 format!("The shell's configuration was not loaded: {reason}")
+            }
+            Self::SnapshotLoaded => {
+                "The shell's configuration is loaded from this call on".to_owned()
+            }
+            Self::DefinitionMissing { name, reason } => {
+                format!("`{name}` of the shell's configuration is not loaded: {reason}")
             }
             Self::AuditFailed { reason } => {
                 format!("The call is not in the audit log: {reason}")

@@ -13,8 +13,8 @@ use crate::start::{self, OfCall, unrecorded};
 use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
-    Cancel, Definitions, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec,
-    SessionName, Shell, StdinSource, Streams,
+    Cancel, Definitions, Ending, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer,
+    RunSpec, SessionName, Shell, StdinSource, Streams,
 };
 use agent_bash_process::supervisor::{StartError, Supervised};
 use async_trait::async_trait;
@@ -122,7 +122,8 @@ impl ShellCache {
         }
     }
 
-    /// Returns the parts of the user's configuration that calls in this shell and environment load.
+    /// Returns the parts of the user's configuration that calls in this shell, environment and
+    /// directory load.
     /// Reads the configuration if no call has done so. Returns an empty value if calls load none.
     ///
     /// # Errors
@@ -131,10 +132,11 @@ impl ShellCache {
         &self,
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
+        cwd: &Path,
     ) -> Result<Configured, Notice> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let given = snapshots.for_shell(shell, base, &options.supervisor, &options.clock);
+        let given = snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
         let given = given.await;
         match (given.snapshot, given.notice) {
             (None, Some(notice)) => Err(notice),
@@ -162,16 +164,17 @@ impl ShellCache {
         self.inner.sessions.definitions(name, options).await
     }
 
-    /// Returns the functions, aliases and options that calls in this shell and environment have
-    /// from the user's configuration, if they load it.
+    /// Returns the functions, aliases, variables and options that calls in this shell, environment
+    /// and directory have from the user's configuration, if they load it.
     pub async fn configured_definitions(
         &self,
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
+        cwd: &Path,
     ) -> Option<Definitions> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let given = snapshots.for_shell(shell, base, &options.supervisor, &options.clock);
+        let given = snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
         // If they cannot be read, commands run without a configuration.
         given.await.snapshot?.definitions().ok()
     }
@@ -358,6 +361,16 @@ fn spawn_evictor(cache: Weak<Inner>) {
     });
 }
 
+/// bash's exit code for a command that it has not found.
+const NOT_FOUND: i32 = 127;
+
+fn add_notices(outcome: &mut Outcome, spec: &RunSpec, configured: SnapshotForCall) {
+    if outcome.ending == (Ending::Exited { code: NOT_FOUND }) {
+        outcome.notices.extend(configured.explain(&spec.script));
+    }
+    outcome.notices.extend(configured.notice);
+}
+
 #[async_trait]
 impl Executor for ShellCache {
     async fn confines(&self) -> Result<Report, NotStarted> {
@@ -393,12 +406,12 @@ impl Executor for ShellCache {
             return direct::run(spec, invocation, options, out, cancel).await;
         }
         let snapshots = &self.inner.snapshots;
-        let SnapshotForCall { snapshot, notice } = tokio::select! {
+        let mut configured = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,
         };
-        let kind = ShellKind::of(spec, snapshot);
+        let kind = ShellKind::of(spec, configured.snapshot.take());
         if let (Some(_), Some(_)) = (&spec.session, &spec.trial) {
             let reason = "a persistent shell keeps what it does; leave `session` out".to_owned();
             return Err(NotStarted::Trial { reason });
@@ -408,7 +421,7 @@ impl Executor for ShellCache {
             let mut outcome = sessions
                 .run(name, &kind, spec, options, out, cancel)
                 .await?;
-            outcome.notices.extend(notice);
+            add_notices(&mut outcome, spec, configured);
             return Ok(outcome);
         }
         let _running = self.inner.pool.enter();
@@ -432,7 +445,7 @@ impl Executor for ShellCache {
                     self.done_with(spec, &kind, supervised).await;
                     match result {
                         Ok(mut outcome) => {
-                            outcome.notices.extend(notice);
+                            add_notices(&mut outcome, spec, configured);
                             return Ok(outcome);
                         }
                         Err(Unstarted::Refused(error)) => return Err(error),

@@ -13,6 +13,7 @@ use agent_bash_call::{
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -59,9 +60,19 @@ pub(crate) fn script_file(
     exports: bool,
 ) -> (Vec<u8>, &'static [u8]) {
     if spec.shell.is_any_bash() {
+        // A shell that was started with the call's variables has loaded the snapshot's since.
+        let replaced = snapshot.filter(|_| !exports).map(|snapshot| {
+            let names = snapshot.variables().iter().map(OsStr::new);
+            let changes = names.filter_map(|name| spec.env.changes.get_key_value(name));
+            changes
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect::<BTreeMap<_, _>>()
+        });
         let record = ScriptRecord {
             cwd: &spec.cwd,
-            exports: exports.then_some(&spec.env.changes),
+            exports: replaced
+                .as_ref()
+                .or_else(|| exports.then_some(&spec.env.changes)),
             oldpwd: spec.env.get("OLDPWD"),
             tail: spec.report_stages && record::may_have_tail(&spec.script),
             replaced: spec

@@ -64,6 +64,57 @@ const START_NAMES: &[&str] = &[
     "LANG",
 ];
 
+/// Variables that bash itself sets or reads, besides those of [`START_NAMES`] that programs share with
+/// it. Prefixes end in `*`.
+const OF_BASH: &[&str] = &[
+    "BASH",
+    "BASHOPTS",
+    "BASHPID",
+    "BASH_ALIASES",
+    "BASH_ARG*",
+    "BASH_CMDS",
+    "BASH_COMMAND",
+    "BASH_COMPAT",
+    "BASH_ENV",
+    "BASH_EXECUTION_STRING",
+    "BASH_FUNC_*",
+    "BASH_LINENO",
+    "BASH_LOADABLES_PATH",
+    "BASH_MONOSECONDS",
+    "BASH_REMATCH",
+    "BASH_SOURCE",
+    "BASH_SUBSHELL",
+    "BASH_TRAPSIG",
+    "BASH_VERSINFO",
+    "BASH_VERSION",
+    "BASH_XTRACEFD",
+    "COPROC",
+    "OPTARG",
+    "OPTERR",
+    "OPTIND",
+    "TERM",
+    "__ab*",
+];
+
+/// Prefixes in [`START_NAMES`] that are also those of other programs' variables, and the locale.
+const SHARED: &[&str] = &["BASH*", "OPT*", "LC_*", "LANG", "MAIL*", "SHELL"];
+
+/// Whether a variable belongs to bash, so that its value says nothing about a configuration.
+pub(crate) fn is_set_by_bash(name: &str) -> bool {
+    let own = START_NAMES
+        .iter()
+        .filter(|pattern| !SHARED.contains(pattern));
+    let mut all = own.chain(OF_BASH).chain(DEFAULTED_NAMES).copied();
+    all.any(|pattern| matches(pattern, name.as_bytes()))
+}
+
+fn matches(pattern: &str, name: &[u8]) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(prefix) => name.starts_with(prefix.as_bytes()),
+        None => name == pattern.as_bytes(),
+    }
+}
+
 /// Names to which bash assigns a default at its start: unsetting one is not the same as starting
 /// without it.
 const DEFAULTED_NAMES: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
@@ -83,12 +134,7 @@ fn is_plain_name(name: &[u8]) -> bool {
         return false;
     };
     let identifier = !first.is_ascii_digit() && name.iter().all(word);
-    let at_start = START_NAMES
-        .iter()
-        .any(|pattern| match pattern.strip_suffix('*') {
-            Some(prefix) => name.starts_with(prefix.as_bytes()),
-            None => name == pattern.as_bytes(),
-        });
+    let at_start = START_NAMES.iter().any(|pattern| matches(pattern, name));
     identifier && !at_start
 }
 

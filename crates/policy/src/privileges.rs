@@ -31,15 +31,11 @@ pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_syntax::{Context, Dialect, Parsed};
+    use agent_bash_syntax::{Context, Parsed};
 
     #[test]
     fn they_are_found_wherever_they_stand() {
-        let context = Context {
-            cwd: "/w".into(),
-            home: None,
-            dialect: Dialect::Bash,
-        };
+        let context = Context::new("/w");
         for (script, expected) in [
             ("sudo make install", Some("sudo")),
             ("ls; /usr/bin/sudo -u other ls", Some("sudo")),

@@ -10,6 +10,7 @@ use crate::git_settings;
 use agent_bash_core::Environment;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// The host's variables that form the base.
@@ -145,7 +146,12 @@ impl BaseEnvironment {
 /// how a shell reads its script or runs code at its start.
 pub fn affects_shells(name: &OsStr) -> bool {
     let text = name.to_string_lossy();
-    NEVER_INHERITED.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION)
+    NEVER_INHERITED.contains(&text.as_ref()) || is_exported_function(name)
+}
+
+/// True for a variable by which bash exports a function.
+pub fn is_exported_function(name: &OsStr) -> bool {
+    name.as_bytes().starts_with(EXPORTED_FUNCTION.as_bytes())
 }
 
 fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {

@@ -23,6 +23,10 @@ pub fn resolve_shell(
             let path = path.to_path_buf();
             return Err(NotStarted::ShellUnusable { path });
         }
+        if has_own_language(path) {
+            let path = path.to_path_buf();
+            return Err(NotStarted::ShellUnsupported { path });
+        }
         return Ok(shell(path.to_path_buf(), &[]));
     }
     let found = match choice {
@@ -37,6 +41,37 @@ pub fn resolve_shell(
         ShellChoice::Bash => NotStarted::NoBash,
         _ => NotStarted::NoShell,
     })
+}
+
+/// Shells with another syntax than `sh`, by the names of their programs.
+const OTHER_LANGUAGES: &[&str] = &[
+    "csh",
+    "elvish",
+    "es",
+    "fish",
+    "ion",
+    "murex",
+    "nu",
+    "nushell",
+    "powershell",
+    "pwsh",
+    "rc",
+    "scsh",
+    "tclsh",
+    "tcsh",
+    "xonsh",
+    "ysh",
+];
+
+/// Whether the shell, or what a link of another name leads to, is one of [`OTHER_LANGUAGES`].
+fn has_own_language(path: &Path) -> bool {
+    let is_other = |path: &Path| {
+        let name = path.file_name().and_then(OsStr::to_str);
+        // `pwsh-7`, `xonsh3.11`
+        let name = name.map(|name| name.trim_end_matches(|c: char| !c.is_ascii_alphabetic()));
+        name.is_some_and(|name| OTHER_LANGUAGES.contains(&name))
+    };
+    is_other(path) || std::fs::canonicalize(path).is_ok_and(|path| is_other(&path))
 }
 
 fn shell(path: PathBuf, args: &[&str]) -> Shell {
@@ -101,6 +136,22 @@ mod tests {
             error.to_string(),
             "shell `/nope/bash` is not an executable file"
         );
+    }
+
+    #[test]
+    fn an_explicit_shell_with_another_language_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        let sh = find("sh", &env(&[])).unwrap();
+        for name in ["fish", "nu", "xonsh", "pwsh-7", "dash"] {
+            std::os::unix::fs::symlink(&sh, path(name)).unwrap();
+        }
+        let resolve = |name: &str| resolve_shell(Some(&path(name)), ShellChoice::Bash, &env(&[]));
+        for name in ["fish", "nu", "xonsh", "pwsh-7"] {
+            let error = resolve(name).unwrap_err().to_string();
+            assert!(error.contains("another language"), "{name}: {error}");
+        }
+        assert!(resolve("dash").is_ok());
     }
 
     #[test]

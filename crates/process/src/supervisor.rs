@@ -58,4 +58,4 @@ const IN_SESSION: &str = "in-session";
 
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was
 /// running.
-const PROTOCOL_VERSION: u32 = 11;
+const PROTOCOL_VERSION: u32 = 12;

@@ -41,6 +41,17 @@ pub enum Link {
     Or,
 }
 
+/// Where a command substitution runs, and what it expands to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Substitution {
+    /// `$( … )`: in a subshell; its output.
+    Subshell,
+    /// `${ …; }` of bash 5.3: in this shell; its output.
+    Shell,
+    /// `${| …; }` of bash 5.3: in this shell; the value of `REPLY`, which is local to it.
+    Reply,
+}
+
 /// One stage of a pipeline.
 #[derive(Debug, Clone)]
 pub enum Command {
@@ -199,12 +210,14 @@ pub enum WordPart {
         /// Inside double quotes.
         quoted: bool,
     },
-    /// `$( … )` and backticks.
+    /// `$( … )`, backticks, and `${ …; }`.
     Command {
         /// The commands in it.
         list: Rc<List>,
         /// Inside double quotes.
         quoted: bool,
+        /// Where they run.
+        runs: Substitution,
     },
     /// `<( … )` and `>( … )`.
     Process {

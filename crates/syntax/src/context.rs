@@ -1,6 +1,8 @@
 //! The context of a script: everything besides its text that a verdict depends on.
 
+use crate::Predefined;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The shell language in which a script is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -33,6 +35,8 @@ pub struct Context {
     pub home: Option<PathBuf>,
     /// The language of the shell that would run it.
     pub dialect: Dialect,
+    /// What that shell defines before the script.
+    pub predefined: Arc<Predefined>,
 }
 
 impl Context {
@@ -42,6 +46,7 @@ impl Context {
             cwd: cwd.into(),
             home: None,
             dialect: Dialect::Bash,
+            predefined: Arc::default(),
         }
     }
 
@@ -52,7 +57,14 @@ impl Context {
         self
     }
 
-    /// Sets the language of the shell.
+    /// The same for a shell with these definitions.
+    #[must_use]
+    pub fn with_predefined(mut self, predefined: Arc<Predefined>) -> Self {
+        self.predefined = predefined;
+        self
+    }
+
+    /// The same for a shell with this language.
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;

@@ -123,8 +123,8 @@ impl Machine<'_> {
                         }
                     }
                 }
-                WordPart::Command { list, quoted } => {
-                    let value = self.capture(list, st);
+                WordPart::Command { list, quoted, runs } => {
+                    let value = self.substituted(list, *runs, st);
                     if *quoted {
                         fields.current.extend(&value.quoted());
                         fields.started = true;
@@ -209,7 +209,7 @@ impl Machine<'_> {
                 Expansion::One(value) => value.quoted(),
                 Expansion::Many(values) => join(&values, " "),
             },
-            WordPart::Command { list, .. } => self.capture(list, st).quoted(),
+            WordPart::Command { list, runs, .. } => self.substituted(list, *runs, st).quoted(),
             WordPart::Process { list, reads } => self.process_substitution(list, *reads, st),
             WordPart::Arithmetic(parts) => self.arithmetic(parts, st),
             WordPart::Array(words) => {

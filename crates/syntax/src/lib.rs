@@ -20,6 +20,7 @@ mod flat;
 pub mod git;
 mod harmful;
 pub mod pattern;
+mod predefined;
 mod reader;
 pub mod run;
 mod span;
@@ -28,6 +29,7 @@ pub mod tokens;
 pub mod value;
 
 pub use context::{Context, Dialect};
+pub use predefined::Predefined;
 pub use span::Span;
 
 use reader::{Origin, Problem};

@@ -93,6 +93,9 @@ pub(super) struct Reader<'a> {
     pending: Vec<Pending>,
     /// How many command substitutions are open.
     substitutions: u16,
+    /// True directly within `${ …; }`: a `}` where a command could begin closes it, whatever
+    /// follows.
+    in_function_substitution: bool,
     problem: Option<(Problem, usize)>,
 }
 
@@ -107,6 +110,7 @@ impl<'a> Reader<'a> {
             budget,
             pending: Vec::new(),
             substitutions: 0,
+            in_function_substitution: false,
             problem: None,
         }
     }
@@ -241,6 +245,7 @@ impl<'a> Reader<'a> {
     fn at_list_end(&self) -> bool {
         match self.byte(0) {
             None | Some(b')') => true,
+            Some(b'}') if self.in_function_substitution => true,
             Some(b';') => matches!(self.byte(1), Some(b';' | b'&')),
             _ => matches!(
                 self.keyword(),

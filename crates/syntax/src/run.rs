@@ -19,6 +19,7 @@ mod list;
 mod memory;
 mod output;
 mod path;
+mod predefined;
 mod redirect;
 mod remembered;
 mod resolved_command;
@@ -76,6 +77,10 @@ pub(crate) struct Machine<'c> {
     /// The number of calls that were skipped because of that.
     recursions: u32,
     memory: Memory,
+    /// Functions that the shell has, and the script calls.
+    predefined: BTreeSet<String>,
+    /// Aliases being expanded.
+    expanding: Vec<String>,
     called: BTreeSet<String>,
     /// Commands to run at the end of the script.
     traps: Vec<Waiting>,
@@ -106,6 +111,8 @@ impl<'c> Machine<'c> {
             calling: Vec::new(),
             recursions: 0,
             memory: Memory::new(),
+            predefined: BTreeSet::new(),
+            expanding: Vec::new(),
             called: BTreeSet::new(),
             traps: Vec::new(),
             through: Vec::new(),
@@ -158,6 +165,7 @@ impl<'c> Machine<'c> {
     /// Walks a whole script, then the functions in it that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
         let mut st = ShellState::new(&self.context.cwd, self.context.home.as_deref());
+        self.predefine(&mut st);
         self.list(list, &mut st);
         self.run_traps(&st);
         self.dormant = true;

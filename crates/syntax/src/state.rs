@@ -51,6 +51,10 @@ pub(crate) struct ShellState {
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
     /// Names bound to another path with `hash -p`.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
+    /// Aliases that the script has set, or removed (`None`).
+    pub(crate) aliases: Rc<BTreeMap<String, Option<String>>>,
+    /// Whether aliases are expanded.
+    pub(crate) expands_aliases: bool,
     /// `$1`, `$2`, …; `None` if unknown.
     pub(crate) positional: Option<Rc<Vec<Value>>>,
     /// Stdin, if the script itself provides it.
@@ -90,6 +94,8 @@ impl ShellState {
             pushed: Rc::default(),
             functions: Rc::default(),
             hashed: Rc::default(),
+            aliases: Rc::default(),
+            expands_aliases: false,
             positional: None,
             stdin: None,
             files: Rc::default(),
@@ -105,6 +111,7 @@ impl ShellState {
     /// The initial state of a shell started from here: only exported variables are kept.
     pub(crate) fn for_a_program(&self) -> Self {
         let mut child = self.clone();
+        child.expands_aliases = false;
         if !self.exported.contains("*") {
             let given = |name: &String| self.vars.get_key_value(name.as_str());
             let kept = self.exported.iter().filter_map(given);
@@ -199,6 +206,8 @@ impl ShellState {
         }
         merge(&mut joined.functions, &other.functions);
         merge(&mut joined.hashed, &other.hashed);
+        merge(&mut joined.aliases, &other.aliases);
+        joined.expands_aliases |= other.expands_aliases;
         merge(&mut joined.files, &other.files);
         if joined.positional != other.positional {
             joined.positional = None;

@@ -44,6 +44,7 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         cwd: call.cwd.clone(),
         home: host.home,
         dialect: users_shell,
+        ..Context::new("/")
     };
     let script = Script::read(&call.script, &context);
     let verdict = policy.decide(&script);

@@ -1,6 +1,6 @@
 //! Reads the exported variables of a persistent shell, for commands in new shells.
 
-use agent_bash_policy::{Context, Dialect, Parsed, Script};
+use agent_bash_policy::{Context, Parsed, Script};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
@@ -24,11 +24,7 @@ pub(super) fn differences(
     let Ok(said) = std::str::from_utf8(said) else {
         return BTreeMap::new();
     };
-    let context = Context {
-        cwd: "/".into(),
-        home: None,
-        dialect: Dialect::Bash,
-    };
+    let context = Context::new("/");
     let script = Script::follow(Parsed::read(said), &context);
     let declared = script
         .ran

@@ -10,6 +10,7 @@ use agent_bash_exec::{
 };
 use agent_bash_policy::UnknownRule;
 use agent_bash_process::SystemClock;
+use agent_bash_process::environment::{EnvironmentPolicy, is_exported_function};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
 use agent_bash_sink::{ArtifactDir, Lifetime, Removed, SessionNameError};
@@ -223,13 +224,23 @@ fn sweep_beside(sweep: fn(&Path, Timestamp) -> Removed, root: PathBuf, now: Time
     }
 }
 
-/// Returns the options of the snapshot: functions, aliases and options of `~/.bashrc`.
+/// Returns the options of the snapshot of `~/.bashrc`.
 fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");
-    let secrets = settings.environment().secrets;
+    let EnvironmentPolicy {
+        secrets, session, ..
+    } = settings.environment();
+    let fixed = session.keys();
+    let fixed = fixed.map(|name| name.to_string_lossy().into_owned());
+    let functions = host.env.iter();
+    let functions = functions.filter(|(name, _)| is_exported_function(name));
     settings.safe_mode.is_none().then(|| SnapshotOptions {
         secrets,
+        fixed: fixed.collect(),
+        functions: functions
+            .map(|(name, text)| (name.clone(), text.clone()))
+            .collect(),
         ..SnapshotOptions::new(rc, directory)
     })
 }

@@ -236,6 +236,14 @@ pub(super) const KEYS: &[Key] = &[
         project: Project::Never,
     },
     Key {
+        name: "environment.agent",
+        doc: "The value of the variable AGENT, by which a program can see that an agent runs it: \"1\". Default: not set.",
+        form: Form::Text,
+        set: |s, v| text(v).map(|value| s.agent = Some(value.to_owned())),
+        get: |s| to_value(s.agent.as_ref()?),
+        project: Project::Never,
+    },
+    Key {
         name: "limits.cpu_s",
         doc: "CPU time of each process of a call, in seconds; beyond it, SIGXCPU.",
         form: Form::Number,

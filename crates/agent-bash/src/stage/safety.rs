@@ -17,5 +17,6 @@ pub(crate) fn context(tool: &ToolContext, call: &Call) -> Context {
         cwd: call.cwd.clone(),
         home: tool.host.home.clone(),
         dialect: tool.dialect(),
+        ..Context::new("/")
     }
 }

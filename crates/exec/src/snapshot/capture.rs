@@ -1,10 +1,13 @@
-//! Reads a configuration in a shell of its own below a supervisor, so that whatever it starts or
-//! turns into is ended with it. Then has another shell load the definitions, and keeps those that
-//! it reports unchanged.
+//! Reads a configuration in a shell of its own below a supervisor, which lets that shell finish
+//! even if the host ends. Then has another shell load the definitions, and keeps those that it
+//! reports unchanged.
 
 use super::compose;
-use super::dump::{AFTER_RC, Definition, Dump, READ_PARTS, READ_RC};
+use super::dump::{
+    AFTER_RC, Definition, Dump, ENTER, READ_PARTS, READ_RC, SOURCE, STOP_AT_EXEC, Variable,
+};
 use super::filter;
+use super::needs::{self, ConfiguredVariables};
 use super::options::SnapshotOptions;
 use super::skipped::Skipped;
 use agent_bash_call::launch;
@@ -13,28 +16,51 @@ use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
     Disconnected, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
-use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Maximum size of a shell's report in bytes.
+const MAX_REPORT: u64 = 32 << 20;
+
 /// Maximum size of a configuration's definitions in bytes. Every waiting shell reads all of them.
-const MAX_DUMP_BYTES: u64 = 4 << 20;
+const MAX_DEFINITIONS: usize = 4 << 20;
+
+/// The time between SIGTERM and SIGKILL for what a configuration starts, if it takes too long.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Variables of our own that no terminal has, by which configurations recognise other uses.
+const NOT_IN_TERMINALS: &[&str] = &["CI", "NO_COLOR"];
+
+/// The terminal type of the shell that reads.
+const TERMINAL_TYPE: &str = "xterm-256color";
 
 /// The file to read, and the options.
+#[derive(Debug, Clone)]
+pub(super) struct Reader {
+    pub(super) supervisor: Supervisor,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) shell: Shell,
+    pub(super) base: Arc<BTreeMap<OsString, OsString>>,
+    /// The directory in which the configuration is read.
+    pub(super) directory: PathBuf,
+    pub(super) options: SnapshotOptions,
+}
+
+/// The parts of a configuration that shells load.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
-    pub(super) supervisor: &'a Supervisor,
-    pub(super) clock: &'a Arc<dyn Clock>,
-    pub(super) shell: &'a Shell,
-    pub(super) base: &'a BTreeMap<OsString, OsString>,
-    pub(super) options: &'a SnapshotOptions,
+pub(super) struct Configuration {
+    pub(super) dump: Dump,
+    pub(super) variables: ConfiguredVariables,
+    /// Names of functions and aliases that were left out because they would not work.
+    pub(super) dropped: BTreeSet<String>,
 }
 
 /// How to start the shell that reads the configuration.
@@ -42,52 +68,67 @@ pub(super) struct Reader<'a> {
 enum Way {
     /// Interactively: many configurations do nothing otherwise.
     Interactive,
+    /// As above, up to the first `command exec` or `builtin exec`.
+    UpToExec,
     /// Non-interactively, though with a prompt: for configurations that replace an interactive
-    /// shell (`exec tmux`).
+    /// shell in another way.
     Plain,
 }
 
-/// Tried in this order; the second only if the first shell reported nothing.
-const CAPTURE_WAYS: [Way; 2] = [Way::Interactive, Way::Plain];
+/// Tried in this order; each only if the shell before reported nothing.
+const WAYS: [Way; 3] = [Way::Interactive, Way::UpToExec, Way::Plain];
 
-impl Reader<'_> {
-    /// Reads the configuration within the time limit. Nothing that it started is left in any case.
-    pub(super) async fn read(&self) -> Result<Dump, Skipped> {
+impl Reader {
+    /// Reads the configuration. Daemons that it starts go on, as if a terminal had read it.
+    pub(super) async fn read(&self) -> Result<Configuration, Skipped> {
         let rc = &self.options.rc;
         check_readable(rc).map_err(|source| Skipped::Unreadable {
             rc: rc.clone(),
             source,
         })?;
-        tokio::select! {
-            biased;
-            dump = self.read_all() => dump,
-            () = self.clock.sleep(self.options.limit) => Err(Skipped::Slow {
-                rc: rc.clone(),
-                limit: self.options.limit,
-            }),
-        }
-    }
-
-    async fn read_all(&self) -> Result<Dump, Skipped> {
-        let mut supervised = launch(self.supervisor, self.base, self.clock, true).await?;
-        let mut dump = self.read_rc(&mut supervised).await?;
+        let mut dump = self.read_rc().await?;
         let secrets = self.options.secrets.as_ref();
-        for list in [&mut dump.functions, &mut dump.aliases] {
+        let state = &mut dump.after;
+        for list in [&mut state.functions, &mut state.aliases] {
             list.retain(|definition| filter::may_stay(definition, secrets));
         }
-        let again = self
-            .read_parts(&mut supervised, &dump.functions, &dump.aliases)
-            .await?;
-        keep_same(&mut dump.functions, &again.functions);
-        keep_same(&mut dump.aliases, &again.aliases);
-        Ok(dump)
+        let mut variables = needs::configured(&dump, &self.base, &self.options);
+        let state = &mut dump.after;
+        let (functions, aliases) = (&mut state.functions, &mut state.aliases);
+        let none = BTreeSet::new();
+        let mut dropped = needs::drop_broken(functions, aliases, &variables.withheld, &none);
+        needs::keep_named(&mut variables.changed, functions, aliases);
+        let again = self.read_parts(&variables, functions, aliases).await?;
+        let unreadable = keep_same_variables(&mut variables.changed, &again.after.variables);
+        keep_same(functions, &again.after.functions);
+        keep_same(aliases, &again.after.aliases);
+        dropped.extend(needs::drop_broken(
+            functions,
+            aliases,
+            &unreadable,
+            &dropped,
+        ));
+        let length = |list: &[Definition]| list.iter().map(|it| it.text.len()).sum::<usize>();
+        if length(functions) + length(aliases) > MAX_DEFINITIONS {
+            return Err(Skipped::TooLong);
+        }
+        Ok(Configuration {
+            dump,
+            variables,
+            dropped,
+        })
     }
 
-    async fn read_rc(&self, supervised: &mut Supervised) -> Result<Dump, Skipped> {
+    async fn read_rc(&self) -> Result<Dump, Skipped> {
         let mut ended = ShellEnd::Exited(0);
-        for way in CAPTURE_WAYS {
-            let fds = self.start(supervised, way.args(&self.options.rc)).await?;
-            ended = until_gone(supervised).await?;
+        for way in WAYS {
+            let supervised = &mut self.launch().await?;
+            supervised
+                .let_finish(self.options.longest, GRACE)
+                .map_err(|_| StartError::Disconnected)?;
+            let args = way.args(&self.options.rc, &self.directory);
+            let fds = self.start(supervised, args, self.terminal()).await?;
+            ended = until_ended(supervised).await?;
             if let Some(dump) = Dump::parse(&read_from(fds.script, 0)?) {
                 return Ok(dump);
             }
@@ -101,54 +142,83 @@ impl Reader<'_> {
     /// The definitions as reported by another shell that has loaded them.
     async fn read_parts(
         &self,
-        supervised: &mut Supervised,
+        variables: &ConfiguredVariables,
         functions: &[Definition],
         aliases: &[Definition],
     ) -> Result<Dump, Skipped> {
+        let variables = variables.changed.iter();
+        let variables = variables.map(|(name, value)| compose::variable(name, value.as_ref()));
         let functions = functions.iter().map(compose::function);
         let aliases = aliases.iter().map(compose::alias);
         let mut parts = Vec::new();
-        for mut part in functions.chain(aliases) {
+        for mut part in variables.chain(functions).chain(aliases) {
             parts.append(&mut part);
             parts.push(0);
         }
         let args = ["--norc", "--noprofile", "-c", READ_PARTS].map(OsString::from);
-        let fds = self.start(supervised, args.into()).await?;
+        let mut supervised = self.launch().await?;
+        let fds = self.start(&mut supervised, args.into(), Vec::new()).await?;
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&parts, 0).map_err(Skipped::Transfer)?;
         File::from(fds.control)
             .write_all(b"\0")
             .map_err(Skipped::Transfer)?;
-        let ended = until_gone(supervised).await?;
-        let told = read_from(script.into(), parts.len() as u64)?;
-        Dump::parse(&told).ok_or_else(|| Skipped::Ended {
+        let ended = until_ended(&mut supervised).await?;
+        let report = read_from(script.into(), parts.len() as u64)?;
+        Dump::parse(&report).ok_or_else(|| Skipped::Ended {
             rc: self.options.rc.clone(),
             how: how_it_ended(ended),
         })
+    }
+
+    async fn launch(&self) -> Result<Supervised, StartError> {
+        launch(&self.supervisor, &self.base, &self.clock, true).await
     }
 
     async fn start(
         &self,
         supervised: &mut Supervised,
         args: Vec<OsString>,
+        env_changes: Vec<(OsString, Option<OsString>)>,
     ) -> Result<ShellFds, StartError> {
-        let start = ShellStart::of(self.shell, args);
+        let start = ShellStart {
+            env_changes,
+            ..ShellStart::of(&self.shell, args)
+        };
         supervised.start(start, None).await
+    }
+
+    /// The environment of a terminal.
+    fn terminal(&self) -> Vec<(OsString, Option<OsString>)> {
+        let unset = NOT_IN_TERMINALS.iter().filter(|name| {
+            // A setting of the user holds for the configuration, too.
+            !self.options.fixed.contains(**name)
+        });
+        let unset = unset.map(|name| (OsString::from(name), None));
+        let functions = self.options.functions.iter();
+        let functions = functions.map(|(name, text)| (name.clone(), Some(text.clone())));
+        let terminal_type = ("TERM".into(), Some(TERMINAL_TYPE.into()));
+        unset.chain(functions).chain([terminal_type]).collect()
     }
 }
 
 impl Way {
-    fn args(self, rc: &Path) -> Vec<OsString> {
+    fn args(self, rc: &Path, directory: &Path) -> Vec<OsString> {
+        let interactive: &[&str] = &["--norc", "--noprofile", "-i", "-c"];
         let (first, before): (&[&str], &str) = match self {
-            Self::Interactive => (&["--norc", "--noprofile", "-i", "-c"], ""),
+            Self::Interactive => (interactive, ""),
+            Self::UpToExec => (interactive, STOP_AT_EXEC),
             Self::Plain => (
                 &["--norc", "--noprofile", "-c"],
                 r"PS1='$ '; \builtin shopt -s expand_aliases; ",
             ),
         };
-        let mut text = before.as_bytes().to_vec();
+        let mut text = ENTER.as_bytes().to_vec();
+        text.extend(quoted(directory.as_os_str()));
         text.extend_from_slice(READ_RC.as_bytes());
+        text.extend_from_slice(before.as_bytes());
+        text.extend_from_slice(SOURCE.as_bytes());
         text.extend(quoted(rc.as_os_str()));
         text.extend_from_slice(AFTER_RC.as_bytes());
         let mut args: Vec<OsString> = first.iter().map(OsString::from).collect();
@@ -171,27 +241,11 @@ fn check_readable(rc: &Path) -> io::Result<()> {
     Err(io::Error::other("it is no regular file"))
 }
 
-/// Waits for the shell's end and ends all other processes, so that the supervisor can start another
-/// shell.
-async fn until_gone(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
-    let mut ended = None;
+/// Waits for the shell's end. What it has started may go on.
+async fn until_ended(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
     loop {
         match supervised.event().await {
-            Ok((Event::Ended { end, empty, .. }, _)) => {
-                if empty {
-                    return Ok(end);
-                }
-                ended = Some(end);
-                supervised
-                    .link()
-                    .terminate(Duration::ZERO)
-                    .map_err(|_| StartError::Disconnected)?;
-            }
-            Ok((Event::Empty, _)) => {
-                if let Some(end) = ended {
-                    return Ok(end);
-                }
-            }
+            Ok((Event::Ended { end, .. }, _)) => return Ok(end),
             Ok((Event::Stuck { .. }, _)) => return Err(Skipped::Stuck),
             Ok(_) => {}
             Err(Disconnected) => return Err(StartError::Disconnected.into()),
@@ -204,9 +258,9 @@ fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, Skipped> {
     let mut file = File::from(file);
     let mut bytes = Vec::new();
     file.seek(io::SeekFrom::Start(at))
-        .and_then(|_| file.take(MAX_DUMP_BYTES + 1).read_to_end(&mut bytes))
+        .and_then(|_| file.take(MAX_REPORT + 1).read_to_end(&mut bytes))
         .map_err(Skipped::Transfer)?;
-    if bytes.len() as u64 > MAX_DUMP_BYTES {
+    if bytes.len() as u64 > MAX_REPORT {
         return Err(Skipped::TooLong);
     }
     Ok(bytes)
@@ -228,20 +282,30 @@ fn keep_same(list: &mut Vec<Definition>, again: &[Definition]) {
     });
 }
 
+/// Keeps the variables that the other shell has. Returns the names of the others.
+fn keep_same_variables(
+    changed: &mut BTreeMap<String, Option<Variable>>,
+    again: &BTreeMap<String, Variable>,
+) -> BTreeSet<String> {
+    let mut lost = BTreeSet::new();
+    changed.retain(|name, variable| {
+        let same = match (variable, again.get(name)) {
+            (Some(variable), Some(again)) => variable.is_like(again),
+            (None, again) => again.is_none(),
+            (Some(_), None) => false,
+        };
+        if !same {
+            tracing::debug!(name, "left out of the snapshot: bash cannot set it again");
+            lost.insert(name.clone());
+        }
+        same
+    });
+    lost
+}
+
 fn how_it_ended(end: ShellEnd) -> String {
     match end {
         ShellEnd::Exited(code) => format!("exit code {code}"),
         ShellEnd::Signaled(number) => agent_bash_process::signal_name(number),
     }
-}
-
-/// The search path, if it is set, changed, and contains no secret.
-pub(super) fn changed_path(dump: &Dump, options: &SnapshotOptions) -> Option<OsString> {
-    let path = &dump.after.path;
-    let secret = options
-        .secrets
-        .as_ref()
-        .is_some_and(|filter| filter.is_secret(OsStr::new("PATH"), path));
-    let usable = !path.as_bytes().is_empty() && *path != dump.before.path && !secret;
-    usable.then(|| path.clone())
 }

@@ -5,9 +5,9 @@
 //! are loaded while a shell waits. Options such as `set -e` or `failglob` would also affect the
 //! wrapper around the script, so they are set immediately before it.
 
-use super::dump::{Definition, ShellOptions};
+use super::dump::{Definition, ShellOptions, ShellState, Variable};
 use agent_bash_process::quoted;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
@@ -50,13 +50,72 @@ pub(super) fn alias(definition: &Definition) -> Vec<u8> {
     command
 }
 
+/// The command that declares a variable, or unsets it. A variable that is read-only for the user may
+/// be changed by scripts.
+pub(super) fn variable(name: &str, variable: Option<&Variable>) -> Vec<u8> {
+    let Some(variable) = variable else {
+        return format!("\\builtin unset -v {name}\n").into_bytes();
+    };
+    let text = &variable.declaration;
+    let rest = text.splitn(3, |byte| *byte == b' ').nth(2);
+    let attributes = variable.attributes().iter().copied();
+    let attributes = attributes.filter(u8::is_ascii_alphabetic);
+    let attributes = attributes.filter(|letter| *letter != b'r');
+    let mut command = b"\\builtin declare -g".to_vec();
+    command.extend(attributes);
+    command.push(b' ');
+    let assignment = rest.unwrap_or_default().trim_ascii_end();
+    if variable.is_array() {
+        // Behind `\builtin`, bash reads no list; `declare` reads one in a single word.
+        command.extend(quoted(OsStr::from_bytes(assignment)));
+    } else {
+        command.extend_from_slice(assignment);
+    }
+    command.push(b'\n');
+    command
+}
+
+/// The commands that set the umask and the soft limits that the configuration has changed.
+pub(super) fn limits(before: &ShellState, after: &ShellState) -> Vec<u8> {
+    let mut commands = String::new();
+    let is_octal = after
+        .umask
+        .bytes()
+        .all(|byte| (b'0'..=b'7').contains(&byte));
+    if after.umask != before.umask && is_octal && !after.umask.is_empty() {
+        commands = format!("\\builtin umask {}\n", after.umask);
+    }
+    for (letter, value) in &after.limits {
+        if before.limits.get(letter).is_some_and(|old| old != value) {
+            commands.push_str(&format!("\\builtin ulimit -S -{letter} {value}\n"));
+        }
+    }
+    commands.into_bytes()
+}
+
 /// The text that a waiting shell evaluates. `extglob` patterns can only be parsed while it is on.
-pub(super) fn load_text(functions: &[Definition], aliases: &[Definition]) -> Vec<u8> {
-    let mut text = b"\\builtin shopt -s extglob\n".to_vec();
+pub(super) fn load_text(
+    variables: &BTreeMap<String, Option<Variable>>,
+    functions: &[Definition],
+    exported: &BTreeSet<String>,
+    aliases: &[Definition],
+) -> Vec<u8> {
+    let variables = variables.iter();
+    let mut text: Vec<u8> = variables
+        .flat_map(|(name, value)| variable(name, value.as_ref()))
+        .collect();
+    text.extend_from_slice(b"\\builtin shopt -s extglob\n");
     text.extend(functions.iter().flat_map(function));
     text.extend_from_slice(b"\\builtin shopt -u extglob\n");
+    let exported = functions.iter().filter(|it| exported.contains(&it.name));
+    text.extend(exported.flat_map(|it| export(&it.name)));
     text.extend(aliases.iter().flat_map(alias));
     text
+}
+
+fn export(name: &str) -> Vec<u8> {
+    let name = quoted(OsStr::new(name));
+    [b"\\builtin export -f -- ", &*name, b"\n"].concat()
 }
 
 /// The commands that set options changed by the configuration, each followed by `; `, and whether a

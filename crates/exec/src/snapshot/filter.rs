@@ -2,7 +2,7 @@
 //!
 //! Secrets are detected by the rules for the environment, applied to the words of a text.
 
-use super::dump::{Definition, OWN_PREFIX};
+use super::dump::{Definition, OWN_PREFIX, Variable};
 use super::names::{BUILTINS, KEYWORDS, TOOLS};
 use agent_bash_process::environment::SecretFilter;
 use std::ffi::OsStr;
@@ -35,6 +35,16 @@ pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) 
         return false;
     }
     true
+}
+
+impl Variable {
+    /// Whether the variable of this name holds a secret.
+    pub(super) fn holds_secret(&self, name: &str, filter: &SecretFilter) -> bool {
+        if self.is_array() {
+            return holds_secret(&self.declaration, filter);
+        }
+        filter.is_secret(OsStr::new(name), &self.value)
+    }
 }
 
 fn is_taken(name: &str) -> bool {
@@ -153,6 +163,11 @@ mod tests {
             "[[ $token == abc ]]",
             "TOKEN=${TOKEN:-`cat ~/.token`}",
             "echo https://host:8080/x",
+            "curl --header \"Authorization: ${header}\" x",
+            "curl -H \"Authorization: Bearer $TOKEN\" x",
+            "curl -H \"Authorization: token $(gh auth token)\" x",
+            "printf 'Authorization: Basic %s' \"$1\"",
+            "git clone \"https://$user:$password@host/x\"",
         ] {
             assert!(stays("deploy", text), "{text}");
         }

@@ -6,6 +6,7 @@ use super::dump::{ASK_BEFORE, ASK_NEW, Dump};
 use super::filter;
 use agent_bash_core::{Definitions, Shell};
 use agent_bash_process::quoted;
+use std::collections::BTreeMap;
 
 /// The byte before the answer: a trap or a trace may print before it, but no NUL.
 const BEGIN_BYTE: u8 = 0;
@@ -21,18 +22,21 @@ pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
     let begin = said.iter().position(|byte| *byte == BEGIN_BYTE)?;
     let mut dump = Dump::parse(&said[begin + 1..])?;
     // The definitions are not stored on disk, so secrets may stay.
-    for list in [&mut dump.functions, &mut dump.aliases] {
+    let Dump { before, after, .. } = &mut dump;
+    for list in [&mut after.functions, &mut after.aliases] {
         list.retain(|definition| filter::may_stay(definition, None));
     }
     // A trace would show this text.
-    for state in [&mut dump.before, &mut dump.after] {
+    for state in [&mut *before, &mut *after] {
         state
+            .options
             .set
             .retain(|name| !compose::PRINTING_OPTIONS.contains(&&**name));
     }
-    let (options, _) = compose::option_commands(&dump.before, &dump.after, true);
+    let (options, _) = compose::option_commands(&before.options, &after.options, true);
+    let none = BTreeMap::new();
     Some(Definitions {
-        text: compose::load_text(&dump.functions, &dump.aliases),
+        text: compose::load_text(&none, &after.functions, &after.exported, &after.aliases),
         options,
     })
 }
@@ -76,7 +80,7 @@ mod tests {
     #[test]
     fn what_is_not_whole_is_nothing() {
         assert_eq!(answer(b""), None);
-        assert_eq!(answer(b"trapped\n\0a\0b\0/bin\0"), None);
-        assert!(answer(b"trapped\n\0a\0b\0/bin\0a\0b\0/bin\0end\0").is_some());
+        assert_eq!(answer(b"trapped\n\0a\0b\0/bin\0end\0"), None);
+        assert!(answer(b"trapped\n\0a\0b\0/bin\0end\0a\0b\0/bin\0end\0").is_some());
     }
 }

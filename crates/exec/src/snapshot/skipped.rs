@@ -11,13 +11,13 @@ use std::time::Duration;
 pub(super) enum Skipped {
     #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
     Unreadable { rc: PathBuf, source: io::Error },
-    #[error("reading `{rc}` took longer than {limit}", rc = rc.display(), limit = short_duration(*limit))]
+    #[error("reading `{rc}` takes longer than {limit}; calls go on without it until it is read", rc = rc.display(), limit = short_duration(*limit))]
     Slow { rc: PathBuf, limit: Duration },
     #[error("the shell that read `{rc}` ended or became another program before it could tell what it has ({how})", rc = rc.display())]
     Ended { rc: PathBuf, how: String },
     #[error("it defines more than 4 MiB")]
     TooLong,
-    #[error("it started processes that could not be ended")]
+    #[error("the shell that read it could not be ended")]
     Stuck,
     #[error("{0}")]
     Start(#[from] StartError),

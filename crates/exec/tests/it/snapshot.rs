@@ -132,7 +132,7 @@ async fn check(case: &Case) -> Vec<String> {
         }
     }
     drop(cache);
-    faults.extend(home.left_behind(case.rc).await);
+    faults.extend(home.left_behind(case.rc, case.daemons).await);
     faults
 }
 
@@ -225,7 +225,7 @@ async fn the_file_is_private_and_holds_nothing_but_definitions() {
     assert_eq!(mode(&files[0]), 0o600);
     assert_eq!(mode(files[0].parent().unwrap()), 0o700);
     let text = std::fs::read_to_string(&files[0]).unwrap();
-    assert!(text.contains("clean ()"), "{text}");
+    assert!(text.contains("plain ()"), "{text}");
     for secret in ["hunter2", "ghp_", "wJalr", "Bearer", "of the environment"] {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
@@ -258,7 +258,7 @@ async fn a_changed_configuration_is_read_again() {
 /// One notice per failure; no retry within a minute, unless the file changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_is_told_once_and_tried_again_after_a_minute() {
-    let home = Home::with("execs");
+    let home = Home::with("kills");
     let cache = home.cache(1);
     let notices = async |calls: usize| {
         let mut count = 0;
@@ -272,7 +272,7 @@ async fn a_failure_is_told_once_and_tried_again_after_a_minute() {
     assert_eq!(notices(2).await, 0);
     home.clock.advance(11);
     assert_eq!(notices(3).await, 1);
-    home.write_rc("exec true # changed");
+    home.write_rc("kill -KILL $$ # changed");
     assert_eq!(notices(3).await, 1);
     home.write_rc("fine() { echo fine; }");
     assert_eq!(notices(1).await, 0);
@@ -296,9 +296,128 @@ async fn calls_at_once_share_one_capture() {
     assert_eq!(log, "captured\n");
 }
 
-/// A call that is cancelled while the configuration is read ends at once, and so does the reading.
+/// An environment that was active when the host was started is not shadowed by what the file puts
+/// in front of the path.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_capture_can_be_called_off() {
+async fn an_active_environment_comes_before_the_configuration() {
+    let home = Home::with("plain");
+    home.write_rc("export PATH=/new:/mine:$PATH EDITOR=x TOOL=file CONDA_PREFIX=/c");
+    let cache = home.cache(0);
+    for (path, variables, want) in [
+        (
+            "/usr/bin:/bin",
+            &[][..],
+            "/new:/mine:/usr/bin:/bin file /c\n",
+        ),
+        (
+            "/v/bin:/mine:/usr/bin:/bin",
+            &[("VIRTUAL_ENV", "/v"), ("TOOL", "own")],
+            "/v/bin:/new:/mine:/usr/bin:/bin own /c\n",
+        ),
+        (
+            "/c/envs/py/bin:/usr/bin:/bin",
+            &[("CONDA_PREFIX", "/c/envs/py")],
+            "/c/envs/py/bin:/new:/mine:/usr/bin:/bin file /c/envs/py\n",
+        ),
+    ] {
+        let mut spec = home.spec("echo $PATH $TOOL $CONDA_PREFIX");
+        let mut base = (*spec.env.base).clone();
+        base.insert("PATH".into(), path.into());
+        let variables = variables.iter();
+        base.extend(variables.map(|(name, value)| (name.into(), value.into())));
+        spec.env.base = Arc::new(base);
+        assert_eq!(run(&cache, &spec).await.out, want, "{path}");
+    }
+}
+
+/// The file is read in the project of the call, and what runs before a prompt is run.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_project_has_its_own_snapshot() {
+    let home = Home::with("hook");
+    let cache = home.cache(2);
+    let version = async |directory: &str| {
+        let mut spec = home.spec("echo ${TOOL_VERSION-none} ${PATH%%:*}");
+        spec.cwd = home.path(directory);
+        run(&cache, &spec).await.out
+    };
+    for (directory, text) in [("one", "18\n"), ("two", "22\n")] {
+        std::fs::create_dir_all(home.path(directory).join("sub")).unwrap();
+        std::fs::write(home.path(directory).join(".tool-versions"), text).unwrap();
+    }
+    for _ in 0..2 {
+        assert_eq!(version("one").await, "18 /tools/18\n");
+        assert_eq!(version("two/sub").await, "22 /tools/22\n");
+        assert_eq!(version("").await, "none /usr/local/bin\n");
+    }
+    std::fs::write(home.path("one/.tool-versions"), "20.1\n").unwrap();
+    assert_eq!(version("one").await, "20.1 /tools/20.1\n");
+}
+
+/// The call goes on after its limit, and a later one has the snapshot.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_capture_finishes_in_the_background() {
+    let home = Home::with("locks");
+    let cache = home.cache(0);
+    let spec = home.spec("echo hi");
+    let (first, ()) = tokio::join!(run(&cache, &spec), async {
+        home.census.wait_for("sleep").await;
+        home.clock.pass();
+    });
+    assert_eq!(first.out, "hi\n");
+    assert!(skipped(&first).is_some_and(|why| why.contains("calls go on")));
+    assert!(soon(|| !home.path(".lock").exists()).await);
+    let spec = home.spec("locked");
+    let mut ran = run(&cache, &spec).await;
+    for _ in 0..200 {
+        if ran.out.is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+            ran = run(&cache, &spec).await;
+        }
+    }
+    assert_eq!(ran.out, "locked\n");
+    let loaded = |notice: &agent_bash_core::Notice| notice.kind == NoticeKind::SnapshotLoaded;
+    assert!(ran.outcome.notices.iter().any(loaded), "{ran:?}");
+}
+
+/// A call's own variables take precedence over those of the configuration.
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_of_the_call_win() {
+    let home = Home::with("variables");
+    let warm = home.cache(2);
+    run(&warm, &home.spec("true")).await;
+    for cache in [&warm, &home.cache(0)] {
+        let mut spec = home.spec("echo \"$MY_CMD\"; env | grep -c ^MY_CMD=own");
+        spec.env.changes.insert("MY_CMD".into(), Some("own".into()));
+        assert_eq!(run(cache, &spec).await.out, "own\n1\n");
+    }
+}
+
+/// A command that is not found says why, once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_definition_is_explained_once() {
+    let home = Home::with("variables");
+    let cache = home.cache(0);
+    let explained = async |script: &str| {
+        let ran = run(&cache, &home.spec(script)).await;
+        let notices = ran.outcome.notices.into_iter();
+        let mut names = notices.filter_map(|notice| match notice.kind {
+            NoticeKind::DefinitionMissing { name, .. } => Some(name),
+            _ => None,
+        });
+        names.next()
+    };
+    assert_eq!(explained("no-such-command").await, None);
+    assert_eq!(
+        explained("true && uses_token").await.as_deref(),
+        Some("uses_token")
+    );
+    assert_eq!(explained("uses_token").await, None);
+}
+
+/// A call that is cancelled while the configuration is read ends at once. The reading goes on: it
+/// could be in the middle of changing the user's files.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cancelled_call_does_not_interrupt_the_capture() {
     let home = Home::with("sleeps");
     let cache = home.cache(0);
     let cancel = Cancel::new();
@@ -310,7 +429,8 @@ async fn a_capture_can_be_called_off() {
     let ran = ran.unwrap();
     assert_eq!(ran.outcome.ending, agent_bash_core::Ending::Cancelled);
     assert_eq!(ran.out, "");
-    home.census.assert_empty_soon("cancelled").await;
+    assert!(!home.census.all().is_empty());
+    home.census.assert_empty_soon("too long").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -436,7 +556,7 @@ async fn sessions_load_it_once() {
     let bare = in_session(&home, "greet me 2>/dev/null || echo bare").snapshot(false);
     assert_eq!(run(&cache, &bare).await.out, "bare\n");
     drop(cache);
-    assert_eq!(home.left_behind("sessions").await, Vec::<String>::new());
+    assert_eq!(home.left_behind("sessions", 0).await, Vec::<String>::new());
 }
 
 /// Configurations that could break the wrapper around a session's scripts do not.

@@ -139,6 +139,7 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
         home: scene.context.home.clone(),
         // Other languages start `sh`.
         dialect: Dialect::Bash,
+        ..Context::new("/")
     };
     let script = Script::read(text, &context);
     let inner = Scene::new(&script, scene.enabled, scene.depth + 1);

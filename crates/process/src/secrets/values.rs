@@ -21,10 +21,40 @@ pub(super) fn is_secret(value: &[u8]) -> bool {
         || is_token(value)
         || has_url_with_password(value)
         || has_assigned_password(value)
-        || find(&value.to_ascii_lowercase(), SECRET_HEADER).is_some()
+        || has_header(value)
         || std::str::from_utf8(value).is_ok_and(|text| {
             signature(text).is_some() || behind_address(text).is_some() || bot_token(text).is_some()
         })
+}
+
+/// `Authorization: …`, unless the credentials are an expansion or a placeholder, as in a script.
+fn has_header(value: &[u8]) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let mut rest = lower.as_slice();
+    while let Some(at) = find(rest, SECRET_HEADER) {
+        rest = &rest[at + SECRET_HEADER.len()..];
+        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let words = line.split(u8::is_ascii_whitespace);
+        let mut words = words.filter(|word| !word.is_empty());
+        let is_scheme = |word: &&[u8]| word.iter().all(u8::is_ascii_alphabetic);
+        let first = words.next().unwrap_or_default();
+        let credentials = match words.next() {
+            Some(second) if is_scheme(&first) => second,
+            _ => first,
+        };
+        if !is_placeholder(credentials) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a text stands for a value instead of being one: `$TOKEN`, `$(pass x)`, `{token}`, `%s`,
+/// or the end of a quoted text.
+fn is_placeholder(text: &[u8]) -> bool {
+    let is_quote = |byte: &&u8| b"\\\"'".contains(byte);
+    let first = text.iter().find(|byte| !is_quote(byte));
+    first.is_none_or(|byte| b"$`%{<".contains(byte))
 }
 
 /// Certificates and public keys have the same format.
@@ -204,6 +234,7 @@ pub(super) fn has_url_with_password(value: &[u8]) -> bool {
         if let Some(host) = authority.iter().rposition(|b| *b == b'@')
             && let Some(colon) = authority[..host].iter().position(|b| *b == b':')
             && colon + 1 < host
+            && !is_placeholder(&authority[colon + 1..host])
         {
             return true;
         }

@@ -31,6 +31,7 @@ pub const ORDER_NAMES: &[&str] = &[
     "Record",
     "StopRecording",
     "HoldBack",
+    "LetFinish",
 ];
 
 /// Messages from the host.
@@ -92,6 +93,15 @@ pub(super) enum Order {
     HoldBack {
         /// The overlay that the shell gets.
         overlay: Overlay,
+    },
+    /// Let the shell that is started next finish, even if the host ends. When the time is over, end
+    /// it and the other processes of its session. Processes with a session of their own are left
+    /// alone, and the supervisor ends without them. No answer.
+    LetFinish {
+        /// Milliseconds from now until the end.
+        limit_ms: u64,
+        /// Milliseconds between SIGTERM and SIGKILL.
+        grace_ms: u64,
     },
 }
 

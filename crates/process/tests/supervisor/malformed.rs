@@ -171,6 +171,14 @@ fn cases() -> Vec<Case> {
             NONE,
         ),
         (json!("StopRecording"), 0, unwatched, NONE),
+        // No shell follows, so there is nothing to finish.
+        (
+            json!({"LetFinish": {"limit_ms": 0, "grace_ms": 0}}),
+            1,
+            Value::Null,
+            NONE,
+        ),
+        (json!("Survivors"), 0, nobody(), NONE),
         (
             json!({"HoldBack": {"overlay": {"root": "/", "upper": "/", "work": "/"}}}),
             0,

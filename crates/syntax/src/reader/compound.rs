@@ -38,8 +38,16 @@ impl Reader<'_> {
 
     /// A list that may be empty.
     fn arm(&mut self) -> List {
+        self.list_within(false)
+    }
+
+    /// The list directly within `${ …; }`, or within anything else.
+    pub(super) fn list_within(&mut self, is_function_substitution: bool) -> List {
+        let outer = self.in_function_substitution;
+        self.in_function_substitution = is_function_substitution;
         let mut list = List::default();
         self.list(&mut list);
+        self.in_function_substitution = outer;
         list
     }
 

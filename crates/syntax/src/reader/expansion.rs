@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{List, Param, WordPart};
+use super::super::ast::{List, Param, Substitution, WordPart};
 use super::super::escape;
 use super::parts::{Parts, plain_param};
 use super::{Origin, Problem, Reader};
@@ -52,18 +52,22 @@ impl Reader<'_> {
         parts.push(WordPart::Command {
             list: Rc::new(reading.list),
             quoted,
+            runs: Substitution::Subshell,
         });
     }
 
     /// The commands of a `$( … )` or `<( … )` after its opening, through the closing `)`.
     pub(super) fn substitution(&mut self) -> Rc<List> {
+        self.substitution_until(b')')
+    }
+
+    fn substitution_until(&mut self, end: u8) -> Rc<List> {
         // Outer heredocs wait for an outer newline; heredocs left over inside are added to them.
         let waiting = std::mem::take(&mut self.pending);
         let list = self.deeper(|reader| {
             reader.substitutions += 1;
-            let mut list = List::default();
-            reader.list(&mut list);
-            reader.expect_byte(b')');
+            let list = reader.list_within(end == b'}');
+            reader.expect_byte(end);
             reader.substitutions = reader.substitutions.saturating_sub(1);
             list
         });
@@ -83,7 +87,8 @@ impl Reader<'_> {
                 }
                 self.pos += 2;
                 let list = self.substitution();
-                parts.push(WordPart::Command { list, quoted });
+                let runs = Substitution::Subshell;
+                parts.push(WordPart::Command { list, quoted, runs });
             }
             Some(b'{') => {
                 self.pos += 2;
@@ -148,14 +153,13 @@ impl Reader<'_> {
     pub(super) fn braced(&mut self, quoted: bool) -> WordPart {
         // `${ command; }` of bash 5.3.
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
-            self.pos += 1;
-            let mut list = List::default();
-            self.list(&mut list);
-            self.expect_keyword("}");
-            return WordPart::Command {
-                list: Rc::new(list),
-                quoted,
+            let runs = match self.byte(0) {
+                Some(b'|') => Substitution::Reply,
+                _ => Substitution::Shell,
             };
+            self.pos += 1;
+            let list = self.substitution_until(b'}');
+            return WordPart::Command { list, quoted, runs };
         }
         let mut param = Param {
             name: String::new(),

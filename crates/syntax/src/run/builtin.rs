@@ -8,6 +8,7 @@ use super::super::value::{Value, Why};
 use super::Machine;
 use super::call::Call;
 use super::path::{absolute, lexical};
+use super::predefined::{define_aliases, remove_aliases, switch_aliases};
 
 /// Builtins whose arguments are assignments.
 pub(super) fn declares(name: &str) -> bool {
@@ -92,7 +93,10 @@ impl Machine<'_> {
             "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), st),
             "compgen" | "complete" => self.text_option(call, st),
             "exit" | "return" | "break" | "continue" => st.ended = true,
-            ":" | "true" | "false" | "shopt" | "umask" | "ulimit" | "enable" | "jobs" => {}
+            "alias" => define_aliases(call, st),
+            "unalias" => remove_aliases(call, st),
+            "shopt" => switch_aliases(call, st),
+            ":" | "true" | "false" | "umask" | "ulimit" | "enable" | "jobs" => {}
             _ => return None,
         }
         Some(Value::default())

@@ -95,7 +95,10 @@ impl Machine<'_> {
             words: words.into(),
             env,
         };
-        let out = self.call(&call, &redirected, st);
+        let out = match self.alias(&call, &redirected, st) {
+            Some(out) => out,
+            None => self.call(&call, &redirected, st),
+        };
         // `exec < file` applies to everything that follows.
         let for_all = call.words.len() == 1 && call.literal(0) == Some("exec");
         if redirected.stdin.is_some() && !for_all {
@@ -106,6 +109,7 @@ impl Machine<'_> {
 
     /// Records the command and follows what it starts; returns its output.
     fn call(&mut self, call: &Call, redirected: &Redirected, st: &mut ShellState) -> Value {
+        self.predefine_function(call, st);
         self.note(call, redirected, st);
         self.follow(call, st)
     }
@@ -128,6 +132,21 @@ impl Machine<'_> {
         let is_function = call
             .literal(0)
             .is_some_and(|word| st.functions.contains_key(word));
+        self.note_as(is_function, call, redirected, st);
+    }
+
+    /// Records the call of an alias, which is no program either.
+    pub(super) fn note_function(&mut self, call: &Call, redirected: &Redirected, st: &ShellState) {
+        self.note_as(true, call, redirected, st);
+    }
+
+    fn note_as(
+        &mut self,
+        is_function: bool,
+        call: &Call,
+        redirected: &Redirected,
+        st: &ShellState,
+    ) {
         let span = around(call.words.iter().map(|field| field.span));
         let ran = ResolvedCommand {
             words: Rc::clone(&call.words),
@@ -237,7 +256,9 @@ impl Machine<'_> {
         let out = self.remembered(body, st, |machine, st| {
             machine.calling.push(body.identity());
             machine.through.push(name.to_owned());
-            let out = machine.nested(Value::default(), |machine| machine.command(body, st));
+            let out = machine.within_function(name, |machine| {
+                machine.nested(Value::default(), |machine| machine.command(body, st))
+            });
             machine.through.pop();
             machine.calling.pop();
             out

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Command, List};
+use super::super::ast::{Command, List, Substitution};
 use super::super::reader::{self, Origin};
-use super::super::state::ShellState;
+use super::super::state::{ShellState, Slot};
 use super::super::value::{Value, Why};
 use super::Machine;
 use super::redirect::Input;
@@ -34,6 +34,41 @@ impl Machine<'_> {
         });
         self.feeds = feeds;
         out.without_final_newlines()
+    }
+
+    /// The value of a command substitution.
+    pub(in super::super) fn substituted(
+        &mut self,
+        list: &List,
+        runs: Substitution,
+        st: &mut ShellState,
+    ) -> Value {
+        if runs == Substitution::Subshell {
+            return self.capture(list, st);
+        }
+        let reply = st.var("REPLY").cloned();
+        let feeds = std::mem::replace(&mut self.feeds, true);
+        let out = self.nested(Value::unknown(Why::Limit), |machine| machine.list(list, st));
+        self.feeds = feeds;
+        // `return` ends the substitution only. What follows an `exit` is walked in vain.
+        st.ended = false;
+        if runs == Substitution::Shell {
+            return out.without_final_newlines();
+        }
+        let value = match st.var("REPLY").cloned() {
+            Some(slots) => match self.choose(&slots) {
+                Some(Slot::Scalar(value)) => value.clone(),
+                Some(Slot::Array(values)) => values.first().cloned().unwrap_or_default(),
+                None => Value::default(),
+            },
+            None => Value::default(),
+        };
+        let vars = Rc::make_mut(&mut st.vars);
+        match reply {
+            Some(slots) => vars.insert(Rc::from("REPLY"), slots),
+            None => vars.remove("REPLY"),
+        };
+        value
     }
 
     /// `<( … )`: a file with the output of the list. `>( … )` reads what is written to it.

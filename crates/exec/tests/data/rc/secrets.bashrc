@@ -7,3 +7,4 @@ alias db='psql postgres://me:hunter2@db/x'
 alias login='mysql --password=hunter2'
 clean() { gh --token "$GITHUB_TOKEN" "$@"; }
 alias open='gh browse'
+plain() { echo plain; }

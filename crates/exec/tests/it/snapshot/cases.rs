@@ -14,6 +14,8 @@ pub(crate) struct Case {
     pub(crate) skipped: Option<&'static str>,
     /// The process in which the configuration hangs.
     pub(crate) hangs_in: Option<&'static str>,
+    /// The number of daemons that it starts, which go on.
+    pub(crate) daemons: usize,
     /// True if it sets options, or `PATH`, that change the effect of scripts.
     pub(crate) options: bool,
 }
@@ -25,6 +27,7 @@ const NOTHING: Case = Case {
     scripts: &[],
     skipped: None,
     hangs_in: None,
+    daemons: 0,
     options: false,
 };
 
@@ -78,7 +81,7 @@ pub(crate) const CASES: &[Case] = &[
             ("false | true; echo $?", "1\n"),
             (
                 "echo \"$PATH\"; echo \"${EDITOR-}${SOMETHING-}\"",
-                "/opt/mine:/usr/local/bin:/usr/bin:/bin\n\n",
+                "/opt/mine:/usr/local/bin:/usr/bin:/bin\nelse\n",
             ),
             (
                 "greet() { echo mine; }; greet; unalias hi; alias hi || echo gone",
@@ -94,19 +97,19 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "hangs",
-        skipped: Some("took longer than"),
+        skipped: Some("takes longer than"),
         hangs_in: Some("bash"),
         ..NOTHING
     },
     Case {
         rc: "sleeps",
-        skipped: Some("took longer than"),
+        skipped: Some("takes longer than"),
         hangs_in: Some("sleep"),
         ..NOTHING
     },
     Case {
         rc: "stops",
-        skipped: Some("took longer than"),
+        skipped: Some("takes longer than"),
         hangs_in: Some("bash"),
         ..NOTHING
     },
@@ -123,13 +126,12 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "execs",
-        skipped: Some("(exit code 0)"),
+        functions: "early",
+        scripts: &[("early && echo early", "early\n")],
         ..NOTHING
     },
     Case {
         rc: "execs_and_stays",
-        skipped: Some("took longer than"),
-        hangs_in: Some("sleep"),
         ..NOTHING
     },
     Case {
@@ -138,6 +140,50 @@ pub(crate) const CASES: &[Case] = &[
         aliases: "st",
         scripts: &[("st", "stayed\n")],
         options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "builtin_exec",
+        functions: "early",
+        scripts: &[("early", "early\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "variables",
+        // One needs a secret, and another calls that one.
+        functions: "module z authorize",
+        scripts: &[
+            (
+                "module gcc; echo \"${LOADED#\"$HOME\"}\"; z",
+                "/cmd gcc\nz# two three x y fixed target\n",
+            ),
+            ("authorize", "got Authorization: none\n"),
+            ("bash -c 'module icc; echo \"${LOADED##*/}\"'", "cmd icc\n"),
+            ("my_fixed=mine; echo $my_fixed", "mine\n"),
+            ("echo \"${my_unused-none}${MY_TOKEN-none}\"", "nonenone\n"),
+            ("uses_token 2>/dev/null || echo $?", "127\n"),
+        ],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "limits",
+        functions: "limited",
+        scripts: &[
+            ("limited", "0027\n200\n"),
+            ("bash -c 'umask; ulimit -n'", "0027\n200\n"),
+        ],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "hook",
+        functions: "_hook",
+        ..NOTHING
+    },
+    Case {
+        rc: "locks",
+        functions: "locked",
         ..NOTHING
     },
     Case {
@@ -164,6 +210,8 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "daemon",
+        // One for each cache that reads it.
+        daemons: 2,
         functions: "agent",
         scripts: &[("agent", "agent\n")],
         ..NOTHING
@@ -288,7 +336,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "secrets",
-        functions: "clean",
+        functions: "plain",
         aliases: "open",
         scripts: &[(
             "echo \"${GITHUB_TOKEN-}${DATABASE_URL-}${SECRET_IN_A_VARIABLE-}\"",
@@ -342,7 +390,7 @@ pub(crate) const CASES: &[Case] = &[
         functions: "shared",
         scripts: &[(
             "shared; echo *; env | grep -e OPTS -e FUNC; bash -c 'echo \"$-\"'",
-            "shared\n*\nhBc\n",
+            "shared\n*\nBASH_FUNC_shared%%=() {  echo shared\nhBc\n",
         )],
         options: true,
         ..NOTHING
@@ -390,7 +438,7 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         rc: "closes",
-        skipped: Some("could tell what it has"),
+        functions: "early",
         ..NOTHING
     },
     Case {

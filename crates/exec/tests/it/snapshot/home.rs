@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The directory of the configurations.
@@ -72,6 +73,7 @@ impl Home {
     pub(crate) fn options(&self) -> SnapshotOptions {
         SnapshotOptions {
             limit: LIMIT,
+            longest: Duration::from_secs(8),
             ..SnapshotOptions::new(self.rc(), self.directory())
         }
     }
@@ -101,9 +103,15 @@ impl Home {
     }
 
     /// Returns leftovers after the cache was dropped: processes, snapshots, files in the home.
-    pub(crate) async fn left_behind(&self, rc: &str) -> Vec<String> {
+    /// `daemons` go on, and are ended here.
+    pub(crate) async fn left_behind(&self, rc: &str, daemons: usize) -> Vec<String> {
         let mut left = Vec::new();
-        if !soon(|| self.census.all().is_empty()).await {
+        if soon(|| self.census.all().len() == daemons).await {
+            for daemon in self.census.all() {
+                let pid = rustix::process::Pid::from_raw(daemon.pid).unwrap();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+            }
+        } else {
             left.push(format!("{rc}: {:?}", self.census.all()));
         }
         if !soon(|| self.snapshots().is_empty()).await {

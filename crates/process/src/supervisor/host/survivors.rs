@@ -60,6 +60,19 @@ impl Supervised {
     }
 }
 
+impl Supervised {
+    /// Lets the shell that is started next finish even if this program ends: for at most `limit`,
+    /// with `grace` between SIGTERM and SIGKILL then. Daemons that it starts are left alone.
+    ///
+    /// # Errors
+    /// It has ended, or does not read.
+    pub fn let_finish(&mut self, limit: Duration, grace: Duration) -> io::Result<()> {
+        self.keep();
+        let [limit_ms, grace_ms] = [limit, grace].map(in_ms);
+        self.order(&Order::LetFinish { limit_ms, grace_ms }, &[])
+    }
+}
+
 impl Link {
     /// Watches the processes of a session besides its shell that were not adopted:
     /// `Event::SurvivorsEnded` reports their end.

@@ -1,11 +1,14 @@
 //! The supervisor's event loop: a single poll for everything (the host's orders, the end of
 //! children, the survivors' output, the next step of a ladder), then handles what happened.
 //!
-//! Modules: `orders` (executes and answers orders), `survivors` (processes that a call leaves, and
-//! their owners).
+//! Modules: `finishing` (a shell that its host's end does not end), `orders` (executes and answers
+//! orders), `survivors` (processes that a call leaves, and their owners).
 
+mod finishing;
 mod orders;
 mod survivors;
+
+use finishing::Finishing;
 
 use super::job::{Job, JobProcesses, Wanted};
 use super::ladder::Ladder;
@@ -56,6 +59,8 @@ pub(super) struct Server {
     job: Option<Job>,
     /// Survivors of a session's calls, besides its shell.
     session_processes: Vec<SessionProcesses>,
+    /// The shell finishes even if the host ends.
+    finishing: Option<Finishing>,
     /// True once it has removed the leftovers of killed supervisors.
     swept: bool,
     /// True if it has left the host's mount namespace.
@@ -90,6 +95,7 @@ impl Server {
             relay: Relay::default(),
             job: None,
             session_processes: Vec::new(),
+            finishing: None,
             swept: false,
             is_apart: false,
             passed_on: Vec::new(),
@@ -144,6 +150,7 @@ impl Server {
             self.end_what_is_wanted();
             self.look_after_besides(orphan);
             self.look_after_job(empty);
+            self.look_after_finishing();
             let free = match &self.job {
                 Some(job) => job.end().is_some(),
                 None => self.host == Host::Disconnected,
@@ -166,6 +173,7 @@ impl Server {
         let session_processes = self.session_processes.iter();
         let session_processes = session_processes.filter_map(|it| it.next(now()));
         let timeout = ladder.into_iter().chain(continued).chain(job);
+        let timeout = timeout.chain(self.finishing.iter().filter_map(Finishing::next));
         let timeout = timeout.chain(self.tree.next_look(now()));
         let timeout = timeout.chain(session_processes).min();
         let timeout = timeout.map(|next| {
@@ -331,7 +339,8 @@ impl Server {
 
     /// The host is gone: ends its commands, except those that were left to us.
     fn lose_host(&mut self) {
-        if std::mem::replace(&mut self.host, Host::Disconnected) == Host::Owner {
+        let before = std::mem::replace(&mut self.host, Host::Disconnected);
+        if before == Host::Owner && self.finishing.is_none() {
             self.terminate(Duration::ZERO, false);
         }
     }
@@ -363,7 +372,8 @@ impl Server {
             self.lose_host();
         }
         // Jobs besides the shell do not belong to its call.
-        if !self.session_processes.is_empty() && self.living_shell().is_none() {
+        let others = !self.session_processes.is_empty() || self.finishing.is_some();
+        if others && self.living_shell().is_none() {
             reaped.empty |= self.members().is_empty();
         }
         reaped

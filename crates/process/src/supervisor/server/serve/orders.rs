@@ -1,5 +1,6 @@
 //! Executes orders and answers them.
 
+use super::finishing::Finishing;
 use super::{Host, Server, now};
 use crate::supervisor::protocol::{Detach, DirectStart, Event, Order, ShellStart, TerminalStart};
 use crate::supervisor::server::direct::launch_directly;
@@ -48,6 +49,14 @@ impl Server {
                 stop_shell,
             } => {
                 self.terminate(Duration::from_millis(grace_ms), stop_shell);
+                return None;
+            }
+            Order::LetFinish { limit_ms, grace_ms } => {
+                let [limit, grace] = [limit_ms, grace_ms].map(Duration::from_millis);
+                // A thread ends with its program.
+                if matches!(self.tree, Tree::Below { .. }) {
+                    self.finishing = Some(Finishing::within(limit, grace));
+                }
                 return None;
             }
             Order::WatchSurvivors => {

@@ -103,7 +103,7 @@ impl Server {
 
     /// Looks at the processes as [`Self::look`] does, for callers that do not need the list.
     pub(super) fn refresh(&mut self) {
-        if self.session_processes.is_empty() {
+        if self.session_processes.is_empty() && self.finishing.is_none() {
             self.tree.exclude(BTreeSet::new());
         } else {
             self.look();
@@ -135,7 +135,10 @@ impl Server {
             .session_processes
             .iter()
             .filter(|processes| processes.outlives_session());
-        let spared = jobs.flat_map(SessionProcesses::pids).collect();
+        let daemons = self.finishing.iter();
+        let daemons = daemons.flat_map(|finishing| finishing.daemons(&living));
+        let spared = jobs.flat_map(SessionProcesses::pids).chain(daemons);
+        let spared = spared.collect();
         self.tree.exclude(spared);
         living
     }

@@ -1,0 +1,255 @@
+//! The variables that shells load with a snapshot: those that the configuration exports, and those
+//! that its functions and aliases name.
+
+use super::dump::{Definition, Dump, ShellState, Variable};
+use super::options::SnapshotOptions;
+use super::search_path;
+use crate::exports::is_set_by_bash;
+use agent_bash_process::environment::UNATTENDED_DEFAULTS;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// The variables and the search path of a configuration.
+#[derive(Debug, Default)]
+pub(super) struct ConfiguredVariables {
+    /// The search path, if it is another one than before.
+    pub(super) path: Option<OsString>,
+    /// The changed variables; `None` are unset.
+    pub(super) changed: BTreeMap<String, Option<Variable>>,
+    /// The names of variables that hold secrets, and are left out.
+    pub(super) withheld: BTreeSet<String>,
+}
+
+/// Compares the variables before and after the reading. `base` is the environment of the shell.
+pub(super) fn configured(
+    dump: &Dump,
+    base: &BTreeMap<OsString, OsString>,
+    options: &SnapshotOptions,
+) -> ConfiguredVariables {
+    let (before, after) = (&dump.before, &dump.after);
+    let was_read = search_path::has_active(base) || is_read_before(before, after);
+    let mut result = ConfiguredVariables::default();
+    let at_prompt = dump.at_prompt.as_ref();
+    let names = before.variables.keys().chain(after.variables.keys());
+    let names = names.chain(at_prompt.iter().flat_map(|state| state.variables.keys()));
+    for name in names.collect::<BTreeSet<_>>() {
+        if name == "PATH" || is_fixed(name, options) {
+            continue;
+        }
+        let [old, read] = [before, after].map(|state| state.variables.get(name));
+        // What the shell was started with is restored before the hook runs.
+        let is_inherited = base.contains_key(OsStr::new(name));
+        let before_hook = if is_inherited { old } else { read };
+        let hooked = at_prompt.map_or(before_hook, |state| state.variables.get(name));
+        let now = if is_same(hooked, before_hook) {
+            if is_inherited && was_read { old } else { read }
+        } else {
+            hooked
+        };
+        if is_same(old, now) {
+            continue;
+        }
+        match (now, options.secrets.as_ref()) {
+            (Some(variable), Some(filter)) if variable.holds_secret(name, filter) => {
+                tracing::debug!(name, "left out of the snapshot: it looks like a secret");
+                result.withheld.insert(name.clone());
+            }
+            (now, _) => drop(result.changed.insert(name.clone(), now.cloned())),
+        }
+    }
+    result.path = path(dump, base, options);
+    result
+}
+
+/// Removes the variables that are neither exported nor named in one of the texts.
+pub(super) fn keep_named(
+    changed: &mut BTreeMap<String, Option<Variable>>,
+    functions: &[Definition],
+    aliases: &[Definition],
+) {
+    let texts = functions.iter().chain(aliases).map(|it| it.text.as_slice());
+    let mut named: BTreeSet<String> = texts.flat_map(identifiers).map(str::to_owned).collect();
+    // A reference names another variable.
+    for variable in changed.values().flatten() {
+        if variable.attributes().contains(&b'n') {
+            named.extend(identifiers(&variable.declaration).map(str::to_owned));
+        }
+    }
+    changed.retain(|name, variable| match variable {
+        Some(variable) => variable.is_exported() || named.contains(name),
+        None => true,
+    });
+}
+
+/// Removes functions and aliases that use one of the variables, and those that call one that was
+/// removed or is among `missing`. Returns the names of those that were removed.
+pub(super) fn drop_broken(
+    functions: &mut Vec<Definition>,
+    aliases: &mut Vec<Definition>,
+    withheld: &BTreeSet<String>,
+    missing: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let uses_withheld = |definition: &Definition| {
+        !withheld.is_empty() && expanded(&definition.text).any(|name| withheld.contains(name))
+    };
+    let mut dropped = missing.clone();
+    loop {
+        let count = dropped.len();
+        for list in [&mut *functions, &mut *aliases] {
+            list.retain(|definition| {
+                let is_broken = uses_withheld(definition)
+                    || !dropped.is_empty()
+                        && called(&definition.text).any(|name| dropped.contains(name));
+                if is_broken {
+                    let name = &definition.name;
+                    tracing::debug!(name, "left out of the snapshot: it needs what was left out");
+                    dropped.insert(name.clone());
+                }
+                !is_broken
+            });
+        }
+        if dropped.len() == count {
+            return &dropped - missing;
+        }
+    }
+}
+
+/// Whether a shell that had read the configuration started this one: nothing new is exported, and
+/// no directory added.
+fn is_read_before(before: &ShellState, after: &ShellState) -> bool {
+    let exported = |state: &ShellState, name: &String| {
+        let variable = state.variables.get(name);
+        variable.is_some_and(Variable::is_exported)
+    };
+    let mut names = after.variables.keys();
+    let exports = names.any(|name| {
+        exported(after, name) && !before.variables.contains_key(name) && !is_set_by_bash(name)
+    });
+    let paths = [before, after].map(|state| state.options.path.as_bytes());
+    let [old, new] = paths.map(|path| path.split(|byte| *byte == b':').collect::<BTreeSet<_>>());
+    !exports && new.is_subset(&old)
+}
+
+fn is_fixed(name: &str, options: &SnapshotOptions) -> bool {
+    is_set_by_bash(name)
+        || UNATTENDED_DEFAULTS
+            .iter()
+            .any(|default| default.name == name)
+        || options.fixed.contains(name)
+}
+
+/// The search path, if it is set, changed, and contains no secret.
+fn path(
+    dump: &Dump,
+    base: &BTreeMap<OsString, OsString>,
+    options: &SnapshotOptions,
+) -> Option<OsString> {
+    let [before, after] = [&dump.before, &dump.after].map(|state| &state.options.path);
+    let merged = search_path::merged(before, after, base);
+    let at_prompt = dump.at_prompt.as_ref();
+    let path = match at_prompt {
+        Some(state) => search_path::hooked(merged, after, &state.options.path),
+        None => merged,
+    };
+    let secrets = options.secrets.as_ref();
+    let secret = secrets.is_some_and(|filter| filter.is_secret(OsStr::new("PATH"), &path));
+    (!path.is_empty() && path != *before && !secret).then_some(path)
+}
+
+fn is_same(one: Option<&Variable>, other: Option<&Variable>) -> bool {
+    one.map(|it| &it.declaration) == other.map(|it| &it.declaration)
+}
+
+/// The identifiers in a text.
+fn identifiers(text: &[u8]) -> impl Iterator<Item = &str> {
+    let words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    let words = words.filter(|word| word.first().is_some_and(|byte| !byte.is_ascii_digit()));
+    words.filter_map(|word| std::str::from_utf8(word).ok())
+}
+
+/// The variables that a text expands.
+fn expanded(text: &[u8]) -> impl Iterator<Item = &str> {
+    let after = text.split(|byte| *byte == b'$').skip(1);
+    after.filter_map(|rest| {
+        let rest = rest.strip_prefix(b"{").unwrap_or(rest);
+        let rest = rest
+            .strip_prefix(b"!")
+            .or(rest.strip_prefix(b"#"))
+            .unwrap_or(rest);
+        let end = rest
+            .iter()
+            .position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]).ok()
+    })
+}
+
+/// Words after which a command begins.
+const OPENERS: &[&str] = &[
+    "then", "do", "else", "elif", "if", "while", "until", "!", "{", "time",
+];
+
+/// The commands that a text calls, as `declare -f` prints it: one at the beginning of a line, or
+/// behind an operator.
+fn called(text: &[u8]) -> impl Iterator<Item = &str> {
+    let pieces = text.split(|byte| b"\n;|&(`".contains(byte));
+    pieces.filter_map(|piece| {
+        let piece = std::str::from_utf8(piece).ok()?;
+        let mut words = piece.split_whitespace();
+        words
+            .find(|word| !OPENERS.contains(word))
+            .map(|word| word.trim_matches(['\\', '"', '\'', ')']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definitions(texts: &[(&str, &str)]) -> Vec<Definition> {
+        let texts = texts.iter().map(|(name, text)| Definition {
+            name: (*name).to_owned(),
+            text: text.as_bytes().to_vec(),
+        });
+        texts.collect()
+    }
+
+    fn names(texts: &[&str]) -> BTreeSet<String> {
+        texts.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn definitions_without_their_variables_are_dropped_with_their_callers() {
+        let mut functions = definitions(&[
+            ("deploy", "{ \n    curl -H \"X: ${KEY}\"\n}"),
+            ("all", "{ \n    if true; then\n        deploy;\n    fi\n}"),
+            ("sub", "{ \n    echo \"$(deploy)\"\n}"),
+            ("speaks", "{ \n    echo deploy KEY\n}"),
+        ]);
+        let mut aliases = definitions(&[("d", "deploy now"), ("e", "echo deploy")]);
+        let withheld = names(&["KEY"]);
+        let dropped = drop_broken(&mut functions, &mut aliases, &withheld, &names(&[]));
+        assert_eq!(dropped, names(&["deploy", "all", "sub", "d"]));
+        assert_eq!(functions.len(), 1);
+        assert_eq!(aliases.len(), 1);
+    }
+
+    #[test]
+    fn variables_are_kept_if_exported_or_named() {
+        let variable = |declaration: &str| {
+            Some(Variable {
+                declaration: declaration.as_bytes().to_vec(),
+                value: "".into(),
+            })
+        };
+        let mut changed = BTreeMap::from([
+            ("A".to_owned(), variable("declare -x A=\"\"")),
+            ("b".to_owned(), variable("declare -- b=\"\"")),
+            ("c".to_owned(), variable("declare -- c=\"\"")),
+            ("GONE".to_owned(), None),
+        ]);
+        let functions = definitions(&[("f", "{ \n    echo \"${b[0]}\"\n}")]);
+        keep_named(&mut changed, &functions, &[]);
+        assert_eq!(changed.into_keys().collect::<Vec<_>>(), ["A", "GONE", "b"]);
+    }
+}

@@ -1,0 +1,5 @@
+early() { echo early; }
+( exec true )
+exec 3>&1
+command exec true
+late() { :; }

@@ -1,0 +1,15 @@
+//! Definitions that a shell has before its script: those of the user's configuration, or of an
+//! earlier call in the same shell.
+
+use std::collections::BTreeMap;
+
+/// What a shell defines before its script, and the aliases of git's own configuration.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Predefined {
+    /// The functions, by name, each with its definition as bash prints it.
+    pub functions: BTreeMap<String, String>,
+    /// The aliases that the shell expands.
+    pub aliases: BTreeMap<String, String>,
+    /// The aliases of git, by name: `push --force`, or `!` and a script.
+    pub git_aliases: BTreeMap<String, String>,
+}
