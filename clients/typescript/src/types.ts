@@ -647,7 +647,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
 
 /** Another tool fits better; the command was run. */
 export interface NoticeAdvice {
@@ -712,6 +712,17 @@ export interface NoticeChangesUnwatched {
   kind: "changes_unwatched";
   /** The processes. */
   pids: number[];
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A command was not found whose definition in the user's shell configuration is not loaded. */
+export interface NoticeDefinitionMissing {
+  kind: "definition_missing";
+  /** The name of the command. */
+  name: string;
+  /** Why. */
+  reason: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
@@ -861,6 +872,13 @@ export interface NoticeSessionReset {
   kind: "session_reset";
   /** Why, and what was preserved. */
   reason: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** The user's shell configuration, which took long to read, is loaded from this call on. */
+export interface NoticeSnapshotLoaded {
+  kind: "snapshot_loaded";
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

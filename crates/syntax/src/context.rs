@@ -35,7 +35,7 @@ pub struct Context {
     pub home: Option<PathBuf>,
     /// The language of the shell that would run it.
     pub dialect: Dialect,
-    /// What that shell defines before the script.
+    /// The definitions that the shell has before the script.
     pub predefined: Arc<Predefined>,
 }
 

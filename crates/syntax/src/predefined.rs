@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a shell defines before its script, and the aliases of git's own configuration.
+/// The definitions of a shell before its script, and the aliases of git's own configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Predefined {
     /// The functions, by name, each with its definition as bash prints it.

@@ -209,22 +209,23 @@ impl CacheEntry {
 
     /// A command of the script that was probably not found because of this, and the reason.
     fn explanation<'a>(&self, script: &'a str) -> Option<(&'a str, String)> {
-        let mut words = script.split(|c: char| c.is_whitespace() || ";|&(){}`\"'".contains(c));
-        let (is_dropped, reason): (Box<dyn Fn(&str) -> bool>, String) = match self.captured.get()? {
-            Captured::Snapshot(snapshot) if snapshot.becomes.is_none() => (
-                Box::new(|word| snapshot.dropped.contains(word)),
-                "a variable that it needs holds a secret, or cannot be read again".to_owned(),
-            ),
+        let words = script.split(|c: char| c.is_whitespace() || ";|&(){}`\"'".contains(c));
+        let mut words = words.filter(|word| !word.is_empty());
+        let (name, reason) = match self.captured.get()? {
+            Captured::Failed { reason, .. } => (words.next()?, reason.clone()),
             Captured::Snapshot(snapshot) => {
-                let program = snapshot.becomes.as_deref().unwrap_or_default();
-                let reason = format!(
-                    "the configuration ends in `exec {program}`, and what {program} reads itself is not loaded"
-                );
-                (Box::new(|word| !word.is_empty()), reason)
+                if let Some(name) = words.clone().find(|word| snapshot.dropped.contains(*word)) {
+                    let reason = "a variable that it needs holds a secret, or cannot be read again";
+                    (name, reason.to_owned())
+                } else {
+                    let program = snapshot.becomes.as_deref()?;
+                    let reason = format!(
+                        "the configuration runs `exec {program}`, and what {program} reads is not loaded"
+                    );
+                    (words.next()?, reason)
+                }
             }
-            Captured::Failed { reason, .. } => (Box::new(|word| !word.is_empty()), reason.clone()),
         };
-        let name = words.find(|word| is_dropped(word))?;
         let mut explained = self
             .explained
             .lock()

@@ -50,8 +50,8 @@ pub(super) fn alias(definition: &Definition) -> Vec<u8> {
     command
 }
 
-/// The command that declares a variable, or unsets it. A variable that is read-only for the user may
-/// be changed by scripts.
+/// The command that declares a variable, or unsets it. Scripts may change a variable that is
+/// read-only for the user.
 pub(super) fn variable(name: &str, variable: Option<&Variable>) -> Vec<u8> {
     let Some(variable) = variable else {
         return format!("\\builtin unset -v {name}\n").into_bytes();
@@ -77,20 +77,20 @@ pub(super) fn variable(name: &str, variable: Option<&Variable>) -> Vec<u8> {
 
 /// The commands that set the umask and the soft limits that the configuration has changed.
 pub(super) fn limits(before: &ShellState, after: &ShellState) -> Vec<u8> {
-    let mut commands = String::new();
+    let mut commands = Vec::new();
     let is_octal = after
         .umask
         .bytes()
         .all(|byte| (b'0'..=b'7').contains(&byte));
     if after.umask != before.umask && is_octal && !after.umask.is_empty() {
-        commands = format!("\\builtin umask {}\n", after.umask);
+        commands.push(format!("\\builtin umask {}\n", after.umask));
     }
     for (letter, value) in &after.limits {
         if before.limits.get(letter).is_some_and(|old| old != value) {
-            commands.push_str(&format!("\\builtin ulimit -S -{letter} {value}\n"));
+            commands.push(format!("\\builtin ulimit -S -{letter} {value}\n"));
         }
     }
-    commands.into_bytes()
+    commands.concat().into_bytes()
 }
 
 /// The text that a waiting shell evaluates. `extglob` patterns can only be parsed while it is on.

@@ -37,7 +37,7 @@ macro_rules! define_more {
     };
 }
 
-/// Defines `__ab_more` of a shell whose variables are not wanted.
+/// Defines an `__ab_more` that reports nothing.
 macro_rules! define_no_more {
     () => {
         r"__ab_more() { \builtin :; }; "
@@ -389,7 +389,7 @@ mod tests {
     use super::*;
 
     const REPORT: &[u8] =
-        b"braceexpand:hashall\0cmdhist\0/bin\0vA\0declare -x A=\"1\"\0\x31\0u\00022\0l\0\
+        b"braceexpand:hashall\0cmdhist\0/bin\0vA\0declare -x A=\"1\"\0\x31\0u\x000022\0l\0\
         open files   (-n) 1024\nfile size   (blocks, -f) unlimited\0end\0\
         errexit\0extglob:cmdhist\0/a\n:/bin\0r\0zsh\0x\0declare -fx f\n\0\
         ff\0f () \n{ \n    :\n}\n\0a-\0cd -\0end\0garbage";

@@ -38,7 +38,7 @@ pub(super) fn configured(
             continue;
         }
         let [old, read] = [before, after].map(|state| state.variables.get(name));
-        // What the shell was started with is restored before the hook runs.
+        // The environment of the shell is restored before the hook runs.
         let is_inherited = base.contains_key(OsStr::new(name));
         let before_hook = if is_inherited { old } else { read };
         let hooked = at_prompt.map_or(before_hook, |state| state.variables.get(name));

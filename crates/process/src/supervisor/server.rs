@@ -1,18 +1,19 @@
 //! The supervisor process itself. It uses neither tokio nor, but for watching what a call does to
 //! files, threads.
 //!
-//! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `shell` (that of the
-//! current call), `launch`, `direct`, `shell_command` and `leader` (starting one), `confined` (in
-//! a sandbox), `trace` (what it does to files), `this_program` (starting this program again),
+//! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `shell` (that of the current
+//! call), `launch`, `direct`, `shell_command` and `leader` (starting one), `confined` (in a
+//! sandbox), `trace` (what it does to files), `this_program` (starting this program again),
 //! `report` (what it says at its end), `terminal`, `limits` (resource limits), `tree` (the
 //! processes in its tree), `handles` (processes held by pidfd), `ladder` (ending a tree), `relay`
 //! (reading the output of survivors and jobs), `session_processes` (survivors of a session's
-//! calls), `job` (a call that outlives its host), `fallback` and `marked` (operation without a
-//! separate process).
+//! calls), `job` (a call that outlives its host), `finishing` (a shell that does), `fallback` and
+//! `marked` (operation without a separate process).
 
 mod direct;
 mod entry;
 mod fallback;
+mod finishing;
 mod handles;
 mod job;
 mod ladder;

@@ -9,8 +9,8 @@ use super::Machine;
 use super::call::{Call, quote};
 use super::redirect::Redirected;
 
-/// Limit of commands walked in one call of a function that the script does not define. Those of
-/// version managers have thousands; what is beyond the limit is not judged.
+/// Limit of commands walked in one call of a function that the script does not define. Functions of
+/// version managers have thousands of commands; those beyond the limit are not judged.
 const MAX_STEPS: u32 = 4_000;
 
 impl Machine<'_> {
@@ -65,7 +65,7 @@ impl Machine<'_> {
         out
     }
 
-    /// Follows the call of an alias; `None` if it is none.
+    /// Follows the call of an alias; `None` if the first word is not an alias.
     pub(super) fn alias(
         &mut self,
         call: &Call,

@@ -1,15 +1,13 @@
 //! The supervisor's event loop: a single poll for everything (the host's orders, the end of
 //! children, the survivors' output, the next step of a ladder), then handles what happened.
 //!
-//! Modules: `finishing` (a shell that its host's end does not end), `orders` (executes and answers
-//! orders), `survivors` (processes that a call leaves, and their owners).
+//! Modules: `orders` (executes and answers orders), `survivors` (processes that a call leaves, and
+//! their owners).
 
-mod finishing;
 mod orders;
 mod survivors;
 
-use finishing::Finishing;
-
+use super::finishing::Finishing;
 use super::job::{Job, JobProcesses, Wanted};
 use super::ladder::Ladder;
 use super::launch::Starter;
@@ -150,7 +148,10 @@ impl Server {
             self.end_what_is_wanted();
             self.look_after_besides(orphan);
             self.look_after_job(empty);
-            self.look_after_finishing();
+            let due = self.finishing.as_mut().and_then(|it| it.due(now()));
+            if let Some(grace) = due {
+                self.terminate(grace, false);
+            }
             let free = match &self.job {
                 Some(job) => job.end().is_some(),
                 None => self.host == Host::Disconnected,

@@ -1,9 +1,9 @@
 //! Executes orders and answers them.
 
-use super::finishing::Finishing;
 use super::{Host, Server, now};
 use crate::supervisor::protocol::{Detach, DirectStart, Event, Order, ShellStart, TerminalStart};
 use crate::supervisor::server::direct::launch_directly;
+use crate::supervisor::server::finishing::Finishing;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
@@ -55,7 +55,7 @@ impl Server {
                 let [limit, grace] = [limit_ms, grace_ms].map(Duration::from_millis);
                 // A thread ends with its program.
                 if matches!(self.tree, Tree::Below { .. }) {
-                    self.finishing = Some(Finishing::within(limit, grace));
+                    self.finishing = Some(Finishing::new(now() + limit, grace));
                 }
                 return None;
             }

@@ -1,7 +1,6 @@
-//! A shell that reads what a terminal's shell would read: the end of the host does not interrupt it,
-//! and daemons that it starts go on, as they would when a terminal is closed.
+//! A shell that reads what a terminal's shell would read: the end of the host does not interrupt
+//! it, and daemons that it starts go on, as they would when a terminal is closed.
 
-use super::{Server, now};
 use agent_bash_os::ProcessInfo;
 use std::time::{Duration, Instant};
 
@@ -15,36 +14,29 @@ pub(super) struct Finishing {
 }
 
 impl Finishing {
-    pub(super) fn within(limit: Duration, grace: Duration) -> Self {
+    pub(super) fn new(until: Instant, grace: Duration) -> Self {
         Self {
-            until: Some(now() + limit),
+            until: Some(until),
             grace,
             // This process leads the session of its shells.
             session: rustix::process::getpid().as_raw_pid(),
         }
     }
 
-    /// When to look after it.
+    /// When to ask [`Self::due`] next.
     pub(super) fn next(&self) -> Option<Instant> {
         self.until
+    }
+
+    /// Returns the grace period, once, when the session is to be ended.
+    pub(super) fn due(&mut self, now: Instant) -> Option<Duration> {
+        self.until.take_if(|until| *until <= now)?;
+        Some(self.grace)
     }
 
     /// The processes that have a session of their own.
     pub(super) fn daemons(&self, living: &[ProcessInfo]) -> Vec<i32> {
         let daemons = living.iter().filter(|it| it.session != self.session);
         daemons.map(|process| process.pid).collect()
-    }
-}
-
-impl Server {
-    /// Ends the session's processes once the limit is reached.
-    pub(super) fn look_after_finishing(&mut self) {
-        let Some(finishing) = &mut self.finishing else {
-            return;
-        };
-        if finishing.until.take_if(|until| *until <= now()).is_some() {
-            let grace = finishing.grace;
-            self.terminate(grace, false);
-        }
     }
 }
