@@ -19,19 +19,29 @@ pub enum Group {
     /// Accidents that cost the machine or a home: disks, modes, start-up files, processes. On by
     /// default.
     System,
-    /// Deleting the data of services: volumes, infrastructure, databases, buckets. Off by default.
+    /// Deleting the data of services: volumes, databases, queues. Off by default.
     Services,
+    /// Deleting infrastructure: clusters, machines, buckets, repositories. Off by default.
+    Cloud,
+    /// Removing packages that are not named one by one, or taking published ones back. Off by
+    /// default.
+    Packages,
+    /// Changing a machine's firewall, network, services and accounts. Off by default.
+    Machine,
 }
 
 impl Group {
     /// All groups.
-    pub const ALL: [Group; 6] = [
+    pub const ALL: [Group; 9] = [
         Group::Core,
         Group::InlineCode,
         Group::DataLoss,
         Group::RemoteCode,
         Group::System,
         Group::Services,
+        Group::Cloud,
+        Group::Packages,
+        Group::Machine,
     ];
 
     /// The group's name in settings and verdicts.
@@ -43,6 +53,9 @@ impl Group {
             Group::RemoteCode => "remote_code",
             Group::System => "system",
             Group::Services => "services",
+            Group::Cloud => "cloud",
+            Group::Packages => "packages",
+            Group::Machine => "machine",
         }
     }
 

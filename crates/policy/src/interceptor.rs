@@ -10,6 +10,7 @@
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
+use crate::syntax::CommandHost;
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::{Piece, Value};
 use crate::{Check, Finding, Script, Span, Verdict};
@@ -239,10 +240,11 @@ fn replaceable(ran: &ResolvedCommand) -> bool {
     let elsewhere = |through: &String| {
         matches!(
             through.as_str(),
-            "ssh" | "xargs" | "find" | "fd" | "parallel"
+            "ssh" | "xargs" | "find" | "fd" | "parallel" | "npx" | "bunx" | "npm" | "pnpm" | "yarn"
         )
     };
     !ran.words.is_empty()
+        && ran.host == CommandHost::Local
         && !own
         && !ran.piped
         && !ran.feeds

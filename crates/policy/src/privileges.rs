@@ -2,7 +2,7 @@
 //! were given up.
 
 use crate::attended::opens_shell;
-use agent_bash_syntax::Script;
+use agent_bash_syntax::{CommandHost, Script};
 
 /// Programs installed with a set-ID bit or a capability, so that they have more privileges than the
 /// user.
@@ -20,7 +20,8 @@ pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
             .into_iter()
             .find(|privileged| *privileged == name)
     };
-    let mut all = script.ran.iter().chain(&script.flat);
+    let all = script.ran.iter().chain(&script.flat);
+    let mut all = all.filter(|ran| ran.host == CommandHost::Local);
     let taken = all.find_map(|ran| {
         let through = ran.through.iter().find_map(|outer| is(outer));
         through.or_else(|| is(ran.name()?))

@@ -5,7 +5,6 @@
 //! the parsing.
 
 mod command_line;
-mod core_rules;
 mod data_loss;
 mod inline_code;
 mod interpreter;
@@ -41,12 +40,12 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         .filter(|rule| selection.includes(rule))
         .collect();
     let asked = &asked;
-    let scene = Scene::new(script, asked, 0);
+    let scene = Scene::new(script, rules(), asked, 0);
     let blocked = |commands: &[ResolvedCommand]| {
         commands.iter().find_map(|ran| {
             asked
                 .iter()
-                .find_map(|rule| (rule.check)(ran, &scene).map(|hit| finding(rule, hit)))
+                .find_map(|rule| rule.check(ran, &scene).map(|hit| finding(rule, hit)))
         })
     };
     if let Some(mut finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
@@ -101,7 +100,7 @@ fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>>
     }
     let mut paths = Vec::new();
     for ran in &script.ran {
-        let is_refused = |rule: &&Rule| (rule.check)(ran, scene).is_some();
+        let is_refused = |rule: &&Rule| rule.check(ran, scene).is_some();
         paths.extend(if scene.enabled.iter().any(is_refused) {
             touched_paths::of(ran, scene)?
         } else {
@@ -125,10 +124,10 @@ mod tests {
             ("git status; ls", None),
         ] {
             let script = Script::read(text, &context);
-            let scene = Scene::new(&script, rules(), 0);
+            let scene = Scene::new(&script, rules(), rules(), 0);
             for ran in &script.ran {
                 for rule in rules() {
-                    (rule.check)(ran, &scene);
+                    rule.check(ran, &scene);
                 }
             }
             assert_eq!(scene.forces_pushes.get(), forces.as_ref(), "{text}");

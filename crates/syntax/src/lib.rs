@@ -12,6 +12,7 @@
 struct Readme;
 
 pub mod ast;
+mod command_host;
 mod context;
 mod escape;
 mod expand;
@@ -28,6 +29,7 @@ mod state;
 pub mod tokens;
 pub mod value;
 
+pub use command_host::{CommandHost, Mount};
 pub use context::{Context, Dialect};
 pub use predefined::Predefined;
 pub use span::Span;

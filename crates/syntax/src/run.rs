@@ -2,7 +2,7 @@
 //!
 //! Nothing is executed: all branches are taken, loops are walked once per known value, and command
 //! output is only known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of
-//! [`ResolvedCommand`]: words resolved, wrappers looked through, nested scripts included.
+//! [`ResolvedCommand`]: words resolved, launchers looked through, nested scripts included.
 //!
 //! The walk is bounded in steps and depth. If a bound is reached, the list is `incomplete`
 //! (`Machine::incomplete`), and callers fall back to scanning the raw text.
@@ -15,8 +15,10 @@ mod directory;
 mod fetch;
 mod filtered;
 mod launch;
+mod launcher;
 mod list;
 mod memory;
+mod option_commands;
 mod output;
 mod path;
 mod predefined;
@@ -26,23 +28,23 @@ mod resolved_command;
 mod simple;
 mod text;
 mod traps;
-mod wrapper;
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::ast::List;
+use super::command_host::CommandHost;
 use super::reader::MAX_NODES;
 use super::state::{MAX_SLOTS, ShellState, Slot, Var};
 use super::value::Value;
 use crate::{Context, Span};
 
 pub use launch::{Invocation, shell_name};
+pub(super) use launcher::is_assignment;
 pub use path::lexical;
 use remembered::Memory;
 pub use resolved_command::{Field, Redirection, ResolvedCommand};
-pub(super) use wrapper::is_assignment;
 
 /// Limit of commands walked: loops, functions and nested scripts all count.
 const MAX_STEPS: u32 = 25_000;
@@ -150,6 +152,7 @@ impl<'c> Machine<'c> {
             feeds: false,
             cwd: st.cwd.clone(),
             otherwise: None,
+            host: CommandHost::Local,
             home: st.home().map(Rc::from),
             through: Vec::new(),
             span: Span {

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::ast::Command;
+use super::command_host::CommandHost;
 use super::value::{Value, Why};
 
 /// The value of a variable on one path through the script.
@@ -44,17 +45,21 @@ pub(crate) struct ShellState {
     pub(crate) cwd: Option<Rc<str>>,
     /// The working directory if an unchecked `cd` has failed.
     pub(crate) otherwise: Option<Rc<str>>,
+    /// The machine or container that commands run in.
+    pub(crate) host: CommandHost,
     /// `set -e`: nothing runs after a failed `cd`.
     pub(crate) exits_on_error: bool,
     pub(crate) previous: Option<Rc<str>>,
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
-    /// Names bound to another path with `hash -p`.
+    /// Names bound to another path with `hash -p`; behind `git `, the text of an alias of git.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// Aliases that the script has set, or removed (`None`).
     pub(crate) aliases: Rc<BTreeMap<String, Option<String>>>,
     /// Whether aliases are expanded.
     pub(crate) expands_aliases: bool,
+    /// Names that refer to another variable (`declare -n`).
+    pub(crate) namerefs: Rc<BTreeMap<String, String>>,
     /// `$1`, `$2`, …; `None` if unknown.
     pub(crate) positional: Option<Rc<Vec<Value>>>,
     /// Stdin, if the script itself provides it.
@@ -89,6 +94,7 @@ impl ShellState {
             exported: Rc::new(ENVIRONMENT_VARIABLES.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
             otherwise: None,
+            host: CommandHost::default(),
             exits_on_error: false,
             previous: None,
             pushed: Rc::default(),
@@ -96,6 +102,7 @@ impl ShellState {
             hashed: Rc::default(),
             aliases: Rc::default(),
             expands_aliases: false,
+            namerefs: Rc::default(),
             positional: None,
             stdin: None,
             files: Rc::default(),
@@ -105,7 +112,12 @@ impl ShellState {
 
     /// The possible values of a variable; `None` if nothing is known about it.
     pub(crate) fn var(&self, name: &str) -> Option<&Rc<Var>> {
-        self.vars.get(name)
+        self.vars.get(self.referent(name))
+    }
+
+    /// The variable that a name refers to.
+    fn referent<'n>(&'n self, name: &'n str) -> &'n str {
+        self.namerefs.get(name).map_or(name, String::as_str)
     }
 
     /// The initial state of a shell started from here: only exported variables are kept.
@@ -149,6 +161,8 @@ impl ShellState {
     }
 
     fn put(&mut self, name: &str, slots: Var) {
+        let referent = self.namerefs.get(name).cloned();
+        let name = referent.as_deref().unwrap_or(name);
         let vars = Rc::make_mut(&mut self.vars);
         match vars.get_mut(name) {
             Some(there) => *there = Rc::new(slots),
@@ -208,6 +222,7 @@ impl ShellState {
         merge(&mut joined.hashed, &other.hashed);
         merge(&mut joined.aliases, &other.aliases);
         joined.expands_aliases |= other.expands_aliases;
+        merge(&mut joined.namerefs, &other.namerefs);
         merge(&mut joined.files, &other.files);
         if joined.positional != other.positional {
             joined.positional = None;

@@ -9,6 +9,8 @@ use std::fmt;
 pub enum Why {
     /// A variable that this script never sets.
     Variable(String),
+    /// A variable without which bash stops (`${NAME:?}`).
+    Required(String),
     /// The output of a command.
     Output,
     /// Names of tracked files.
@@ -37,7 +39,7 @@ impl Why {
 impl fmt::Display for Why {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Variable(name) => write!(out, "the value of ${name}"),
+            Why::Variable(name) | Why::Required(name) => write!(out, "the value of ${name}"),
             Why::Output => out.write_str("the output of a command"),
             Why::Tracked => out.write_str("the names of tracked files"),
             Why::Fetched => out.write_str("what was downloaded or decoded"),
@@ -388,7 +390,7 @@ impl fmt::Display for Value {
             match piece {
                 Piece::Text(text) | Piece::Glob(text) => out.write_str(text)?,
                 Piece::Unknown {
-                    why: Why::Variable(name),
+                    why: Why::Variable(name) | Why::Required(name),
                     ..
                 } => write!(out, "${name}")?,
                 Piece::Unknown { why, .. } => write!(out, "<{why}>")?,

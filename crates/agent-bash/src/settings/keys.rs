@@ -85,7 +85,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safety.groups",
-        doc: "Groups of safety rules that apply: core, inline_code, system (on by default), data_loss, remote_code, services.",
+        doc: "Groups of safety rules that apply: core, inline_code, system (on by default), data_loss, remote_code, services, cloud, packages, machine.",
         form: Form::List,
         set: |s, v| {
             let groups: Result<BTreeSet<Group>, _> = list(v)?.iter().map(|n| n.parse()).collect();

@@ -1,10 +1,12 @@
 //! Command-line matching for table-driven rules: options, and subcommands in order.
 
-use super::rule::{Hit, is_git};
+use super::path::{Location, PathBase};
 use crate::syntax::git::Git;
+use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
+use crate::syntax::value::{Piece, Why};
 
-/// True if an option is given: `-x` alone or in a cluster, `--long` with or without a value or
+/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or
 /// abbreviated; anything else (`-delete`, `mklabel`) must be a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
     arguments
@@ -12,9 +14,11 @@ pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
         .any(|field| is_option(field.value.prefix(), option))
 }
 
-/// True if any of several options is given.
-pub(super) fn has_any(arguments: &[Field], options: &[&str]) -> bool {
-    options.iter().any(|option| has_option(arguments, option))
+/// Returns true if any of several options is given.
+pub(super) fn has_any(arguments: &[Field], options: &[impl AsRef<str>]) -> bool {
+    options
+        .iter()
+        .any(|option| has_option(arguments, option.as_ref()))
 }
 
 /// Minimum length of an abbreviated long option.
@@ -22,6 +26,9 @@ const MIN_ABBREVIATION_BYTES: usize = "--rec".len();
 
 fn is_option(text: &str, option: &str) -> bool {
     let name = text.split('=').next().unwrap_or(text);
+    if option.contains('*') {
+        return pattern::matches(option, text);
+    }
     if option.contains('=') {
         return text == option;
     }
@@ -42,93 +49,139 @@ fn is_option(text: &str, option: &str) -> bool {
     }
 }
 
-/// An action of a program.
-#[derive(Debug)]
-pub(super) struct Deed {
+/// An action of a program: a row of a rule, or of a user's rule.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Action {
     /// The programs.
-    pub(super) programs: &'static [&'static str],
+    pub(super) programs: Vec<String>,
     /// The subcommands, in order; `a|b` means either.
-    pub(super) words: &'static [&'static str],
-    /// If not empty, one of these must be given: options, or words after the subcommands.
-    pub(super) with: &'static [&'static str],
-    /// With one of these words, the action does not take place.
-    pub(super) without: &'static [&'static str],
+    pub(super) words: Vec<String>,
+    /// Whether the subcommand may stand behind other words.
+    pub(super) is_anywhere: bool,
+    /// Of each list that is not empty, one must be present: options, or words.
+    pub(super) with: [Vec<String>; 2],
+    /// With one of these the action does not take place.
+    pub(super) without: Vec<String>,
+    /// If not empty, what the first operand must be.
+    pub(super) first: Vec<String>,
+    /// If not empty, what one of the operands must be.
+    pub(super) operands: Vec<String>,
+    /// Whether an operand must be the output of a command.
+    pub(super) is_computed: bool,
+    /// Whether an operand must be a block device.
+    pub(super) is_on_device: bool,
 }
 
 /// Options with which most programs do nothing.
-pub(super) const HARMLESS_OPTIONS: [&str; 5] =
-    ["--help", "-help", "--dry-run", "--dryrun", "--version"];
+pub(super) const HARMLESS_OPTIONS: [&str; 4] = ["--help", "-help", "--dry-run", "--dryrun"];
 
-impl Deed {
-    /// Returns an entry: these programs perform these actions at these subcommands.
-    pub(super) const fn of(
-        programs: &'static [&'static str],
-        words: &'static [&'static str],
-    ) -> Deed {
-        Deed {
-            programs,
-            words,
-            with: &[],
-            without: &[],
+impl Action {
+    /// Parses a row: `PROGRAMS / SUBCOMMANDS ; KEY VALUE ; …`; with it, its example.
+    pub(super) fn of(row: &str) -> (Action, &str) {
+        let words = |text: &str| text.split_whitespace().map(ToOwned::to_owned).collect();
+        let mut fields = row.split(" ; ");
+        let names = fields.next().unwrap_or_default();
+        let (programs, subcommands) = names.split_once(" / ").unwrap_or((names, ""));
+        let mut action = Action {
+            programs: words(programs),
+            words: words(subcommands),
+            ..Action::default()
+        };
+        let mut example = "";
+        for field in fields {
+            let (key, value) = field.split_once(' ').unwrap_or((field, ""));
+            match key {
+                "with" => action.with[0] = words(value),
+                "with2" => action.with[1] = words(value),
+                "without" => action.without = words(value),
+                "first" => action.first = words(value),
+                "operands" => action.operands = words(value),
+                "anywhere" => action.is_anywhere = true,
+                "computed" => action.is_computed = true,
+                "device" => action.is_on_device = true,
+                "try" => example = value,
+                _ => {}
+            }
         }
+        (action, example)
     }
 
-    /// Requires one of these options.
-    pub(super) const fn with(self, with: &'static [&'static str]) -> Deed {
-        Deed { with, ..self }
+    /// Whether the command does this.
+    pub(super) fn is_done(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> bool {
+        self.found(ran, base).is_some()
     }
 
-    /// Requires that none of these options is given.
-    pub(super) const fn without(self, without: &'static [&'static str]) -> Deed {
-        Deed { without, ..self }
-    }
-
-    /// The words after the subcommands, if the command does this.
-    fn done<'r>(&self, name: &str, arguments: &'r [Field]) -> Option<&'r [Field]> {
-        if !self.programs.contains(&name) {
+    fn found(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> Option<()> {
+        let arguments = ran.arguments();
+        let behind = if self.programs.iter().any(|name| name == "git") {
+            // Its global options are known.
+            let git = Git::read(&ran.words);
+            let (first, rest) = self.words.split_first()?;
+            is_one_of(git.subcommand()?, first).then_some(())?;
+            behind(git.arguments, rest, false)?
+        } else {
+            behind(arguments, &self.words, self.is_anywhere)?
+        };
+        let end = |field: &Field| field.value.literal() == Some("--");
+        let options = arguments.split(end).next().unwrap_or_default();
+        let mut needed = self.with.iter().filter(|with| !with.is_empty());
+        let is_meant = needed.all(|with| has_any(options, with));
+        let asks_version = self.words.is_empty() && has_option(options, "--version");
+        if !is_meant
+            || asks_version
+            || has_any(options, &HARMLESS_OPTIONS)
+            || has_any(options, &self.without)
+        {
             return None;
         }
-        let behind = behind(arguments, self.words)?;
-        let end = arguments
-            .iter()
-            .position(|field| field.value.literal() == Some("--"));
-        let arguments = &arguments[..end.unwrap_or(arguments.len())];
-        let wanted = self.with.is_empty() || has_any(arguments, self.with);
-        let spared = has_any(arguments, &HARMLESS_OPTIONS) || has_any(arguments, self.without);
-        (wanted && !spared).then_some(behind)
+        let is_operand = |field: &&Field| !field.value.prefix().starts_with('-');
+        let matches = |field: &Field, patterns: &[String]| {
+            let text = field.value.script();
+            patterns
+                .iter()
+                .any(|pattern| pattern::matches(pattern, &text))
+        };
+        let mut operands = behind.iter().filter(is_operand);
+        let first = operands.clone().next();
+        let is_first = self.first.is_empty() || matches(first?, &self.first);
+        let is_named = self.operands.is_empty()
+            || operands.clone().any(|field| matches(field, &self.operands));
+        let is_computed = || !ran.dormant && operands.clone().any(|field| is_output(field, ran));
+        let on_device = |field: &Field| {
+            Location::of(&field.value, base).is_some_and(|location| location.is_block_device())
+        };
+        let holds = is_first
+            && is_named
+            && (!self.is_computed || is_computed())
+            && (!self.is_on_device || operands.any(on_device));
+        holds.then_some(())
     }
 }
 
-/// The first of these actions that the command performs, and the words after its subcommands.
-pub(super) fn deed<'d, 'r>(
-    deeds: &'d [Deed],
-    ran: &'r ResolvedCommand,
-) -> Option<(&'d Deed, &'r [Field])> {
-    let name = ran.name().filter(|_| !ran.is_function)?;
-    deeds
-        .iter()
-        .find_map(|deed| Some((deed, deed.done(name, ran.arguments())?)))
+/// Whether an operand is the output of a command, which may be any number of names.
+fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
+    let value = &field.value;
+    let by_xargs = ran.through.last().is_some_and(|program| program == "xargs");
+    let is_variable = matches!(
+        value.pieces(),
+        [Piece::Unknown {
+            why: Why::Variable(_),
+            ..
+        }]
+    );
+    value.prefix().is_empty()
+        && (value.may_split() && !is_variable || by_xargs && value.has_unknown())
 }
 
-/// Returns the hit if the command performs one of these actions.
-pub(super) fn found(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
-    deed(deeds, ran).map(|_| Hit::on(ran, ran.arguments()))
-}
-
-/// Finds an action of git, whose programs are git's subcommands.
-pub(super) fn found_of_git(deeds: &[Deed], ran: &ResolvedCommand) -> Option<Hit> {
-    is_git(ran)?;
-    let git = Git::read(&ran.words);
-    let name = git.subcommand()?;
-    let done = deeds
-        .iter()
-        .any(|deed| deed.done(name, git.arguments).is_some());
-    done.then(|| Hit::on(ran, git.arguments))
+/// Whether a word is one of `a|b|c`, in which `*` stands for any text.
+fn is_one_of(word: &str, alternatives: &str) -> bool {
+    let mut all = alternatives.split('|');
+    all.any(|one| one == word || one.contains('*') && pattern::matches(one, word))
 }
 
 /// The arguments after these subcommands. Options may stand between them, and a word after an
 /// option may be its value.
-fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
+fn behind<'f>(arguments: &'f [Field], words: &[String], anywhere: bool) -> Option<&'f [Field]> {
     let mut wanted = words.iter();
     let Some(mut next) = wanted.next() else {
         return Some(arguments);
@@ -139,7 +192,7 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
         if field
             .value
             .literal()
-            .is_some_and(|text| next.split('|').any(|word| word == text))
+            .is_some_and(|text| !text.starts_with('-') && is_one_of(text, next))
         {
             after_option = false;
             match wanted.next() {
@@ -148,7 +201,7 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
             }
         } else if text.len() > 1 && text.starts_with(['-', '+']) {
             after_option = !text.contains('=');
-        } else if !std::mem::take(&mut after_option) {
+        } else if !std::mem::take(&mut after_option) && !anywhere {
             return None;
         }
     }
@@ -176,36 +229,49 @@ mod tests {
             ("-auto-approve", "-a", false),
             ("a", "-a", false),
             ("mklabel", "mklabel", true),
+            ("-sXDELETE", "-*XDELETE", true),
         ] {
             assert_eq!(is_option(text, option), expect, "{text} {option}");
         }
     }
 
     #[test]
-    fn a_deed_is_told_by_its_subcommands() {
-        let deed = Deed {
-            programs: &["tool"],
-            words: &["volume|vol", "rm"],
-            with: &["-f", "--force"],
-            without: &["--keep"],
-        };
+    fn an_action_is_known_by_its_subcommands_options_and_operands() {
+        let plain = "tool / volume|vol rm ; with -f --force ; without --keep";
         let context = Context::new("/w");
-        for (text, expect) in [
-            ("tool volume rm -f x", true),
-            ("tool vol rm --force x", true),
-            ("tool -H there --x=y volume rm -f x", true),
-            ("tool volume -f rm x", true),
-            ("tool volume rm x", false),
-            ("tool volume rm -f --keep x", false),
-            ("tool volume rm -f --dry-run x", false),
-            ("tool run volume rm -f", false),
-            ("tool volume ls rm -f", false),
-            ("other volume rm -f", false),
+        for (row, text, expect) in [
+            (plain, "tool volume rm -f x", true),
+            (plain, "tool vol rm --force x", true),
+            (plain, "tool -H there --x=y volume rm -f x", true),
+            (plain, "tool volume -f rm x", true),
+            (plain, "tool volume rm x", false),
+            (plain, "tool volume rm -f --keep x", false),
+            (plain, "tool volume rm -f --dry-run x", false),
+            (plain, "tool run volume rm -f", false),
+            (plain, "tool volume ls rm -f", false),
+            ("tool / rm ; anywhere", "tool volume x rm", true),
+            ("tool / rm ; first ns*", "tool rm -n x ns/a", false),
+            ("tool / rm ; first ns*", "tool rm ns/a", true),
+            (
+                "tool / rm ; operands *:9200*", "tool rm http://a:9200/x", true,
+            ),
+            ("tool / rm ; computed", "tool rm $(tool ls)", true),
+            ("tool / rm ; computed", "tool rm \"$NAME\"", false),
+            ("tool / rm ; computed", "tool ls | xargs tool rm", true),
+            ("tool ; device", "tool /dev/sda", true),
+            ("tool ; device", "tool disk.img", false),
         ] {
             let script = Script::read(text, &context);
-            let ran = &script.ran[0];
-            let done = deed.done(ran.name().unwrap(), ran.arguments()).is_some();
-            assert_eq!(done, expect, "{text}");
+            let (action, _) = Action::of(row);
+            let base = PathBase {
+                cwd: None,
+                base: "/w",
+                home: None,
+                host: &crate::syntax::CommandHost::Local,
+            };
+            let mut tools = script.ran.iter().filter(|ran| ran.name() == Some("tool"));
+            let is_done = tools.any(|ran| action.is_done(ran, &base));
+            assert_eq!(is_done, expect, "{row}: {text}");
         }
     }
 }

@@ -1,10 +1,4 @@
-//! Group `data_loss`: git commands that discard work. Off by default.
+//! Group `data_loss`: what data cannot say of git commands that discard work. Off by default.
 
-pub(super) mod branch;
-pub(super) mod clean;
 pub(super) mod discard;
 mod plumbing;
-pub(super) mod push_delete;
-pub(super) mod reflog;
-pub(super) mod reset;
-pub(super) mod stash;

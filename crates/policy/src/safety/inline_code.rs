@@ -10,9 +10,8 @@ mod tokens;
 
 use std::collections::HashSet;
 
-use super::core_rules::CORE_RULES;
 use super::interpreter::{self, Language};
-use super::path::danger;
+use super::path::{Danger, danger};
 use super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::pattern::push_globbed;
@@ -21,53 +20,25 @@ use crate::syntax::value::Value;
 use crate::{Context, Dialect, Script};
 use calls::Call;
 
-pub(super) static RULE: Rule = Rule {
-    id: "no_dangerous_inline_code",
-    group: Group::InlineCode,
-    summary: "What the core rules forbid, inside `python -c`, `perl -e`, `ruby -e`, `node -e`, `awk`, `sed`, a makefile on standard input, and the like; also `shutil.rmtree('/')`.",
-    message: "permission denied: the program on this command line would run a command that is not allowed (blind git add, forced push, or removal of critical data)",
-    suggestion: "do it step by step with plain commands that name the files",
-    fires: &[
-        "python3 -c 'import os;os.system(\"rm -rf /\")'",
-        "python3 -c 'import shutil; shutil.rmtree(\"/\")'",
-        "python -c 'import subprocess as s; s.run([\"rm\", \"-rf\", \"/\"])'",
-        "python3 - <<'E'\nimport os\nos.system('git push -f')\nE",
-        "perl -e 'system(\"rm -rf /\")'",
-        "perl -e '`rm -rf /`'",
-        "ruby -e 'FileUtils.rm_rf(\"/\")'",
-        "node -e 'require(\"child_process\").execSync(\"git add -A\")'",
-        "node -e 'fs.rmSync(\"/\", {recursive: true})'",
-        "awk 'BEGIN{system(\"rm -rf /\")}'",
-        "sed -n '1e rm -rf /' /etc/hosts",
-        "printf 'all:\\n\\trm -rf /\\n' | make -f -",
-    ],
-    spares: &[
-        "python3 -c 'print(\"rm -rf /\")'",
-        "python3 -c 'import os; os.system(\"ls\")'",
-        "python3 -c 'import shutil; shutil.rmtree(\"build\")'",
-        "perl -ne 'print if /rm -rf/' f",
-        "awk '/rm -rf/ {print}' f",
-        "sed 's/rm -rf/trash/' f",
-        "node -e 'console.log(\"git push -f\")'",
-        "printf 'all:\\n\\techo hi\\n' | make -f -",
-    ],
-    check,
-};
-
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     if scene.depth >= MAX_DEPTH {
         return None;
     }
     let judged = |call: &Call| match call {
         Call::Script(text) => forbids(text, ran, scene),
-        Call::Remove(path) => removes(path, ran, scene),
+        Call::Remove(path) => removes(path, ran, scene).is_some(),
+        // Of these, a test may select some.
+        Call::RemoveEach(path) => matches!(
+            removes(path, ran, scene),
+            Some(Danger::Root | Danger::TopLevel | Danger::Home)
+        ),
     };
     let call = together(everything(ran)).into_iter().find(judged)?;
     let mut hit = Hit::on(ran, []);
-    let (Call::Script(text) | Call::Remove(text)) = call;
+    let (Call::Script(text) | Call::Remove(text) | Call::RemoveEach(text)) = call;
     hit.words.push(text);
     Some(hit)
 }
@@ -109,7 +80,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
                 text.push_str(script);
                 text.push('\n');
             }
-            Call::Remove(_) => calls.push(call),
+            Call::Remove(_) | Call::RemoveEach(_) => calls.push(call),
         }
     }
     if !text.is_empty() {
@@ -118,19 +89,14 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// True if a shell text is forbidden by the core rules, by this rule again, or by other enabled
+/// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled
 /// rules.
 fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
-    let others = scene
-        .enabled
-        .iter()
-        .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
-        .copied();
-    let rules: Vec<&Rule> = CORE_RULES
-        .into_iter()
-        .chain([&RULE])
-        .chain(others)
-        .collect();
+    let is_checked = |rule: &&&Rule| {
+        let is_on = || scene.enabled.iter().any(|other| other.id == rule.id);
+        matches!(rule.group, Group::Core | Group::InlineCode) || is_on()
+    };
+    let rules: Vec<&Rule> = scene.rules.iter().filter(is_checked).copied().collect();
     let context = Context {
         cwd: ran
             .cwd
@@ -142,15 +108,15 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
         ..Context::new("/")
     };
     let script = Script::read(text, &context);
-    let inner = Scene::new(&script, scene.enabled, scene.depth + 1);
+    let inner = Scene::new(&script, scene.rules, scene.enabled, scene.depth + 1);
     script.ran.iter().any(|ran| {
         // An unknown part was built by the program; only literal words count.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());
-        known && rules.iter().any(|rule| (rule.check)(ran, &inner).is_some())
+        known && rules.iter().any(|rule| rule.check(ran, &inner).is_some())
     })
 }
 
-fn removes(path: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
+fn removes(path: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Danger> {
     let place = scene.path_base(ran);
     let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
     let path = match (below_home, &ran.home) {
@@ -159,5 +125,5 @@ fn removes(path: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
     };
     let mut value = Value::default();
     push_globbed(&mut value, &path);
-    danger(&value, &place).is_some()
+    danger(&value, &place)
 }

@@ -24,6 +24,8 @@ pub(super) struct Notation {
     pub(super) comment: &'static str,
     /// True if backticks execute their contents.
     pub(super) backticks: bool,
+    /// Whether a string behind or in front of `|` is executed.
+    pub(super) pipes: bool,
 }
 
 // Named after the first of the languages with this notation.
@@ -33,8 +35,18 @@ const JAVASCRIPT: Language = calling("//", false);
 const PHP: Language = calling("//", true);
 const LUA: Language = calling("--", false);
 
+const AWK: Language = Language::Calls(Notation {
+    comment: "#",
+    backticks: false,
+    pipes: true,
+});
+
 const fn calling(comment: &'static str, backticks: bool) -> Language {
-    Language::Calls(Notation { comment, backticks })
+    Language::Calls(Notation {
+        comment,
+        backticks,
+        pipes: false,
+    })
 }
 
 /// The place of the code that a command executes.
@@ -114,7 +126,7 @@ const fn row(
 
 // One row per interpreter: names, language, options, first operand, whether standard input is read.
 #[rustfmt::skip]
-static INTERPRETERS: [Interpreter; 15] = [
+static INTERPRETERS: [Interpreter; 17] = [
     row(&["python", "pypy", "ipython"], PYTHON,
         &[("-c", Says), ("-m", Other), ("-W", Takes), ("-X", Takes), ("-Q", Takes)], Operand::File, true),
     row(&["perl"], PERL, &[("-e", Says), ("-E", Says), ("-M", Takes), ("-m", Takes), ("-I", Takes)],
@@ -134,15 +146,18 @@ static INTERPRETERS: [Interpreter; 15] = [
     row(&["lua", "luajit"], LUA, &[("-e", Says), ("-l", Takes)], Operand::File, true),
     row(&["Rscript", "R", "julia", "osascript"], PYTHON,
         &[("-e", Says), ("-E", Says), ("--eval", Says)], Operand::File, true),
-    row(&["pwsh", "powershell"], Language::Shell,
+    row(&["elixir", "erl", "guile", "racket", "ghc", "scala", "groovy", "bb", "clojure", "clj", "nim"], LUA,
+        &[("-e", Says), ("-c", Says), ("-eval", Says), ("--eval", Says)], Operand::File, true),
+    row(&["crystal", "raku"], PERL, &[("-e", Says), ("eval", Says)], Operand::File, true),
+    row(&["pwsh", "powershell", "pwsh.exe", "powershell.exe"], Language::Shell,
         &[("-c", Says), ("-Command", Says), ("-command", Says), ("-f", Other)], Operand::File, true),
-    row(&["awk", "gawk", "mawk", "nawk"], PYTHON,
+    row(&["awk", "gawk", "mawk", "nawk", "goawk"], AWK,
         &[("-f", InFile), ("--file", InFile), ("-v", Takes), ("-F", Takes)], Operand::Code, false),
     row(&["sed", "gsed"], Language::Sed,
         &[("-e", Says), ("--expression", Says), ("-f", InFile), ("--file", InFile), ("-l", Takes)],
         Operand::Code, false),
     row(&["make", "gmake"], Language::Make,
-        &[("-f", InFile), ("--file", InFile), ("--makefile", InFile), ("-C", Takes)], Operand::Data, false),
+        &[("-f", InFile), ("--file", InFile), ("--makefile", InFile), ("-C", Takes), ("--eval", Says), ("-E", Says)], Operand::Data, false),
     row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], Operand::File, false),
 ];
 

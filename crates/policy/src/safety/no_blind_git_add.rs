@@ -2,58 +2,10 @@
 
 use std::path::Path;
 
-use super::rule::{Hit, Rule, Scene, is_git};
-use crate::Group;
+use super::rule::{Hit, Scene, is_git};
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, ResolvedCommand, lexical};
 use crate::syntax::value::{Piece, Value, Why};
-
-pub(super) static RULE: Rule = Rule {
-    id: "no_blind_git_add",
-    group: Group::Core,
-    summary: "Staging files that are not named: `git add -A`, `--all`, `.`, `*`, `:/`, an exclude-only pathspec, a computed list, `--pathspec-from-file`, and `git update-index --add --stdin`.",
-    message: "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
-    suggestion: "name the files, for example `git add src/lib.rs`; `git add -u` stages what is tracked",
-    fires: &[
-        "git add -A",
-        "git add .",
-        "git add --all",
-        "git add *",
-        "git add --al",
-        "git -C sub add -fA",
-        "git add ':/'",
-        "git add ':!x'",
-        "git stage .",
-        "git add $(git ls-files -o)",
-        "git add -N .",
-        "ls | xargs git add",
-        "git ls-files -o | xargs git add",
-        "git add $FILES",
-        "grep -rl x . | xargs git add",
-        "grep -rl -e x . src | xargs git add",
-        "grep -rl x | xargs git add",
-        "grep -l x * | xargs git add",
-        "grep -l x $FILES | xargs git add",
-    ],
-    spares: &[
-        "git add src/lib.rs",
-        "git add -A src",
-        "git add '*.txt'",
-        "git add -u",
-        "git add \"$FILE\"",
-        "while read -r f; do git add \"$f\"; done",
-        "git ls-files -m | xargs git add",
-        "git diff --name-only -z | xargs -0 git add --",
-        "grep -l TODO src/*.c | xargs git add",
-        "grep -rlZ --include='*.py' oldname src | xargs -0 git add --",
-        "git add -p .",
-        "git add -n .",
-        "git add .gitignore ./a",
-        "git commit -am x",
-        "git commit -m 'git add -A'",
-    ],
-    check,
-};
 
 /// The message for a computed list.
 const COMPUTED_MESSAGE: (&str, &str) = (
@@ -72,7 +24,7 @@ const ADD_OPTIONS: Options = Options {
     ],
 };
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let known = is_git(ran)?;
     let git = Git::read(&ran.words);
     let base = scene.context.cwd.to_string_lossy();
@@ -231,7 +183,7 @@ fn is_named(spec: &Value) -> bool {
             },
         ] => true,
         [Piece::Unknown { why, splits: false }] => match why {
-            Why::Variable(name) => !matches!(name.as_str(), "@" | "*"),
+            Why::Variable(name) | Why::Required(name) => !matches!(name.as_str(), "@" | "*"),
             why => *why == Why::Input,
         },
         _ => false,

@@ -1,81 +1,11 @@
 //! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
 
-use super::path::{Danger, PathBase, danger};
-use super::rule::{Hit, Rule, Scene};
-use crate::Group;
+use super::command_line::has_any;
+use super::path::{Danger, Location, PathBase, danger};
+use super::rule::{Hit, Scene};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::{Piece, Value, Why};
-
-pub(super) static RULE: Rule = Rule {
-    id: "no_dangerous_rm",
-    group: Group::Core,
-    summary: "Recursive removal of the root, a top-level directory, a home, the working directory or one around it, a `.git`, a glob directly under one of these, or an operand that cannot be known and could be one; by `rm -r`, `find -delete`, `find -exec rm` and `find | xargs rm`.",
-    message: "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
-    suggestion: "name the directory to remove, for example `rm -rf ./build`",
-    fires: &[
-        "rm -rf /",
-        "rm -rf ~",
-        "rm -r -f \"$HOME\"",
-        "rm --recursive .git",
-        "rm -rf *",
-        "rm -rf \"$UNKNOWN\"",
-        "rm -rf \"$UNKNOWN\"/*",
-        "cd / && rm -rf *",
-        "cd build; rm -rf *",
-        "cd build || true; rm -rf *",
-        "cd build && make; rm -rf *",
-        "rm -rf .git/objects",
-        "find . -delete",
-        "find ~ -type f -delete",
-        "find ~ -type f -exec rm {} +",
-        "find ~ -type f -print0 | xargs -0 rm -f",
-        "find . -mtime +7 -delete",
-        "find /tmp -type f -delete",
-        "sudo rm -rf /usr/..",
-        "trap 'rm -rf \"$d\"' EXIT; cd src",
-        "trap 'rm -rf \"$d\"' EXIT; d=/",
-        "trap 'rm -rf \"$d\"' ERR; a; d=x",
-        "rm -rf .??*",
-        "cd build && rm -rf ./* .gi?",
-        "find . -type l -delete",
-        "find . -size +0 -delete",
-        "grep -rl x . | xargs rm -rf",
-    ],
-    spares: &[
-        "rm -rf node_modules",
-        "rm -rf ./build/*",
-        "rm -rf \"$UNKNOWN/build\"",
-        "rm file",
-        "cd build && rm -rf *",
-        "cd build || exit 1; rm -rf *",
-        "set -e; cd build; rm -rf *",
-        "mkdir -p build; cd build; rm -rf *",
-        "if cd build; then rm -rf *; fi",
-        "cd build; rm -rf out",
-        "git clone https://x.example/y /tmp/t && cd /tmp/t && rm -rf .git",
-        "git clone --depth 1 https://x.example/y.git && rm -rf y/.git",
-        "find . | grep -E '(__pycache__|\\.pyc$)' | xargs rm -rf",
-        "find . -name '*.pyc' -delete",
-        "find build -delete",
-        "find . -name '*.pyc' -exec rm {} +",
-        "find . -name '*.pyc' | xargs rm -f",
-        "find ~ -size 0 -exec rm {} +",
-        "find . -xtype l -delete",
-        "find -L . -type l -delete",
-        "find . -size 0 -delete",
-        "rm -rf build/* build/.??*",
-        "cd /tmp/x && rm -rf ./* .[!.]*",
-        "grep -lr temp out/ | xargs rm -rf",
-        "find /tmp -mtime +7 -delete",
-        "trap 'rm -rf \"$d\"' EXIT; d=$(mktemp -d); make",
-        "end() { [ -n \"$d\" ] && rm -rf \"$d\"; }; trap end EXIT INT; d=$(mktemp -d); exit 0",
-        "f() { local d; d=$(mktemp -d); trap 'rm -rf \"$d\"' EXIT; }; f",
-        "echo 'rm -rf /'",
-        "git rm -r --cached .",
-    ],
-    check,
-};
 
 /// The message for a computed list.
 const COMPUTED_MESSAGE: (&str, &str) = (
@@ -87,7 +17,7 @@ const COMPUTED_MESSAGE: (&str, &str) = (
 fn is_computed(operand: &Value) -> bool {
     matches!(
         operand.pieces(),
-        [Piece::Unknown { why, .. }] if !matches!(why, Why::Variable(_))
+        [Piece::Unknown { why, .. }] if !matches!(why, Why::Variable(_) | Why::Required(_))
     )
 }
 
@@ -97,18 +27,35 @@ const LONG_OPTIONS: [&str; 8] = [
     "dir", "verbose",
 ];
 
-/// Returns the starting points of unrestricted searches whose results reach the command by a pipe
-/// or a substitution. A starting point stands for each file below it.
+/// Other programs that remove their operands: the option that makes them, and how many operands at
+/// the beginning and the end stay.
+const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
+    (&["trash", "trash-put", "rmtrash", "gtrash"], &[], 0, 0),
+    (
+        &["gio", "kioclient", "kioclient5"],
+        &["trash", "remove"],
+        0,
+        0,
+    ),
+    (&["zip"], &["-m", "--move"], 1, 0),
+    (&["tar", "gtar", "bsdtar"], &["--remove-files"], 0, 0),
+    (&["rsync"], &["--remove-source-files"], 0, 1),
+    (&["7z", "7za", "7zz"], &["-sdel"], 2, 0),
+];
+
+/// Returns the starting points of unrestricted searches whose results reach the command by an
+/// option, a pipe or a substitution. A starting point stands for each file below it.
 fn whole_trees<'s>(scene: &'s Scene<'_>) -> &'s [Value] {
     scene.whole_trees.get_or_init(|| {
         let searches = scene
             .all
             .iter()
-            .filter(|ran| ran.feeds && matches!(ran.name(), Some("find" | "gfind" | "bfs")));
+            .filter(|ran| matches!(ran.name(), Some("find" | "gfind" | "bfs")))
+            .map(|ran| (ran.feeds, Search::read(&ran.words)));
         searches
-            .map(|ran| Search::read(&ran.words))
-            .filter(|search| !search.is_narrowed)
-            .flat_map(|search| search.found)
+            .filter(|(feeds, search)| *feeds || !search.commands.is_empty())
+            .filter(|(_, search)| !search.is_narrowed)
+            .flat_map(|(_, search)| search.found)
             .collect()
     })
 }
@@ -118,6 +65,8 @@ struct Removal<'r> {
     recursive: bool,
     /// An unquoted unknown word may expand to options.
     maybe_recursive: bool,
+    /// The user is asked about each file.
+    asks: bool,
     operands: Vec<&'r Field>,
 }
 
@@ -125,6 +74,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
     let mut out = Removal {
         recursive: false,
         maybe_recursive: false,
+        asks: false,
         operands: Vec::new(),
     };
     let mut options = true;
@@ -143,6 +93,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
             out.recursive |= matching.next() == Some(&"recursive") && matching.next().is_none();
         } else if options && text.len() > 1 && text.starts_with('-') {
             out.recursive |= text.contains(['r', 'R']);
+            out.asks |= text.contains(['i', 'I']);
             out.maybe_recursive |= field.value.has_unknown();
         } else {
             out.maybe_recursive |= options && text.is_empty() && field.value.may_split();
@@ -152,7 +103,23 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
     Some(out)
 }
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+/// Whether an operand is the root, a system directory or a home, or everything in it.
+fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
+    scene.places(ran).any(|place| {
+        Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
+    })
+}
+
+/// Whether a file is one without which a repository is worthless.
+fn is_of_repository(value: &Value) -> bool {
+    let path = value.literal().unwrap_or("");
+    let within = path
+        .strip_prefix(".git/")
+        .or(path.split_once("/.git/").map(|(_, file)| file));
+    matches!(within, Some("HEAD" | "config" | "packed-refs"))
+}
+
+pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     // A clone that the script itself created contains no work of the user.
     let own = |value: &Value, place: &PathBase<'_>| {
         place.cwd == ran.cwd.as_deref() && ran.has_made(value)
@@ -167,13 +134,21 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     // operands are ignored.
     let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
     match ran.name() {
-        Some("rm" | "grm" | "srm" | "rimraf") => {
+        Some(
+            "rm" | "grm" | "srm" | "rimraf" | "del-cli" | "Remove-Item" | "remove-item" | "ri",
+        ) => {
             let removal = read(ran.arguments())?;
-            let recursive = removal.recursive || ran.name() == Some("rimraf");
+            let recursive = removal.recursive || matches!(ran.name(), Some("rimraf" | "del-cli"));
+            let by_fd = ran.through.iter().any(|program| program == "fd");
             let deletes_trees = |field: &&&Field| {
+                let is_tree = || whole_trees(scene).contains(&field.value);
+                let ends_open = matches!(field.value.pieces().last(), Some(Piece::Glob(_)));
                 recursive
-                    || !field.value.has_unknown()
-                        && (removal.maybe_recursive || whole_trees(scene).contains(&field.value))
+                    || !field.value.has_unknown() && (removal.maybe_recursive || is_tree())
+                    || ends_open
+                        && !removal.asks
+                        && (by_fd || is_landmark(&field.value, ran, scene))
+                    || is_of_repository(&field.value)
             };
             let found = removal
                 .operands
@@ -189,7 +164,11 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
             })
         }
         Some("unlink" | "shred") => {
-            let handed_over = |field: &&Field| whole_trees(scene).contains(&field.value);
+            let handed_over = |field: &&Field| {
+                let is_known = !field.value.has_unknown();
+                is_known && whole_trees(scene).contains(&field.value)
+                    || is_of_repository(&field.value)
+            };
             let mut operands = ran.arguments().iter().filter(handed_over);
             let found = operands.find(|field| dangerous(&field.value))?;
             Some(Hit::on(ran, [found]))
@@ -197,18 +176,20 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&ran.words);
             let counts = |value: &&Value| !(ran.dormant && value.has_unknown());
-            // `-exec rm {}` runs per file, so it deletes everything even without `-r`.
-            let by_rm = search.commands.iter().any(|words| {
-                let program = words.first().and_then(|field| field.value.literal());
-                let takes_it = words
-                    .iter()
-                    .any(|field| field.value.literal() == Some("{}"));
-                takes_it && matches!(program, Some("rm" | "unlink" | "shred" | "/bin/rm"))
-            });
-            let by_rm = by_rm && !search.is_narrowed;
-            let counts = |value: &&Value| counts(value) && (search.deletes || !value.has_unknown());
-            ((search.deletes || by_rm) && search.found.iter().filter(counts).any(dangerous))
+            (search.deletes && search.found.iter().filter(counts).any(dangerous))
                 .then(|| Hit::on(ran, ran.arguments()))
+        }
+        Some(name) if REMOVERS.iter().any(|remover| remover.0.contains(&name)) => {
+            let (_, options, first, last) =
+                REMOVERS.iter().find(|remover| remover.0.contains(&name))?;
+            let removal = read(ran.arguments())?;
+            if !options.is_empty() && !has_any(ran.arguments(), options) {
+                return None;
+            }
+            let to = removal.operands.len().saturating_sub(*last);
+            let mut removed = removal.operands.get(*first..to)?.iter();
+            let found = removed.find(|field| is_landmark(&field.value, ran, scene))?;
+            Some(Hit::on(ran, [*found]))
         }
         // For an unknown program: only operands that are specific to rm.
         None if ran

@@ -1,40 +1,9 @@
 //! `no_force_push`: pushes that overwrite others' commits.
 
-use super::rule::{Hit, Rule, Scene, is_git};
-use crate::Group;
+use super::rule::{Hit, Scene, is_git};
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
-
-pub(super) static RULE: Rule = Rule {
-    id: "no_force_push",
-    group: Group::Core,
-    summary: "Pushes that overwrite the other side: `--force`, `-f`, `+ref`, `--mirror`, also through configuration and `git send-pack`; `--force-with-lease` is allowed unless `--force` stands beside it.",
-    message: "permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, or push without force",
-    suggestion: "git push --force-with-lease",
-    fires: &[
-        "git push --force",
-        "git push -f",
-        "git push -fu origin main",
-        "git push origin +main",
-        "git push --mirror",
-        "git push --force-with-lease --force",
-        "git -c remote.origin.push=+main push",
-        "git send-pack --force x main",
-        "git push </dev/null --force",
-    ],
-    spares: &[
-        "git push",
-        "git push --force-with-lease",
-        "git push --force-with-lease=main:abc --force-if-includes",
-        "git push --force --no-force",
-        "git push --dry-run --force",
-        "git push -o f origin main",
-        "git fetch -f",
-        "echo git push --force",
-    ],
-    check,
-};
 
 /// `git push`'s options (git 2.47, `builtin/push.c`).
 const PUSH_OPTIONS: Options = Options {
@@ -57,9 +26,14 @@ const SEND_PACK: Options = Options {
     ],
 };
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
+    let is_subtree = git.subcommand() == Some("subtree");
+    let is_forced = |field: &&Field| field.value.prefix().starts_with('+');
+    if is_subtree && git.arguments.first()?.value.literal() == Some("push") {
+        return Some(Hit::on(ran, [git.arguments.iter().find(is_forced)?]));
+    }
     let options = match git.subcommand()? {
         "push" => &PUSH_OPTIONS,
         "send-pack" | "http-push" => &SEND_PACK,

@@ -1,5 +1,5 @@
-//! Determines whether recursively removing a path would remove something important; `location`
-//! resolves the path.
+//! Whether recursively removing a path would remove something important; `location` determines
+//! where a path leads.
 //!
 //! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never
 //! consulted).
@@ -7,7 +7,8 @@
 mod location;
 
 use crate::syntax::pattern;
-use crate::syntax::value::{Piece, Value};
+use crate::syntax::value::{Piece, Value, Why};
+use crate::syntax::{CommandHost, Mount};
 
 pub(super) use location::Location;
 
@@ -17,6 +18,69 @@ const SYSTEM_DIRECTORIES: [&str; 26] = [
     "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "opt", "proc",
     "root", "run", "sbin", "srv", "sys", "usr", "var", "Applications", "Library", "System",
     "Users", "Volumes", "private", "nix",
+];
+
+/// System directories that only hold what others put there.
+const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
+
+/// Directories in system directories that services or the system itself need: their parents, and
+/// their names.
+const SERVICES: [(&[&str], &[&str]); 4] = [
+    (
+        &["usr"],
+        &["local", "share", "include", "libexec", "src", "games"],
+    ),
+    (&["boot"], &["grub", "grub2", "efi", "EFI", "loader"]),
+    (
+        &["etc"],
+        &[
+            "nginx", "apache2", "httpd", "ssh", "ssl", "systemd", "pam.d", "sudoers.d", "apt",
+            "yum.repos.d", "cron.d", "cron.daily", "letsencrypt", "mysql", "postgresql", "docker",
+            "kubernetes", "X11", "init.d", "network", "NetworkManager", "netplan", "sysconfig",
+            "selinux", "security", "ld.so.conf.d", "profile.d", "default", "skel", "alternatives",
+            "ca-certificates", "pki", "grub.d", "udev", "modprobe.d", "haproxy", "postfix",
+            "redis", "php", "fail2ban", "ufw", "wireguard", "openvpn",
+        ],
+    ),
+    (
+        &["var", "lib"],
+        &[
+            "mysql", "mariadb", "postgresql", "pgsql", "docker", "containerd", "mongodb", "mongo",
+            "redis", "etcd", "kubelet", "dpkg", "rpm", "pacman", "apt", "systemd", "libvirt",
+            "jenkins", "grafana", "elasticsearch", "clickhouse", "rabbitmq", "influxdb",
+            "prometheus", "gitlab", "gitea", "lxc", "lxd", "incus", "snapd", "cassandra", "neo4j",
+            "kafka", "zookeeper", "consul", "vault", "minio", "portainer", "longhorn", "rook",
+        ],
+    ),
+];
+
+/// Whether a path is a system directory, one in it that is the system's, too, or one of a service.
+fn is_system_directory(parts: &[PathPart]) -> bool {
+    let names: Vec<&str> = parts
+        .iter()
+        .map(|part| part.literal().unwrap_or("*"))
+        .collect();
+    let is_service = |(parents, services): &(&[&str], &[&str])| {
+        names
+            .split_last()
+            .is_some_and(|(name, above)| above == *parents && services.contains(name))
+    };
+    match names[..] {
+        [] => true,
+        [only] => SYSTEM_DIRECTORIES.contains(&only) && !FOR_OTHERS.contains(&only),
+        // `/usr/lib`, `/var/lib`, `/private/etc`, `/usr/local`
+        [first, second]
+            if SYSTEM_DIRECTORIES.contains(&first) && SYSTEM_DIRECTORIES.contains(&second) =>
+        {
+            true
+        }
+        _ => SERVICES.iter().any(is_service),
+    }
+}
+
+/// Directories of a home that hold a user's work.
+const PERSONAL: [&str; 7] = [
+    "Documents", "Desktop", "Pictures", "Music", "Videos", "Movies", "Library",
 ];
 
 /// Directories whose children are homes.
@@ -47,6 +111,8 @@ pub(super) struct PathBase<'p> {
     pub(super) base: &'p str,
     /// The home directory, if known.
     pub(super) home: Option<&'p str>,
+    /// The machine or container.
+    pub(super) host: &'p CommandHost,
 }
 
 /// One component of a path.
@@ -76,7 +142,7 @@ impl PathPart {
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
-    /// True if no character of the component is known, so that it may match any name.
+    /// No character of it is known: it may match anything.
     fn is_open(&self) -> bool {
         self.literal().is_none()
             && self.pieces.iter().all(|piece| match piece {
@@ -85,7 +151,7 @@ impl PathPart {
             })
     }
 
-    /// True if the component equals the name, or its pattern matches the name.
+    /// True if the component equals the name, or its pattern matches it.
     fn could_be(&self, name: &str) -> bool {
         if let Some(text) = self.literal() {
             return text == name;
@@ -114,8 +180,12 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
     let absolute = operand.prefix().starts_with('/');
     // `$DIR`, `$DIR/…`: the beginning is unknown.
     let floating = matches!(operand.pieces().first(), Some(Piece::Unknown { .. }));
+    let mounts = match place.host {
+        CommandHost::Disposable(mounts) => Some(&mounts[..]),
+        _ => None,
+    };
     if floating {
-        return unanchored(&parts);
+        return mounts.is_none().then(|| unanchored(&parts))?;
     }
     let cwd = place.cwd.map(components);
     let mut base = components(place.base);
@@ -140,12 +210,44 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
                     .chain(parts)
                     .collect();
             }
-            None => return relative_to_nowhere(&parts),
+            None => return mounts.is_none().then(|| relative_to_nowhere(&parts))?,
         }
     }
     let resolved = resolve(&parts);
-    let anchored_low = absolute || place.cwd != Some(place.base);
-    anchored(&resolved, &base, place.home, anchored_low)
+    let spelled = absolute || place.cwd != Some(place.base);
+    let Some(mounts) = mounts else {
+        let found = anchored(&resolved, &base, place.home, spelled);
+        let is_theirs = *place.host == CommandHost::Container
+            && found == Some(Danger::TopLevel)
+            && !is_system_directory(&resolved);
+        return found.filter(|_| !is_theirs);
+    };
+    let sources = on_this_machine(&resolved, mounts);
+    let mut found = sources
+        .iter()
+        .map(|parts| anchored(parts, &base, place.home, true));
+    found.find_map(|danger| danger)
+}
+
+/// Returns where a path in a new container is on this machine: below a mount, or the mounts below
+/// the path.
+fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
+    let closed = parts.iter().rposition(|part| !part.is_open());
+    let stem = &parts[..closed.map_or(0, |at| at + 1)];
+    let find = |mount: &Mount| {
+        let target = components(&mount.target);
+        let source = components(&mount.source).into_iter().map(PathPart::text);
+        if parts.len() >= target.len() && same(&parts[..target.len()], &target) {
+            return Some(
+                source
+                    .chain(parts[target.len()..].iter().cloned())
+                    .collect(),
+            );
+        }
+        let is_around = target.len() > stem.len() && same(stem, &target[..stem.len()]);
+        is_around.then(|| source.collect())
+    };
+    mounts.iter().filter_map(find).collect()
 }
 
 /// The components of a value.
@@ -196,7 +298,18 @@ fn unanchored(parts: &[PathPart]) -> Option<Danger> {
         return Some(Danger::Git);
     }
     let known: Vec<&PathPart> = parts.iter().filter(|part| !part.is_open()).collect();
+    // `${DIR:?}/*`: what linters advise instead of `$DIR/*`.
+    let is_required = |part: &PathPart| {
+        matches!(
+            &part.pieces[..],
+            [Piece::Unknown {
+                why: Why::Required(_),
+                ..
+            }]
+        )
+    };
     match known.as_slice() {
+        [] if parts.len() > 1 && parts.first().is_some_and(is_required) => None,
         [] => Some(Danger::Unknown),
         // `$PREFIX/usr`: with an empty prefix this is the system's directory.
         [only]
@@ -220,8 +333,8 @@ fn relative_to_nowhere(parts: &[PathPart]) -> Option<Danger> {
     (climbs || parts.iter().all(PathPart::is_open)).then_some(Danger::Unknown)
 }
 
-/// The directories without which a repository is worthless.
-const REPOSITORY_DIRECTORIES: [&str; 2] = ["objects", "refs"];
+/// The directories and files without which a repository is worthless.
+const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", "packed-refs"];
 
 /// `.git`, a glob or an unknown name directly in it, or one of its essential directories.
 fn ends_in_git(parts: &[PathPart]) -> bool {
@@ -291,9 +404,8 @@ fn anchored(
     None
 }
 
-/// Returns the absolute path at which removing `operand` removes something, with its links and
-/// `..`. Of a pattern at the end, the directory is returned. `None` if the path depends on more
-/// than the operand's text.
+/// Returns where removing `operand` removes something: its absolute path as it is written, links and `..`
+/// and all; of a pattern at its end, the directory. `None` if that depends on more than its text.
 pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;
@@ -334,7 +446,7 @@ fn same(parts: &[PathPart], names: &[&str]) -> bool {
             .all(|(part, name)| part.literal() == Some(name))
 }
 
-/// Determines whether the directory itself is important.
+/// Whether the directory itself is important.
 fn directory(
     parts: &[PathPart],
     base: &[&str],
@@ -350,7 +462,10 @@ fn directory(
     }
     if let Some(home) = home {
         let home = components(home);
-        if same(parts, &home) {
+        let is_personal =
+            |name: &PathPart| name.literal().is_some_and(|name| PERSONAL.contains(&name));
+        let is_within = parts.len() == home.len() + 1 && same(&parts[..home.len()], &home);
+        if same(parts, &home) || is_within && parts.last().is_some_and(is_personal) {
             return Some(Danger::Home);
         }
     }
@@ -369,15 +484,7 @@ fn directory(
             // If the working directory is the root, a relative name is below the working directory.
             (spelled || system).then_some(Danger::TopLevel)
         }
-        // `/usr/lib`, `/var/lib`, `/private/etc`: just as much the system's.
-        [_, second]
-            if [first, second].iter().all(|part| {
-                part.literal()
-                    .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name))
-            }) =>
-        {
-            Some(Danger::TopLevel)
-        }
+        _ if is_system_directory(parts) => Some(Danger::TopLevel),
         [_, user]
             if first
                 .literal()
@@ -393,7 +500,6 @@ fn directory(
 mod tests {
     use super::*;
     use crate::syntax::pattern::push_globbed;
-    use crate::syntax::value::Why;
 
     /// In a test path, `$` stands for an unknown part.
     fn check(path: &str, cwd: Option<&str>) -> Option<Danger> {
@@ -410,6 +516,7 @@ mod tests {
                 cwd,
                 base: "/home/u/project",
                 home: Some("/home/u"),
+                host: &CommandHost::Local,
             },
         )
     }

@@ -1,41 +1,153 @@
-//! The registry of safety rules, one file each.
+//! The registry of safety rules: their data, a file for each group, and the code of some.
 
-use super::rule::Rule;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::command_line::Action;
+use super::rule::{Check, Rule};
 use super::{
     data_loss, inline_code, no_blind_git_add, no_dangerous_rm, no_force_push, remote_code,
     services, system, zsh,
 };
+use crate::Group;
 
-static RULES: [&Rule; 26] = [
-    &zsh::RULE,
-    &no_blind_git_add::RULE,
-    &no_force_push::RULE,
-    &no_dangerous_rm::RULE,
-    &inline_code::RULE,
-    &data_loss::clean::RULE,
-    &data_loss::reset::RULE,
-    &data_loss::discard::RULE,
-    &data_loss::stash::RULE,
-    &data_loss::branch::RULE,
-    &data_loss::reflog::RULE,
-    &data_loss::push_delete::RULE,
-    &remote_code::unread_shell::RULE,
-    &remote_code::transport::RULE,
-    &system::disk::RULE,
-    &system::modes::RULE,
-    &system::home::RULE,
-    &system::processes::RULE,
-    &system::power::RULE,
-    &system::mirror::RULE,
-    &system::crontab::RULE,
-    &services::containers::RULE,
-    &services::infrastructure::RULE,
-    &services::clusters::RULE,
-    &services::buckets::RULE,
-    &services::databases::RULE,
+/// The rules of each group, in the order in which they are checked.
+const FILES: [(Group, &str); 9] = [
+    (Group::Core, include_str!("rules/core.conf")),
+    (Group::InlineCode, include_str!("rules/inline_code.conf")),
+    (Group::DataLoss, include_str!("rules/data_loss.conf")),
+    (Group::RemoteCode, include_str!("rules/remote_code.conf")),
+    (Group::System, include_str!("rules/system.conf")),
+    (Group::Services, include_str!("rules/services.conf")),
+    (Group::Cloud, include_str!("rules/cloud.conf")),
+    (Group::Packages, include_str!("rules/packages.conf")),
+    (Group::Machine, include_str!("rules/machine.conf")),
 ];
+
+/// The functions of rules that rows of data cannot express.
+const CODE: [(&str, Check); 16] = [
+    ("no_unread_zsh", zsh::check),
+    ("no_blind_git_add", no_blind_git_add::check),
+    ("no_force_push", no_force_push::check),
+    ("no_dangerous_rm", no_dangerous_rm::check),
+    ("no_dangerous_inline_code", inline_code::check),
+    ("no_discard_changes", data_loss::discard::check),
+    ("no_unread_code", remote_code::unread_shell::check),
+    ("no_git_transport_program", remote_code::transport::check),
+    ("no_disk_write", system::disk::check),
+    ("no_recursive_mode", system::modes::check),
+    ("no_home_overwrite", system::home::check),
+    ("no_kill_all", system::processes::check),
+    ("no_shutdown", system::power::check),
+    ("no_mirror_delete", system::mirror::check),
+    ("no_crontab_removal", system::crontab::check),
+    ("no_database_drop", services::databases::check),
+];
+
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let mut rules = Vec::new();
+    for (group, text) in FILES {
+        for line in text.lines() {
+            read(line, group, &mut rules);
+        }
+    }
+    rules
+});
+
+static REFERENCES: LazyLock<Vec<&'static Rule>> = LazyLock::new(|| RULES.iter().collect());
 
 /// All safety rules, in the order in which they are checked.
 pub fn rules() -> &'static [&'static Rule] {
-    &RULES
+    &REFERENCES
+}
+
+/// Adds a line of a file to the rules; `core.conf` explains the format.
+fn read(line: &'static str, group: Group, rules: &mut Vec<Rule>) {
+    if let Some(id) = line.strip_prefix('[') {
+        let id = id.trim_end_matches(']');
+        let code = CODE.iter().find(|(other, _)| *other == id);
+        rules.push(Rule {
+            id,
+            group,
+            summary: "",
+            message: "",
+            suggestion: "",
+            fires: Vec::new(),
+            spares: Vec::new(),
+            actions: HashMap::new(),
+            code: code.map(|(_, check)| *check),
+        });
+        return;
+    }
+    let (Some((key, text)), Some(rule)) = (line.split_once(' '), rules.last_mut()) else {
+        return;
+    };
+    let script = || text.replace('⏎', "\n");
+    match key {
+        "summary" => rule.summary = text,
+        "message" => rule.message = text,
+        "suggestion" => rule.suggestion = text,
+        "block" => rule.fires.push(script()),
+        "allow" => rule.spares.push(script()),
+        "row" => {
+            let (action, example) = Action::of(text);
+            rule.fires.push(example.to_owned());
+            for name in &action.programs {
+                let actions = rule.actions.entry(name.clone()).or_default();
+                actions.push(action.clone());
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, RuleSelection, Script, check_safety};
+
+    #[test]
+    fn every_row_refuses_its_example_alone() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        let rows = FILES.iter().flat_map(|(_, text)| text.lines());
+        let mut count = 0;
+        let mut missed = Vec::new();
+        for row in rows.filter_map(|line| line.strip_prefix("row ")) {
+            count += 1;
+            let (action, example) = Action::of(row);
+            let script = Script::read(example, &context);
+            let scene = super::super::rule::Scene::new(&script, &[], &[], 0);
+            let is_program = |name: &str| action.programs.iter().any(|program| program == name);
+            let is_done = script.ran.iter().any(|ran| {
+                ran.name().is_some_and(is_program) && action.is_done(ran, &scene.path_base(ran))
+            });
+            if !is_done {
+                missed.push(row);
+            }
+        }
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+        assert!(count > 300, "{count}");
+    }
+
+    #[test]
+    fn every_code_belongs_to_a_rule() {
+        for (id, _) in CODE {
+            assert!(rules().iter().any(|rule| rule.id == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn no_row_objects_to_a_near_miss() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        for rule in rules() {
+            for other in rules().iter().filter(|other| other.code.is_none()) {
+                let mut only = RuleSelection::none();
+                assert!(only.switch(other.id, true).is_ok());
+                for script in rule.spares.iter().filter(|_| rule.group == other.group) {
+                    let verdict = check_safety(&Script::read(script, &context), &only);
+                    assert_eq!(verdict, crate::Verdict::Allow, "{} {script}", other.id);
+                }
+            }
+        }
+    }
 }

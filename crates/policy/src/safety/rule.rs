@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
+use super::command_line::Action;
 use super::path::PathBase;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -22,10 +24,34 @@ pub struct Rule {
     /// The alternative.
     pub suggestion: &'static str,
     /// Scripts that it must block.
-    pub fires: &'static [&'static str],
+    pub fires: Vec<String>,
     /// Similar scripts that it must allow.
-    pub spares: &'static [&'static str],
-    pub(super) check: fn(&ResolvedCommand, &Scene<'_>) -> Option<Hit>,
+    pub spares: Vec<String>,
+    /// The refused actions by program.
+    pub(super) actions: HashMap<String, Vec<Action>>,
+    /// The function that finds actions beyond the rows.
+    pub(super) code: Option<Check>,
+}
+
+/// A rule's code.
+pub(super) type Check = fn(&ResolvedCommand, &Scene<'_>) -> Option<Hit>;
+
+impl Rule {
+    /// Returns what is wrong with a command.
+    pub(super) fn check(&self, ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+        self.code.and_then(|code| code(ran, scene)).or_else(|| {
+            let name = ran.name().filter(|_| !ran.is_function)?;
+            let name = if is_git(ran) == Some(true) {
+                "git"
+            } else {
+                name
+            };
+            let base = scene.path_base(ran);
+            let mut actions = self.actions.get(name)?.iter();
+            let is_done = actions.any(|action| action.is_done(ran, &base));
+            is_done.then(|| Hit::on(ran, ran.arguments()))
+        })
+    }
 }
 
 /// The input of a rule, in addition to the command.
@@ -37,6 +63,8 @@ pub(super) struct Scene<'s> {
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) all: &'s [ResolvedCommand],
+    /// All rules.
+    pub(super) rules: &'s [&'s Rule],
     /// The enabled rules.
     pub(super) enabled: &'s [&'s Rule],
     /// The number of programs in other languages around this script.
@@ -51,13 +79,19 @@ pub(super) struct Scene<'s> {
 }
 
 impl<'s> Scene<'s> {
-    pub(super) fn new(script: &'s Script<'_>, asked: &'s [&'s Rule], depth: u8) -> Self {
+    pub(super) fn new(
+        script: &'s Script<'_>,
+        rules: &'s [&'s Rule],
+        enabled: &'s [&'s Rule],
+        depth: u8,
+    ) -> Self {
         Scene {
             context: script.context,
             text: script.parsed.text,
             is_broken: !script.flat.is_empty(),
             all: &script.ran,
-            enabled: asked,
+            rules,
+            enabled,
             depth,
             base: script.context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
@@ -84,6 +118,7 @@ impl<'s> Scene<'s> {
             cwd: ran.cwd.as_deref(),
             base: &self.base,
             home: ran.home.as_deref(),
+            host: &ran.host,
         }
     }
 }

@@ -1,9 +1,4 @@
-//! Group `services`: commands that delete the data of local or remote services without asking for
-//! confirmation.
+//! Group `services`: what data cannot say of deleting the data of services.
 
-pub(super) mod buckets;
-pub(super) mod clusters;
-pub(super) mod containers;
 pub(super) mod databases;
-pub(super) mod infrastructure;
 mod sql;

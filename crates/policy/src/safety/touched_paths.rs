@@ -1,8 +1,9 @@
-//! Finds the files that a command touches, as far as its text names them. A refused command may be
-//! tried if all of these are below the trial's root.
+//! The files that a command touches, as far as its text says: what is refused of it can be tried where
+//! those are held back.
 
 use super::path::{PathBase, touched};
 use super::rule::{Scene, is_git};
+use crate::syntax::CommandHost;
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Redirection, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -37,7 +38,8 @@ const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 /// if they are not known, or if it touches anything but files.
 pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
-    let is_elsewhere = ran.is_function || !ran.through.iter().all(is_plain);
+    let is_elsewhere =
+        ran.is_function || ran.host != CommandHost::Local || !ran.through.iter().all(is_plain);
     if is_elsewhere || ran.redirections.iter().any(writes_a_file) {
         return None;
     }
@@ -58,7 +60,11 @@ pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf
 /// if it may do anything else: reach others, or start what does.
 pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
-    if ran.is_function || !ran.env.is_empty() || !ran.through.iter().all(is_plain) {
+    if ran.is_function
+        || ran.host != CommandHost::Local
+        || !ran.env.is_empty()
+        || !ran.through.iter().all(is_plain)
+    {
         return None;
     }
     let mut paths = Vec::new();
@@ -90,7 +96,7 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<P
     Some(paths)
 }
 
-/// True if a command starts other commands that were read, so that those are checked by themselves.
+/// Whether a command starts others as they are, and these were read: they are judged by themselves.
 fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
     let within = |inner: &ResolvedCommand| {
         ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
@@ -102,7 +108,7 @@ fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
     PLAIN_RUNNERS.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
 }
 
-/// True if a word is an option without the name of a file; `None` if that is unknown.
+/// Whether a word is an option, in which no file is named; `None` if one may be.
 fn is_option(word: &Field) -> Option<bool> {
     if !word.value.prefix().starts_with('-') {
         return Some(false);

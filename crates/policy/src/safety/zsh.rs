@@ -7,41 +7,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::command_line::Action;
 use super::interpreter::code;
-use super::rule::{Hit, Rule, Scene};
+use super::rule::{Hit, Scene};
 use crate::syntax::run::ResolvedCommand;
 use crate::{Dialect, Group};
-
-pub(super) static RULE: Rule = Rule {
-    id: "no_unread_zsh",
-    group: Group::Core,
-    summary: "Where zsh runs it: syntax that only zsh has (glob qualifiers, `=command`, `${(flags)x}`, `$x[1]`, `$x:h`, short loops, options that change how it reads) around a command that one of the other rules looks at.",
-    message: "permission denied: this is syntax that only zsh has, and it cannot be parsed here, so its effect is unknown. Write it in bash syntax",
-    suggestion: "name the files, quote what is meant as it stands, write loops with `do` and `done` and `${x}` for `$x`; or run it with `bash -c`",
-    fires: &[
-        "zsh -c 'rm -rf a(b|/)c'",
-        "zsh -c 'rm ${=x}'",
-        "zsh -c 'x=(/ a); rm -r $x[1]'",
-        "zsh -c 'for f (*) rm -rf $f'",
-        "zsh -c 'repeat 2 { git push -f }'",
-        "zsh -c 'rm -rf <1-9>'",
-        "zsh -c 'git add ${(f)list}'",
-        "zsh -c 'setopt extended_glob; rm -rf ^keep'",
-        "zsh <<'E'\nrm -rf $dir:h\nE",
-    ],
-    spares: &[
-        "zsh -c 'ls *(N)'",
-        "zsh -c 'print -l **/*(.om[1,5]); git status'",
-        "zsh -c 'for f (*.txt) wc -l $f'",
-        "zsh -c 'cp *(.) /tmp'",
-        "zsh -c 'rm -rf node_modules && git push origin ${branch}:main'",
-        "zsh -c 'git show HEAD^ HEAD~2 stash@{0}'",
-        "zsh -c 'setopt err_exit null_glob; rm -rf build'",
-        "zsh -c 'emulate -L zsh; rm -rf build'",
-        "bash -c 'rm -rf ${x:h}/build'",
-    ],
-    check,
-};
 
 /// Syntax that only zsh accepts: flags and modifiers of expansions, subscripts without braces,
 /// `=command`, ranges, qualifiers and groups of globs, short loops.
@@ -55,8 +25,8 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Words of letters alone. Every command that a rule of the group refuses contains one of them.
-/// Programs in other languages are not checked for zsh.
+/// One of these words, of letters alone, is in every command that a rule of the group refuses.
+/// Programs in other languages are not zsh's concern.
 const GROUP_WORDS: [(Group, &str); 5] = [
     (
         Group::Core,
@@ -71,15 +41,13 @@ const GROUP_WORDS: [(Group, &str); 5] = [
     ),
     (
         Group::DataLoss,
-        "checkout restore switch worktree submodule read branch clean reset stash reflog gc prune update",
+        "checkout restore switch worktree submodule read rm",
     ),
     (Group::RemoteCode, "fetch pull clone remote archive send"),
     (
         Group::Services,
-        "docker podman nerdctl kubectl oc k kubecolor helm helmfile aws gsutil gcloud az cmd mc mcli rclone terraform tofu \
-         terragrunt pulumi cdk cdktf vagrant sls serverless gh glab heroku scalingo fly flyctl doctl hcloud eksctl psql \
-         pgcli mysql mycli mariadb sqlite litecli duckdb sqlcmd sqlplus clickhouse cockroach cqlsh usql turso dropdb \
-         mysqladmin rails rake artisan sequelize typeorm php prisma python rabbitmqctl supabase redis valkey keydb mongo mongosh",
+        "psql pgcli mysql mycli mariadb sqlite litecli duckdb sqlcmd sqlplus clickhouse cockroach cqlsh usql turso redis \
+         valkey keydb mongo mongosh",
     ),
 ];
 
@@ -93,7 +61,7 @@ const HARMLESS_OPTIONS: [&str; 22] = [
     "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
 ];
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let hit = || Some(Hit::on(ran, ran.arguments()));
     if ran.name() == Some("zsh") {
         let inside = code(ran).iter().find_map(|code| code.text(ran));
@@ -112,7 +80,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     (cares && is_unread || changes()).then(hit).flatten()
 }
 
-/// True if a text that zsh runs has syntax of zsh, and a word that a rule looks for.
+/// Whether a text that zsh runs has syntax of zsh, and a word that a rule looks for.
 fn is_unread(text: &str, scene: &Scene<'_>) -> bool {
     let sets = || {
         text.lines()
@@ -128,14 +96,24 @@ fn has_zsh(text: &str) -> bool {
     syntax.is_some_and(|syntax| syntax.is_match(&outside_quotes.join("'")))
 }
 
-/// True if the text has a word that one of the core rules, or of another enabled group, looks for.
+/// Whether the text has a word that one of the core rules, or of another enabled group, looks for.
 fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
     let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
+    let is_word = |name: &str| {
+        let mut parts = name.split(|c: char| !c.is_ascii_alphabetic());
+        parts
+            .find(|part| !part.is_empty())
+            .is_none_or(|part| words.contains(&part))
+    };
+    let is_subcommand = |action: &Action| {
+        let first = action.words.first();
+        first.is_none_or(|first| first.split('|').any(is_word))
+    };
+    let mut actions = scene.enabled.iter().flat_map(|rule| &rule.actions);
     GROUP_WORDS.iter().any(|(group, names)| {
-        (*group == Group::Core || is_asked(*group))
-            && names.split_whitespace().any(|name| words.contains(&name))
-    })
+        (*group == Group::Core || is_asked(*group)) && names.split_whitespace().any(is_word)
+    }) || actions.any(|(name, actions)| is_word(name) && actions.iter().any(is_subcommand))
 }
 
 /// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
@@ -178,12 +156,13 @@ mod tests {
     fn whatever_a_rule_refuses_is_its_concern() {
         let context = Context::new("/home/u/project");
         let script = Script::read("", &context);
-        let scene = Scene::new(&script, rules(), 0);
+        let scene = Scene::new(&script, rules(), rules(), 0);
         // Unparsed text has no words to search for.
-        let apart = |rule: &&&Rule| rule.group == Group::InlineCode || rule.id == "no_unread_code";
-        for rule in rules().iter().filter(|rule| !apart(rule)) {
+        let is_code =
+            |rule: &&&crate::Rule| rule.group == Group::InlineCode || rule.id == "no_unread_code";
+        for rule in rules().iter().filter(|rule| !is_code(rule)) {
             // A redirection alone has no words.
-            let unmet = |text: &&&str| !text.contains('>') && !is_concern(text, &scene);
+            let unmet = |text: &&String| !text.contains('>') && !is_concern(text, &scene);
             let strange: Vec<_> = rule.fires.iter().filter(unmet).collect();
             assert!(strange.is_empty(), "{}: {strange:?}", rule.id);
         }

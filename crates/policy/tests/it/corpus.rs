@@ -69,6 +69,32 @@ fn the_safety_corpus_is_judged_as_measured() {
     );
 }
 
+/// Accidents, hidden commands and near misses of 2026, by the default groups or by all.
+#[test]
+fn the_commands_of_2026_are_judged_as_stated() {
+    let mut wrong = Vec::new();
+    let rows = include_str!("../data/policy_2026.tsv").lines().skip(1);
+    for line in rows {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let text = script(line).unwrap();
+        let context = context();
+        let read = Script::read(&text, &context);
+        let mut selections = vec![match fields[1] {
+            "all" => RuleSelection::all(),
+            _ => RuleSelection::default(),
+        }];
+        // A near miss is no accident of any other group, either.
+        selections.extend((fields[4] == "near miss").then(RuleSelection::all));
+        for rules in selections {
+            let verdict = check_safety(&read, &rules);
+            if verdict.name() != fields[2] {
+                wrong.push(format!("{} {text:?}: {verdict:?}", fields[1]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn the_safe_mode_corpus_is_judged_as_measured() {
     let mut wrong = Vec::new();

@@ -18,8 +18,8 @@ fn scripts() -> BTreeSet<String> {
     let cases = corpora::lines().into_iter().filter_map(corpora::script);
     let examples = rules()
         .iter()
-        .flat_map(|rule| rule.fires.iter().chain(rule.spares))
-        .map(|script| (*script).to_owned());
+        .flat_map(|rule| rule.fires.iter().chain(&rule.spares))
+        .cloned();
     // Options that occur nowhere else so far.
     let more = [
         "xargs -i", "xargs -e", "sudo -u", "env -S", "timeout -k", "python -Wc", "pkill -u",

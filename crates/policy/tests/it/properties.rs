@@ -53,8 +53,8 @@ fn shellish() -> impl Strategy<Value = String> {
 fn example() -> impl Strategy<Value = &'static str> {
     let scripts: Vec<&str> = rules()
         .iter()
-        .flat_map(|rule| rule.fires.iter().chain(rule.spares))
-        .copied()
+        .flat_map(|rule| rule.fires.iter().chain(&rule.spares))
+        .map(String::as_str)
         .collect();
     prop::sample::select(scripts)
 }

@@ -12,7 +12,7 @@ fn examples_hold() {
     for rule in rules() {
         let mut only = RuleSelection::none();
         only.switch(rule.id, true).unwrap();
-        for script in rule.fires {
+        for script in &rule.fires {
             match check_safety(&Script::read(script, &context()), &only) {
                 Verdict::Block(finding) if finding.rule == rule.id => {}
                 other => wrong.push(format!("{} should fire on {script:?}: {other:?}", rule.id)),
@@ -23,7 +23,7 @@ fn examples_hold() {
                 wrong.push(format!("with no rule on, {script:?}: {off:?}"));
             }
         }
-        for script in rule.spares {
+        for script in &rule.spares {
             let verdict = check_safety(&Script::read(script, &context()), &only);
             if verdict != Verdict::Allow {
                 wrong.push(format!("{} should spare {script:?}: {verdict:?}", rule.id));
@@ -62,7 +62,7 @@ fn no_advice_is_refused() {
     for rule in rules() {
         let mut only = RuleSelection::none();
         only.switch(rule.id, true).unwrap();
-        for script in rule.fires {
+        for script in &rule.fires {
             let Verdict::Block(finding) = check_safety(&Script::read(script, &context()), &only)
             else {
                 continue;

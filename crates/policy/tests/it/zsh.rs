@@ -216,13 +216,13 @@ fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
     let all = RuleSelection::all();
     let context = Context::new("/home/u/project").with_home("/home/u");
     let zsh = context.clone().with_dialect(Dialect::Zsh);
-    let fires = rules().iter().flat_map(|rule| rule.fires);
+    let fires = rules().iter().flat_map(|rule| &rule.fires);
     let passed: Vec<_> = fires
         .filter(|script| !check_safety(&Script::read(script, &zsh), &all).refuses())
         .collect();
     assert!(passed.is_empty(), "{passed:#?}");
     // A command that both shells read alike passes in both.
-    let spares = rules().iter().flat_map(|rule| rule.spares);
+    let spares = rules().iter().flat_map(|rule| &rule.spares);
     let refused: Vec<_> = spares
         .filter(|script| {
             !check_safety(&Script::read(script, &context), &all).refuses()

@@ -23,10 +23,14 @@ impl Machine<'_> {
             Some(parts) if !whole => Some(self.single(parts, st)),
             _ => None,
         };
+        let mut name = param.name.clone();
         if param.indirect {
-            return Expansion::One(Value::unknown(Why::Expansion));
+            let referent = self.variable(&name, None, st);
+            match referent.as_ref().and_then(Value::literal) {
+                Some(referent) if !whole => referent.clone_into(&mut name),
+                _ => return Expansion::One(Value::unknown(Why::Expansion)),
+            }
         }
-        let name = param.name.clone();
         if whole {
             let Some(values) = self.elements(&name, st) else {
                 let mut value = Value::default();
@@ -157,6 +161,9 @@ impl Machine<'_> {
                 match (param.operator.trim_start_matches(':'), value) {
                     ("+", Some(_)) if empty => Value::default(),
                     ("+", _) => word,
+                    ("?", None) if param.operator.starts_with(':') => {
+                        Value::unknown(Why::Required(name.to_owned()))
+                    }
                     ("?", value) => value.unwrap_or_else(unknown),
                     (_, Some(value)) if !empty => value,
                     ("=", _) => {

@@ -4,6 +4,7 @@ use super::super::ast::{Assign, Word, WordPart};
 use super::super::state::{ShellState, Slot};
 use super::super::value::Value;
 use super::Machine;
+use super::option_commands::is_command_variable;
 
 /// Cost of copying an array element, in bytes of the walk's budget.
 const ELEMENT_BYTES: usize = 16;
@@ -88,6 +89,9 @@ impl Machine<'_> {
         element: bool,
         st: &mut ShellState,
     ) {
+        if is_command_variable(name) && !append {
+            self.hidden(&value.script(), name, st);
+        }
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, element) {
             (Some(Slot::Array(mut values)), _, true) => {

@@ -138,7 +138,17 @@ impl Machine<'_> {
                 let text = value.prefix();
                 text.starts_with('-') && text.contains('x')
             });
+        let refers = values.iter().any(|value| {
+            let text = value.prefix();
+            text.starts_with('-') && text.contains('n') && call.literal(0) != Some("export")
+        });
         for value in values {
+            if refers
+                && let Some((name, target)) = value.literal().and_then(|text| text.split_once('='))
+            {
+                Rc::make_mut(&mut st.namerefs).insert(name.to_owned(), target.to_owned());
+                continue;
+            }
             if exports {
                 let text = value.prefix();
                 let name = text.split('=').next().unwrap_or(text);

@@ -10,7 +10,7 @@ use super::path::{absolute, lexical, made};
 /// The usual places for temporary directories, which always exist.
 const TEMPORARY_DIRECTORIES: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
-/// True if the entry only changes the directory.
+/// Whether the entry only changes the directory.
 pub(super) fn changes(entry: &ListEntry, st: &ShellState) -> bool {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return false;
@@ -34,7 +34,6 @@ pub(super) fn may_have_failed(before: &ShellState, st: &mut ShellState) {
         .is_some_and(|from| from == there || from.strip_prefix(there).is_some_and(is_below));
     let is_there = up
         || TEMPORARY_DIRECTORIES.contains(&there)
-        || there.starts_with(super::path::FRESH_DIRECTORY)
         || st.home() == Some(there)
         || before.previous.as_deref() == Some(there)
         || st.files.contains_key(&made(there));

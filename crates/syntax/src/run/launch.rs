@@ -1,36 +1,32 @@
-//! Commands that start other commands: wrappers, shells, `xargs`, `find -exec`, `parallel`, git.
+//! Commands that start other commands: launchers, shells, `xargs`, `find -exec`, `parallel`, git.
 
 mod each;
 mod git;
+mod mount;
 mod shell;
 
 use std::rc::Rc;
 
+use super::super::command_host::CommandHost;
 use super::super::expand::join;
 use super::super::git::Git;
-use super::super::harmful::HARMFUL_COMMANDS;
+use super::super::harmful::{HARMFUL_COMMANDS, SOUGHT_PROGRAMS};
 use super::super::state::ShellState;
 use super::super::value::{Value, Why};
-use super::Machine;
 use super::call::{Call, quote};
+use super::launcher::{self, LaunchHost, Launcher, ParsedLauncher, Rest, is_assignment};
 use super::path::{absolute, lexical};
-use super::wrapper::{self, Rest, is_assignment};
+use super::{Field, Machine};
 
 pub use shell::Invocation;
 
 /// Shells: they run a script given with `-c`, as a file, or on stdin.
-const SHELLS: [&str; 12] = [
+const SHELLS: [&str; 21] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
+    "tcsh", "csh", "nu", "xonsh", "elvish", "osh", "ysh", "oksh", "loksh",
 ];
 
-/// Programs to look for first in the arguments of a wrapper with unknown options.
-const SOUGHT_PROGRAMS: [&str; 26] = [
-    "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
-    "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
-    "nice", "unlink", "cat",
-];
-
-/// True if a program is a shell.
+/// Whether a program is a shell.
 pub fn shell_name(name: &str) -> bool {
     SHELLS.contains(&name)
 }
@@ -38,6 +34,7 @@ pub fn shell_name(name: &str) -> bool {
 impl Machine<'_> {
     /// Follows a program by name; returns its output.
     pub(super) fn program(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Value {
+        self.option_commands(name, call, st);
         if let Some(out) = self.builtin(name, call, st) {
             return out;
         }
@@ -47,7 +44,7 @@ impl Machine<'_> {
         match name {
             "xargs" | "gxargs" => return self.xargs(call, st),
             "find" | "gfind" | "bfs" => return self.find(call, st),
-            "parallel" => return self.parallel(call, st),
+            "parallel" | "sem" => return self.parallel(call, st),
             "fd" | "fdfind" => {
                 self.after_option(&["-x", "--exec", "-X", "--exec-batch"], "fd", call, st);
             }
@@ -60,109 +57,124 @@ impl Machine<'_> {
             "at" | "batch" => self.deferred(name, st),
             "crontab" => self.jobs(st),
             "ssh"
-                if wrapper::find(name)
-                    .is_some_and(|wrapper| wrapper.take(&call.words).command.is_none()) =>
+                if launcher::find(name)
+                    .iter()
+                    .filter_map(|launcher| launcher.parse(&call.words))
+                    .all(|parsed| parsed.command.is_none()) =>
             {
                 self.deferred(name, st);
             }
             _ => {}
         }
-        if let Some(wrapper) = wrapper::find(name)
-            && let Some(out) = self.wrapped(name, wrapper, call, st)
-        {
+        if let Some(out) = self.launched(name, call, st) {
             return out;
         }
         self.output(name, call, st)
     }
 
-    fn wrapped(
-        &mut self,
-        name: &str,
-        wrapper: &wrapper::Wrapper,
-        call: &Call,
-        st: &mut ShellState,
-    ) -> Option<Value> {
-        let taken = wrapper.take(&call.words);
-        for (at, skip) in &taken.scripts {
-            let Some(field) = call.words.get(*at) else {
+    /// Follows the command that a launcher starts; `None` for other programs.
+    fn launched(&mut self, name: &str, call: &Call, st: &mut ShellState) -> Option<Value> {
+        let mut launchers = launcher::find(name).iter();
+        let (launcher, parsed) = launchers.find_map(|launcher| {
+            let parsed = launcher.parse(&call.words)?;
+            let starts = parsed.command.is_some() || !parsed.scripts.is_empty();
+            (starts || parsed.entry.is_some()).then_some((*launcher, parsed))
+        })?;
+        let mut elsewhere = elsewhere(launcher, &parsed, call, st);
+        let inner = elsewhere.as_mut().unwrap_or(st);
+        for at in parsed.scripts.iter().copied() {
+            let Some(mut text) = attached(call, at) else {
                 continue;
             };
-            let mut text = field.value.without_prefix(*skip);
             // `env -S` appends further words to the command in its text.
             if name == "env" {
-                for value in call.values(at + 1) {
+                for value in call.values(at.0 + 1) {
                     text.push_text(" ");
                     text.extend(&quote(&value));
                 }
             }
-            self.script_with(&text, Vec::new(), name, st);
+            self.script_with(&text, Vec::new(), name, inner);
         }
-        let at = taken.command?;
-        match wrapper.rest {
-            Rest::Nothing => None,
-            Rest::Argv => {
-                let mut inner = call.with_words(call.words[at..].to_vec());
-                if wrapper.assigns {
-                    for value in call
-                        .values(1)
-                        .iter()
-                        .take(at - 1)
-                        .filter(|value| is_assignment(value.prefix()))
-                    {
-                        let prefix = value.prefix();
-                        let cut = prefix.find('=').unwrap_or(0);
-                        let set = value.without_prefix(cut + 1);
-                        inner.env.push((prefix[..cut].to_owned(), set));
-                    }
-                }
-                let directory = taken
-                    .directory
-                    .and_then(|(at, skip)| Some(call.words.get(at)?.value.without_prefix(skip)));
-                let Some(directory) = directory else {
-                    return Some(self.start(&inner, name, st));
-                };
-                // `env -C`: for this command only.
-                let mut there = st.clone();
-                there.cwd = directory
-                    .literal()
-                    .map(|path| Rc::from(lexical(&absolute(path, st))));
-                let out = self.start(&inner, name, &mut there);
-                st.files = there.files;
-                Some(out)
+        let at = parsed.command.unwrap_or(call.words.len());
+        let mut words = call.words.get(at..).unwrap_or_default().to_vec();
+        if let Some(at) = parsed.entry.or(parsed.begun) {
+            let value = attached(call, at)?;
+            let span = call.words.get(at.0)?.span;
+            words.insert(0, Field { value, span });
+        }
+        // `start-stop-daemon --exec program -- arguments`
+        if words
+            .get(1)
+            .is_some_and(|field| field.value.literal() == Some("--"))
+            && launcher.begins()
+        {
+            words.remove(1);
+        }
+        if words.is_empty() {
+            return None;
+        }
+        match launcher.rest {
+            Rest::Script if parsed.begun.is_none() => {
+                let values: Vec<Value> = words.into_iter().map(|field| field.value).collect();
+                let text = join(&values, " ");
+                return Some(self.script_with(&text, Vec::new(), name, inner));
             }
-            Rest::Script => {
-                let text = join(&call.values(at), " ");
-                let mut inner = st.clone();
-                if name == "ssh" {
-                    // On another machine; our directory and home mean nothing there.
-                    inner.cwd = None;
-                }
-                Some(self.script_with(&text, Vec::new(), name, &inner))
+            Rest::Search if !launcher.begins() => {
+                words = self.sought(name, &parsed, call, inner)?;
             }
-            Rest::Search => {
-                let word = |at: usize| package(call.literal(at).unwrap_or(""));
-                let found = (1..call.words.len())
-                    .find(|at| SOUGHT_PROGRAMS.contains(&word(*at)) || shell_name(word(*at)))
-                    .or_else(|| {
-                        (1..call.words.len()).find(|at| HARMFUL_COMMANDS.contains(&word(*at)))
-                    });
-                // A whole command in one word, as in `hyperfine 'rm -rf x'`.
-                for at in 1..call.words.len() {
-                    let text = call.literal(at).unwrap_or("");
-                    let first = text.split_whitespace().next().unwrap_or("");
-                    let sought =
-                        SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
-                    if first.len() < text.len() && (sought || shell_name(first)) {
-                        let text = Value::text(text);
-                        self.script_with(&text, Vec::new(), name, st);
-                    }
-                }
-                let mut words = call.words.get(found?..)?.to_vec();
-                let base = package(words[0].value.literal()?).to_owned();
-                words[0].value = Value::text(base);
-                Some(self.start(&call.with_words(words), name, st))
+            _ => {}
+        }
+        if launcher.is_package {
+            let program = package(words[0].value.literal()?).to_owned();
+            words[0].value = Value::text(program);
+        }
+        let mut started = call.with_words(words);
+        if launcher.assigns {
+            let values = call.values(1);
+            let assigned = values.iter().take(at.saturating_sub(1));
+            for value in assigned.filter(|value| is_assignment(value.prefix())) {
+                let prefix = value.prefix();
+                let cut = prefix.find('=').unwrap_or(0);
+                let set = value.without_prefix(cut + 1);
+                started.env.push((prefix[..cut].to_owned(), set));
             }
         }
+        let out = self.start(&started, name, inner);
+        if let Some(elsewhere) = elsewhere {
+            st.files = elsewhere.files;
+        }
+        Some(out)
+    }
+
+    /// The command of a launcher with unknown options: from the first word that names a relevant
+    /// program. Follows words that are whole commands, too.
+    fn sought(
+        &mut self,
+        name: &str,
+        parsed: &ParsedLauncher,
+        call: &Call,
+        st: &ShellState,
+    ) -> Option<Vec<Field>> {
+        let all = parsed.start..call.words.len();
+        let word = |at: usize| package(call.literal(at).unwrap_or(""));
+        let mut searched = all.clone();
+        let found = searched
+            .find(|at| SOUGHT_PROGRAMS.contains(&word(*at)) || shell_name(word(*at)))
+            .or_else(|| all.clone().find(|at| HARMFUL_COMMANDS.contains(&word(*at))));
+        // A whole command in one word, as in `hyperfine 'rm -rf x'`.
+        for at in all {
+            let text = call.literal(at).unwrap_or("");
+            let first = text.split_whitespace().next().unwrap_or("");
+            let sought = SOUGHT_PROGRAMS.contains(&first) || HARMFUL_COMMANDS.contains(&first);
+            if first.len() < text.len() && (sought || shell_name(first)) {
+                let text = Value::text(text);
+                self.script_with(&text, Vec::new(), name, st);
+            }
+        }
+        let mut words = call.words.get(found?..)?.to_vec();
+        let base = package(words[0].value.literal()?).to_owned();
+        words[0].value = Value::text(base);
+        Some(words)
     }
 
     /// Programs that run the contents of their stdin later, or elsewhere.
@@ -224,7 +236,42 @@ impl Machine<'_> {
     }
 }
 
-/// True if a git command only prints names of tracked files.
+/// The value of an option: a word's index, and the length of the option in front of it.
+fn attached(call: &Call, (at, skip): (usize, usize)) -> Option<Value> {
+    Some(call.words.get(at)?.value.without_prefix(skip))
+}
+
+/// The state of the shell on another machine, in a container, or in another directory; `None` if
+/// the launcher changes none of them.
+fn elsewhere(
+    launcher: &Launcher,
+    parsed: &ParsedLauncher,
+    call: &Call,
+    st: &ShellState,
+) -> Option<ShellState> {
+    let directory = parsed.directory.and_then(|at| attached(call, at));
+    let host = match launcher.host {
+        LaunchHost::Local if directory.is_none() => return None,
+        LaunchHost::Local => st.host.clone(),
+        LaunchHost::Remote => CommandHost::Remote,
+        LaunchHost::Container => CommandHost::Container,
+        LaunchHost::Disposable => {
+            let mounts = parsed.mounts.iter().filter_map(|at| attached(call, *at));
+            let mounts = mounts.filter_map(|text| mount::mount(&text, st));
+            CommandHost::Disposable(mounts.collect())
+        }
+    };
+    let path = directory.as_ref().and_then(Value::literal);
+    Some(ShellState {
+        // Our directory means nothing on another machine.
+        cwd: path.map(|path| Rc::from(lexical(&absolute(path, st)))),
+        otherwise: None,
+        host,
+        ..st.clone()
+    })
+}
+
+/// Whether a git command only prints names of tracked files.
 fn lists_tracked(call: &Call) -> bool {
     let git = Git::read(&call.words);
     let given = |options: &[&str]| {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
+use super::super::command_host::CommandHost;
 use super::super::value::Value;
 use super::path::{lexical, made};
 use crate::Span;
@@ -29,6 +30,8 @@ pub struct ResolvedCommand {
     pub cwd: Option<Rc<str>>,
     /// The command's working directory if an earlier, unchecked `cd` has failed.
     pub otherwise: Option<Rc<str>>,
+    /// The machine or container in which the command runs.
+    pub host: CommandHost,
     /// The home directory at this point, if known.
     pub home: Option<Rc<str>>,
     /// The programs through which it is started, outermost first (`sudo`, `xargs`, `bash -c`, …).
@@ -116,6 +119,7 @@ impl ResolvedCommand {
             feeds,
             cwd,
             otherwise,
+            host,
             home,
             through,
             span,
@@ -129,6 +133,7 @@ impl ResolvedCommand {
             && *words == other.words
             && *cwd == other.cwd
             && *otherwise == other.otherwise
+            && *host == other.host
             && *home == other.home
             && *stdin == other.stdin
             && *through == other.through

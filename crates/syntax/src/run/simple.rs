@@ -190,6 +190,7 @@ impl Machine<'_> {
             feeds: self.feeds,
             cwd: st.cwd.clone(),
             otherwise: st.otherwise.clone(),
+            host: st.host.clone(),
             home: self.home(st),
             through: self.through.clone(),
             span,
@@ -208,7 +209,7 @@ impl Machine<'_> {
         self.home.clone()
     }
 
-    /// Follows functions, aliases, builtins, wrappers and shells.
+    /// Follows functions, aliases, builtins, launchers and shells.
     fn follow(&mut self, call: &Call, st: &mut ShellState) -> Value {
         let Some(word) = call.literal(0) else {
             return Value::unknown(Why::Output);

@@ -1,56 +1,10 @@
 //! `no_discard_changes`: overwriting changes in the whole tree.
 
 use super::super::no_blind_git_add::{everything, excludes};
-use super::super::rule::{Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Scene, is_git};
 use super::plumbing;
-use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, ResolvedCommand};
-
-pub(in super::super) static RULE: Rule = Rule {
-    id: "no_discard_changes",
-    group: Group::DataLoss,
-    summary: "`git checkout -- .`, `git checkout -f`, `git restore .`, `git switch --discard-changes`, `git worktree remove --force`, `git rm -rf .`, `git submodule deinit -f --all`, `git read-tree -u --reset`, `git checkout-index -a -f`: overwrite or remove changes in the whole tree.",
-    message: "permission denied: this overwrites uncommitted changes in the whole tree. Name the files to restore, or stash the changes",
-    suggestion: "git stash, or git restore path/to/file",
-    fires: &[
-        "git checkout -- .",
-        "git checkout .",
-        "git checkout -f main",
-        "git restore .",
-        "git restore :/",
-        "git switch -f main",
-        "git switch --discard-changes main",
-        "git worktree remove --force ../wt",
-        "git rm -rf .",
-        "git rm -r -f -- :/",
-        "git submodule deinit -f --all",
-        "git submodule deinit --force .",
-        "git read-tree -u --reset HEAD",
-        "git checkout-index -a -f",
-        "git checkout-index -qfa",
-    ],
-    spares: &[
-        "git checkout main",
-        "git checkout -b x",
-        "git checkout \"$BRANCH\"",
-        "git checkout -- src/lib.rs",
-        "git restore src/lib.rs",
-        "git restore --staged .",
-        "git switch main",
-        "git worktree remove ../wt",
-        "git rm -rf --cached .",
-        "git rm -r .",
-        "git rm -rf old",
-        "git rm -rfn .",
-        "git submodule deinit lib",
-        "git submodule update --init",
-        "git read-tree HEAD",
-        "git checkout-index -a",
-        "git checkout-index -f -- src/lib.rs",
-    ],
-    check,
-};
 
 const CHECKOUT_OPTIONS: Options = Options {
     valued: "bBscC",
@@ -62,7 +16,7 @@ const CHECKOUT_OPTIONS: Options = Options {
     ],
 };
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let subcommand = git.subcommand()?;
@@ -103,7 +57,7 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
 }
 
-/// True if the pathspecs among the operands cover the whole tree, or are unknown.
+/// Whether the pathspecs among the operands cover the whole tree, or are unknown.
 fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &ResolvedCommand, base: &str) -> bool {
     let dashes = git
         .arguments

@@ -54,6 +54,30 @@ impl<'p> Bindings<'p> {
         Some(value)
     }
 
+    /// Replaces the names in a string (`{x}`, `${x}`, `#{x}`, `$x`) by their strings. `None` if it
+    /// contains no such name.
+    fn interpolated(&self, text: &str) -> Option<String> {
+        let (mut out, mut rest, mut is_changed) = (String::new(), text, false);
+        while let Some(at) = rest.find(['$', '{', '#']) {
+            let (before, tail) = rest.split_at(at);
+            out.push_str(before);
+            let inner = tail.trim_start_matches(['$', '#']);
+            let inner = inner.strip_prefix('{').unwrap_or(inner);
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            let end = inner.find(|c| !is_part(c)).unwrap_or(inner.len());
+            if let Some([Token::Text(value)]) = self.spend(&inner[..end]) {
+                is_changed = true;
+                out.push_str(value);
+                rest = inner[end..].strip_prefix('}').unwrap_or(&inner[end..]);
+            } else {
+                out.push_str(&tail[..1]);
+                rest = &tail[1..];
+            }
+        }
+        out.push_str(rest);
+        is_changed.then_some(out)
+    }
+
     /// The tokens with names replaced by their values.
     pub(super) fn fill(&self, tokens: &[Token]) -> Vec<Token> {
         let mut out = tokens.to_vec();
@@ -68,6 +92,10 @@ impl<'p> Bindings<'p> {
                     {
                         let value = self.spend(name);
                         next.extend_from_slice(value.unwrap_or(std::slice::from_ref(token)));
+                    }
+                    Token::Text(text) | Token::Filled(text) if text.contains(['$', '{']) => {
+                        let filled = self.interpolated(text);
+                        next.push(filled.map_or_else(|| token.clone(), Token::Text));
                     }
                     other => next.push(other.clone()),
                 }

@@ -5,6 +5,7 @@
 use super::super::interpreter::{Language, Notation};
 use super::bindings::Bindings;
 use super::tokens::{Token, arguments, split, tokens};
+use std::collections::HashMap;
 
 /// The effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -13,6 +14,8 @@ pub(super) enum Call {
     Script(String),
     /// Removes this path (possibly a glob) with everything below it.
     Remove(String),
+    /// Removes the files in this path one by one, all or some of them.
+    RemoveEach(String),
 }
 
 /// The effect of a call, by its name.
@@ -24,11 +27,15 @@ enum Deed {
     Removes,
     /// The call removes a tree if its arguments say so.
     RemovesRecursively,
+    /// The call lists files. Removing each of them removes a tree.
+    Lists,
+    /// The call opens a file, or a command that is marked by `|`.
+    Opens,
 }
 
 /// The known names, whatever module they are in.
 #[rustfmt::skip]
-const CALL_NAMES: [(Deed, &[&str]); 3] = [
+const CALL_NAMES: [(Deed, &[&str]); 5] = [
     (
         Deed::Runs,
         &[
@@ -38,7 +45,7 @@ const CALL_NAMES: [(Deed, &[&str]); 3] = [
             "posix_spawn", "posix_spawnp", "run", "call", "check_call", "check_output", "getoutput",
             "getstatusoutput", "create_subprocess_shell", "create_subprocess_exec", "shell_exec", "passthru",
             "proc_open", "pcntl_exec", "execute", "sh", "command", "Command", "capture2", "capture2e", "capture3",
-            "system2", "shell", "cmd",
+            "system2", "shell", "cmd", "eval", "os_cmd",
         ],
     ),
     (
@@ -49,7 +56,18 @@ const CALL_NAMES: [(Deed, &[&str]); 3] = [
             "remove_dir_all", "rm",
         ],
     ),
-    (Deed::RemovesRecursively, &["unlink", "rmdir", "remove"]),
+    (
+        Deed::RemovesRecursively,
+        &["unlink", "rmdir", "remove", "unlinkSync", "rmfile", "removedirs", "delete"],
+    ),
+    (
+        Deed::Lists,
+        &[
+            "walk", "fwalk", "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "readdir", "readdirSync",
+            "globSync", "find", "finddepth", "children", "Glob", "WalkDir", "each_child",
+        ],
+    ),
+    (Deed::Opens, &["open", "open3", "open2", "pipe"]),
 ];
 
 fn deed(name: &str) -> Option<Deed> {
@@ -59,51 +77,161 @@ fn deed(name: &str) -> Option<Deed> {
         .map(|(deed, _)| *deed)
 }
 
+/// Other names of calls: `import rmtree as r`, `{execSync: x} = …`, `x = os.system`.
+fn aliases(tokens: &[Token]) -> HashMap<&str, Deed> {
+    let alias = |at: usize| {
+        let Token::Name(name) = &tokens[at] else {
+            return None;
+        };
+        let deed = deed(name)?;
+        let behind = tokens.get(at + 1..).unwrap_or_default();
+        let before = tokens.get(..at).unwrap_or_default();
+        let is_end = |token: Option<&Token>| {
+            matches!(token, None | Some(Token::Mark('\n' | ';' | ',' | '}')))
+        };
+        // `x = os.system`
+        let assigned = match before {
+            [rest @ .., Token::Name(_), Token::Mark('.')] => rest,
+            before => before,
+        };
+        let alias = match (assigned, behind) {
+            (_, [Token::Mark(':'), Token::Name(alias), rest @ ..]) if is_end(rest.first()) => alias,
+            (_, [Token::Name(word), Token::Name(alias), ..]) if word == "as" => alias,
+            ([.., Token::Name(alias), Token::Mark('=')], rest) if is_end(rest.first()) => alias,
+            _ => return None,
+        };
+        Some((alias.as_str(), deed))
+    };
+    (0..tokens.len()).filter_map(alias).collect()
+}
+
 /// Maximum number of calls examined in one program.
 const MAX_CALLS: usize = 1000;
 
 /// Returns the commands that a program in this language runs, and the paths that it removes.
 pub(super) fn calls(program: &str, language: Language) -> Vec<Call> {
     match language {
-        Language::Calls(notation) => called(program, notation),
+        Language::Calls(notation) => called(program, notation, false),
         Language::Sed => program
             .split(['\n', ';', '{', '}'])
             .filter_map(sed)
             .collect(),
-        Language::Make => program.lines().filter_map(recipe).collect(),
+        Language::Make => {
+            let expanded = program
+                .split("$(shell ")
+                .skip(1)
+                .filter_map(|text| text.split_once(')'));
+            let expanded = expanded.map(|(text, _)| Call::Script(text.to_owned()));
+            program.lines().filter_map(recipe).chain(expanded).collect()
+        }
         Language::Shell => vec![Call::Script(program.to_owned())],
     }
 }
 
-fn called(program: &str, notation: Notation) -> Vec<Call> {
+fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     let all = tokens(program, notation);
     let bindings = Bindings::of(&all);
+    let aliases = aliases(&all);
     let named = all
         .iter()
         .enumerate()
         .filter_map(|(at, token)| match token {
             Token::Name(name) => {
-                let deed = deed(name)?;
+                let deed = deed(name).or_else(|| aliases.get(name.as_str()).copied())?;
                 // `rimraf.sync(…)`
                 let behind = match all.get(at + 1..at + 3) {
                     Some([Token::Mark('.'), Token::Name(_)]) if deed == Deed::Removes => at + 3,
                     _ => at + 1,
                 };
-                Some((deed, arguments(&all[behind..])?))
+                Some((deed, at, arguments(&all[behind..])?))
             }
             _ => None,
         });
     let mut out = Vec::new();
-    for (deed, written) in named.take(MAX_CALLS) {
+    let mut listed = Vec::new();
+    let mut removes = false;
+    for (deed, at, written) in named.take(MAX_CALLS) {
         match deed {
-            Deed::Runs => scripts(&bindings.fill(written), &mut out),
-            Deed::RemovesRecursively if !written.iter().any(says_recursive) => {}
+            Deed::Lists => {
+                let mut found = Vec::new();
+                removals(&bindings.fill(written), &mut found);
+                // `Path("/").rglob("*")`
+                let starts = |token: &Token| match token {
+                    Token::Mark(mark) => matches!(mark, '\n' | ';' | '='),
+                    Token::Name(name) => name == "in",
+                    _ => false,
+                };
+                let from = all[..at].iter().rposition(starts).map_or(0, |at| at + 1);
+                if let Some((Token::Mark('.'), object)) = all[from..at].split_last()
+                    && let Some(directory) = path(&bindings.fill(object))
+                {
+                    found = vec![Call::Remove(directory)];
+                }
+                listed.extend(found.into_iter().filter_map(|call| match call {
+                    Call::Remove(path) => Some(Call::RemoveEach(path)),
+                    _ => None,
+                }));
+            }
+            Deed::Opens => opened(&bindings.fill(written), &mut out),
+            Deed::Runs => {
+                let written = bindings.fill(written);
+                scripts(&written, &mut out);
+                // `exec("os.system(…)")`: a program of the same language.
+                let is_code = matches!(&all[at], Token::Name(name) if matches!(name.as_str(), "exec" | "eval"));
+                if let (true, false, [Token::Text(text), ..]) = (is_code, is_inner, &written[..]) {
+                    out.extend(called(text, notation, true));
+                }
+            }
             Deed::Removes | Deed::RemovesRecursively => {
-                removals(&bindings.fill(written), &mut out);
+                removes = true;
+                if deed == Deed::Removes || written.iter().any(says_recursive) {
+                    removals(&bindings.fill(written), &mut out);
+                }
             }
         }
     }
+    let narrows =
+        |token: &Token| matches!(token, Token::Name(name) if NARROWS.contains(&name.as_str()));
+    if removes && !all.iter().any(narrows) {
+        out.extend(listed);
+    }
+    if notation.pipes {
+        piped(&all, &mut out);
+    }
     out
+}
+
+/// Names of calls and fields that select some of the listed files.
+const NARROWS: [&str; 8] = [
+    "endswith", "endsWith", "suffix", "fnmatch", "match", "filter", "grep", "extname",
+];
+
+/// The commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
+fn opened(given: &[Token], out: &mut Vec<Call>) {
+    for (at, token) in given.iter().enumerate() {
+        let Token::Text(text) = token else { continue };
+        match text.as_str() {
+            "-|" | "|-" => scripts(&given[at + 1..], out),
+            text => {
+                let command = text.strip_prefix('|').or(text.strip_suffix('|'));
+                out.extend(command.map(|command| Call::Script(command.to_owned())));
+            }
+        }
+    }
+}
+
+/// The commands that awk pipes to or from: `print | "command"`, `"command" | getline`.
+fn piped(tokens: &[Token], out: &mut Vec<Call>) {
+    let is_pipe = |at: Option<usize>| at.and_then(|at| tokens.get(at)) == Some(&Token::Mark('|'));
+    for (at, token) in tokens.iter().enumerate() {
+        let behind = is_pipe(at.checked_sub(1)) && !is_pipe(at.checked_sub(2));
+        let before = is_pipe(Some(at + 1)) && !is_pipe(Some(at + 2));
+        if let Token::Text(text) = token
+            && (behind || before)
+        {
+            out.push(Call::Script(text.clone()));
+        }
+    }
 }
 
 fn says_recursive(token: &Token) -> bool {
@@ -198,6 +326,7 @@ fn path(expression: &[Token]) -> Option<String> {
                 "home" | "homedir" if called || of(&["Dir"]) => pieces.push("~"),
                 "cwd" | "getcwd" | "pwd" if called || of(&["Dir"]) => pieces.push("."),
                 // A module, a function, a keyword.
+                "sep" => pieces.push("/"),
                 "True" | "False" | "true" | "false" | "for" | "in" | "if" | "env" => {}
                 _ if passes => {}
                 _ => return None,
@@ -218,8 +347,23 @@ fn sed(command: &str) -> Option<Call> {
         .strip_prefix('/')
         .and_then(|rest| rest.split_once('/'));
     let command = behind.map_or(command, |(_, rest)| rest.trim_start_matches(numbers));
-    let text = command.strip_prefix("e ")?;
-    Some(Call::Script(text.to_owned()))
+    if let Some(text) = command.strip_prefix("e ") {
+        return Some(Call::Script(text.to_owned()));
+    }
+    // `s/pattern/command/e`
+    let rest = command.strip_prefix('s')?;
+    let delimiter = rest.chars().next().filter(char::is_ascii_punctuation)?;
+    let mut parts = rest.replace(&format!("\\{delimiter}"), "\0");
+    parts.remove(0);
+    let mut parts = parts.split(delimiter).skip(1);
+    let (text, flags) = (
+        parts.next()?.replace('\0', &delimiter.to_string()),
+        parts.next()?,
+    );
+    flags
+        .trim_end()
+        .ends_with('e')
+        .then_some(Call::Script(text))
 }
 
 /// The command that a line of a makefile runs: a recipe below its target or on the same line.
@@ -245,6 +389,7 @@ mod tests {
     const PLAIN_LANGUAGE: Language = Language::Calls(Notation {
         comment: "#",
         backticks: false,
+        pipes: false,
     });
     /// Asserts that the expected call is among those found; if nothing is expected, that none is
     /// found.
@@ -255,6 +400,7 @@ mod tests {
                 .map(|call| match call {
                     Call::Script(text) => format!("run {text}"),
                     Call::Remove(path) => format!("remove {path}"),
+                    Call::RemoveEach(path) => format!("remove each {path}"),
                 })
                 .collect();
             let holds = match *expect {
@@ -295,6 +441,23 @@ mod tests {
                 ("system(\"rm $ENV{HOME}\")", "run rm $HOME"),
                 ("rm_rf(['a', '/'])", "remove /"),
                 ("unlink('/', recursive=TRUE)", "remove /"),
+                (
+                    "[os.remove(f) for r,_,fs in os.walk('/') for f in fs]",
+                    "remove each /",
+                ),
+                (
+                    "for p in Path.home().rglob('*'): p.unlink()",
+                    "remove each ~",
+                ),
+                ("for p in Path('/').glob('*'): print(p)", ""),
+                ("[remove(f) for f in listdir('/') if f.endswith('.o')]", ""),
+                ("from shutil import rmtree as r; r('/')", "remove /"),
+                ("const {execSync: x} = a; x('ls')", "run 'ls'"),
+                ("r = shutil.rmtree; r('/')", "remove /"),
+                ("open(F, '|git push -f')", "run git push -f"),
+                ("open(my $f, '-|', 'git push -f')", "run git push -f"),
+                ("d = '/'; system(f'rm -rf {d}')", "run rm -rf /"),
+                ("$d = '/'; system(\"rm -rf $d\")", "run rm -rf /"),
                 ("rmtree('/tmp/' + name)", ""),
                 ("rmtree(f'/{name}')", ""),
                 ("rmtree(path)", ""),
@@ -317,6 +480,8 @@ mod tests {
                 ("/x/e rm -rf /", "run rm -rf /"),
                 ("s/e rm -rf/x/", ""),
                 (r"s/a/e rm -rf \//g", ""),
+                (r"s/x/rm -rf \//e", "run rm -rf /"),
+                ("s#x#ls#ge", "run ls"),
                 ("/e rm -rf/p", ""),
                 ("y/e/ls/", ""),
             ],
@@ -326,6 +491,7 @@ mod tests {
             &[
                 ("all:\n\t@rm -rf /", "run rm -rf /"),
                 ("all: ; rm $$x", "run rm $x"),
+                ("X := $(shell rm -rf /)", "run rm -rf /"),
                 ("x = rm -rf /", ""),
             ],
         );

@@ -61,12 +61,57 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
             while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
                 name.push(next);
             }
-            out.push(Token::Name(name));
+            let is_percent = out.last() == Some(&Token::Mark('%'));
+            if notation.backticks
+                && quotes(&name, is_percent)
+                && let Some(open) = chars.next_if(|c| "({[<|!/".contains(*c))
+            {
+                out.pop_if(|last| *last == Token::Mark('%'));
+                named_string(&name, delimited(&mut chars, open), &mut out);
+            } else {
+                out.push(Token::Name(name));
+            }
         } else if !matches!(c, ' ' | '\t' | '\r') {
             out.push(Token::Mark(c));
         }
     }
     out
+}
+
+/// Whether a name begins a string of Perl (`q(…)`) or, behind `%`, of Ruby (`%w[…]`).
+fn quotes(name: &str, is_percent: bool) -> bool {
+    let names = if is_percent {
+        ["q", "Q", "w", "x"]
+    } else {
+        ["q", "qq", "qw", "qx"]
+    };
+    names.contains(&name)
+}
+
+/// The text up to the delimiter that closes `open`, which was consumed.
+fn delimited(chars: &mut Peekable<Chars<'_>>, open: char) -> String {
+    let close = match open {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        other => other,
+    };
+    chars.by_ref().take_while(|c| *c != close).collect()
+}
+
+/// Adds a string with a name: words, a command, or a text.
+fn named_string(name: &str, text: String, out: &mut Vec<Token>) {
+    match name {
+        "qw" | "w" => {
+            for word in text.split_whitespace() {
+                out.extend([Token::Text(word.to_owned()), Token::Mark(',')]);
+            }
+            out.pop_if(|last| *last == Token::Mark(','));
+        }
+        "qx" | "x" => out.extend([Token::Name(RUN_CALL.to_owned()), Token::Text(text)]),
+        _ => out.push(Token::Text(with_home(text))),
+    }
 }
 
 fn with_home(text: String) -> String {

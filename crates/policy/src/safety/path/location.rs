@@ -1,15 +1,21 @@
-//! Resolves a path as far as it is literal: to the root, a system directory, a home, or below one.
+//! The place where a path leads, as far as it is literal: to the root, a system directory, a home, or below
+//! one.
 //!
 //! A path with an unknown beginning has no known location. Nor has the script's initial directory
 //! unless it is named by its path: its contents are the caller's business.
 
 use super::{
-    HOME_PARENTS, PathBase, PathPart, SYSTEM_DIRECTORIES, components, resolve, same, split,
+    FOR_OTHERS, HOME_PARENTS, PathBase, PathPart, SYSTEM_DIRECTORIES, components,
+    is_system_directory, resolve, same, split,
 };
+use crate::syntax::CommandHost;
 use crate::syntax::value::{Piece, Value};
 
-/// System directories that only hold what others put there.
-const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
+/// Block devices that hold no data of their own, and devices that are not disks.
+const HARMLESS_DEVICES: [&str; 18] = [
+    "loop", "zram", "ram", "null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx",
+    "std", "fd", "shm", "console", "tcp", "udp", "fuse",
+];
 
 /// An absolute path.
 #[derive(Debug)]
@@ -32,15 +38,18 @@ impl Location {
             let around = cwd.as_ref()?.iter().map(|name| PathPart::text(name));
             parts = around.chain(parts).collect();
         }
-        let parts = resolve(&parts);
+        let mut parts = resolve(&parts);
+        if let CommandHost::Disposable(mounts) = place.host {
+            parts = super::on_this_machine(&parts, mounts).into_iter().next()?;
+        }
         let here = components(place.base);
         let is_here =
             !is_absolute && place.cwd == Some(place.base) && same(&parts[..closed(&parts)], &here);
         Some(Location { parts, is_here })
     }
 
-    /// True if the location covers all of the root, a system directory or a home: the directory, or
-    /// everything in it (`/*`, `~/.*`).
+    /// True if the path means all of the root, a system directory or a home: itself, or everything in it
+    /// (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
         let (stem, tail) = self.parts.split_at(closed(&self.parts));
         if self.is_here {
@@ -71,6 +80,11 @@ impl Location {
         }
     }
 
+    /// True if the path is a directory of the system or of a service, whole.
+    pub(in super::super) fn is_system(&self) -> bool {
+        !self.is_here && is_system_directory(&self.parts)
+    }
+
     /// The components, if all of them are known.
     pub(in super::super) fn literal(&self) -> Option<Vec<&str>> {
         self.parts.iter().map(PathPart::literal).collect()
@@ -92,6 +106,14 @@ impl Location {
             [homes, _, rest @ ..] if HOME_PARENTS.contains(homes) => Some(rest.to_vec()),
             _ => None,
         }
+    }
+
+    /// True if the path could be a disk under any name: for programs that only handle disks.
+    pub(in super::super) fn is_block_device(&self) -> bool {
+        self.device().is_some_and(|(names, _)| {
+            let other = |name: &&str| HARMLESS_DEVICES.iter().any(|other| name.starts_with(other));
+            !names.first().is_some_and(other)
+        })
     }
 
     /// The components below `/dev` up to the first pattern or unknown name, and whether that is all
@@ -143,6 +165,7 @@ mod tests {
             cwd: Some(cwd),
             base: "/home/u/project",
             home: Some("/home/u"),
+            host: &CommandHost::Local,
         };
         Location::of(&value, &place)
     }

@@ -1,33 +1,9 @@
 //! `no_git_transport_program`: programs that git runs for a transport.
 
-use super::super::rule::{Hit, Rule, Scene, is_git};
-use crate::Group;
+use super::super::rule::{Hit, Scene, is_git};
 use crate::syntax::git::Git;
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
-
-pub(in super::super) static RULE: Rule = Rule {
-    id: "no_git_transport_program",
-    group: Group::RemoteCode,
-    summary: "Options by which git runs a program of the caller's choosing at the other end: `--receive-pack`, `--upload-pack`, `--exec`, `ext::` addresses; the same in settings.",
-    message: "permission denied: this makes git run another program for the transport. Push or fetch without it",
-    suggestion: "`git push` or `git fetch`, without that option",
-    fires: &[
-        "git push --receive-pack=\"touch pwned; git-receive-pack\" origin main",
-        "git push --exec=x origin",
-        "git fetch --upload-pack=x origin",
-        "git clone -u x y",
-        "git clone \"ext::sh -c x\" y",
-        "git ls-remote --upload-pa=x origin",
-        "git -c remote.origin.uploadpack=x fetch origin",
-    ],
-    spares: &[
-        "git push origin main",
-        "git fetch origin",
-        "git clone https://x.example/y",
-    ],
-    check,
-};
 
 /// Subcommands that communicate with another repository.
 const SUBCOMMANDS: [&str; 10] = [
@@ -38,7 +14,7 @@ const SUBCOMMANDS: [&str; 10] = [
 /// The relevant options; abbreviations are looked up among these only.
 const PROGRAM_OPTIONS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
-fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let configured = git.config.iter().cloned().chain(git.configures());

@@ -1,32 +1,10 @@
 //! `no_crontab_removal`: removing all of a user's scheduled jobs at once.
 
 use super::super::command_line::{has_any, has_option};
-use super::super::rule::{Hit, Rule, Scene};
-use crate::Group;
+use super::super::rule::{Hit, Scene};
 use crate::syntax::run::ResolvedCommand;
 
-pub(in super::super) static RULE: Rule = Rule {
-    id: "no_crontab_removal",
-    group: Group::System,
-    summary: "Removing all scheduled jobs at once: `crontab -r`, `crontab /dev/null`, `crontab < /dev/null`.",
-    message: "permission denied: this removes every scheduled job of the user, and no copy is kept. Take the one line out",
-    suggestion: "`crontab -l > jobs.txt`, remove the line from jobs.txt, then `crontab jobs.txt`",
-    fires: &[
-        "crontab -r", "crontab -u me -r", "sudo crontab -ru me", "crontab /dev/null",
-        "crontab - < /dev/null", "echo -n | crontab -",
-    ],
-    spares: &[
-        "crontab -l",
-        "crontab -e",
-        "crontab jobs.txt",
-        "crontab -l | grep -v x | crontab -",
-        "(crontab -l; echo '@daily x') | crontab -",
-        "crontab - < jobs.txt",
-    ],
-    check,
-};
-
-fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     ran.name()
         .filter(|name| *name == "crontab" && !ran.is_function)?;
     let arguments = ran.arguments();

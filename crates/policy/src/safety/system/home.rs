@@ -2,76 +2,13 @@
 
 use super::super::command_line::{has_any, has_option};
 use super::super::path::{Location, PathBase};
-use super::super::rule::{Hit, Rule, Scene};
-use crate::Group;
+use super::super::rule::{Hit, Scene};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
-pub(in super::super) static RULE: Rule = Rule {
-    id: "no_home_overwrite",
-    group: Group::System,
-    summary: "Moving the root, a system directory or a home away; moving, overwriting, emptying or removing the files that a shell starts by (`~/.bashrc`, …), `~/.ssh`, `~/.gnupg`, `/etc/passwd` and their like; emptying any other dotfile of a home. Appending is no overwriting, and a copy under a longer name beside the file is no loss.",
-    message: "permission denied: this moves, empties or overwrites a home, a start-up file or keys, and what was there is lost. Append with >>, or keep a copy first",
-    suggestion: "append (`echo '…' >> ~/.bashrc`), or keep a copy first (`cp ~/.bashrc ~/.bashrc.bak`) and edit the file in place",
-    fires: &[
-        "mv ~ /tmp/old",
-        "mv \"$HOME\" x",
-        "mv ~/* /tmp/",
-        "mv ~/.ssh /tmp/",
-        "mv /etc /etc.bak",
-        "mv -t /tmp ~/.bashrc",
-        "> ~/.bashrc",
-        ": > ~/.gitconfig",
-        "echo 'export A=b' > ~/.bashrc",
-        "cat /dev/null > ~/.vimrc",
-        "{ echo a; echo b; } > ~/.profile",
-        "cd ~ && echo x > .zshrc",
-        "sort ~/.bashrc > ~/.bashrc",
-        "echo key | tee ~/.ssh/authorized_keys",
-        "truncate -s0 ~/.ssh/authorized_keys",
-        "truncate --size=0 ~/.npmrc",
-        "cp /dev/null ~/.ssh/id_ed25519",
-        "dd if=/dev/null of=~/.bashrc",
-        "ln -sf /dev/null ~/.bashrc",
-        "rm -rf ~/.ssh",
-        "rm -f ~/.ssh/id_rsa ~/.ssh/id_rsa.pub",
-        "shred -u ~/.gnupg/secring.gpg",
-        "find ~/.ssh -type f -delete",
-        "echo x > /etc/passwd",
-        "for f in .bashrc .profile; do : > ~/$f; done",
-        "bash -c 'echo x > ~/.bashrc'",
-    ],
-    spares: &[
-        "echo x >> ~/.bashrc",
-        "echo x | tee -a ~/.bashrc",
-        "cp ~/.bashrc ~/.bashrc.bak",
-        "mv ~/.bashrc ~/.bashrc.bak",
-        "mv ~/.bashrc.bak ~/.bashrc",
-        "cat > ~/.npmrc <<E\nregistry=x\nE",
-        "echo x > ~/notes.txt",
-        "echo x > ~/.config/app/settings.toml",
-        "sed -i 's/a/b/' ~/.bashrc",
-        "ssh-keyscan host > ~/.ssh/known_hosts",
-        "mv ~/Downloads/x.zip .",
-        "mv ~/*.log logs/",
-        "mv ./* ../other/",
-        "mv /data /data.old",
-        "truncate -s0 build.log",
-        "> ~/.xsession-errors.log",
-        "> .bashrc",
-        "rm -rf ~/.cache/pip",
-        "rm ~/.ssh/known_hosts.old",
-        "cp key ~/.ssh/id_ed25519",
-        "cat ~/.bashrc > copy",
-        "echo x > \"$FILE\"",
-        "chmod 600 ~/.ssh/id_rsa",
-    ],
-    check,
-};
-
-const REMOVING_PROGRAMS: [&str; 16] = [
+const REMOVING_PROGRAMS: [&str; 17] = [
     "mv", "gmv", "tee", "truncate", "cp", "install", "ln", "dd", "rm", "unlink", "shred", "srm",
-    "trash", "rmdir", "find", "rsync",
+    "trash", "rmdir", "find", "rsync", "sponge",
 ];
 
 /// Files that a shell or git reads at start-up, directly below a home.
@@ -94,8 +31,9 @@ const CREDENTIAL_FILES: [&[&str]; 3] = [
 ];
 
 /// System files that identify users and file systems.
-const SYSTEM_FILES: [&str; 8] = [
-    "passwd", "shadow", "group", "gshadow", "sudoers", "fstab", "crypttab", "ld.so.conf",
+const SYSTEM_FILES: [&str; 13] = [
+    "passwd", "shadow", "group", "gshadow", "sudoers", "fstab", "crypttab", "ld.so.conf", "hosts",
+    "resolv.conf", "nsswitch.conf", "profile", "inittab",
 ];
 
 /// How valuable a path is.
@@ -142,7 +80,7 @@ fn is_copy(name: &str) -> bool {
     ends.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
 }
 
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let place = scene.path_base(ran);
     let worth = |value: &Value| worth(value, &place);
     let empties = is_nothing(ran);
@@ -176,7 +114,9 @@ fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     };
     let found = match name {
         "mv" | "gmv" => moved(arguments, &operands, &worth),
-        "tee" => least(Worth::Precious).filter(|_| !has_any(arguments, &["-a", "--append"])),
+        "tee" | "sponge" => {
+            least(Worth::Precious).filter(|_| !has_any(arguments, &["-a", "--append"]))
+        }
         "truncate" => least(Worth::Dotfile),
         "cp" | "install" | "ln" => {
             let from_nothing = matches!(
@@ -248,7 +188,7 @@ fn operands(arguments: &[Field]) -> Vec<&Field> {
     out
 }
 
-/// True if the command prints nothing, so that the file it is redirected to ends up empty.
+/// Whether the command prints nothing, so that the file it is redirected to ends up empty.
 fn is_nothing(ran: &ResolvedCommand) -> bool {
     let Some(name) = ran.name() else {
         return ran.words.is_empty();

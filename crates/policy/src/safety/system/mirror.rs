@@ -2,39 +2,10 @@
 
 use super::super::command_line::has_any;
 use super::super::path::Location;
-use super::super::rule::{Hit, Rule, Scene};
-use crate::Group;
+use super::super::rule::{Hit, Scene};
 use crate::syntax::run::{Field, ResolvedCommand};
 
-pub(in super::super) static RULE: Rule = Rule {
-    id: "no_mirror_delete",
-    group: Group::System,
-    summary: "Removing from the root, a system directory or a home all that is not in another directory: `rsync --delete` and `rclone sync` to one of them.",
-    message: "permission denied: this removes everything from a system directory or a home that is not in the source. Name the directory that is meant",
-    suggestion: "name the directory, for example `rsync -a --delete build/ ~/backup/build/`, and look first with `--dry-run`",
-    fires: &[
-        "rsync -a --delete build/ ~",
-        "rsync -av --delete-after src/ /",
-        "rsync --del -a x/ \"$HOME/\"",
-        "sudo rsync -a --delete backup/ /etc/",
-        "cd ~ && rsync -a --delete x/ .",
-        "rclone sync x: ~",
-    ],
-    spares: &[
-        "rsync -a src/ ~",
-        "rsync -a --delete src/ ~/backup/",
-        "rsync -a --delete ~/ /mnt/backup/",
-        "rsync -an --delete src/ ~",
-        "rsync -a --delete --dry-run src/ /",
-        "rsync -a --delete src/ .",
-        "rsync -a --delete src/ host:/var/www/",
-        "rsync -a --delete src/ \"$DEST\"",
-        "rclone sync ~/docs x:docs",
-    ],
-    check,
-};
-
-fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
     let deletes = match name {

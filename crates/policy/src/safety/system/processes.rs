@@ -1,33 +1,19 @@
 //! `no_kill_all`: signalling all processes.
 
 use super::super::command_line::has_any;
-use super::super::rule::{Hit, Rule, Scene};
-use crate::Group;
+use super::super::rule::{Hit, Scene};
+use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-pub(in super::super) static RULE: Rule = Rule {
-    id: "no_kill_all",
-    group: Group::System,
-    summary: "Signals to every process, to every one of a user's, or to the first: `kill -9 -1`, `kill -KILL -- -1`, `kill -9 1`, `pkill -u me`, `pkill .`, `killall -u me`, `killall5`, `loginctl terminate-user`.",
-    message: "permission denied: this ends every process there is, the agent and the session among them. Name the process",
-    suggestion: "name the process, for example `kill 1234` or `pkill -f 'npm run dev'`",
-    fires: &[
-        "kill -9 -1", "kill -KILL -- -1", "kill -s KILL -1", "kill -- -1", "kill -1 -1",
-        "sudo kill -9 1", "kill 123 -1", "/bin/kill -n 9 -1", "pkill -9 -u $USER", "pkill -u me",
-        "pkill -f .", "pkill -9 '.*'", "killall -u me", "killall -9 -r '.*'", "killall5 -9",
-        "loginctl terminate-user me",
-    ],
-    spares: &[
-        "kill -9 1234", "kill -1 1234", "kill -1 $PID", "kill -9 -1234", "kill -- -$PGID",
-        "kill %1", "kill 0", "kill -l 1", "kill -s TERM 1234", "kill -n 1 1234",
-        "pkill -f 'npm run dev'", "pkill -u me node", "pkill -P 1234", "killall node",
-        "killall -u me node", "pgrep -u me",
-    ],
-    check,
-};
-
-fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
+    // Its processes end with a container; the first one is meant to be stopped.
+    if matches!(
+        ran.host,
+        CommandHost::Container | CommandHost::Disposable(_)
+    ) {
+        return None;
+    }
     let arguments = ran.arguments();
     let all = match name {
         "kill" => kills_all(arguments),

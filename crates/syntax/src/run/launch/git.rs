@@ -1,6 +1,8 @@
 //! Commands that git starts on behalf of its user: aliases, `bisect run`, `submodule foreach`,
 //! `rebase --exec`, filters.
 
+use std::rc::Rc;
+
 use super::super::super::expand::join;
 use super::super::super::git::{Git, GitArgument, Options};
 use super::super::super::state::ShellState;
@@ -21,8 +23,16 @@ impl Machine<'_> {
         // An alias is judged even if it is never called; its words are in front of those of the
         // call.
         let set = git.config.iter().cloned().chain(git.configures());
-        for (_, value) in set.filter(|(name, _)| name.starts_with("alias.")) {
-            let is_defined_only = git.subcommand() == Some("config");
+        let is_defined_only = git.subcommand() == Some("config");
+        for (name, value) in set {
+            let Some(alias) = name.strip_prefix("alias.") else {
+                self.git_setting(&name, &value, st);
+                continue;
+            };
+            if is_defined_only {
+                let text = value.script();
+                Rc::make_mut(&mut st.hashed).insert(format!("git {alias}"), text);
+            }
             let text = match value.script().strip_prefix('!') {
                 Some(shell) => shell.to_owned(),
                 None if is_defined_only => continue,
@@ -30,6 +40,16 @@ impl Machine<'_> {
             };
             let behind = if is_defined_only { &[] } else { &values[..] };
             let words = [&[Value::text(text)], behind].concat();
+            self.script_with(&join(&words, " "), Vec::new(), "git", st);
+        }
+        let configured = git.subcommand().filter(|_| !st.hashed.is_empty());
+        let configured = configured.and_then(|name| st.hashed.get(&format!("git {name}")).cloned());
+        if let Some(text) = configured {
+            let text = match text.strip_prefix('!') {
+                Some(shell) => shell.to_owned(),
+                None => format!("git {text}"),
+            };
+            let words = [&[Value::text(text)], &values[..]].concat();
             self.script_with(&join(&words, " "), Vec::new(), "git", st);
         }
         match (git.subcommand(), values.first().and_then(Value::literal)) {

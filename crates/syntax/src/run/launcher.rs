@@ -1,0 +1,333 @@
+//! Programs that run their arguments: a table of data (`launchers.conf`), and how such a command
+//! line is parsed by it.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::resolved_command::Field;
+
+/// The table, whose head explains its format.
+const TABLE: &str = include_str!("launchers.conf");
+
+/// The command of a launcher's command line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// A program and its arguments.
+    #[default]
+    Argv,
+    /// Words that are joined and passed to a shell.
+    Script,
+    /// The words behind `--`.
+    Dashes,
+    /// The command begins at the first word that names a relevant program; for launchers with too
+    /// many options to list.
+    Search,
+    /// Nothing; commands are only in the values of options.
+    Nothing,
+}
+
+/// The host on which a launcher runs the command, as in the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum LaunchHost {
+    #[default]
+    Local,
+    Remote,
+    Container,
+    Disposable,
+}
+
+/// The letters and long names (without dashes) of some options.
+#[derive(Debug, Default)]
+struct OptionNames {
+    letters: String,
+    long: Vec<&'static str>,
+}
+
+/// How to parse a launcher's command line: a line of the table.
+#[derive(Debug, Default)]
+pub(super) struct Launcher {
+    names: Vec<&'static str>,
+    subcommands: Vec<&'static str>,
+    valued: OptionNames,
+    text: OptionNames,
+    begin: Vec<&'static str>,
+    operands: usize,
+    pub(super) assigns: bool,
+    pub(super) is_package: bool,
+    /// Letter and long name of the option for the command's directory.
+    chdir: (&'static str, &'static str),
+    entry: &'static str,
+    quits: &'static str,
+    pub(super) rest: Rest,
+    pub(super) host: LaunchHost,
+    #[cfg(test)]
+    example: &'static str,
+}
+
+static LAUNCHERS: LazyLock<Vec<Launcher>> = LazyLock::new(|| {
+    let rows = TABLE.lines().filter(|line| !line.is_empty());
+    rows.filter(|line| !line.starts_with('#'))
+        .map(Launcher::of)
+        .collect()
+});
+
+/// The launchers by name, those with the most subcommands first.
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static Launcher>>> = LazyLock::new(|| {
+    let mut by_name: HashMap<_, Vec<&'static Launcher>> = HashMap::new();
+    for launcher in LAUNCHERS.iter() {
+        for name in &launcher.names {
+            by_name.entry(*name).or_default().push(launcher);
+        }
+    }
+    for all in by_name.values_mut() {
+        all.sort_by_key(|launcher| std::cmp::Reverse(launcher.subcommands.len()));
+    }
+    by_name
+});
+
+/// The entries for a program.
+pub(super) fn find(name: &str) -> &'static [&'static Launcher] {
+    BY_NAME.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// A word's index, and the length of the option in front of the value in it.
+type Attached = (usize, usize);
+
+/// A parsed launcher's command line.
+#[derive(Debug, Default)]
+pub(super) struct ParsedLauncher {
+    /// Index of the first word after the subcommands.
+    pub(super) start: usize,
+    /// Index of the command's first word, if there is one.
+    pub(super) command: Option<usize>,
+    /// Options whose values are scripts.
+    pub(super) scripts: Vec<Attached>,
+    /// The option for the directory to change to.
+    pub(super) directory: Option<Attached>,
+    /// The option that names the program, in front of the command's words.
+    pub(super) entry: Option<Attached>,
+    /// The mounts of a container.
+    pub(super) mounts: Vec<Attached>,
+    /// The option after which the command begins, if its program is attached.
+    pub(super) begun: Option<Attached>,
+}
+
+/// Options for the mounts of a container.
+const MOUNTS: [&str; 5] = ["v", "volume", "mount", "B", "bind"];
+
+impl Launcher {
+    fn of(line: &'static str) -> Launcher {
+        let mut fields = line.split(" ; ");
+        let (names, subcommands) = match fields.next().unwrap_or_default().split_once(" / ") {
+            Some((names, words)) => (names, words),
+            None => (line.split(" ; ").next().unwrap_or_default(), ""),
+        };
+        let mut out = Launcher {
+            names: names.split_whitespace().collect(),
+            subcommands: subcommands.split_whitespace().collect(),
+            ..Launcher::default()
+        };
+        for field in fields {
+            let (key, value) = field.split_once(' ').unwrap_or((field, ""));
+            match key {
+                "value" => out.valued = OptionNames::of(value),
+                "text" => out.text = OptionNames::of(value),
+                "begin" => out.begin = value.split_whitespace().collect(),
+                "operands" => out.operands = value.parse().unwrap_or_default(),
+                "command" => {
+                    out.rest = match value {
+                        "script" => Rest::Script,
+                        "dashes" => Rest::Dashes,
+                        "search" => Rest::Search,
+                        _ => Rest::Nothing,
+                    }
+                }
+                "host" => {
+                    out.host = match value {
+                        "remote" => LaunchHost::Remote,
+                        "container" => LaunchHost::Container,
+                        _ => LaunchHost::Disposable,
+                    }
+                }
+                "assigns" => out.assigns = true,
+                "package" => out.is_package = true,
+                "chdir" => out.chdir = value.split_once(' ').unwrap_or_default(),
+                "entry" => out.entry = value.trim_start_matches('-'),
+                "quits" => out.quits = value,
+                #[cfg(test)]
+                "try" => out.example = value,
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// Parses a command line; `None` if it has other subcommands.
+    pub(super) fn parse(&self, words: &[Field]) -> Option<ParsedLauncher> {
+        let mut parsed = ParsedLauncher {
+            start: 1,
+            ..ParsedLauncher::default()
+        };
+        let mut subcommands = self.subcommands.iter();
+        let mut wanted = subcommands.next();
+        let (mut operands, mut options, mut is_valued) = (self.operands, true, false);
+        let mut at = 1;
+        while let Some(field) = words.get(at) {
+            let text = field.value.prefix();
+            let begins =
+                |option: &&&str| text == **option || text.starts_with(&format!("{option}="));
+            if wanted.is_none()
+                && let Some(option) = self.begin.iter().find(begins)
+            {
+                let is_attached = text.len() > option.len();
+                parsed.begun = is_attached.then_some((at, option.len() + 1));
+                parsed.command = Some(at + 1);
+                return Some(parsed);
+            } else if options && text == "--" {
+                options = false;
+                if self.rest == Rest::Dashes {
+                    parsed.command = Some(at + 1);
+                    break;
+                }
+            } else if options && text.len() > 1 && text.starts_with('-') {
+                is_valued = wanted.is_some() && !text.contains('=');
+                if let Some((name, attached)) = self.option(field) {
+                    if name.len() == 1 && self.quits.contains(name) {
+                        break;
+                    }
+                    let is_text = self.text.contains(name);
+                    if is_text || self.valued.contains(name) {
+                        is_valued = false;
+                        at += usize::from(attached.is_none());
+                        let value = (at, attached.unwrap_or(0));
+                        let is_named = |long: &str| !long.is_empty() && long.starts_with(name);
+                        if is_text {
+                            parsed.scripts.push(value);
+                        } else if name == self.chdir.0 || name.len() > 1 && is_named(self.chdir.1) {
+                            parsed.directory = Some(value);
+                        } else if name.len() > 1 && is_named(self.entry) {
+                            parsed.entry = Some(value);
+                        } else if MOUNTS.contains(&name) {
+                            parsed.mounts.push(value);
+                        }
+                    }
+                }
+            } else if options && text.is_empty() && field.value.may_split() {
+                // `$OPTIONS`: whatever it expands to, the command comes later.
+            } else if let Some(next) = wanted {
+                let word = field.value.literal();
+                if word.is_some_and(|word| next.split('|').any(|next| next == word)) {
+                    wanted = subcommands.next();
+                    parsed.start = at + 1;
+                } else if !std::mem::take(&mut is_valued) {
+                    return None;
+                }
+            } else if self.assigns && is_assignment(text) {
+                options = false;
+            } else if operands > 0 {
+                operands -= 1;
+                if operands == 0 && !self.entry.is_empty() {
+                    // The command follows the image, options included.
+                    parsed.command = words.get(at + 1).map(|_| at + 1);
+                    break;
+                }
+            } else if matches!(self.rest, Rest::Nothing | Rest::Dashes) {
+                // Options may follow: `script file -c command`.
+            } else {
+                parsed.command = Some(at);
+                break;
+            }
+            at += 1;
+        }
+        wanted.is_none().then_some(parsed)
+    }
+
+    /// Whether options mark where its command begins.
+    pub(super) fn begins(&self) -> bool {
+        !self.begin.is_empty()
+    }
+
+    /// The option in a word: its name without dashes, and where its value is attached. In a cluster
+    /// of letters, the first with a meaning counts.
+    fn option<'f>(&self, field: &'f Field) -> Option<(&'f str, Option<usize>)> {
+        let text = field.value.prefix();
+        if let Some(long) = text.strip_prefix("--") {
+            return Some(match long.split_once('=') {
+                Some((name, _)) => (name, Some(name.len() + 3)),
+                None => (long, None),
+            });
+        }
+        let known = |letter: char| {
+            let all = [&self.text.letters, &self.valued.letters];
+            self.quits.contains(letter) || all.iter().any(|letters| letters.contains(letter))
+        };
+        let mut letters = text.char_indices().skip(1);
+        let (at, letter) = letters.find(|(_, letter)| known(*letter))?;
+        let end = at + letter.len_utf8();
+        let is_last = end == text.len() && field.value.literal().is_some();
+        Some((&text[at..end], (!is_last).then_some(end)))
+    }
+}
+
+impl OptionNames {
+    fn of(value: &'static str) -> OptionNames {
+        let (long, letters): (Vec<_>, Vec<_>) = value
+            .split_whitespace()
+            .partition(|option| option.starts_with("--"));
+        OptionNames {
+            letters: letters.concat().replace('-', ""),
+            long: long.iter().map(|option| &option[2..]).collect(),
+        }
+    }
+
+    /// Whether a name is one of them or an abbreviation (GNU accepts unambiguous prefixes).
+    fn contains(&self, name: &str) -> bool {
+        let mut long = self.long.iter();
+        name.len() == 1 && self.letters.contains(name)
+            || self.long.contains(&name)
+            || name.len() > 1 && long.any(|option| option.starts_with(name))
+    }
+}
+
+/// `NAME=…`
+pub(crate) fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CommandHost, Context, Script};
+
+    #[test]
+    fn every_launcher_leads_to_its_command() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        let mut missed = Vec::new();
+        for launcher in LAUNCHERS.iter() {
+            for name in &launcher.names {
+                let (_, arguments) = launcher.example.split_once(' ').unwrap();
+                // Without the backslash, `time` is a keyword.
+                let text = format!("\\{name} {arguments}").replace('@', "rm -rf /x");
+                let script = Script::read(&text, &context);
+                let found = script.ran.iter().find(|ran| {
+                    ran.to_string() == "rm -rf /x"
+                        && ran.through.first().is_some_and(|by| by == name)
+                });
+                let host = found.map(|ran| match ran.host {
+                    CommandHost::Local => LaunchHost::Local,
+                    CommandHost::Remote => LaunchHost::Remote,
+                    CommandHost::Container => LaunchHost::Container,
+                    CommandHost::Disposable(_) => LaunchHost::Disposable,
+                });
+                if host != Some(launcher.host) {
+                    missed.push(format!("{text}: {host:?}"));
+                }
+            }
+        }
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+    }
+}

@@ -1,0 +1,216 @@
+//! Commands in options, settings and variables of programs that have another purpose: a table of
+//! data (`option_commands.conf`), and what of a command line is such a command.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::super::harmful::is_relevant;
+use super::super::state::ShellState;
+use super::super::value::Value;
+use super::Machine;
+use super::call::Call;
+
+/// The table, whose head explains its format.
+const TABLE: &str = include_str!("option_commands.conf");
+
+/// A kind of hidden command: a line of the table.
+struct OptionCommand {
+    names: Vec<&'static str>,
+    sources: Vec<&'static str>,
+    beginnings: Vec<&'static str>,
+    has_strings: bool,
+    #[cfg(test)]
+    example: &'static str,
+}
+
+static KINDS: LazyLock<Vec<OptionCommand>> = LazyLock::new(|| {
+    let rows = TABLE.lines().filter(|line| !line.is_empty());
+    rows.filter(|line| !line.starts_with('#'))
+        .map(OptionCommand::of)
+        .collect()
+});
+
+static BY_NAME: LazyLock<HashMap<&'static str, Vec<&'static OptionCommand>>> =
+    LazyLock::new(|| {
+        let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+        for kind in KINDS.iter() {
+            for name in &kind.names {
+                by_name.entry(*name).or_default().push(kind);
+            }
+        }
+        by_name
+    });
+
+/// Whether a variable holds a command that programs run.
+pub(super) fn is_command_variable(name: &str) -> bool {
+    let kinds = BY_NAME.get("*").into_iter().flatten();
+    let mut sources = kinds.flat_map(|kind| &kind.sources);
+    sources.any(|source| source.strip_prefix('$') == Some(name))
+}
+
+impl Machine<'_> {
+    /// Follows the commands in a call's options, operands and input.
+    pub(super) fn option_commands(&mut self, name: &str, call: &Call, st: &ShellState) {
+        for (variable, value) in &call.env {
+            if is_command_variable(variable) {
+                self.hidden(&value.script(), variable, st);
+            }
+        }
+        for kind in BY_NAME.get(name).into_iter().flatten() {
+            for text in kind.texts(call, st) {
+                for command in kind.commands(&text) {
+                    self.hidden(command, name, st);
+                }
+            }
+        }
+    }
+
+    /// Follows the command in a setting of git.
+    pub(super) fn git_setting(&mut self, setting: &str, value: &Value, st: &ShellState) {
+        for kind in BY_NAME.get("git").into_iter().flatten() {
+            if kind.has_setting(setting) {
+                for command in kind.commands(&value.script()) {
+                    self.hidden(command, "git", st);
+                }
+            }
+        }
+    }
+
+    /// Follows a command that another program would run, if it could do harm: of any other, even
+    /// that it is run is uncertain.
+    pub(super) fn hidden(&mut self, text: &str, through: &str, st: &ShellState) {
+        if is_relevant(text) {
+            let dormant = std::mem::replace(&mut self.dormant, true);
+            self.script_with(&Value::text(text), Vec::new(), through, st);
+            self.dormant = dormant;
+        }
+    }
+}
+
+impl OptionCommand {
+    fn of(line: &'static str) -> OptionCommand {
+        let mut out = OptionCommand {
+            names: Vec::new(),
+            sources: Vec::new(),
+            beginnings: Vec::new(),
+            has_strings: false,
+            #[cfg(test)]
+            example: "",
+        };
+        for (index, field) in line.split(" ; ").enumerate() {
+            match field.split_once(' ') {
+                _ if index == 0 => out.names = field.split_whitespace().collect(),
+                Some(("in", value)) => out.sources = value.split_whitespace().collect(),
+                Some(("after", value)) => out.beginnings = value.split(" | ").collect(),
+                #[cfg(test)]
+                Some(("try", value)) => out.example = value,
+                _ => out.has_strings |= field == "strings",
+            }
+        }
+        out
+    }
+
+    fn has_setting(&self, setting: &str) -> bool {
+        let mut names = self
+            .sources
+            .iter()
+            .filter_map(|source| source.strip_prefix("config:"));
+        names.any(|name| match name.split_once('*') {
+            Some((before, after)) => {
+                let rest = setting.strip_prefix(before);
+                rest.is_some_and(|rest| rest.len() > after.len() && rest.ends_with(after))
+            }
+            None => name == setting,
+        })
+    }
+
+    /// The texts at the sources.
+    fn texts(&self, call: &Call, st: &ShellState) -> Vec<String> {
+        let mut texts = Vec::new();
+        for source in &self.sources {
+            match *source {
+                "stdin" => {
+                    let input = st.stdin.as_deref().map(Value::script).unwrap_or_default();
+                    texts.extend(input.lines().map(|line| line.trim_start().to_owned()));
+                }
+                source if source.starts_with('$') || source.starts_with("config:") => {}
+                source => texts.extend(values(call, source)),
+            }
+        }
+        texts
+    }
+
+    /// The commands in a text.
+    fn commands<'t>(&self, text: &'t str) -> Vec<&'t str> {
+        let is_start = |beginning: &&str| {
+            let start = text.get(..beginning.len());
+            start.is_some_and(|start| start.eq_ignore_ascii_case(beginning))
+        };
+        let rest = match self.beginnings.iter().find(|beginning| is_start(beginning)) {
+            Some(beginning) => &text[beginning.len()..],
+            None if self.beginnings.is_empty() => text,
+            None => return Vec::new(),
+        };
+        if !self.has_strings {
+            return vec![rest];
+        }
+        let between = |quote: char| rest.split(quote).skip(1).step_by(2);
+        between('"').chain(between('\'')).collect()
+    }
+}
+
+/// The values of an option, or all operands.
+fn values(call: &Call, option: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    let is_letter = option.len() == 2 && option.starts_with('-');
+    for (at, field) in call.words.iter().enumerate().skip(1) {
+        let text = field.value.prefix();
+        let attached = match option {
+            "word" => (!text.starts_with('-')).then_some(0),
+            _ if is_letter && text.starts_with("--") => None,
+            "+" | "-TT" => text.starts_with(option).then_some(option.len()),
+            _ if is_letter => (text.len() > 2 && text.starts_with(option)).then_some(2),
+            _ => text
+                .starts_with(&format!("{option}="))
+                .then_some(option.len() + 1),
+        };
+        let is_cluster = is_letter
+            && text.len() < 5
+            && text.starts_with('-')
+            && !text.starts_with("--")
+            && text.ends_with(&option[1..]);
+        if let Some(skip) = attached {
+            out.push(field.value.without_prefix(skip).script());
+        } else if text == option || is_cluster {
+            out.extend(call.words.get(at + 1).map(|field| field.value.script()));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, Script};
+
+    #[test]
+    fn every_kind_of_hidden_command_is_found() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        let mut missed = Vec::new();
+        for kind in KINDS.iter() {
+            let first = kind.names[0];
+            for name in &kind.names {
+                let text = kind
+                    .example
+                    .replacen(first, name, 1)
+                    .replace('@', "rm -rf /x");
+                let script = Script::read(&text, &context);
+                let is_found = script.ran.iter().any(|ran| ran.to_string() == "rm -rf /x");
+                if !is_found {
+                    missed.push(text);
+                }
+            }
+        }
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
+    }
+}
