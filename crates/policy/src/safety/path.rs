@@ -404,8 +404,9 @@ fn anchored(
     None
 }
 
-/// Returns where removing `operand` removes something: its absolute path as it is written, links and `..`
-/// and all; of a pattern at its end, the directory. `None` if that depends on more than its text.
+/// Returns where removing `operand` removes something: its absolute path as it is written, links
+/// and `..` and all; of a pattern at its end, the directory. `None` if that depends on more than
+/// its text.
 pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;

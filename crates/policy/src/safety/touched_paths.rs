@@ -1,5 +1,5 @@
-//! The files that a command touches, as far as its text says: what is refused of it can be tried where
-//! those are held back.
+//! The files that a command touches, as far as its text says: what is refused of it can be tried
+//! where those are held back.
 
 use super::path::{PathBase, touched};
 use super::rule::{Scene, is_git};

@@ -1,5 +1,5 @@
-//! The place where a path leads, as far as it is literal: to the root, a system directory, a home, or below
-//! one.
+//! The place where a path leads, as far as it is literal: to the root, a system directory, a home,
+//! or below one.
 //!
 //! A path with an unknown beginning has no known location. Nor has the script's initial directory
 //! unless it is named by its path: its contents are the caller's business.
@@ -48,8 +48,8 @@ impl Location {
         Some(Location { parts, is_here })
     }
 
-    /// True if the path means all of the root, a system directory or a home: itself, or everything in it
-    /// (`/*`, `~/.*`).
+    /// True if the path means all of the root, a system directory or a home: itself, or everything
+    /// in it (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
         let (stem, tail) = self.parts.split_at(closed(&self.parts));
         if self.is_here {
