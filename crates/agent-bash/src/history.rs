@@ -4,6 +4,7 @@ use crate::HostContext;
 use crate::journal::hide;
 use crate::settings::Settings;
 use agent_bash_journal::History;
+use std::sync::Arc;
 
 impl Settings {
     /// The history of typed commands; `None` if the settings turn it off, or without a state
@@ -11,6 +12,6 @@ impl Settings {
     pub fn history(&self, host: &HostContext) -> Option<History> {
         let secrets = self.environment().secrets.unwrap_or_default();
         let state = host.state_dir().filter(|_| self.tui_history)?;
-        Some(History::new(state, hide(&host.env, secrets)))
+        Some(History::new(state, hide(Arc::clone(&host.env), secrets)))
     }
 }

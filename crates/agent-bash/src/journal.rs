@@ -9,7 +9,7 @@ use agent_bash_process::environment::{EnvironmentPolicy, Masks, SecretFilter};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Settings of the journal: section `[journal]`.
@@ -43,14 +43,13 @@ impl JournalSettings {
     ///
     /// `is_recorded`: the session has a journal unless the settings say otherwise. If this process
     /// makes only one of its calls (`many_calls` is false), it shares the journal with the others.
-    /// `environment` is the host's: its secrets are masked.
+    /// `hide` masks the host's secrets.
     pub(crate) fn open(
         &self,
         state: PathBuf,
         session: &str,
         (is_recorded, many_calls): (bool, bool),
-        environment: &BTreeMap<OsString, OsString>,
-        secrets: SecretFilter,
+        hide: Hide,
         now: Timestamp,
     ) -> Option<Arc<Journal>> {
         let level = self.level.unwrap_or(if is_recorded {
@@ -65,7 +64,6 @@ impl JournalSettings {
         if many_calls || !state.join(session).exists() {
             sweep(&state, self.retention(), now);
         }
-        let hide = hide(environment, secrets);
         Some(Arc::new(Journal::new(JournalOptions {
             state,
             session: session.to_owned(),
@@ -85,14 +83,20 @@ impl JournalSettings {
     }
 }
 
-/// Takes a host's secrets out of texts.
-pub(crate) fn hide(environment: &BTreeMap<OsString, OsString>, secrets: SecretFilter) -> Hide {
-    let variables = environment.iter();
-    let masks = Masks::new(
-        variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())),
-        secrets,
-    );
-    Arc::new(move |text| masks.hide(text))
+/// Takes a host's secrets out of texts. The first text takes longer, since the environment is
+/// judged then.
+pub(crate) fn hide(environment: Arc<BTreeMap<OsString, OsString>>, secrets: SecretFilter) -> Hide {
+    let masks = OnceLock::new();
+    Arc::new(move |text| {
+        let masks = masks.get_or_init(|| {
+            let variables = environment.iter();
+            Masks::new(
+                variables.map(|(name, value)| (name.as_os_str(), value.as_os_str())),
+                secrets.clone(),
+            )
+        });
+        masks.hide(text)
+    })
 }
 
 /// The recorded fields of a request, besides its command.

@@ -18,7 +18,7 @@ use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
     Profile, RemoteHost, Shell, StreamId, ToolResult,
 };
-use agent_bash_journal::Journal;
+use agent_bash_journal::{Hide, Journal};
 use agent_bash_policy::{
     Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeLevel, SafeMode, Script,
     Verdict,
@@ -64,6 +64,7 @@ impl BashTool {
             remote_host: None,
             audit: None,
             journal: None,
+            hide: None,
             virtual_terminal: false,
             terminal: None,
             sandbox: SandboxSettings::default(),
@@ -295,6 +296,7 @@ pub struct BashToolBuilder {
     remote_host: Option<Arc<dyn RemoteHost>>,
     audit: Option<Audit>,
     journal: Option<Arc<Journal>>,
+    hide: Option<Hide>,
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
@@ -432,6 +434,13 @@ impl BashToolBuilder {
         self
     }
 
+    /// Masks secrets in texts that are kept. Without it, the host's environment decides.
+    #[must_use]
+    pub(crate) fn hide(mut self, hide: Hide) -> Self {
+        self.hide = Some(hide);
+        self
+    }
+
     /// The box that calls run in. The executor must be able to: see [`Executor::confines`]. A call
     /// that cannot be confined is refused.
     #[must_use]
@@ -475,7 +484,9 @@ impl BashToolBuilder {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
         let secrets = self.environment.secrets.clone().unwrap_or_default();
-        let hide = crate::journal::hide(&self.host.env, secrets);
+        let hide = self
+            .hide
+            .unwrap_or_else(|| crate::journal::hide(Arc::clone(&self.host.env), secrets));
         let shell = shell_in_force(
             &self.profile,
             self.shell.as_deref(),

@@ -140,11 +140,11 @@ impl Journal {
     fn line(&self, entry: &JournalEntry) -> io::Result<Vec<u8>> {
         let before = entry.command.len();
         let mut value = serde_json::to_value(entry)?;
-        self.hide_in(&mut value, &entry.secrets);
         if self.options.level < JournalLevel::Full {
             value["result"]["text"] = Value::String(String::new());
             value.as_object_mut().map(|entry| entry.remove("printed"));
         }
+        self.hide_in(&mut value, &entry.secrets);
         let moved = value["command"].as_str().map(str::len) != Some(before);
         if moved && let Some(objection) = value["objection"].as_object_mut() {
             objection.remove("span");

@@ -182,6 +182,11 @@ impl ArtifactDir {
         sweep::sweep(root, now)
     }
 
+    /// True if [`Self::sweep_when_due`] has something to do, which takes a while.
+    pub fn is_sweep_due(root: &Path, now: Timestamp) -> bool {
+        sweep::is_due(root, now)
+    }
+
     /// Sweeps as [`Self::sweep`] does, but at most once an hour. For programs that make a single
     /// call: a sweep looks at every artifact. If the process ends during a sweep, the next process
     /// continues it.

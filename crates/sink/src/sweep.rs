@@ -27,21 +27,30 @@ const INTERVAL_MS: u64 = 60 * 60 * 1000;
 /// Number of artifacts between two writes of a sweep's position.
 const POSITION_INTERVAL: usize = 200;
 
+/// True unless a sweep has finished within the last hour, or nothing was ever stored there.
+pub(crate) fn is_due(root: &Path, now: Timestamp) -> bool {
+    PrivateDir::open(root, &[]).is_ok_and(|dir| next(&dir, now).is_some())
+}
+
+/// The position at which the next sweep begins; `None` if none is due.
+fn next(dir: &PrivateDir, now: Timestamp) -> Option<Reached> {
+    let last = dir.metadata(STAMP_FILE).and_then(|stamp| stamp.modified());
+    let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
+    let from = Reached::read(dir);
+    // A stamp from the future does not count: the clock was set back.
+    let is_recent = matches!(age, Ok(Some(age)) if age < INTERVAL_MS);
+    from.or_else(|| (!is_recent).then(Reached::default))
+}
+
 /// Sweeps as [`sweep`] does, unless a sweep has finished within the last hour. Continues a sweep
 /// whose process was killed.
 pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     let Ok(dir) = PrivateDir::open(root, &[]) else {
-        // Nothing was ever stored there.
         return Removed::default();
     };
-    let last = dir.metadata(STAMP_FILE).and_then(|stamp| stamp.modified());
-    let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
-    let from = Reached::read(&dir);
-    // A stamp from the future does not count: the clock was set back.
-    if matches!(age, Ok(Some(age)) if age < INTERVAL_MS) && from.is_none() {
+    let Some(from) = next(&dir, now) else {
         return Removed::default();
-    }
-    let from = from.unwrap_or_default();
+    };
     // Written before the sweep, so that only one of several programs starts one. If it cannot be
     // written, each of them does.
     from.write(&dir);

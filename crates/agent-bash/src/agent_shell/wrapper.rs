@@ -28,11 +28,13 @@ pub struct ModelCommand<'s> {
 /// Records show the text, and safety rules judge it. What runs is the whole script: a snapshot that
 /// the wrapper loads can redefine the commands of the text (docs/design/shell.md).
 pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
+    let mut possible = WRAPPERS.iter().filter(|it| script.contains(it.contained));
+    let first = possible.next()?;
     let parsed = Parsed::read(script);
     if !parsed.is_whole() {
         return None;
     }
-    WRAPPERS.iter().find_map(|wrapper| {
+    std::iter::once(first).chain(possible).find_map(|wrapper| {
         let command = wrapper.command(&parsed)?;
         let agent = wrapper.agent;
         Some(ModelCommand { agent, command })
@@ -42,6 +44,8 @@ pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
 /// The wrapper of an agent, with the version that it was recorded with.
 struct Wrapper {
     agent: &'static str,
+    /// A part of each script in it. Other scripts need not be parsed.
+    contained: &'static str,
     /// How its parts follow each other.
     link: Link,
     parts: &'static [WrapperPart],
@@ -118,6 +122,7 @@ const WRAPPERS: &[Wrapper] = &[
     // Claude Code 2.1.332, with `CLAUDE_CODE_SHELL_PREFIX` and with `CLAUDE_CODE_SHELL`.
     Wrapper {
         agent: "claude-code",
+        contained: "pwd -P >|",
         link: Link::And,
         parts: &[
             // Before text that old versions of bash read differently.
@@ -148,6 +153,7 @@ const WRAPPERS: &[Wrapper] = &[
     // Gemini CLI 0.61.0.
     Wrapper {
         agent: "gemini-cli",
+        contained: "_bgpids_file=",
         link: Link::Next,
         parts: &[required(&[
             r#"shopt -u promptvars nullglob extglob nocaseglob dotglob

@@ -2,7 +2,7 @@
 
 use super::{Conversation, SessionParts};
 use crate::settings::Settings;
-use crate::{BashTool, BashToolBuilder, HostContext, artifacts};
+use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal};
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{ArtifactStore, Clock, Executor, Timestamp};
 use agent_bash_exec::{
@@ -134,12 +134,12 @@ impl Conversation {
         let profile = settings.profile();
         let naming = artifacts::naming(profile.layout);
         if let Some(root) = host.state_dir() {
-            let sweep = if many_calls {
-                ArtifactDir::sweep
-            } else {
-                ArtifactDir::sweep_when_due
-            };
-            sweep_beside(sweep, root, clock.wall());
+            let now = clock.wall();
+            if many_calls {
+                sweep_beside(ArtifactDir::sweep, root, now);
+            } else if ArtifactDir::is_sweep_due(&root, now) {
+                sweep_beside(ArtifactDir::sweep_when_due, root, now);
+            }
         }
         if many_calls {
             // Leftovers of killed hosts.
@@ -160,16 +160,15 @@ impl Conversation {
                 ShellCacheOptions::one_shot(supervisor, Arc::clone(&clock), host.temp_dir())
             }
         }));
+        let secrets = settings.environment().secrets.unwrap_or_default();
+        let hide = journal::hide(Arc::clone(&host.env), secrets);
         let journal = state.as_ref().and_then(|state| {
-            let secrets = settings.environment().secrets.unwrap_or_default();
-            let (environment, now) = (&host.env, clock.wall());
             settings.journal.open(
                 state.clone(),
                 &name,
                 (is_recorded, many_calls),
-                environment,
-                secrets,
-                now,
+                Arc::clone(&hide),
+                clock.wall(),
             )
         });
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
@@ -177,6 +176,7 @@ impl Conversation {
         let mut builder = settings
             .configure(builder)?
             .sessions(many_calls)
+            .hide(hide)
             .changes_unasked(changes);
         if jobs.is_some() {
             builder = builder.jobs(Arc::clone(&shells) as _);

@@ -13,6 +13,20 @@ const RANDOM_LENGTH: usize = 20;
 const LONG_PART: usize = 16;
 const MIXED_PART: usize = 10;
 
+/// No token of the table is shorter.
+const SHORTEST_TOKEN: usize = {
+    let mut shortest = usize::MAX;
+    let mut at = 0;
+    while at < TOKEN_FORMATS.len() {
+        let length = TOKEN_FORMATS[at].prefix.len() + TOKEN_FORMATS[at].at_least;
+        if length < shortest {
+            shortest = length;
+        }
+        at += 1;
+    }
+    shortest
+};
+
 /// Separators of addresses, lists and assignments.
 const VALUE_SEPARATORS: &[u8] = b"/?&=:@#;,|\"'()[]{}<>";
 
@@ -29,6 +43,9 @@ pub(super) fn is_secret(value: &[u8]) -> bool {
 
 /// `Authorization: …`, unless the credentials are an expansion or a placeholder, as in a script.
 fn has_header(value: &[u8]) -> bool {
+    if !value.contains(&b':') {
+        return false;
+    }
     let lower = value.to_ascii_lowercase();
     let mut rest = lower.as_slice();
     while let Some(at) = find(rest, SECRET_HEADER) {
@@ -64,6 +81,10 @@ fn has_private_key(value: &[u8]) -> bool {
 
 /// `…;Password=y`, `…?user=a&password=b`
 fn has_assigned_password(value: &[u8]) -> bool {
+    // Most values are no connection strings.
+    if !value.contains(&b'=') {
+        return false;
+    }
     let value = value.to_ascii_lowercase();
     SECRET_FIELDS.iter().any(|field| {
         let mut from = 0;
@@ -85,7 +106,7 @@ fn has_assigned_password(value: &[u8]) -> bool {
 /// True if the whole value is a token.
 pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
-    TOKEN_FORMATS.iter().any(|format| format.is(value))
+    value.len() >= SHORTEST_TOKEN && TOKEN_FORMATS.iter().any(|format| format.is(value))
         || std::str::from_utf8(value)
             .is_ok_and(|text| has_infix(text) || bot_token(text) == Some(0..text.len()))
 }
@@ -211,6 +232,10 @@ pub(super) fn signature(text: &str) -> Option<Range<usize>> {
 
 /// Returns the range after an address that is the secret.
 pub(super) fn behind_address(text: &str) -> Option<Range<usize>> {
+    // All of them are paths, and most texts are not.
+    if !text.contains('/') {
+        return None;
+    }
     SECRET_ADDRESSES.iter().find_map(|address| {
         let begin = text.find(address)? + address.len();
         let rest = text[begin..]
@@ -242,8 +267,19 @@ pub(super) fn has_url_with_password(value: &[u8]) -> bool {
     false
 }
 
+/// The position of `part`, which is not empty, in `text`. The crate `memchr` would be faster for
+/// long texts, but asks the processor for its features first. In a virtual machine that takes
+/// longer than a whole environment.
 pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).position(|window| window == part)
+    let first = part.first()?;
+    let mut from = 0;
+    while let Some(at) = text[from..].iter().position(|byte| byte == first) {
+        if text[from + at..].starts_with(part) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
 }
 
 /// `4096`, `1_000`, `0.5`, `100k`, `30 days`, `unlimited`, or a list of these.
