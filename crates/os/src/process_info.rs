@@ -4,9 +4,9 @@
 //! use a [`ProcessHandle`](crate::ProcessHandle).
 
 use crate::pidfd;
+use crate::read_proc;
 use rustix::io::Errno;
 use rustix::process::{Pid, getpgid, getsid, test_kill_process};
-use std::fs;
 
 /// A process according to `/proc/<pid>/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct ProcessInfo {
 impl ProcessInfo {
     /// Reads a process; `None` if no process has this pid, or `/proc` does not show it.
     pub fn read(pid: i32) -> Option<Self> {
-        Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+        Self::parse(pid, &read_proc(format!("/proc/{pid}/stat")).ok()?)
     }
 
     /// Reads a child of `parent`, even if `/proc` does not show it because of `hidepid` or a

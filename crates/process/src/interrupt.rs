@@ -64,8 +64,11 @@ mod tests {
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a shell of the test's own")]
     fn what_runs_is_interrupted_and_its_shell_and_what_was_there_goes_on() {
-        let mut shell = Command::new("bash")
+        // A runner in the background may ignore SIGINT, and a shell cannot undo that by itself.
+        let mut shell = Command::new("env")
             .args([
+                "--default-signal=INT",
+                "bash",
                 "--norc",
                 "-c",
                 "while read -r line; do eval \"$line\"; echo \"=$?\"; done",

@@ -4,7 +4,7 @@
 //! A pid read here may be gone or reused a moment later (TOCTOU). Code that sends signals must
 //! guard against that itself: see [`crate::supervisor`].
 
-use agent_bash_os::ProcessInfo;
+use agent_bash_os::{ProcessInfo, read_proc};
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -253,7 +253,8 @@ fn is_terminal(pid: i32, number: i32, target: &Path, terminal: &Path) -> bool {
 
 /// The flags of an open descriptor: access mode and close-on-exec, among others.
 pub(crate) fn flags_of(pid: i32, descriptor: i32) -> Option<u32> {
-    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+    let info = read_proc(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+    let info = String::from_utf8(info).ok()?;
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
     u32::from_str_radix(flags.trim(), 8).ok()
 }

@@ -3,6 +3,7 @@
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, Lacking, Surroundings};
 use agent_bash_changes::Touch;
+use agent_bash_os::read_proc;
 use rustix::fs::{FileType, OFlags};
 use std::fs::{read_dir, read_to_string};
 
@@ -59,7 +60,8 @@ fn mapped(pid: i32) -> Vec<NamedFile> {
 }
 
 fn is_written(pid: i32, number: i32) -> bool {
-    let said = read_to_string(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
+    let said = read_proc(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
+    let said = String::from_utf8_lossy(&said);
     let flags = said.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
     let flags = OFlags::from_bits_retain(flags.unwrap_or_default());

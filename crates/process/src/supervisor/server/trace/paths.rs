@@ -5,13 +5,13 @@
 //! component, since an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
+use agent_bash_os::read_proc;
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, StatxFlags, fstatfs,
     openat, openat2, readlinkat, statx,
 };
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 
@@ -295,7 +295,8 @@ fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
 
 /// Returns the pid of the process that a thread belongs to.
 pub(super) fn leader(thread: i32) -> Option<i32> {
-    let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
+    let status = read_proc(format!("/proc/{thread}/status")).ok()?;
+    let status = String::from_utf8_lossy(&status);
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));
     line?.trim().parse().ok()
 }
