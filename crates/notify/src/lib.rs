@@ -1,6 +1,6 @@
 //! Seccomp notifications: a filter makes system calls wait until a listener has inspected them.
-//! This crate wraps only these kernel interfaces and the duplication of an inherited descriptor,
-//! because it is the one crate with `unsafe`.
+//! This crate wraps only these kernel interfaces, the duplication of an inherited descriptor and
+//! `fork`, because it is the one crate with `unsafe`.
 //!
 //! A waiting process may die, and its pid may be reused, while a listener reads its memory: the
 //! data is valid only if [`Listener::still_waits`] returns true afterwards. A process can change
@@ -9,10 +9,12 @@
 
 #![cfg(target_os = "linux")]
 
+mod fork;
 mod inherited;
 mod install;
 mod listener;
 
+pub use fork::fork;
 pub use inherited::inherited;
 pub use install::{Instruction, install};
 pub use listener::{Listener, Waiting};

@@ -35,6 +35,9 @@ const BROKEN_PIPE: u8 = 141;
 /// Runs the call, prints its result, and returns its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
+    if args.on.is_none() {
+        supervisor.start_ahead(&start.host.env);
+    }
     let code = run_below(args, start, &supervisor);
     // A supervisor that was started ahead may be left, however the call ended.
     supervisor.all_reaped(runtime::REAP_TIMEOUT);
@@ -66,9 +69,6 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
         let prepared = {
             let _in_runtime = runtime.enter();
             let expected = ahead.then_some(&input);
-            if ahead {
-                supervisor.start_ahead(&start.host.env, &clock);
-            }
             prepare(args, settings, expected, start, supervisor, &clock)?
         };
         runtime.block_on(call(prepared, args, input, start))??

@@ -13,10 +13,9 @@ use crate::runtime::{self, OneCall};
 use crate::start::{Chosen, Start};
 use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
-    Clock, Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
+    Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
 };
 use agent_bash::hook::take_over::ShellLink;
-use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::{Account, CallOptions, HostContext, Refusal};
@@ -169,19 +168,30 @@ impl CommandLine {
 pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     let command = line.command(&start.host);
-    let is_inside = is_below_supervisor(&start.host.env);
-    let settings = match &command {
-        Some(_) if !is_inside => Some(start.settings(&Chosen::default())?.settings),
-        _ => None,
-    };
-    let configured = settings.as_ref().and_then(|it| it.shell.as_deref());
-    let program = real_shell(line.name, configured, &start.host.env, &own)?;
-    let (Some(command), Some(mut settings)) = (command, settings) else {
+    let Some(command) = command.filter(|_| !is_below_supervisor(&start.host.env)) else {
+        let program = real_shell(line.name, None, &start.host.env, &own)?;
         return Err(line.exec(&program, &start.host));
     };
+    let supervisor = Supervisor::this_program(&start.token).in_session();
+    supervisor.start_ahead(&start.host.env);
+    let ended = supervised(line, command, start, &own, &supervisor);
+    supervisor.all_reaped(runtime::REAP_TIMEOUT);
+    let (result, ends_within_line) = ended?;
+    exit(&result, ends_within_line)
+}
+
+/// Runs it below a supervisor. Returns its result, and whether its output ends within a line.
+fn supervised(
+    line: &CommandLine,
+    command: String,
+    start: &Start,
+    own: &Path,
+    supervisor: &Supervisor,
+) -> anyhow::Result<(ToolResult, bool)> {
+    let mut settings = start.settings(&Chosen::default())?.settings;
+    let program = real_shell(line.name, settings.shell.as_deref(), &start.host.env, own)?;
     // A survivor continues, as it would without us, and is named.
     settings.survivors = SurvivorPolicy::Adopt;
-    let supervisor = Supervisor::this_program(&start.token).in_session();
     let signals = Signals::new();
     let mut captured = Vec::new();
     let passing = Passing::choose(&mut captured, &signals);
@@ -199,10 +209,8 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
         group: rustix::process::getpgrp().as_raw_pid(),
     };
     let runtime = OneCall::new()?;
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let conversation = {
         let _in_runtime = runtime.enter();
-        supervisor.start_ahead(&start.host.env, &clock);
         let name = conversation_name(&start.host);
         let options = ConversationOptions::call_of(name, supervisor.clone());
         let environment = agent_shell::environment(&settings, &start.host);
@@ -218,10 +226,8 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
         *text = format!("{}\nInstead: {advice}", text.trim_end());
     }
     let mut result = account.result;
-    drop(conversation);
-    supervisor.all_reaped(runtime::REAP_TIMEOUT);
     name_subshells(&mut result, &reported, &shown);
-    exit(&result, ends_within_line)
+    Ok((result, ends_within_line))
 }
 
 async fn call(

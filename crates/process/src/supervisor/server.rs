@@ -1,19 +1,21 @@
 //! The supervisor process itself. It uses neither tokio nor, but for watching what a call does to
 //! files, threads.
 //!
-//! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `shell` (that of the current
-//! call), `launch`, `direct`, `shell_command` and `leader` (starting one), `confined` (in a
-//! sandbox), `trace` (what it does to files), `this_program` (starting this program again),
-//! `report` (what it says at its end), `terminal`, `limits` (resource limits), `tree` (the
-//! processes in its tree), `handles` (processes held by pidfd), `ladder` (ending a tree), `relay`
-//! (reading the output of survivors and jobs), `session_processes` (survivors of a session's
-//! calls), `job` (a call that outlives its host), `finishing` (a shell that does), `fallback` and
-//! `marked` (operation without a separate process).
+//! Modules: `entry` (becoming a supervisor), `fork` (becoming one as a fork of the host), `serve`
+//! (its event loop), `shell` (that of the current call), `launch`, `direct`, `shell_command` and
+//! `leader` (starting one), `confined` (in a sandbox), `trace` (what it does to files),
+//! `this_program` (starting this program again), `report` (what it says at its end), `terminal`,
+//! `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by
+//! pidfd), `ladder` (ending a tree), `relay` (reading the output of survivors and jobs),
+//! `session_processes` (survivors of a session's calls), `job` (a call that outlives its host),
+//! `finishing` (a shell that does), `fallback` and `marked` (operation without a separate process).
 
 mod direct;
 mod entry;
 mod fallback;
 mod finishing;
+#[cfg(target_os = "linux")]
+mod fork;
 mod handles;
 mod job;
 mod ladder;
@@ -40,6 +42,8 @@ mod tree;
 
 pub use entry::{Token, init};
 pub(super) use fallback::start as start_fallback;
+#[cfg(target_os = "linux")]
+pub(super) use fork::fork;
 pub(super) use this_program::this_program;
 pub(super) use trace::is_possible as is_tracing_possible;
 pub(crate) use tree::command_line;

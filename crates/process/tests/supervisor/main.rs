@@ -8,6 +8,7 @@
     reason = "a test that fails may stop"
 )]
 
+mod forked;
 mod malformed;
 
 use agent_bash_core::{Clock, Shell, StreamId, Timestamp};
@@ -56,12 +57,20 @@ const CASES: &[(&str, Case)] = cases![
     one_started_ahead_gives_its_shells_the_environment_that_is_asked_for,
     unused_supervisor_is_reaped,
     an_order_may_come_before_the_hello,
+    forked::a_host_with_one_thread_forks_its_supervisor,
+    forked::a_host_with_threads_executes_its_supervisor,
     malformed::an_order_that_cannot_be_obeyed_is_answered,
     malformed::an_order_that_cannot_be_read_ends_the_conversation,
 ];
 
 fn main() -> ExitCode {
-    let supervisor = Supervisor::this_program(&supervisor::init());
+    let token = supervisor::init();
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(forked::HOST) {
+        forked::host(&token, arguments.next().as_deref());
+        return ExitCode::SUCCESS;
+    }
+    let supervisor = Supervisor::this_program(&token);
     let trials = CASES.iter().map(|(name, case)| {
         let supervisor = supervisor.clone();
         Trial::test(*name, move || {
@@ -402,12 +411,11 @@ fn again() -> Supervisor {
 }
 
 async fn one_started_ahead_gives_its_shells_the_environment_that_is_asked_for(_: Supervisor) {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let supervisor = again();
     let mut host = environment();
     host.insert("AGENT_BASH_OURS".into(), "1".into());
     host.insert("SECRET".into(), "1".into());
-    supervisor.start_ahead(&host, &clock);
+    supervisor.start_ahead(&host);
 
     let mut supervised = launch(&supervisor.clone()).await.unwrap();
     let own = fs::read_to_string(format!("/proc/{}/environ", supervised.pid())).unwrap();
@@ -432,9 +440,8 @@ async fn one_started_ahead_gives_its_shells_the_environment_that_is_asked_for(_:
 }
 
 async fn unused_supervisor_is_reaped(_: Supervisor) {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let supervisor = again();
-    supervisor.start_ahead(&environment(), &clock);
+    supervisor.start_ahead(&environment());
     let reaped = tokio::task::spawn_blocking(move || supervisor.all_reaped(SOON));
     assert!(reaped.await.unwrap());
 }

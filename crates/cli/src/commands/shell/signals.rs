@@ -3,10 +3,12 @@
 
 use agent_bash::core::Cancel;
 use agent_bash::process::ProcessHandle;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The forwarded signals: those that end a shell by default.
 const FORWARDED_SIGNALS: [SignalKind; 6] = [
@@ -52,23 +54,25 @@ impl Signals {
     pub(super) fn forward(&self) -> std::io::Result<Cancel> {
         let cancel = Cancel::new();
         let ignored = crate::signals::ignored_signals();
+        let mut handled = Vec::new();
         for kind in FORWARDED_SIGNALS {
             let number = kind.as_raw_value();
-            if ignored & (1 << (number - 1)) != 0 {
-                continue;
+            if ignored & (1 << (number - 1)) == 0 {
+                handled.push((number, signal(kind)?));
             }
-            let mut signal = signal(kind)?;
-            let (own, cancel) = (self.clone(), cancel.clone());
-            tokio::spawn(async move {
-                while signal.recv().await.is_some() {
-                    own.pass_on(number, &cancel).await;
-                }
-            });
         }
+        let (own, passed_to) = (self.clone(), cancel.clone());
+        // One task: each one that is spawned wakes the thread that handles events.
+        tokio::spawn(async move {
+            loop {
+                let number = poll_fn(|context| next(&mut handled, context)).await;
+                tokio::spawn(own.clone().pass_on(number, passed_to.clone()));
+            }
+        });
         Ok(cancel)
     }
 
-    async fn pass_on(&self, number: i32, cancel: &Cancel) {
+    async fn pass_on(self, number: i32, cancel: Cancel) {
         self.is_received.store(true, Ordering::Release);
         let pid = self.shell.load(Ordering::Acquire);
         if pid == 0 {
@@ -82,6 +86,16 @@ impl Signals {
         // An ended shell is not signalled: the handle refers to that process, not to its number.
         let _ = shell.signal(number);
     }
+}
+
+/// The number of the next signal.
+fn next(handled: &mut [(i32, Signal)], context: &mut Context<'_>) -> Poll<i32> {
+    for (number, signal) in handled {
+        if let Poll::Ready(Some(())) = signal.poll_recv(context) {
+            return Poll::Ready(*number);
+        }
+    }
+    Poll::Pending
 }
 
 /// Ends this process by the signal, as its shell was ended.

@@ -1,7 +1,7 @@
 //! A running supervisor, as seen by its host: receiving its events, and its end.
 
 use super::link::Link;
-use super::reap::{Ending, Unreaped, reap, sweep};
+use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;
 use crate::supervisor::PROTOCOL_VERSION;
@@ -12,13 +12,12 @@ use agent_bash_core::sandbox::Report;
 use agent_bash_sandbox::view::Mounts;
 use agent_bash_sandbox::{Entrance, Networks};
 use rustix::net::Shutdown;
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::PathBuf;
-use std::process::{Child, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +33,7 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Supervised {
     /// `None` if it is a thread.
-    child: Option<Child>,
+    process: Option<SupervisorProcess>,
     /// The reason for a thread instead of a process; `None` for a process.
     fallback: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
@@ -47,24 +46,18 @@ pub struct Supervised {
     /// Changes that turn the supervisor's environment into that of its shells, if it was started
     /// before that was known.
     changes: Vec<(OsString, Option<OsString>)>,
-    /// The directory in which the supervisor made directories for shells.
-    directories: Option<PathBuf>,
     /// The start of the last shell.
     pub(super) last: Option<ShellStart>,
     /// The report of that shell's sandbox.
     pub(super) enforced: Option<Report>,
     /// The host's mounts when it left them, if it has.
     pub(super) host_mounts: Option<Mounts>,
-    /// True if the supervisor keeps its processes when its host ends.
-    keeps: bool,
-    /// The guard that reaps it before this program exits.
-    unreaped: Option<Unreaped>,
 }
 
 impl Supervised {
     /// `link` leads to a process or, for this reason, to a thread.
     pub(super) fn new(
-        what: Result<(Child, Unreaped), String>,
+        what: Result<SupervisorProcess, String>,
         link: Link,
         clock: &Arc<dyn Clock>,
         networks: &Arc<Networks>,
@@ -73,9 +66,8 @@ impl Supervised {
             Ok(process) => (Some(process), None),
             Err(reason) => (None, Some(reason)),
         };
-        let (child, unreaped) = process.unzip();
         Self {
-            child,
+            process,
             fallback,
             clock: Arc::clone(clock),
             networks: Arc::clone(networks),
@@ -83,12 +75,9 @@ impl Supervised {
             inbox: Inbox::new(),
             is_greeted: false,
             changes: Vec::new(),
-            directories: None,
             last: None,
             enforced: None,
             host_mounts: None,
-            keeps: false,
-            unreaped,
         }
     }
 
@@ -124,8 +113,8 @@ impl Supervised {
         let inherited = inherited.filter(|(name, _)| !is_boxed || name != "TMPDIR");
         // The call's own changes come last: they take precedence.
         start.env_changes.splice(0..0, inherited.cloned());
-        if let Some(kept) = &start.sandbox {
-            self.directories = Some(kept.directory.clone());
+        if let (Some(kept), Some(process)) = (&start.sandbox, &mut self.process) {
+            process.makes_directories_in(kept.directory.clone());
         }
         // Servers of other calls would make changes that a trial is to hold back.
         let kept = start.sandbox.as_ref().filter(|kept| kept.trial.is_none());
@@ -168,8 +157,8 @@ impl Supervised {
             }
         };
         // A program that is not our supervisor will not exit when its socket is closed.
-        if let (Err(_), Some(child)) = (&greeted, &mut self.child) {
-            let _ = child.kill();
+        if let (Err(_), Some(process)) = (&greeted, &self.process) {
+            process.signal(Signal::KILL);
         }
         greeted.map(|()| self)
     }
@@ -177,9 +166,9 @@ impl Supervised {
     /// The exit status of the supervisor's process, if it has ended. A process closes its
     /// descriptors a moment before it can be reaped.
     async fn exit_status(&mut self) -> Option<ExitStatus> {
-        let child = self.child.as_mut()?;
+        let process = self.process.as_mut()?;
         for _ in 0..5 {
-            if let Some(status) = child.try_wait().ok().flatten() {
+            if let Some(status) = process.status() {
                 return Some(status);
             }
             self.clock.sleep(Duration::from_millis(10)).await;
@@ -205,7 +194,8 @@ impl Supervised {
 
     /// The supervisor's pid, which is the session id of its shells; 0 for a thread.
     pub fn pid(&self) -> u32 {
-        self.child.as_ref().map_or(0, Child::id)
+        let pid = self.process.as_ref().and_then(SupervisorProcess::pid);
+        pid.map_or(0, |pid| pid.as_raw_pid().unsigned_abs())
     }
 
     /// Sends an order.
@@ -256,8 +246,9 @@ impl Supervised {
 
     /// Lets the supervisor and its processes outlive this program.
     pub(super) fn keep(&mut self) {
-        self.keeps = true;
-        self.unreaped = None;
+        if let Some(process) = &mut self.process {
+            process.keep();
+        }
     }
 
     /// The supervisor's next event. Cancel safe.
@@ -288,24 +279,17 @@ impl Supervised {
 
     /// Sends SIGCONT, in case its script has stopped it: it would not obey otherwise.
     pub fn wake(&self) {
-        if let Some(child) = &self.child {
-            // The child has not been reaped, so the pid is still its own.
-            let _ = rustix::process::kill_process(Pid::from_child(child), Signal::CONT);
+        if let Some(process) = &self.process {
+            process.signal(Signal::CONT);
         }
     }
 
     /// Shuts down the writing end, which is its lifeline. Links held by tasks must not keep it
     /// alive.
-    fn let_go(&mut self) -> Option<Ending> {
+    fn let_go(&mut self) -> Option<SupervisorProcess> {
         self.wake();
         let _ = rustix::net::shutdown(&**self.link.socket(), Shutdown::Write);
-        let child = self.child.take()?;
-        Some(Ending::new(
-            child,
-            self.keeps,
-            self.unreaped.take(),
-            self.directories.take(),
-        ))
+        self.process.take()
     }
 
     /// If it has ended without reporting how its shell ended: kills the remaining processes of its
@@ -313,9 +297,8 @@ impl Supervised {
     /// (Its pid cannot be reused until it is reaped, so the session is still its own.) A process
     /// that has left both is not found. The thread of the fallback has already done so itself.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
-        self.child
-            .as_ref()
-            .map_or(0, |child| sweep(child.id().cast_signed(), output))
+        let pid = self.process.as_ref().and_then(SupervisorProcess::pid);
+        pid.map_or(0, |pid| sweep(pid.as_raw_pid(), output))
     }
 }
 

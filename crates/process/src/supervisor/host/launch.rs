@@ -3,15 +3,18 @@
 
 use super::client::Supervised;
 use super::link::Link;
-use super::reap::Count;
+use super::reap::{Count, SupervisorProcess};
 use super::start_error::StartError;
 use crate::refused::explained;
+#[cfg(target_os = "linux")]
+use crate::supervisor::server::fork;
 use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
 use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT, Token};
 use crate::unresolvable_cwd::is_cut_off;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
 use agent_bash_sandbox::Networks;
+use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
@@ -20,8 +23,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
@@ -46,9 +49,17 @@ pub struct Supervisor {
 /// A supervisor that was started before its environment was known.
 #[derive(Debug)]
 struct Ahead {
-    supervised: Supervised,
-    /// The part of the environment that it has.
+    process: StartedProcess,
+    /// The environment that it has.
     env: BTreeMap<OsString, OsString>,
+}
+
+/// A supervisor that was started, and the socket to it. Dropping it ends and reaps it.
+#[derive(Debug)]
+struct StartedProcess {
+    // Dropped first: the supervisor then ends.
+    socket: UnixStream,
+    process: SupervisorProcess,
 }
 
 /// The prefix of our own variables.
@@ -71,22 +82,30 @@ impl Hash for Supervisor {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum How {
-    Program {
-        path: PathBuf,
-        /// Stay in this program's working directory instead of `/`, because the shells could not
-        /// enter it by path.
-        keep_cwd: bool,
-        /// Stay in this program's process session.
-        in_session: bool,
-    },
+    Program(Program),
     /// A thread instead of a process, for this reason.
     Fallback(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Program {
+    path: PathBuf,
+    /// The path leads to the running program.
+    is_this_one: bool,
+    /// Stay in this program's working directory instead of `/`, because the shells could not enter
+    /// it by path.
+    keep_cwd: bool,
+    /// Stay in this program's process session.
+    in_session: bool,
 }
 
 impl Supervisor {
     /// Starts supervisors by re-executing this program, which the token proves to be safe.
     pub fn this_program(_: &Token) -> Self {
-        Self::at(this_program())
+        Self::by(How::Program(Program {
+            is_this_one: true,
+            ..Program::at(this_program())
+        }))
     }
 
     /// Starts supervisors by another program, which must call [`crate::supervisor::init`] at the
@@ -95,13 +114,7 @@ impl Supervisor {
     /// Looks whether the path of the directory in which this program stands leads there. Below a
     /// parent that may not be searched it does not, and shells get there only by inheriting it.
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        let path = program.into();
-        let here = is_cut_off();
-        Self::by(How::Program {
-            path,
-            keep_cwd: here,
-            in_session: false,
-        })
+        Self::by(How::Program(Program::at(program.into())))
     }
 
     /// Returns a way to start supervisors that stay in this program's process session and working
@@ -110,13 +123,8 @@ impl Supervisor {
     /// processes are not found. A fallback stays as it is.
     #[must_use]
     pub fn in_session(mut self) -> Self {
-        if let How::Program {
-            keep_cwd,
-            in_session,
-            ..
-        } = &mut self.how
-        {
-            (*keep_cwd, *in_session) = (true, true);
+        if let How::Program(program) = &mut self.how {
+            (program.keep_cwd, program.in_session) = (true, true);
         }
         self
     }
@@ -204,38 +212,53 @@ impl Supervisor {
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Supervised, StartError> {
-        match self.take_ahead() {
-            Some(Ahead {
-                mut supervised,
-                env: has,
-            }) => {
-                supervised.set_environment(&has, env);
-                Ok(supervised)
-            }
-            None => self.start_another(env, clock),
+        if let Some(Ahead { process, env: has }) = self.take_ahead() {
+            let mut supervised = self.supervised(process.socket, Ok(process.process), clock)?;
+            supervised.set_environment(&has, env);
+            return Ok(supervised);
         }
+        let supervised = match &self.how {
+            How::Program(program) => {
+                let StartedProcess { socket, process } = self.spawn(program, env)?;
+                self.supervised(socket, Ok(process), clock)
+            }
+            How::Fallback(reason) => {
+                let (socket, theirs) = UnixStream::pair().map_err(spawn_error)?;
+                start_fallback(env, theirs.into()).map_err(spawn_error)?;
+                self.supervised(socket, Err(reason.clone()), clock)
+            }
+        };
+        tracing::debug!("a supervisor was started");
+        supervised
     }
 
     /// Starts a supervisor in advance, which the next [`Self::start`] or [`Self::launch`] (of this
-    /// one or a clone) uses, whatever environment that asks for: its shells get it. The supervisor
-    /// itself has only our own variables of `env`, which identify its owner. Useful for programs
-    /// that make a single call, which can be parsed, judged and prepared meanwhile.
+    /// one or a clone) uses, whatever environment that asks for: its shells get it. Useful for
+    /// programs that make a single call, which can be parsed, judged and prepared meanwhile.
     ///
-    /// # Panics
-    /// Outside of a tokio runtime with I/O enabled.
-    pub fn start_ahead(&self, env: &BTreeMap<OsString, OsString>, clock: &Arc<dyn Clock>) {
-        if matches!(self.how, How::Fallback(_)) {
+    /// `env` is the environment of this process. As long as this program has one thread and no
+    /// signal handlers, the supervisor is a fork of it, which starts in a fraction of the time; see
+    /// `docs/design/0014-forked-supervisor.md`. Otherwise the program is executed again, with only
+    /// our own variables of `env`, which identify the owner.
+    pub fn start_ahead(&self, env: &BTreeMap<OsString, OsString>) {
+        let How::Program(program) = &self.how else {
             return;
-        }
-        let is_own = |name: &OsString| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX);
-        let own = env.iter().filter(|(name, _)| is_own(name));
-        let env: BTreeMap<_, _> = own
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect();
-        match self.start_another(&env, clock) {
-            Ok(supervised) => {
+        };
+        let forked = self.fork(program).map(|process| (process, env.clone()));
+        let started = forked.or_else(|error| {
+            tracing::debug!(%error, "a supervisor is executed, not forked");
+            let own = env
+                .iter()
+                .filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
+            let env = own
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect();
+            self.spawn(program, &env).map(|process| (process, env))
+        });
+        match started {
+            Ok((process, env)) => {
                 let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-                *ahead = Some(Ahead { supervised, env });
+                *ahead = Some(Ahead { process, env });
             }
             // The call that needs a supervisor reports the reason.
             Err(error) => tracing::debug!(%error, "no supervisor could be started ahead"),
@@ -247,60 +270,82 @@ impl Supervisor {
         ahead.take()
     }
 
-    fn start_another(
+    fn supervised(
         &self,
-        env: &BTreeMap<OsString, OsString>,
+        socket: UnixStream,
+        process: Result<SupervisorProcess, String>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Supervised, StartError> {
-        let (ours, theirs) = UnixStream::pair().map_err(spawn_error)?;
-        ours.set_nonblocking(true).map_err(StartError::Spawn)?;
-        let socket = TokioStream::from_std(ours).map_err(spawn_error)?;
-        let what = match &self.how {
-            How::Program {
-                path,
-                keep_cwd,
-                in_session,
-            } => {
-                let here = keep_cwd.then_some(SAME_DIRECTORY_ARGUMENT);
-                let words = here.into_iter().chain(in_session.then_some(IN_SESSION));
-                let child = spawn(path, words, env, theirs.into()).map_err(spawn_error)?;
-                Ok((child, self.unreaped.one()))
-            }
-            How::Fallback(reason) => {
-                start_fallback(env, theirs.into()).map_err(spawn_error)?;
-                Err(reason.clone())
-            }
-        };
-        tracing::debug!("a supervisor was started");
+        socket.set_nonblocking(true).map_err(StartError::Spawn)?;
+        let socket = TokioStream::from_std(socket).map_err(spawn_error)?;
         Ok(Supervised::new(
-            what,
+            process,
             Link::over(socket),
             clock,
             &self.networks,
         ))
     }
+
+    fn spawn(
+        &self,
+        program: &Program,
+        env: &BTreeMap<OsString, OsString>,
+    ) -> Result<StartedProcess, StartError> {
+        let (socket, theirs) = UnixStream::pair().map_err(spawn_error)?;
+        let child = program.spawn(env, theirs.into()).map_err(spawn_error)?;
+        Ok(self.started(socket, child))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn fork(&self, program: &Program) -> io::Result<StartedProcess> {
+        if !program.is_this_one {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let (socket, theirs) = UnixStream::pair()?;
+        let child = fork(theirs.into(), program.keep_cwd, program.in_session)?;
+        Ok(self.started(socket, child))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn fork(&self, _: &Program) -> io::Result<StartedProcess> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn started(&self, socket: UnixStream, child: Pid) -> StartedProcess {
+        let process = SupervisorProcess::new(child, self.unreaped.one());
+        StartedProcess { socket, process }
+    }
 }
 
-fn spawn(
-    program: &Path,
-    words: impl Iterator<Item = &'static str>,
-    env: &BTreeMap<OsString, OsString>,
-    socket: OwnedFd,
-) -> io::Result<Child> {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is where supervisors are started"
-    )]
-    let mut command = Command::new(program);
-    command
-        .arg0(PROCESS_NAME)
-        .args(words)
-        .env_clear()
-        .envs(env)
-        .stdin(Stdio::from(socket))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
+impl Program {
+    fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            is_this_one: false,
+            keep_cwd: is_cut_off(),
+            in_session: false,
+        }
+    }
+
+    fn spawn(&self, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Pid> {
+        let here = self.keep_cwd.then_some(SAME_DIRECTORY_ARGUMENT);
+        let in_session = self.in_session.then_some(IN_SESSION);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is where supervisors are started"
+        )]
+        let mut command = Command::new(&self.path);
+        let child = command
+            .arg0(PROCESS_NAME)
+            .args(here.into_iter().chain(in_session))
+            .env_clear()
+            .envs(env)
+            .stdin(Stdio::from(socket))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Pid::from_child(&child))
+    }
 }
 
 fn spawn_error(error: io::Error) -> StartError {

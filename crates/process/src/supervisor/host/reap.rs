@@ -4,11 +4,12 @@ use crate::proc_scan;
 use crate::supervisor::shell_directory;
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions, waitid, waitpid};
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::ExitStatus;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -88,12 +89,12 @@ impl Drop for Unreaped {
     }
 }
 
-/// A supervisor to be reaped, which is guaranteed to happen: if the task that waits for it is
+/// The process of a supervisor. It is certain to be reaped: if the task that waits for it is
 /// dropped along with its runtime, a thread takes over.
 #[derive(Debug)]
-pub(super) struct Ending {
+pub(super) struct SupervisorProcess {
     /// `None` once it is reaped.
-    child: Option<Child>,
+    child: Option<Pid>,
     /// True if the supervisor keeps its processes when its host ends, and so may continue to run.
     keeps: bool,
     unreaped: Option<Unreaped>,
@@ -101,29 +102,54 @@ pub(super) struct Ending {
     directories: Option<PathBuf>,
 }
 
-impl Ending {
-    pub(super) fn new(
-        child: Child,
-        keeps: bool,
-        unreaped: Option<Unreaped>,
-        directories: Option<PathBuf>,
-    ) -> Self {
+impl SupervisorProcess {
+    pub(super) fn new(child: Pid, unreaped: Unreaped) -> Self {
         Self {
             child: Some(child),
-            keeps,
-            unreaped,
-            directories,
+            keeps: false,
+            unreaped: Some(unreaped),
+            directories: None,
         }
+    }
+
+    /// The pid of the supervisor; `None` once it is reaped.
+    pub(super) fn pid(&self) -> Option<Pid> {
+        self.child
+    }
+
+    /// Lets the supervisor outlive this program, which then does not wait for it.
+    pub(super) fn keep(&mut self) {
+        self.keeps = true;
+        self.unreaped = None;
+    }
+
+    /// Notes the directory in which the supervisor makes directories for shells.
+    pub(super) fn makes_directories_in(&mut self, directory: PathBuf) {
+        self.directories = Some(directory);
+    }
+
+    /// Sends the supervisor a signal, unless it is reaped.
+    pub(super) fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.child {
+            let _ = rustix::process::kill_process(pid, signal);
+        }
+    }
+
+    /// Reaps the supervisor if it has ended, and returns its exit status.
+    pub(super) fn status(&mut self) -> Option<ExitStatus> {
+        let (_, status) = waitpid(self.child, WaitOptions::NOHANG).ok()??;
+        self.child = None;
+        self.unreaped = None;
+        Some(ExitStatus::from_raw(status.as_raw()))
     }
 
     /// Reaps it if it has ended. If it ended by itself, nothing is left of it. If it was killed,
     /// the processes it left are killed, as the task that would notice through the socket may be
     /// gone.
     pub(super) fn try_reap(&mut self) -> bool {
-        let Some(child) = &mut self.child else {
+        let Some(pid) = self.child else {
             return true;
         };
-        let pid = Pid::from_child(child);
         // Not reaped yet, so that its session id is still its own.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(pid), options) {
@@ -137,7 +163,7 @@ impl Ending {
             }
             Ok(Some(_)) | Err(_) => {}
         }
-        let reaped = !matches!(child.try_wait(), Ok(None));
+        let reaped = !matches!(waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
         if reaped {
             self.child = None;
             self.unreaped = None;
@@ -148,11 +174,11 @@ impl Ending {
     /// Waits until it has ended. False if the system offers no way to wait without blocking a
     /// thread.
     async fn has_ended(&self) -> bool {
-        let Some(child) = &self.child else {
+        let Some(pid) = self.child else {
             return true;
         };
         // Not a pipe, but becomes readable like one.
-        let handle = ProcessHandle::open(Pid::from_child(child).as_raw_pid()).ok();
+        let handle = ProcessHandle::open(pid.as_raw_pid()).ok();
         let pidfd = handle.and_then(ProcessHandle::into_pidfd);
         match pidfd.map(Receiver::from_owned_fd_unchecked) {
             Some(Ok(pidfd)) => pidfd.readable().await.is_ok(),
@@ -163,32 +189,39 @@ impl Ending {
     /// Waits for the supervisor's end and reaps it.
     fn reap(mut self) {
         while !self.try_reap() {
-            if let Some(child) = &self.child {
+            if let Some(pid) = self.child {
                 let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-                let _ = waitid(WaitId::Pid(Pid::from_child(child)), options);
+                let _ = waitid(WaitId::Pid(pid), options);
             }
         }
     }
 }
 
-impl Drop for Ending {
+impl Drop for SupervisorProcess {
     fn drop(&mut self) {
         if self.try_reap() {
             return;
         }
-        let (keeps, unreaped) = (self.keeps, self.unreaped.take());
-        let directories = self.directories.take();
+        let (child, keeps) = (self.child.take(), self.keeps);
+        let (unreaped, directories) = (self.unreaped.take(), self.directories.take());
+        let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
         // Passed in parts: if the thread cannot be started they are just dropped.
-        if let Some(child) = self.child.take() {
-            let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
-            let _ = thread.spawn(move || Self::new(child, keeps, unreaped, directories).reap());
-        }
+        let reap = move || {
+            let process = Self {
+                child,
+                keeps,
+                unreaped,
+                directories,
+            };
+            process.reap();
+        };
+        let _ = thread.spawn(reap);
     }
 }
 
 /// Waits for a supervisor's end and reaps it. One that has adopted survivors may live for hours;
 /// its end of the socket closes when it ends.
-pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
+pub(super) async fn reap(ending: Option<SupervisorProcess>, socket: Arc<UnixStream>) {
     let mut left = [0u8; 256];
     loop {
         match socket.try_read(&mut left) {

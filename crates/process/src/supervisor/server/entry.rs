@@ -9,14 +9,14 @@ use crate::refused::refused;
 use crate::supervisor::channel::{self, Wait};
 use crate::supervisor::protocol::Event;
 use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
+use agent_bash_os::read_proc;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -46,16 +46,26 @@ pub fn init() -> Token {
     if args.next().is_some_and(|name| name == PROCESS_NAME) {
         let words: Vec<OsString> = args.collect();
         let has = |word: &str| words.iter().any(|it| it == word);
-        let code = match supervise(has(SAME_DIRECTORY_ARGUMENT), has(IN_SESSION)) {
-            Ok(()) => 0,
-            Err(error) => error.raw_os_error().unwrap_or(1),
-        };
-        std::process::exit(code);
+        let stdin = io::stdin();
+        let served = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)
+            .map_err(io::Error::from)
+            .and_then(|socket| supervise(socket, has(SAME_DIRECTORY_ARGUMENT), has(IN_SESSION)));
+        exit(served);
     }
     Token(())
 }
 
-fn supervise(here: bool, in_session: bool) -> io::Result<()> {
+/// Ends a supervisor.
+pub(super) fn exit(served: io::Result<()>) -> ! {
+    std::process::exit(match served {
+        Ok(()) => 0,
+        Err(error) => error.raw_os_error().unwrap_or(1),
+    })
+}
+
+/// Serves over `socket`. `here`: stays in its working directory. `in_session`: stays in its process
+/// session.
+pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Result<()> {
     if !here {
         // The supervisor must not keep the host's directory busy. The host does not use
         // `Command::current_dir`: in a static program `Command` would then fork, which copies the
@@ -65,13 +75,13 @@ fn supervise(here: bool, in_session: bool) -> io::Result<()> {
     let inherited = if in_session {
         proc_scan::inherited_descriptors()
     } else {
-        shed_inherited_faults();
+        shed_inherited_faults(&socket);
         Vec::new()
     };
-    let stdin = io::stdin();
-    let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)?;
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(&null)?;
+    rustix::stdio::dup2_stderr(&null)?;
     rustix::io::ioctl_fionbio(&socket, true)?;
     if in_session {
         // A signal to the group of its host does not reach it.
@@ -145,10 +155,12 @@ fn watch_children() -> io::Result<UnixStream> {
 
 /// Undoes what the host passed on by mistake and shells would inherit: descriptors without
 /// close-on-exec, ignored signals, a signal mask. No other threads exist yet, and we have opened
-/// nothing beyond stderr.
-fn shed_inherited_faults() {
+/// only the socket.
+fn shed_inherited_faults(socket: &OwnedFd) {
     for fd in proc_scan::own_descriptors() {
-        let _ = nix::unistd::close(fd);
+        if fd != socket.as_raw_fd() {
+            let _ = nix::unistd::close(fd);
+        }
     }
     // A signal with a handler is reset to its default in programs started from here; an ignored one
     // would stay ignored.
@@ -167,15 +179,18 @@ const NO_FAULT: [i32; 3] = [SIGPIPE, 32, 33];
 
 /// Signals that this process ignores because its host did.
 fn ignored_signals() -> Vec<i32> {
-    let Ok(status) = fs::read_to_string("/proc/self/status") else {
-        return Vec::new();
-    };
-    let mask = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))
-        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0);
-    (1..=64)
-        .filter(|n| mask & (1 << (n - 1)) != 0 && !NO_FAULT.contains(n))
+    let ignored = signals_of_this_process("SigIgn:").unwrap_or_default();
+    ignored
+        .into_iter()
+        .filter(|signal| !NO_FAULT.contains(signal))
         .collect()
+}
+
+/// The signals in a mask of `/proc/self/status`; `None` if it cannot be read.
+pub(super) fn signals_of_this_process(mask: &str) -> Option<Vec<i32>> {
+    let status = String::from_utf8(read_proc("/proc/self/status").ok()?).ok()?;
+    let mask = status.lines().find_map(|line| line.strip_prefix(mask))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    let signals = (1..=64).filter(|signal| mask & (1 << (signal - 1)) != 0);
+    Some(signals.collect())
 }
