@@ -25,12 +25,10 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
         return found;
     };
     for thread in threads.flatten() {
-        if let Ok(list) = fs::read_to_string(thread.path().join("children")) {
-            found.extend(
-                list.split_ascii_whitespace()
-                    .filter_map(|text| text.parse::<i32>().ok()),
-            );
-        }
+        let list = read_proc(thread.path().join("children")).unwrap_or_default();
+        let numbers = std::str::from_utf8(&list).unwrap_or_default();
+        let numbers = numbers.split_ascii_whitespace();
+        found.extend(numbers.filter_map(|text| text.parse::<i32>().ok()));
     }
     found
 }

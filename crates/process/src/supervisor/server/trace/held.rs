@@ -5,7 +5,7 @@ use super::record::{ChangeRecord, Lacking, Surroundings};
 use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
 use rustix::fs::{FileType, OFlags};
-use std::fs::{read_dir, read_to_string};
+use std::fs::{read_dir, read_link};
 
 /// Records the writable files of these processes. Tries all, and returns the first error.
 pub(super) fn record(
@@ -45,7 +45,8 @@ fn open_for_writing(pid: i32) -> Vec<NamedFile> {
 
 /// Files with shared mappings, which can be written after the descriptor is closed.
 fn mapped(pid: i32) -> Vec<NamedFile> {
-    let maps = read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let maps = read_proc(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
     let mut files = Vec::new();
     for line in maps.lines() {
         let mut fields = line.split_ascii_whitespace();
@@ -60,6 +61,11 @@ fn mapped(pid: i32) -> Vec<NamedFile> {
 }
 
 fn is_written(pid: i32, number: i32) -> bool {
+    // The names of sockets and pipes have no slash in front.
+    let name = read_link(format!("/proc/{pid}/fd/{number}"));
+    if name.is_ok_and(|name| !name.is_absolute()) {
+        return false;
+    }
     let said = read_proc(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
     let flags = said.lines().find_map(|line| line.strip_prefix("flags:"));
