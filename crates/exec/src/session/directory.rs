@@ -205,11 +205,6 @@ mod tests {
         }
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn outputs_are_joined_and_parted_whatever_a_script_has_left() {
