@@ -137,7 +137,8 @@ impl SupervisorProcess {
 
     /// Reaps the supervisor if it has ended, and returns its exit status.
     pub(super) fn status(&mut self) -> Option<ExitStatus> {
-        let (_, status) = waitpid(self.child, WaitOptions::NOHANG).ok()??;
+        let pid = self.child?;
+        let (_, status) = waitpid(Some(pid), WaitOptions::NOHANG).ok()??;
         self.child = None;
         self.unreaped = None;
         Some(ExitStatus::from_raw(status.as_raw()))
