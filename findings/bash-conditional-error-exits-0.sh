@@ -2,9 +2,9 @@
 # bash 5.2.15: a script that stops at `[[ one two ]]` exits with 0.
 #
 # Expected: a syntax error ends `bash -c` and a script file with a status other than 0, as `if then`
-# does (2 with `-c`). Seen: bash reports "conditional binary operator expected", drops the rest of the
-# text, and exits with the status of the command before the error, or 0 if it is the first one. A
-# test run or a CI step therefore counts as passed. `eval` and `.` of the same text return 2, and
+# does (2 with `-c`). Seen: bash reports "conditional binary operator expected", drops the rest of
+# the text, and exits with the status of the command before the error, or 0 if it is the first one.
+# A test run or a CI step therefore counts as passed. `eval` and `.` of the same text return 2, and
 # `bash -n` of it returns 0, too.
 set -u
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }

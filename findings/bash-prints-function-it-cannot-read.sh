@@ -4,9 +4,9 @@
 # Expected: the output of `declare -f` defines the same function again; snapshots of a shell, and
 # `bash -c "$(declare -f f); f"` by ssh, depend on it. Seen: bash drops the parenthesis before a
 # pattern of `case`. If the pattern is `esac`, the printed text ends the `case` there: "syntax error
-# near unexpected token `)'". As bash reads a file of functions as one text, all later ones are lost.
-# An exported function fails in the same way in every child, which prints "error importing function
-# definition".
+# near unexpected token `)'". A file of printed functions ends there for bash, so all later ones are
+# lost. An exported function fails in the same way in every child, which prints "error importing
+# function definition".
 set -u
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 f() { case $1 in (esac) echo end;; esac; }

@@ -3,11 +3,11 @@
 #
 # Expected: a checkout with its own copy of target/ rebuilds what was edited in it. Files of the
 # copy are shared until they are replaced, and build tools replace files, they do not write into
-# them. The hash in the file names also differs, because the packages lie at other paths.
-# Seen: the hash is the same, since cargo takes the path relative to the workspace. Cargo writes
-# its fingerprints into the existing files. A build in one checkout therefore marks the other
-# checkout as fresh: `cargo build` there succeeds, does nothing, and the old program runs.
-# `cp -a` instead of `cp -al` is the cure; so is removing `.fingerprint` of the workspace's packages.
+# them. The hash in the file names also differs, because the packages lie at other paths. Seen: the
+# hash is the same, since cargo takes the path relative to the workspace. Cargo writes its
+# fingerprints into the existing files. A build in one checkout therefore marks the other checkout
+# as fresh: `cargo build` there succeeds, does nothing, and the old program runs. `cp -a` instead of
+# `cp -al` is the cure; so is removing `.fingerprint` of the workspace's packages.
 set -eu
 wanted='cargo 1.95.0'
 version=$(cargo --version | cut -d' ' -f1,2)

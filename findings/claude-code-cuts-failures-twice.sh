@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Claude Code 2.1.332 (npm): of a failed command with long output, the model never sees the end.
 #
-# Expected: a tool that shortens output keeps its end, where the error is, or names a file with all of
-# it, as Claude Code does for a command that succeeds. Seen: the output of a failure is cut to its first
-# 30,000 characters, and both ends of *that* are kept, some 10,000 characters. The middle has a remark
-# about its length; the end looks like the end of the output, and is not. No file is named.
+# Expected: a tool that shortens output keeps its end, where the error is, or names a file with all
+# of it, as Claude Code does for a command that succeeds. Seen: the output of a failure is cut to
+# its first 30,000 characters, and both ends of *that* are kept, some 10,000 characters. The middle
+# has a remark about its length; the end looks like the end of the output, and is not. No file is
+# named.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "seq 20000; echo the error; exit 3"}],

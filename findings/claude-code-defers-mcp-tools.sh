@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Claude Code 2.1.332 (npm): the tools of a configured MCP server are not among the model's tools.
 #
-# Expected: each tool that an MCP server lists is offered to the model with every request, as MCP clients
-# do. Seen: Claude Code withholds them; the model sees a tool `ToolSearch` and must ask for a tool by name
-# before it has its schema. A tool is offered at once if its `_meta` has "anthropic/alwaysLoad", a field
-# that the protocol does not know. A server that offers a shell, say, otherwise loses to built-in tools.
+# Expected: each tool that an MCP server lists is offered to the model with every request, as MCP
+# clients do. Seen: Claude Code withholds them; the model sees a tool `ToolSearch` and must ask for
+# a tool by name before it has its schema. A tool is offered at once if its `_meta` has
+# "anthropic/alwaysLoad", a field that the protocol does not know. A server that offers a shell,
+# say, otherwise loses to built-in tools.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 cat > "$work/server.py" <<'P'

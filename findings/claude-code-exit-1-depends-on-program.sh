@@ -2,9 +2,9 @@
 # Claude Code 2.1.332 (npm): whether exit code 1 is an error depends on the command's name.
 #
 # Expected: the model is told each exit code other than 0. Seen: exit code 1 of `grep` and of `test`
-# arrives as a success without a number, with the text of a command that printed nothing. Exit code 1 of
-# `cmp`, which has grep's convention for it, arrives as an error with its number. So a model that asks
-# `test -e file` reads the same text for both answers.
+# arrives as a success without a number, with the text of a command that printed nothing. Exit code
+# 1 of `cmp`, which has grep's convention for it, arrives as an error with its number. So a model
+# that asks `test -e file` reads the same text for both answers.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "test -e missing"}], ["Bash", {"command": "test -e project; test -e ."}],

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Claude Code 2.1.332 (npm): `grep -r` in a command skips files that git ignores.
 #
-# Expected: a shell tool runs the system's grep, and `grep -r needle .` searches all files below `.`.
-# Seen: a function of its shell starts ugrep, which is part of Claude Code's program, with options that
-# leave out what `.gitignore` names. `command grep`, `xargs grep` and scripts run the system's grep, so
-# the same search in a script finds more than the one that the model ran. The names also lack the `./`.
+# Expected: a shell tool runs the system's grep, and `grep -r needle .` searches all files below
+# `.`. Seen: a function of its shell starts ugrep, which is part of Claude Code's program, with
+# options that leave out what `.gitignore` names. `command grep`, `xargs grep` and scripts run the
+# system's grep, so the same search in a script finds more than the one that the model ran. The
+# names also lack the `./`.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 cd "$work/project"

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Claude Code 2.1.332 (npm): `> /dev/stderr` in a command erases all that the command printed before.
+# Claude Code 2.1.332 (npm): `> /dev/stderr` in a command erases all that the command printed
+# before.
 #
-# Expected: `echo second > /dev/stderr` appends to standard error, as on a terminal or a pipe.
-# Seen: Claude Code gives its shell one regular file for both streams, opened for appending. Linux
-# opens the file behind `/dev/stderr` anew, and `>` truncates it. The model reads "second" and
-# "third" of three lines, the exit code is 0, and nothing says that output is missing. `>&2` is safe.
+# Expected: `echo second > /dev/stderr` appends to standard error, as on a terminal or a pipe. Seen:
+# Claude Code gives its shell one regular file for both streams, opened for appending. Linux opens
+# the file behind `/dev/stderr` anew, and `>` truncates it. The model reads "second" and "third" of
+# three lines, the exit code is 0, and nothing says that output is missing. `>&2` is safe.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "echo first; echo second > /dev/stderr; echo third"}],

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Claude Code 2.1.332 (npm): CLAUDE_CODE_SHELL_PREFIX also wraps hooks and the start of MCP servers.
 #
-# Expected: the program of a "shell prefix" is started for the commands of the Bash tool. Seen: it also
-# gets each hook's line and each MCP server's start line, as the same single argument, so that a prefix
-# which logs, limits or ends commands breaks servers that never return. Only the environment tells them
-# apart: AI_AGENT ends in `_agent` for the model's commands, in `_harness` for all others.
+# Expected: the program of a "shell prefix" is started for the commands of the Bash tool. Seen: it
+# also gets each hook's line and each MCP server's start line, as the same single argument, so a
+# prefix that limits the time of commands also ends servers. Only the environment tells them apart:
+# AI_AGENT ends in `_agent` for the model's commands, in `_harness` for all others.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 cat > "$work/prefix" <<P

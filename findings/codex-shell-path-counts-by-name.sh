@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Codex 0.171.0 (npm): the parameter `shell` of `exec_command` takes a path, and runs another file.
 #
-# Expected: `"shell": "/home/user/bin/bash"` runs that file, and `/usr/bin/dash` runs dash by that name;
-# without it, `$SHELL` or the first `bash` of PATH runs. Seen: only the last part of the path counts.
-# "bash" is always `/bin/bash`; a name that Codex does not know is `/bin/sh`, without a remark. $SHELL and
-# PATH do not count either: the default is the account's shell of /etc/passwd. So neither the user nor the
-# model can choose a bash of their own (a newer one, a wrapper).
+# Expected: `"shell": "/home/user/bin/bash"` runs that file, and `/usr/bin/dash` runs dash by that
+# name; without it, `$SHELL` or the first `bash` of PATH runs. Seen: only the last part of the path
+# counts. "bash" is always `/bin/bash`; a name that Codex does not know is `/bin/sh`, without a
+# remark. $SHELL and PATH do not count either: the default is the account's shell of /etc/passwd. So
+# neither the user nor the model can choose a bash of their own (a newer one, a wrapper).
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install @openai/codex@0.171.0

@@ -2,9 +2,9 @@
 # Gemini CLI 0.61.0 (npm): output with an early zero byte is "(empty)" for the model.
 #
 # Expected: `git ls-files -z` or `find -print0` gives its names, at worst with a remark about binary
-# output. Seen: if the first 512 bytes have a zero byte, the whole output is taken for a binary file. The
-# result is "Output: (empty)" with exit code 0, also for what follows, and it does not mention that
-# something was left out. For the model, a repository with two files has none.
+# output. Seen: if the first 512 bytes have a zero byte, the whole output is taken for a binary
+# file. The result is "Output: (empty)" with exit code 0, also for what follows, and it does not
+# mention that something was left out. For the model, a repository with two files has none.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 git init -q "$work/project"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Gemini CLI 0.61.0 (npm): `git commit` in a command fails, as the user's git configuration is hidden.
+# Gemini CLI 0.61.0 (npm): `git commit` in a command fails, as the user's git configuration is
+# hidden.
 #
-# Expected: git in an agent's shell has the user's name, aliases and settings of `~/.gitconfig`. Seen:
-# the shell has GIT_CONFIG_GLOBAL=/dev/null, no system configuration, and eight settings by
-# GIT_CONFIG_COUNT, which also precede the repository's own: no credential helper, no SSH command, no
-# editor, and an empty `core.hooksPath`. `git commit` ends with "Please tell me who you are", and models
-# then write a name of their own into the repository's configuration.
+# Expected: git in an agent's shell has the user's name, aliases and settings of `~/.gitconfig`.
+# Seen: the shell has GIT_CONFIG_GLOBAL=/dev/null, no system configuration, and eight settings by
+# GIT_CONFIG_COUNT, which also precede the repository's own: no credential helper, no SSH command,
+# no editor, and an empty `core.hooksPath`. `git commit` fails with a request to set a name, though
+# the user has set one.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 printf '[user]\n\tname = A. User\n\temail = user@example.invalid\n' > "$work/home/.gitconfig"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# git 2.47.3 on an overlay in a user namespace (Linux 6.18): `git clone` of a local repository fails.
+# git 2.47.3 on an overlay in a user namespace (Linux 6.18): `git clone` of a local repository
+# fails.
 #
-# Expected: `git clone DIR COPY` works wherever `ln` works, and in an overlay that an ordinary user mounts
-# as in root's. Seen: "fatal: hardlink different from source". Git compares the inode number of a new
-# hard link with that of its source, and in this overlay they differ, since the link copies the file up.
-# In an overlay that root mounts over the same file system, the clone succeeds; over two file systems, it
-# fails for root, too. `--no-hardlinks` is the cure.
+# Expected: `git clone DIR COPY` works wherever `ln` works, and in an overlay that an ordinary user
+# mounts as in root's. Seen: "fatal: hardlink different from source". Git compares the inode number
+# of a new hard link with that of its source, and in this overlay they differ, since the link copies
+# the file up. In an overlay that root mounts over the same file system, the clone succeeds; over
+# two file systems, it fails for root, too. `--no-hardlinks` is the cure.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # git 2.47.3: `git branch -m` fails with exit code 128 after it has renamed the branch.
 #
-# Expected: a command that ends with "fatal:" has changed nothing, as git's locks are there for. Seen:
-# while another process holds `.git/config.lock` (or `.git/config` cannot be replaced, in a
-# container), git renames the branch and then fails on the configuration. A second try of the same
-# command fails for another reason. `git switch -c new --track other` is alike: exit code 1, and
-# yet it has created the branch, and is on the old one.
+# Expected: a command that ends with "fatal:" has changed nothing, which is what git's locks are
+# for. Seen: while another process holds `.git/config.lock` (or `.git/config` cannot be replaced, in
+# a container), git renames the branch and then fails on the configuration. A second try of the same
+# command fails for another reason. `git switch -c new --track other` is alike: exit code 1, and yet
+# it has created the branch, without switching to it.
 set -eu
 version=$(git --version)
 [ "$version" = 'git version 2.47.3' ] || { echo "cannot run: $version, not 2.47.3"; exit 2; }

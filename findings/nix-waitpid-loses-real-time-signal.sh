@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # nix 0.31.3: `waitpid` loses the status of a child that a real-time signal ended.
 #
-# Expected: `WaitStatus::Signaled`, or at least an error that leaves the child to be waited for. Seen:
-# nix has an enumeration of 31 signals and answers `EINVAL` for signal 40. The kernel has removed the
-# child by then: a second wait, also by std's `Child`, is `ECHILD`. A supervisor that retries or logs
-# the error never learns that its child has ended, and how. std's `Child::wait` gives the number.
+# Expected: `WaitStatus::Signaled`, or at least an error that leaves the child to be waited for.
+# Seen: nix has an enumeration of 31 signals and answers `EINVAL` for signal 40. The kernel has
+# removed the child by then: a second wait, also by std's `Child`, is `ECHILD`. A supervisor that
+# retries or logs the error never learns that its child has ended, and how. std's `Child::wait`
+# gives the number.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'nix = { version = "=0.31.3", features = ["process", "signal"] }' <<'R'

@@ -2,10 +2,10 @@
 # Node 20.20.2 on Linux: in a child of `exec`, writing to /dev/stdout or /dev/stderr fails.
 #
 # Expected: `echo text > /dev/stderr` works as `>&2` does; in a shell with pipes it does, and Node
-# calls the stdio of its children 'pipe'. Seen: these "pipes" are Unix sockets, which cannot be opened
-# by name: "No such device or address" (ENXIO), and the text is lost. Programs that take an output
-# file (`curl -o /dev/stdout`, `tee /dev/stderr`) fail alike. Agents written for Node run their
-# commands so.
+# calls the stdio of its children 'pipe'. Seen: these "pipes" are Unix sockets, which cannot be
+# opened by name: "No such device or address" (ENXIO), and the text is lost. Programs that take an
+# output file (`curl -o /dev/stdout`, `tee /dev/stderr`) fail alike. Agents written for Node run
+# their commands so.
 set -eu
 version=$(node --version) || { echo 'cannot run: no node'; exit 2; }
 [ "$version" = v20.20.2 ] || { echo "cannot run: node $version, not v20.20.2"; exit 2; }

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Node 20.20.2 and Debian's bash 5.2.15: `execFile('bash', ['-c', ...])` reads ~/.bashrc in a service.
+# Node 20.20.2 and Debian's bash 5.2.15: `execFile('bash', ['-c', ...])` reads ~/.bashrc in a
+# service.
 #
-# Expected: `bash -c` reads no start file but $BASH_ENV. Seen: Node's default stdio `pipe` is a pair of
-# Unix sockets. Debian builds bash to read ~/.bashrc if standard input is a connected socket, as rshd
-# had it, and SHLVL is unset, as below systemd or cron. So the same line of JavaScript behaves
-# otherwise when it is started from a terminal (SHLVL is set) and when by a service. The file's output
-# precedes the command's, and its `set -e` or `exit` ends the command. stdin 'ignore' is the cure.
+# Expected: `bash -c` reads no start file but $BASH_ENV. Seen: Node's default stdio `pipe` is a pair
+# of Unix sockets. Debian builds bash to read ~/.bashrc if standard input is a connected socket, as
+# rshd had it, and SHLVL is unset, as below systemd or cron. So the same line of JavaScript behaves
+# otherwise when it is started from a terminal (SHLVL is set) and when by a service. The file's
+# output precedes the command's, and an `exit` in it ends the shell before the command. stdin
+# 'ignore' is the cure.
 set -eu
 [ "${BASH_VERSION%%(*}" = 5.2.15 ] || { echo "cannot run: bash $BASH_VERSION, not 5.2.15"; exit 2; }
 version=$(node --version) || { echo 'cannot run: no node'; exit 2; }

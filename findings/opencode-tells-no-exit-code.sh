@@ -2,9 +2,9 @@
 # opencode 1.18.33 (npm): the result of a command never says how it ended.
 #
 # Expected: a coding agent's shell tool tells the model the exit code, or at least that it is not 0.
-# Seen: `exit 3` without output and `true` give the same text, "(no output)". The number is in the
-# metadata that the user's screen shows. A failing silent command (`test`, `cmp -s`, `git diff --quiet`)
-# is a success for the model, unless it adds `; echo $?` itself.
+# Seen: `exit 3` without output and `true` give the same text, "(no output)". A failing silent
+# command (`test`, `cmp -s`, `git diff --quiet`) is a success for the model, unless it adds `; echo
+# $?` itself.
 set -eu
 . "$(dirname "$0")/lib/agent.sh"
 install opencode-ai@1.18.33 opencode-linux-x64@1.18.33

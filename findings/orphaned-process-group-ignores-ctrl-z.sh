@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Linux 6.18: in a process group without a parent in its session, SIGTSTP does nothing at all.
 #
-# Expected: SIGTSTP (Ctrl-Z, `kill -TSTP`) stops a process that does not handle it, as SIGSTOP does. Seen:
-# after `setsid`, where agents start their shells, the kernel discards SIGTSTP, SIGTTIN and SIGTTOU: the
-# sender gets success, the process goes on. `suspend`-like keys of editors and `kill -TSTP` in scripts
-# have no effect there, while SIGSTOP works, and another process must continue it. The group counts,
-# not the process: a child in a group of its own, with its parent in the session, does stop.
+# Expected: SIGTSTP (Ctrl-Z, `kill -TSTP`) stops a process that does not handle it, as SIGSTOP does.
+# Seen: after `setsid`, where agents start their shells, the kernel discards SIGTSTP, SIGTTIN and
+# SIGTTOU: the sender gets success, the process goes on. `suspend`-like keys of editors and `kill
+# -TSTP` in scripts have no effect there, while SIGSTOP works, and another process must continue it.
+# The group counts, not the process: a child in a group of its own, with its parent in the session,
+# does stop.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 output=$(python3 - <<'P'

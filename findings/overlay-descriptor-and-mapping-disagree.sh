@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Linux 6.18, overlayfs: after a copy-up, `read` of an open descriptor and its mapping differ.
 #
-# Expected: either both show the new contents, as on every other file system, or both the old ones, as
-# the descriptor was opened before the lower file was copied up. Seen: a read-only descriptor from
-# before the change reads the new contents, since the overlay redirects each `read` to the upper file.
-# A shared mapping made from the same descriptor shows the old contents for ever, as it maps the lower
-# file. A program that maps its input (a linker, ripgrep, git's pack files) and one that reads it see
-# two versions of one file.
+# Expected: either both show the new contents, as on every other file system, or both the old ones,
+# as the descriptor was opened before the lower file was copied up. Seen: a read-only descriptor
+# from before the change reads the new contents, since the overlay redirects each `read` to the
+# upper file. A shared mapping made from the same descriptor shows the old contents for ever, as it
+# maps the lower file. A program that maps its input (a linker, ripgrep, git's pack files) and one
+# that reads it see two versions of one file.
 set -eu
 case $(uname -r) in 6.18.*) ;; *) echo "cannot run: Linux $(uname -r), not 6.18"; exit 2 ;; esac
 unshare -m true 2> /dev/null || { echo 'cannot run: mounts need root'; exit 2; }

@@ -3,9 +3,9 @@
 #
 # Expected: dropping the writer closes a descriptor; the terminal stays open by the master and its
 # other copies, and the program in it notices nothing. Seen: the writer's `Drop` sends "\n" and the
-# end-of-file character. A prompt that waits for input takes its default answer: `read` returns 0 with
-# an empty line. Programs that hand the writer from one task to another, or stop typing, must keep it
-# alive, or write by a descriptor of their own.
+# end-of-file character. A prompt that waits for input takes its default answer: `read` returns 0
+# with an empty line. Programs that hand the writer from one task to another, or stop typing, must
+# keep it alive, or write by a descriptor of their own.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'portable-pty = "=0.9.0"' <<'R'

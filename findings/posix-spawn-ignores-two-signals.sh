@@ -6,8 +6,8 @@
 # signals 32 and 33 in SigIgn. The C library keeps these signals for itself (cancellation, setxid),
 # and no program can reset them, since its `sigaction` refuses both. Programs that compare the
 # ignored signals of a process with those of its parent (supervisors, `nohup` detectors) must leave
-# them out; they are passed on to every descendant. Seen by way of Python's `os.posix_spawn`;
-# Rust's `std::process::Command` takes the same way.
+# them out; they are passed on to every descendant. Seen by way of Python's `os.posix_spawn`; Rust's
+# `std::process::Command` takes the same way.
 set -eu
 wanted='glibc 2.36'
 version=$(python3 -c 'import os; print(os.confstr("CS_GNU_LIBC_VERSION"))')

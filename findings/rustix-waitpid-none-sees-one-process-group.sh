@@ -2,10 +2,10 @@
 # rustix 1.1.6: `waitpid(None, ...)` waits for the caller's process group only, unlike nix's.
 #
 # Expected: `None` as the process means any child, as in nix's `waitpid(None, ...)` (-1 in C). Seen:
-# rustix passes 0, "any child of my process group". A shell or supervisor that puts its children into
-# groups of their own gets `ECHILD`, "no child processes", while they run and when they have ended.
-# `rustix::process::wait` is the call for any child. Both signatures take an `Option<Pid>`, so code
-# moved from one crate to the other compiles.
+# rustix passes 0, "any child of my process group". A shell or supervisor that puts its children
+# into groups of their own gets `ECHILD`, "no child processes", while they run and when they have
+# ended. `rustix::process::wait` is the call for any child. Both signatures take an `Option<Pid>`,
+# so code moved from one crate to the other compiles.
 set -eu
 . "$(dirname "$0")/lib/crate.sh"
 output=$(run_with_crates 'rustix = { version = "=1.1.6", features = ["process"] }

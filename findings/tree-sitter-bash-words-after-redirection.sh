@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# tree-sitter-bash 0.25.1 (PyPI, with tree-sitter 0.25.2): words after a redirection are no arguments.
+# tree-sitter-bash 0.25.1 (PyPI, with tree-sitter 0.25.2): words after a redirection are no
+# arguments.
 #
 # Expected: `cp 2>/dev/null one two` has the arguments `one` and `two`: a shell allows redirections
-# anywhere in a simple command, and the grammar accepts the line without an error. Seen: the tree has
-# a command `cp` without arguments, and a redirection with three destinations. With the redirection at
-# the end or the beginning of the line, the arguments are right. A tool that reads commands by this
-# grammar shows, counts or colours others than bash runs.
+# anywhere in a simple command, and the grammar accepts the line without an error. Seen: the tree
+# has a command `cp` without arguments, and a redirection with three destinations. With the
+# redirection at the end or the beginning of the line, the arguments are right. A tool that reads
+# commands by this grammar shows, counts or colours others than bash runs.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
