@@ -33,7 +33,7 @@ use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_fo
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
     Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, RuleSelection,
-    SafeLevel, SafeMode, UnknownRule, default_rules,
+    SafeLevel, SafeMode, UnknownRule, UserRule, default_rules,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
 use agent_bash_remote::Target;
@@ -68,6 +68,8 @@ pub struct Settings {
     pub safety_on: BTreeSet<String>,
     /// Rules not in force although their group is.
     pub safety_off: BTreeSet<String>,
+    /// The rules of the user and the project.
+    pub safety_rules: Vec<UserRule>,
     /// Safe mode; `None` is off.
     pub safe_mode: Option<SafeLevel>,
     /// The command prefixes that safe mode allows.
@@ -130,6 +132,7 @@ impl Default for Settings {
                 .collect(),
             safety_on: BTreeSet::new(),
             safety_off: BTreeSet::new(),
+            safety_rules: Vec::new(),
             safe_mode: None,
             safe_mode_allowed: SafeMode::default().allowed,
             interceptor: InterceptMode::default(),
@@ -203,6 +206,7 @@ impl Settings {
         for name in &self.safety_off {
             rules.switch(name, false)?;
         }
+        rules.add_user_rules(self.safety_rules.iter().cloned());
         Ok(rules)
     }
 

@@ -43,5 +43,5 @@ pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;
 pub use privileges::takes_privileges;
 pub use safe_mode::{INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, check_safe_mode};
-pub use safety::{Rule, RuleSelection, UnknownRule, check_safety, rules};
+pub use safety::{CommandPattern, Rule, RuleSelection, UnknownRule, UserRule, check_safety, rules};
 pub use verdict::{Check, Finding, Verdict};

@@ -19,6 +19,7 @@ mod selection;
 mod services;
 mod system;
 mod touched_paths;
+mod user_rules;
 mod zsh;
 
 use crate::syntax::run::ResolvedCommand;
@@ -29,6 +30,7 @@ use std::path::PathBuf;
 pub use registry::rules;
 pub use rule::Rule;
 pub use selection::{RuleSelection, UnknownRule};
+pub use user_rules::{CommandPattern, UserRule};
 
 /// Checks a script against the selected rules.
 ///
@@ -43,13 +45,17 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let scene = Scene::new(script, rules(), asked, 0);
     let blocked = |commands: &[ResolvedCommand]| {
         commands.iter().find_map(|ran| {
-            asked
-                .iter()
-                .find_map(|rule| rule.check(ran, &scene).map(|hit| finding(rule, hit)))
+            let found = |rule: &&Rule| rule.check(ran, &scene).map(|hit| finding(rule, hit));
+            let mut own = selection.user_rules.iter();
+            let found = asked.iter().find_map(found);
+            found.or_else(|| own.find_map(|rule| rule.check(ran, &scene)))
         })
     };
     if let Some(mut finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
-        finding.paths = refused_paths(script, &scene).unwrap_or_default();
+        // A rule of the user's may mean more than files.
+        if finding.group.is_some() {
+            finding.paths = refused_paths(script, &scene).unwrap_or_default();
+        }
         return Verdict::Block(finding);
     }
     if script.over_limit || script.syntax_error.is_some() {

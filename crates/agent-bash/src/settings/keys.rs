@@ -11,7 +11,7 @@ use super::key::{
     number_value, on_or_off, on_value, text, to_value, yes_or_no,
 };
 use agent_bash_core::{ProfileName, SurvivorPolicy};
-use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel};
+use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel, UserRule};
 use agent_bash_process::environment::Inherit;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
@@ -113,6 +113,23 @@ pub(super) const KEYS: &[Key] = &[
         set: |s, v| rules(v).map(|rules| s.safety_off = rules),
         get: |s| to_value(&s.safety_off),
         project: Project::Tightens(|before, now| now.safety_off.is_subset(&before.safety_off)),
+    },
+    Key {
+        name: "safety.rules",
+        doc: "Rules of your own: a list of {match = {program, arguments, without}, say, instead}. A project's are added.",
+        form: Form::FileOnly,
+        set: |s, v| {
+            let rules: Result<Vec<UserRule>, _> = v.clone().try_into();
+            let rules = rules.map_err(|error| error.message().to_owned())?;
+            s.safety_rules = rules;
+            Ok(())
+        },
+        get: |s| to_value(&s.safety_rules),
+        project: Project::Adds(|before, now| {
+            let mut all = before.safety_rules.clone();
+            all.append(&mut now.safety_rules);
+            now.safety_rules = all;
+        }),
     },
     Key {
         name: "safe_mode.level",

@@ -316,6 +316,32 @@ fn values_reach_the_tool() {
 }
 
 #[test]
+fn a_project_adds_its_own_rules_to_those_of_the_user() {
+    let loaded = settings(&Layers {
+        user: "[safety]\nrules = [{ match = { program = \"terraform\", arguments = [\"apply\"] }, say = \"plan first\", instead = \"terraform plan\" }]",
+        project: "[safety]\nrules = [{ match = { program = \"make\", arguments = [\"deploy\"] }, say = \"CI deploys\" }]",
+        ..NONE
+    });
+    let policy = loaded.policy().unwrap();
+    let context = agent_bash_policy::Context::new("/w");
+    for (script, says) in [
+        ("sudo terraform apply", Some("plan first")),
+        ("make -j2 deploy", Some("CI deploys")),
+        ("terraform plan; make", None),
+    ] {
+        let read = agent_bash_policy::Script::read(script, &context);
+        let verdict = policy.decide(&read);
+        let finding = verdict.finding().map(|finding| finding.message.as_str());
+        assert_eq!(finding, says, "{script}");
+    }
+    let unknown = load_layers(&Layers {
+        user: "[safety]\nrules = [{ match = { programm = \"x\" }, say = \"y\" }]",
+        ..NONE
+    });
+    assert!(unknown.is_err());
+}
+
+#[test]
 fn what_is_kept_for_days_is_written_in_days() {
     const HOUR_SECS: u64 = 60 * 60;
     for (user, hours, shown) in [

@@ -174,7 +174,7 @@ fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
 }
 
 /// Whether a word is one of `a|b|c`, in which `*` stands for any text.
-fn is_one_of(word: &str, alternatives: &str) -> bool {
+pub(super) fn is_one_of(word: &str, alternatives: &str) -> bool {
     let mut all = alternatives.split('|');
     all.any(|one| one == word || one.contains('*') && pattern::matches(one, word))
 }

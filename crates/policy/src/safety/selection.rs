@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::registry::rules;
 use super::rule::Rule;
+use super::user_rules::UserRule;
 use crate::Group;
 
 /// The name of neither a rule nor a group.
@@ -43,6 +44,8 @@ pub struct RuleSelection {
     groups: BTreeSet<Group>,
     on: BTreeSet<String>,
     off: BTreeSet<String>,
+    /// The rules from settings.
+    pub(super) user_rules: Vec<UserRule>,
 }
 
 impl Default for RuleSelection {
@@ -58,7 +61,13 @@ impl RuleSelection {
             groups: groups.into_iter().collect(),
             on: BTreeSet::new(),
             off: BTreeSet::new(),
+            user_rules: Vec::new(),
         }
+    }
+
+    /// Adds rules from settings.
+    pub fn add_user_rules(&mut self, rules: impl IntoIterator<Item = UserRule>) {
+        self.user_rules.extend(rules);
     }
 
     /// Selects no rules.

@@ -1,0 +1,156 @@
+//! Rules from settings: a program, its arguments, and what to say.
+
+use serde::{Deserialize, Serialize};
+
+use super::command_line::{Action, has_option, is_one_of};
+use super::rule::{Hit, Scene, is_git};
+use crate::syntax::run::ResolvedCommand;
+use crate::{Check, Finding};
+
+/// A rule from the settings of the user or of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UserRule {
+    /// The commands that the rule refuses.
+    #[serde(rename = "match")]
+    pub pattern: CommandPattern,
+    /// The reason of the refusal.
+    pub say: String,
+    /// The alternative; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub instead: String,
+}
+
+/// A pattern for resolved commands: launchers, aliases and quotes make no difference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandPattern {
+    /// The program's name; `a|b` means either, `*` any text.
+    pub program: String,
+    /// The arguments that must all be present: the first word is the subcommand, the others are
+    /// options in any spelling, or words. `a|b` means either, `*` any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// The arguments with which the rule does not apply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without: Vec<String>,
+}
+
+/// The rule's name in verdicts.
+const USER_RULE: &str = "user_rule";
+
+impl UserRule {
+    /// Returns the finding if a command matches.
+    pub(super) fn check(&self, ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Finding> {
+        let name = ran.name().filter(|_| !ran.is_function)?;
+        let pattern = &self.pattern;
+        let name = if is_git(ran) == Some(true) {
+            "git"
+        } else {
+            name
+        };
+        if !is_one_of(name, &pattern.program) {
+            return None;
+        }
+        let is_word = |argument: &&String| !argument.starts_with('-');
+        let subcommand = pattern.arguments.iter().find(is_word);
+        let action = Action {
+            programs: vec![name.to_owned()],
+            words: subcommand.cloned().into_iter().collect(),
+            ..Action::default()
+        };
+        let is_present = |argument: &str| {
+            let mut alternatives = argument.split('|');
+            alternatives.any(|one| has_option(ran.arguments(), one))
+        };
+        let mut others = pattern.arguments.iter();
+        let holds = others.all(|argument| Some(argument) == subcommand || is_present(argument))
+            && !pattern.without.iter().any(|argument| is_present(argument))
+            && (subcommand.is_none() || action.is_done(ran, &scene.path_base(ran)));
+        let hit = holds.then(|| Hit::on(ran, ran.arguments()))?;
+        Some(Finding {
+            check: Check::Safety,
+            rule: USER_RULE.to_owned(),
+            group: None,
+            message: self.say.clone(),
+            suggestion: self.instead.clone(),
+            span: hit.span,
+            words: hit.words,
+            paths: Vec::new(),
+            suggested_tool: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, RuleSelection, Script, check_safety};
+
+    #[test]
+    fn a_user_rule_refuses_resolved_commands() {
+        let pattern = |program: &str, arguments: &[&str], without: &[&str]| CommandPattern {
+            program: program.to_owned(),
+            arguments: arguments.iter().map(|text| (*text).to_owned()).collect(),
+            without: without.iter().map(|text| (*text).to_owned()).collect(),
+        };
+        let apply = pattern("terraform|tofu", &["apply"], &["-target"]);
+        for (pattern, script, is_refused) in [
+            (&apply, "terraform apply", true),
+            (&apply, "terraform -chdir=x apply -auto-approve", true),
+            (&apply, "sudo env A=b tofu apply", true),
+            (&apply, "x=terraform; $x 'apply'", true),
+            (&apply, "ssh host 'cd x && terraform apply'", true),
+            (&apply, "docker exec c terraform apply", true),
+            (&apply, "terraform apply -target=x", false),
+            (&apply, "terraform plan", false),
+            (&apply, "echo terraform apply", false),
+            (
+                &pattern("npm", &["publish"], &["--dry-run"]),
+                "npm publish",
+                true,
+            ),
+            (
+                &pattern("npm", &["publish"], &["--dry-run"]),
+                "npm publish --dry-run",
+                false,
+            ),
+            (
+                &pattern("git", &["push", "origin", "main|master"], &[]),
+                "git -C x push origin main",
+                true,
+            ),
+            (
+                &pattern("git", &["push", "origin", "main|master"], &[]),
+                "git push origin dev",
+                false,
+            ),
+            (
+                &pattern("curl", &["-k|--insecure"], &[]),
+                "curl -sk https://x",
+                true,
+            ),
+            (
+                &pattern("curl", &["-k|--insecure"], &[]),
+                "curl https://x",
+                false,
+            ),
+            (
+                &pattern("kubectl", &["--context*prod*"], &[]),
+                "kubectl --context=prod-1 get pods",
+                true,
+            ),
+            (&pattern("make", &[], &[]), "make -j4 all", true),
+        ] {
+            let mut rules = RuleSelection::none();
+            rules.add_user_rules([UserRule {
+                pattern: pattern.clone(),
+                say: "no".to_owned(),
+                instead: String::new(),
+            }]);
+            let context = Context::new("/w");
+            let verdict = check_safety(&Script::read(script, &context), &rules);
+            assert_eq!(verdict.refuses(), is_refused, "{pattern:?} {script}");
+        }
+    }
+}
