@@ -323,7 +323,7 @@ fn a_project_adds_its_own_rules_to_those_of_the_user() {
         ..NONE
     });
     let policy = loaded.policy().unwrap();
-    let context = agent_bash_policy::Context::new("/w");
+    let context = Context::new("/w");
     for (script, says) in [
         ("sudo terraform apply", Some("plan first")),
         ("make -j2 deploy", Some("CI deploys")),
