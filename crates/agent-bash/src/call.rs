@@ -15,6 +15,7 @@ use agent_bash_core::{
 };
 use agent_bash_exec::Job;
 use agent_bash_journal::PrintedTail;
+use agent_bash_policy::Predefined;
 use agent_bash_sink::{CallOutput, SinkReport};
 use std::fmt;
 use std::path::PathBuf;
@@ -122,6 +123,8 @@ pub(crate) struct Call {
     pub(crate) printed: Option<PrintedTail>,
     /// The command line that runs in place of the command.
     pub(crate) invocation: Option<Arc<Invocation>>,
+    /// The definitions of its shell, for the rules.
+    pub(crate) predefined: Arc<Predefined>,
 }
 
 /// How a started call ended.

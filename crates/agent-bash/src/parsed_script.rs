@@ -128,6 +128,7 @@ mod tests {
             details: RequestDetails::default(),
             printed: None,
             invocation: None,
+            predefined: Arc::default(),
         };
         let texts = RefCell::new(Vec::new());
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());

@@ -18,6 +18,7 @@ use crate::stage::{
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
 use agent_bash_journal::{JournalEntry, PrintedTail};
+use std::sync::Arc;
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
@@ -38,6 +39,7 @@ pub(crate) async fn call(
         details: RequestDetails::default(),
         printed: journal::printed(tool),
         invocation: options.invocation.clone(),
+        predefined: Arc::default(),
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {

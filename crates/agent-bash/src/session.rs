@@ -273,6 +273,7 @@ impl Conversation {
     /// there was one.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
         self.tool.wiring.queues.forget(name);
+        self.tool.wiring.session_definitions.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))
     }

@@ -29,11 +29,12 @@ pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_var
 use self::targets::{TargetSettings, TargetSettingsError};
 use crate::changes::ChangesSettings;
 use crate::journal::JournalSettings;
+use crate::predefined::git_aliases;
 use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
-    Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, RuleSelection,
-    SafeLevel, SafeMode, UnknownRule, UserRule, default_rules,
+    Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, Predefined,
+    RuleSelection, SafeLevel, SafeMode, UnknownRule, UserRule, default_rules,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
 use agent_bash_remote::Target;
@@ -244,7 +245,10 @@ impl Settings {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
             dialect: shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path)),
-            ..Context::new("/")
+            predefined: Arc::new(Predefined {
+                git_aliases: git_aliases(&host.cwd, &host.env),
+                ..Predefined::default()
+            }),
         }
     }
 

@@ -6,6 +6,7 @@ use crate::approval::{AllowAll, Approver};
 use crate::call::{Account, CallOptions};
 use crate::changes::{ChangeStore, ChangesSettings, Protected};
 use crate::pipeline;
+use crate::predefined;
 use crate::sandbox::{SandboxSettings, SandboxState};
 use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
@@ -16,12 +17,12 @@ use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::{Report, SandboxLevel};
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Profile, RemoteHost, Shell, StreamId, ToolResult,
+    Profile, RemoteHost, Request, Shell, StreamId, ToolResult,
 };
 use agent_bash_journal::{Hide, Journal};
 use agent_bash_policy::{
-    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeLevel, SafeMode, Script,
-    Verdict,
+    Context, InterceptMode, Interceptor, Policy, Predefined, RuleSelection, SafeLevel, SafeMode,
+    Script, Verdict,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_sink::LiveUpdates;
@@ -143,6 +144,22 @@ impl BashTool {
 
     /// Checks a script for a model that has these `tools` instead of [`HostContext::tools`].
     pub fn check_with(&self, script: &str, tools: Option<Vec<String>>) -> Verdict {
+        self.check_predefined(script, tools, Arc::default())
+    }
+
+    /// Returns the definitions that a call has before its script, for [`Self::check_predefined`].
+    pub async fn predefined(&self) -> Arc<Predefined> {
+        let request = Request::new("git");
+        predefined::of_call(&self.wiring, &request, &self.wiring.host.cwd).await
+    }
+
+    /// Checks a script as a call with these definitions.
+    pub fn check_predefined(
+        &self,
+        script: &str,
+        tools: Option<Vec<String>>,
+        predefined: Arc<Predefined>,
+    ) -> Verdict {
         let wiring = &self.wiring;
         let host = &wiring.host;
         let interception = wiring.interception.as_deref();
@@ -158,7 +175,7 @@ impl BashTool {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
             dialect: wiring.dialect(),
-            ..Context::new("/")
+            predefined,
         };
         policy.decide(&Script::read(script, &context))
     }
@@ -534,6 +551,7 @@ impl BashToolBuilder {
                 has_own_fields: true,
                 changes: Arc::new(changes.protecting(protected)),
                 queues: Arc::default(),
+                session_definitions: Arc::default(),
             }),
         }
     }

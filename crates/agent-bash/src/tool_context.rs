@@ -6,6 +6,7 @@ use crate::approval::Approver;
 use crate::changes::ChangeStore;
 use crate::in_order::Queues;
 use crate::sandbox::SandboxState;
+use crate::session_definitions::SessionDefinitions;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RemoteHost,
     RunSpec, Shell,
@@ -59,6 +60,8 @@ pub(crate) struct ToolContext {
     pub(crate) changes: Arc<ChangeStore>,
     /// The calls that are waiting to use a persistent shell.
     pub(crate) queues: Arc<Queues>,
+    /// The definitions in persistent shells.
+    pub(crate) session_definitions: Arc<SessionDefinitions>,
 }
 
 impl ToolContext {

@@ -47,7 +47,7 @@ pub use audit::{AuditEntry, AuditLog, AuditVerdict, Caller};
 pub use cancel::Cancel;
 pub use characters::whole_characters;
 pub use clock::Clock;
-pub use definitions::Definitions;
+pub use definitions::{Definitions, ShellDefinitions};
 pub use duration_text::{DurationError, parse_duration, short_duration};
 pub use environment::Environment;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};

@@ -1,7 +1,7 @@
 //! The interface between the pipeline and the executor of a script.
 
 use crate::changes::{Overlay, Traced};
-use crate::definitions::Definitions;
+use crate::definitions::{Definitions, ShellDefinitions};
 use crate::sandbox::{ObservedSandbox, Plan, Report};
 use crate::setters::setters;
 use crate::{
@@ -10,9 +10,10 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,6 +66,25 @@ pub trait Executor: Send + Sync {
     /// The reason why changes cannot be recorded.
     async fn watches(&self) -> Result<(), String> {
         Ok(())
+    }
+
+    /// Returns the functions and aliases of the user's configuration that a call in this shell,
+    /// environment and directory has. Waits for them as that call would. The default has none.
+    async fn configured(
+        &self,
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+        cwd: &Path,
+    ) -> Option<Arc<ShellDefinitions>> {
+        let _ = (shell, base, cwd);
+        None
+    }
+
+    /// Returns the functions and aliases of a persistent shell; `None` before its first call has
+    /// ended, and while one runs. The default has none.
+    async fn defined_in(&self, session: &SessionName) -> Option<Arc<ShellDefinitions>> {
+        let _ = session;
+        None
     }
 }
 

@@ -14,7 +14,7 @@ use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
     Cancel, Definitions, Ending, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer,
-    RunSpec, SessionName, Shell, StdinSource, Streams,
+    RunSpec, SessionName, Shell, ShellDefinitions, StdinSource, Streams,
 };
 use agent_bash_process::supervisor::{StartError, Supervised};
 use async_trait::async_trait;
@@ -390,6 +390,23 @@ impl Executor for ShellCache {
 
     async fn watches(&self) -> Result<(), String> {
         self.inner.options.supervisor.watches()
+    }
+
+    async fn configured(
+        &self,
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+        cwd: &Path,
+    ) -> Option<Arc<ShellDefinitions>> {
+        let options = &self.inner.options;
+        let snapshots = &self.inner.snapshots;
+        let (supervisor, clock) = (&options.supervisor, &options.clock);
+        let snapshot = snapshots.peek((shell, base), cwd, supervisor, clock);
+        Some(Arc::clone(snapshot.await?.defined()))
+    }
+
+    async fn defined_in(&self, session: &SessionName) -> Option<Arc<ShellDefinitions>> {
+        Some(self.definitions_of(session).await?.defined)
     }
 
     async fn run(

@@ -64,8 +64,8 @@ const START_NAMES: &[&str] = &[
     "LANG",
 ];
 
-/// Variables that bash itself sets or reads, besides those of [`START_NAMES`] that programs share with
-/// it. Prefixes end in `*`.
+/// Variables that bash itself sets or reads, besides those of [`START_NAMES`] that programs share
+/// with it. Prefixes end in `*`.
 const OF_BASH: &[&str] = &[
     "BASH",
     "BASHOPTS",

@@ -29,7 +29,7 @@ pub(crate) mod running_shell;
 mod search_path;
 mod skipped;
 
-use agent_bash_core::{Definitions, Timestamp};
+use agent_bash_core::{Definitions, ShellDefinitions, Timestamp};
 use agent_bash_process::quoted;
 pub(crate) use cache::{SnapshotForCall, Snapshots};
 use capture::{Configuration, Reader};
@@ -41,6 +41,7 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Removes the snapshots of dead processes in `directory`; also done before every capture. Returns
@@ -59,8 +60,6 @@ pub struct Configured {
     pub names: Vec<String>,
     /// The aliases with what they stand for, as far as that is text.
     pub aliases: Vec<(String, String)>,
-    /// The definitions of the functions, as bash prints them.
-    pub functions: String,
     /// The search path, if the configuration changed it.
     pub path: Option<OsString>,
 }
@@ -70,7 +69,7 @@ pub struct Configured {
 pub(crate) struct Snapshot {
     names: Vec<String>,
     aliases: Vec<(String, String)>,
-    functions: String,
+    defined: Arc<ShellDefinitions>,
     /// The names of the variables that it sets.
     variables: BTreeSet<String>,
     /// Definitions that were left out because they would not work.
@@ -104,7 +103,6 @@ impl Snapshot {
         Configured {
             names: self.names.clone(),
             aliases: self.aliases.clone(),
-            functions: self.functions.clone(),
             path: self.path.clone(),
         }
     }
@@ -124,13 +122,22 @@ impl Snapshot {
             // A trace would show this text.
             Vec::new()
         };
-        Ok(Definitions { text, options })
+        Ok(Definitions {
+            text,
+            options,
+            defined: Arc::clone(&self.defined),
+        })
     }
 
     /// The commands that set the options, each followed by `; `. To be run immediately before the
     /// script.
     pub(crate) fn option_commands(&self) -> &[u8] {
         &self.options
+    }
+
+    /// The functions and aliases, one by one.
+    pub(crate) fn defined(&self) -> &Arc<ShellDefinitions> {
+        &self.defined
     }
 
     /// The names of the variables that it sets.
@@ -166,8 +173,6 @@ async fn capture(reader: &Reader) -> Result<Snapshot, Skipped> {
         let value = String::from_utf8(definition.text.clone()).ok()?;
         Some((definition.name.clone(), value))
     });
-    let functions = after.functions.iter();
-    let functions = functions.map(|it| String::from_utf8_lossy(&it.text));
     let mut text = compose::limits(before, after);
     text.extend(compose::load_text(
         &variables.changed,
@@ -186,7 +191,7 @@ async fn capture(reader: &Reader) -> Result<Snapshot, Skipped> {
     Ok(Snapshot {
         names: names.collect(),
         aliases: aliases.collect(),
-        functions: functions.collect(),
+        defined: Arc::new(after.defined()),
         variables: variables.changed.into_keys().collect(),
         dropped,
         becomes: Some(after.becomes.clone()).filter(|program| !program.is_empty()),

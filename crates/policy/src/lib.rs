@@ -28,7 +28,7 @@ mod verdict;
 
 use agent_bash_syntax as syntax;
 
-pub use agent_bash_syntax::{Context, Dialect, Parsed, Script, Span};
+pub use agent_bash_syntax::{Context, Dialect, Parsed, Predefined, Script, Span};
 pub use attended::{
     WantsTerminal, changes_directory, in_background, reads_from_top, wants_terminal,
 };

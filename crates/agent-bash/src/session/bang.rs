@@ -23,6 +23,7 @@ use agent_bash_journal::{JournalEntry, PrintedTail};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The name of the user's shell.
@@ -81,6 +82,7 @@ pub(super) async fn run(
         details: RequestDetails::default(),
         printed: journal::printed(tool),
         invocation: None,
+        predefined: Arc::default(),
     };
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;

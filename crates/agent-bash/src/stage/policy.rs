@@ -3,6 +3,7 @@
 
 use crate::call::Call;
 use crate::parsed_script;
+use crate::predefined;
 use crate::refusal::Refusal;
 use crate::stage::sandbox::RequestedSandbox;
 use crate::stage::{approve, journal, sandbox};
@@ -28,6 +29,7 @@ pub(crate) async fn run_policy(
     is_on_terminal: bool,
     cancel: &Cancel,
 ) -> Result<PolicyVerdict, Refusal> {
+    call.predefined = predefined::of_call(tool, &request, &call.cwd).await;
     let mut read = parsed_script::read(tool, call, &mut request)?;
     if let Some(refusal) = read.objection.take() {
         trials::decide(tool, call, &request, is_on_terminal, refusal).await?;

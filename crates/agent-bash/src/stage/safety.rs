@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_policy::{Context, Script, Verdict, check_safety};
+use std::sync::Arc;
 
 /// Judges the command. One that is not blocked is passed on with its verdict, for the host to
 /// decide. A script that cannot be parsed and contains nothing harmful passes: bash itself reports
@@ -17,6 +18,6 @@ pub(crate) fn context(tool: &ToolContext, call: &Call) -> Context {
         cwd: call.cwd.clone(),
         home: tool.host.home.clone(),
         dialect: tool.dialect(),
-        ..Context::new("/")
+        predefined: Arc::clone(&call.predefined),
     }
 }

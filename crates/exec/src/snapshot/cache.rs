@@ -69,6 +69,8 @@ struct CacheEntry {
     is_started: AtomicBool,
     /// A call went on without waiting longer.
     is_late: AtomicBool,
+    /// The delay was reported to a call.
+    is_late_reported: AtomicBool,
     /// The result was reported to a call.
     is_reported: AtomicBool,
     /// The reasons that calls were told for commands that were not found.
@@ -113,12 +115,44 @@ impl Snapshots {
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
     ) -> SnapshotForCall {
-        let Some(options) = self.options.as_ref().filter(|_| shell.is_bash) else {
+        let Some((entry, options)) = self.capture((shell, base), cwd, supervisor, clock).await
+        else {
             return SnapshotForCall::default();
         };
-        let Some(rc) = identity(options) else {
-            return SnapshotForCall::default();
-        };
+        if entry.captured.get().is_none() {
+            return entry.late(options);
+        }
+        SnapshotForCall {
+            entry: Some(Arc::clone(&entry)),
+            ..entry.for_call()
+        }
+    }
+
+    /// As [`Self::for_shell`], for a reader that passes no notices on.
+    pub(crate) async fn peek(
+        &self,
+        (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
+        cwd: &Path,
+        supervisor: &Supervisor,
+        clock: &Arc<dyn Clock>,
+    ) -> Option<Arc<Snapshot>> {
+        let captured = self.capture((shell, base), cwd, supervisor, clock);
+        match captured.await?.0.captured.get()? {
+            Captured::Snapshot(snapshot) => Some(Arc::clone(snapshot)),
+            Captured::Failed { .. } => None,
+        }
+    }
+
+    /// Captures, unless that was done, and waits for at most the time limit.
+    async fn capture(
+        &self,
+        (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
+        cwd: &Path,
+        supervisor: &Supervisor,
+        clock: &Arc<dyn Clock>,
+    ) -> Option<(Arc<CacheEntry>, &SnapshotOptions)> {
+        let options = self.options.as_ref().filter(|_| shell.is_bash)?;
+        let rc = identity(options)?;
         let home = base.get(OsStr::new("HOME"));
         let key = Key {
             shell: shell.clone(),
@@ -143,13 +177,10 @@ impl Snapshots {
             tokio::select! {
                 biased;
                 _ = done.wait_for(|done| *done) => {}
-                () = clock.sleep(options.limit) => return entry.late(options),
+                () = clock.sleep(options.limit) => entry.is_late.store(true, Ordering::Release),
             }
         }
-        SnapshotForCall {
-            entry: Some(Arc::clone(&entry)),
-            ..entry.for_call()
-        }
+        Some((entry, options))
     }
 
     /// The entry for a key: the existing one, unless it is no longer usable.
@@ -175,6 +206,7 @@ impl Snapshots {
             done: watch::Sender::new(false),
             is_started: AtomicBool::new(false),
             is_late: AtomicBool::new(false),
+            is_late_reported: AtomicBool::new(false),
             is_reported: AtomicBool::new(false),
             explained: Mutex::default(),
         });
@@ -194,7 +226,7 @@ impl CacheEntry {
 
     /// For the call that does not wait longer.
     fn late(&self, options: &SnapshotOptions) -> SnapshotForCall {
-        let is_known = self.is_late.swap(true, Ordering::AcqRel);
+        let is_known = self.is_late_reported.swap(true, Ordering::AcqRel);
         let slow = Skipped::Slow {
             rc: options.rc.clone(),
             limit: options.limit,

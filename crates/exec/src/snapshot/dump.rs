@@ -8,9 +8,11 @@
 //! arguments. The report goes to the script file: not to stdout, where anything may print, and not
 //! to disk, where nothing unfiltered belongs.
 
+use agent_bash_core::ShellDefinitions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::sync::Arc;
 
 /// Prefix of all our names in a shell.
 pub(super) const OWN_PREFIX: &str = "__ab";
@@ -310,6 +312,27 @@ impl ShellState {
                 }
                 _ => return None,
             }
+        }
+    }
+}
+
+impl ShellState {
+    /// The functions and aliases, as far as they are text.
+    pub(super) fn defined(&self) -> ShellDefinitions {
+        let texts = |list: &[Definition]| {
+            let texts = list.iter().filter_map(|it| {
+                let text = String::from_utf8(it.text.clone()).ok()?;
+                Some((it.name.clone(), text))
+            });
+            Arc::new(texts.collect())
+        };
+        ShellDefinitions {
+            functions: texts(&self.functions),
+            aliases: if self.options.shopt.contains("expand_aliases") {
+                texts(&self.aliases)
+            } else {
+                Arc::default()
+            },
         }
     }
 }

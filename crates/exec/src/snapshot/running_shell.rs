@@ -7,6 +7,7 @@ use super::filter;
 use agent_bash_core::{Definitions, Shell};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The byte before the answer: a trap or a trace may print before it, but no NUL.
 const BEGIN_BYTE: u8 = 0;
@@ -38,6 +39,7 @@ pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
     Some(Definitions {
         text: compose::load_text(&none, &after.functions, &after.exported, &after.aliases),
         options,
+        defined: Arc::new(after.defined()),
     })
 }
 

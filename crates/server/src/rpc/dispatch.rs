@@ -216,7 +216,12 @@ impl Asking {
     async fn check(&self, script: String, tools: Option<Vec<String>>) -> RpcAnswer {
         let session = Arc::clone(&self.session);
         let tools = tools.or_else(|| self.tools.clone());
-        data(run_blocking(move || Ok(session.tool().check_with(&script, tools))).await?)
+        let predefined = session.tool().predefined().await;
+        let check = move || {
+            let tool = session.tool();
+            Ok(tool.check_predefined(&script, tools, predefined))
+        };
+        data(run_blocking(check).await?)
     }
 
     /// The call as the pipeline takes it.

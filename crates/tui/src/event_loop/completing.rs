@@ -125,7 +125,6 @@ impl EventLoop {
                     names,
                     aliases,
                     path: own,
-                    ..
                 }) if !names.is_empty() || own.is_some() => {
                     let _ = sender.send(Msg::Aliases(aliases));
                     let own = own.map(|own| std::env::split_paths(&own).collect());
