@@ -7,6 +7,7 @@ mod limits;
 mod multibyte;
 mod normalise;
 mod paths;
+mod predefined;
 mod properties;
 mod rules;
 mod safe_mode_listed;
