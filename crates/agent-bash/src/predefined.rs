@@ -7,6 +7,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Request, ShellDefinitions};
 use agent_bash_policy::Predefined;
 pub(crate) use git_aliases::git_aliases;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
         git_aliases: if may_call_git {
             git_aliases(cwd, &tool.environment.variables)
         } else {
-            Default::default()
+            BTreeMap::default()
         },
     })
 }

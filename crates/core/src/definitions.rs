@@ -20,6 +20,6 @@ pub struct Definitions {
     /// The commands that set the options, each followed by `; `. They must run immediately before
     /// the script.
     pub options: Vec<u8>,
-    /// The same functions and aliases.
+    /// The functions and aliases of the text, one by one.
     pub defined: Arc<ShellDefinitions>,
 }

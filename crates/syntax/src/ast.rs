@@ -41,7 +41,7 @@ pub enum Link {
     Or,
 }
 
-/// Where a command substitution runs, and what it expands to.
+/// The shell in which a command substitution runs, and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitution {
     /// `$( … )`: in a subshell; its output.
@@ -216,7 +216,7 @@ pub enum WordPart {
         list: Rc<List>,
         /// Inside double quotes.
         quoted: bool,
-        /// Where they run.
+        /// The shell in which they run.
         runs: Substitution,
     },
     /// `<( … )` and `>( … )`.

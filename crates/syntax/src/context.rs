@@ -57,14 +57,14 @@ impl Context {
         self
     }
 
-    /// The same for a shell with these definitions.
+    /// Sets the definitions that the shell has before the script.
     #[must_use]
     pub fn with_predefined(mut self, predefined: Arc<Predefined>) -> Self {
         self.predefined = predefined;
         self
     }
 
-    /// The same for a shell with this language.
+    /// Sets the language of the shell.
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Retry interval for a failed capture, unless the file changes earlier.
-const RETRY: Duration = Duration::from_secs(60);
+const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Limit of snapshots; the least recently used one is dropped first.
 const MAX_SNAPSHOTS: usize = 16;
@@ -107,7 +107,8 @@ impl Snapshots {
         self.for_shell(shell, &spec.cwd, supervisor, clock).await
     }
 
-    /// As [`Self::for_call`], for a call in this shell, environment and directory.
+    /// Returns the snapshot of a call in this shell, environment and directory, as
+    /// [`Self::for_call`] does.
     pub(crate) async fn for_shell(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -128,7 +129,7 @@ impl Snapshots {
         }
     }
 
-    /// As [`Self::for_shell`], for a reader that passes no notices on.
+    /// Returns the snapshot as [`Self::for_shell`] does, but consumes no notice.
     pub(crate) async fn peek(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -220,7 +221,7 @@ impl CacheEntry {
         match self.captured.get() {
             None => true,
             Some(Captured::Snapshot(snapshot)) => snapshot.file.exists(),
-            Some(Captured::Failed { at, .. }) => now.saturating_sub(*at) < RETRY,
+            Some(Captured::Failed { at, .. }) => now.saturating_sub(*at) < RETRY_INTERVAL,
         }
     }
 

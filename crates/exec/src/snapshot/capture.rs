@@ -34,7 +34,7 @@ const MAX_REPORT: u64 = 32 << 20;
 const MAX_DEFINITIONS: usize = 4 << 20;
 
 /// The time between SIGTERM and SIGKILL for what a configuration starts, if it takes too long.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE_PERIOD: Duration = Duration::from_secs(3);
 
 /// Variables of our own that no terminal has, by which configurations recognise other uses.
 const NOT_IN_TERMINALS: &[&str] = &["CI", "NO_COLOR"];
@@ -68,7 +68,7 @@ pub(super) struct Configuration {
 enum Way {
     /// Interactively: many configurations do nothing otherwise.
     Interactive,
-    /// As above, up to the first `command exec` or `builtin exec`.
+    /// Interactively, up to the first `command exec` or `builtin exec`.
     UpToExec,
     /// Non-interactively, though with a prompt: for configurations that replace an interactive
     /// shell in another way.
@@ -124,7 +124,7 @@ impl Reader {
         for way in WAYS {
             let supervised = &mut self.launch().await?;
             supervised
-                .let_finish(self.options.longest, GRACE)
+                .let_finish(self.options.longest, GRACE_PERIOD)
                 .map_err(|_| StartError::Disconnected)?;
             let args = way.args(&self.options.rc, &self.directory);
             let fds = self.start(supervised, args, self.terminal()).await?;

@@ -240,7 +240,7 @@ pub(super) struct ShellState {
     pub(super) variables: BTreeMap<String, Variable>,
     /// The names of exported functions.
     pub(super) exported: BTreeSet<String>,
-    /// As `umask` prints it.
+    /// The output of `umask`.
     pub(super) umask: String,
     /// Soft limits: the letter of the option, and the value.
     pub(super) limits: BTreeMap<char, String>,

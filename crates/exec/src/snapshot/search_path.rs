@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// Where the directories of an active environment are, by one of its variables.
+/// The location of the directories of an active environment, by one of its variables.
 #[derive(Debug, Clone, Copy)]
 enum Below {
     /// The directory in the variable.
