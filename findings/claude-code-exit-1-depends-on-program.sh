@@ -9,6 +9,6 @@ set -eu
 . "$(dirname "$0")/lib/agent.sh"
 claude_code '[["Bash", {"command": "test -e missing"}], ["Bash", {"command": "test -e project; test -e ."}],
               ["Bash", {"command": "grep -q zzz /dev/null"}], ["Bash", {"command": "cmp -s /dev/null /etc/passwd"}]]'
-first() { result "$1" | head -n 1; }
+first() { result "$1" | sed -n 1p; }
 echo "Claude Code 2.1.332: failed test '$(first 0)', passed test '$(first 1)', grep '$(first 2)', cmp '$(first 3)'"
 [ "$(first 0)" = "$(first 1)" ] && [ "$(first 0)" = "$(first 2)" ] && [ "$(first 3)" = 'Exit code 1' ]

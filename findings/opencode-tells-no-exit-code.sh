@@ -22,4 +22,4 @@ in_clean_environment OPENCODE_DISABLE_AUTOUPDATE=1 OPENCODE_DISABLE_MODELS_FETCH
     OPENCODE_DISABLE_DEFAULT_PLUGINS=1 npm_config_registry="$url" \
     "$work/node_modules/opencode-linux-x64/bin/opencode" run 'go on' || cannot_run "$(tail -n 1 "$work/log")"
 echo "opencode 1.18.33: exit 3 '$(result 0)', true '$(result 1)', false; echo \$? '$(result 2)'"
-[ "$(result 0)/$(result 1)" = '(no output)/(no output)' ] && [ "$(result 2 | head -n 1)" = 1 ]
+[ "$(result 0)/$(result 1)" = '(no output)/(no output)' ] && [ "$(result 2 | sed -n 1p)" = 1 ]
