@@ -1,24 +1,31 @@
 //! Hooks: an agent with a shell tool of its own asks, before each call, whether the command may
 //! run.
 //!
-//! The format of an agent's calls and answers is a value, an [`Agent`], in a file of its own;
-//! [`answer`] is the same for all. Calls without objections pass silently: the agent then asks its
-//! user as it would without us. Calls that the user's settings refuse are refused with the reason.
-//! So is whatever cannot be read or checked: a hook that fails must not let a command through.
+//! Calls are read by what they mean, whatever an agent names their fields. Each agent is a row of
+//! [`AGENTS`]: the format of its answers and how its hook is configured. Calls without objections
+//! pass silently: the agent then asks its user as it would without us. Calls that the user's
+//! settings refuse are refused with the reason. So is a shell's call that cannot be read or
+//! checked: a hook that fails must not let a command through.
 //!
 //! Nothing is run here, and only settings files are read. The owner of the process reads stdin,
 //! enforces the deadline and writes the answer.
 
+mod agent;
 mod agents;
+mod answer_format;
 mod call;
+mod fields;
 pub mod install;
 pub mod take_over;
 mod verdict;
 
-pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_name};
+pub use agent::Agent;
+pub use agents::{AGENTS, AUTO, CLAUDE_CODE, CODEX, by_name};
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
+use answer_format::AnswerFormat;
+use fields::Fields;
 use serde_json::Value;
 use verdict::Decision;
 
@@ -38,7 +45,6 @@ pub struct HookAnswer {
 }
 
 impl HookAnswer {
-    /// No opinion: the agent continues as if there were no hook.
     fn silent() -> Self {
         Self {
             stdout: String::new(),
@@ -47,25 +53,30 @@ impl HookAnswer {
         }
     }
 
-    /// Blocks a call that could not be checked. By exit code, because that works for any event the
-    /// agent may have sent.
+    /// Blocks a call that could not be checked.
     pub fn blocked(agent: &Agent, why: &str) -> Self {
-        let name = agent.name;
+        let format = agent.format.unwrap_or(AnswerFormat::ExitCode);
+        format.block(&Fields::default(), &unchecked(agent, why))
+    }
+
+    fn json(output: &Value) -> Self {
         Self {
-            stdout: String::new(),
-            stderr: format!(
-                "agent-bash hook {name}: blocked, since the call could not be judged: {why}\n"
-            ),
-            exit_code: BLOCKED_EXIT_CODE,
+            stdout: format!("{output}\n"),
+            ..Self::silent()
         }
     }
+}
+
+fn unchecked(agent: &Agent, why: &str) -> String {
+    let name = agent.name;
+    format!("agent-bash hook {name}: blocked, since the call could not be judged: {why}")
 }
 
 /// Answers a call in the agent's format, using the settings of the user and of the directory that
 /// the call names.
 ///
-/// `host` describes the hook's process, whose environment is the agent's; its directory is not
-/// used. Never fails: what cannot be checked is blocked.
+/// `host` describes the hook's process, whose environment is the agent's; its directory is used if
+/// the call names none. Never fails: a command that cannot be checked is blocked.
 pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     answer_as(agent, input, host, None)
 }
@@ -86,28 +97,35 @@ pub fn answer_rewriting(
 }
 
 fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&str>) -> HookAnswer {
-    let call = match call::read(agent, input) {
-        Ok(Some(call)) => call,
-        Ok(None) => return HookAnswer::silent(),
+    let fields = match call::parse(input) {
+        Ok(fields) => fields,
         Err(error) => return HookAnswer::blocked(agent, &error.to_string()),
     };
+    let format = agent.format_of(&fields);
+    let blocked = |why: &str| format.block(&fields, &unchecked(agent, why));
+    let call = match call::read(&fields, host) {
+        Ok(Some(call)) => call,
+        Ok(None) => return format.silent(),
+        Err(error) => return blocked(&error.to_string()),
+    };
     let output = match (verdict::decide(&call, host), program) {
-        (Ok(Decision::Refuse(reason)), _) => (agent.refuse)(&reason),
-        (Ok(Decision::GoOn(advice)), Some(program)) => match agent.rewrite {
-            Some(rewrite) => rewrite(&call.with_program(program), advice.as_deref()),
-            None => return HookAnswer::blocked(agent, "this agent's commands cannot be replaced"),
-        },
-        (Ok(Decision::GoOn(Some(advice))), None) => (agent.advise)(&advice),
+        (Ok(Decision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
+        (Ok(Decision::GoOn(advice)), Some(program)) => {
+            let input = call.with_program(program).filter(|_| agent.rewrites);
+            let rewrite = |input| format.rewrite(&fields, &input, advice.as_deref());
+            match input.and_then(rewrite) {
+                Some(output) => output,
+                None => return blocked("this agent's commands cannot be replaced"),
+            }
+        }
+        (Ok(Decision::GoOn(Some(advice))), None) => format.advise(&fields, &advice),
         (Ok(Decision::GoOn(None)), None) => Value::Null,
-        (Err(why), _) => return HookAnswer::blocked(agent, &why),
+        (Err(why), _) => return blocked(&why),
     };
     if output.is_null() {
-        return HookAnswer::silent();
+        return format.silent();
     }
-    HookAnswer {
-        stdout: format!("{output}\n"),
-        ..HookAnswer::silent()
-    }
+    HookAnswer::json(&output)
 }
 
 #[cfg(test)]

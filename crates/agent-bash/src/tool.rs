@@ -137,6 +137,18 @@ impl BashTool {
         }
     }
 
+    /// The same tool with another approver.
+    #[must_use]
+    pub fn with_approver(&self, approver: Arc<dyn Approver>) -> Self {
+        let wiring = ToolContext {
+            approver,
+            ..ToolContext::clone(&self.wiring)
+        };
+        Self {
+            wiring: Arc::new(wiring),
+        }
+    }
+
     /// Checks a script without running it.
     pub fn check(&self, script: &str) -> Verdict {
         self.check_with(script, None)

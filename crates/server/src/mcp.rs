@@ -21,7 +21,6 @@ mod tools;
 mod transport;
 mod windows;
 
-pub use asking::Asking;
 pub use options::Options;
 
 use agent_bash::Conversation;

@@ -26,17 +26,12 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     start,
     reads,
     inside: |returned| {
-        let text = reads(returned);
-        let own = text.split_once(UNSEARCHED).map_or(&*text, |(own, _)| own);
         Ok(Shown {
-            text: own.to_owned(),
+            text: reads(returned),
             error: Some(returned["is_error"] == true),
         })
     },
 };
-
-/// Follows an error of a tool that the model has not searched for before it called it.
-const UNSEARCHED: &str = "\n\nThis tool's input schema was not in your prompt";
 
 fn start(place: &AgentHome<'_>) -> Result<Command> {
     let mut servers = json!({"mcpServers": place.mcp_servers(&json!({}))});

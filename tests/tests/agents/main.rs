@@ -1,5 +1,6 @@
-//! Real agents as published: Claude Code, Codex, Gemini CLI and opencode, each with a stub of its
-//! model on loopback that requests one call and records the result. The tests check the requests
+//! Real agents as published: Claude Code, Codex, Gemini CLI, opencode, Copilot CLI, Kimi Code and
+//! Qwen Code, each with a stub of its model on loopback that requests one call and records the
+//! result. The tests check the requests
 //! that a model really receives.
 //!
 //! The agents are large, so `cargo xtask agents` runs these tests and the suite does not. Each
@@ -7,6 +8,7 @@
 //! fail and name it. Measured figures are printed to stderr, for the table in docs/mcp.md.
 
 mod agent;
+mod chat_agents;
 mod claude_code;
 mod codex;
 mod gemini_cli;
@@ -22,12 +24,15 @@ use agent::Agent;
 use anyhow::Result;
 use libtest_mimic::{Arguments, Failed, Trial};
 
-const AGENTS: [&Agent; 5] = [
+const AGENTS: [&Agent; 8] = [
     &claude_code::CLAUDE_CODE,
     &codex::CODEX,
     &codex::CODEX_BY_SCRIPT,
     &gemini_cli::GEMINI_CLI,
     &opencode::OPENCODE,
+    &chat_agents::COPILOT,
+    &chat_agents::KIMI,
+    &chat_agents::QWEN,
 ];
 
 /// A test, and the agents that it applies to.

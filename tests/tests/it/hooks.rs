@@ -79,8 +79,11 @@ fn unreadable_input_or_settings_exit_with_2_and_a_reason() -> anyhow::Result<()>
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{input}");
         assert!(ran.stderr.contains("blocked"), "{ran:?}");
     }
-    let of_another = product::run(hook(&world, &["gemini-cli"])?, Some(&good))?;
-    assert_eq!(of_another.code, 2, "{of_another:?}");
+    // An agent that reads the settings of another one takes no answer in the other's format.
+    let forced = call(&world, "PreToolUse", "Bash", "git push --force");
+    let of_another = product::run(hook(&world, &["gemini-cli"])?, Some(&forced))?;
+    assert_eq!((of_another.code, of_another.stdout.as_str()), (2, ""));
+    assert!(of_another.stderr.contains("Instead: "), "{of_another:?}");
     // Unreadable settings: no rule is known, so everything is blocked.
     fs::write(world.cwd().join(".agent-bash.toml"), "safety = [")?;
     let ran = asked(&world, "ls")?;
@@ -254,11 +257,17 @@ fn created_files_are_private_and_removed_on_uninstall() -> anyhow::Result<()> {
         ("codex", ".codex/hooks.json"),
         ("gemini-cli", ".gemini/settings.json"),
         ("opencode", ".config/opencode/plugins/agent-bash.js"),
+        ("cline", ".cline/hooks/PreToolUse"),
+        ("copilot", ".copilot/hooks/agent-bash.json"),
+        ("kimi", ".kimi-code/config.toml"),
+        ("kiro", ".kiro/hooks/agent-bash.json"),
+        ("windsurf", ".codeium/windsurf/hooks.json"),
     ] {
         let path: &Path = &world.home().join(path);
         let made = set_up(&world, &["--install", agent, "--yes"])?;
         assert_eq!(made.code, 0, "{made:?}");
-        assert_eq!(fs::metadata(path)?.mode() & 0o777, 0o600, "{agent}");
+        let mode = if agent == "cline" { 0o700 } else { 0o600 };
+        assert_eq!(fs::metadata(path)?.mode() & 0o777, mode, "{agent}");
         let undone = set_up(&world, &["--uninstall", agent, "--yes"])?;
         assert_eq!(undone.code, 0, "{undone:?}");
         assert!(!path.exists(), "{agent}");
@@ -285,5 +294,43 @@ fn path_that_is_not_a_regular_file_is_not_changed() -> anyhow::Result<()> {
         "{directory:?}"
     );
     assert_ne!(directory.code, 0);
+    Ok(())
+}
+
+/// Cline runs the file, and ignores its exit code.
+#[test]
+fn hook_script_of_cline_answers_if_the_program_is_missing() -> anyhow::Result<()> {
+    let world = World::new()?;
+    set_up(&world, &["--install", "cline", "--yes"])?;
+    let script = world.home().join(".cline/hooks/PreToolUse");
+    let text = fs::read_to_string(&script)?;
+    let call = |command: &str| {
+        let input = json!({"commands": [command]});
+        let call = json!({"clineVersion": "", "hookName": "tool_call", "workspaceRoots": [world.cwd()],
+                          "tool_call": {"name": "run_commands", "input": input}});
+        let ran = product::run(world.command(&script), Some(&call.to_string()))?;
+        anyhow::ensure!(ran.code == 0, "{ran:?}");
+        Ok::<_, anyhow::Error>(ran.stdout)
+    };
+    assert_eq!(call("ls")?, "");
+    let refused: Value = serde_json::from_str(&call("git push -f")?)?;
+    let line = refused["overrideInput"]["commands"][0]
+        .as_str()
+        .unwrap_or_default();
+    assert!(line.contains("no_force_push"), "{refused}");
+    let mut command = world.command("sh");
+    command.args(["-c", line]);
+    let printed = product::run(command, None)?;
+    assert_eq!(printed.code, 1);
+    assert!(printed.stderr.contains("Instead: "), "{printed:?}");
+    fs::write(
+        &script,
+        text.replace(
+            &product::agent_bash()?.canonicalize()?.display().to_string(),
+            "gone",
+        ),
+    )?;
+    let gone: Value = serde_json::from_str(&call("ls")?)?;
+    assert_eq!(gone["cancel"], true);
     Ok(())
 }

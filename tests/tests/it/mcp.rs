@@ -3,6 +3,7 @@
 
 mod adapter;
 mod agents;
+mod approval;
 mod changes;
 mod ends;
 mod messages;

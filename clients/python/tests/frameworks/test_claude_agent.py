@@ -103,8 +103,7 @@ async def ask(world: World, model: Model, command: Dict[str, Any]) -> str:
     async for message in query(prompt="go", options=settings):
         if isinstance(message, ResultMessage):
             assert message.result == "done"
-    # Claude Code may look up tools of MCP servers only when needed.
-    assert "Read" in model.tools and "Bash" not in model.tools, model.tools
+    assert "mcp__agent-bash__bash" in model.tools and "Bash" not in model.tools, model.tools
     return json.dumps(model.told[0])
 
 

@@ -30,8 +30,11 @@ pub struct Tool {
     pub provider: Option<fn() -> Value>,
     /// The tool's input fields.
     pub fields: &'static [Field],
-    /// True if the tool's schema forbids additional fields. They are refused in any case.
+    /// Whether its schema forbids additional fields.
     pub closed: bool,
+    /// Whether additional fields are ignored, with a line in the answer, as the adapted tool
+    /// ignores them. Otherwise they are refused.
+    pub tolerant: bool,
     /// Maps a call to the pipeline, or says what is wrong with it.
     pub plan: fn(&CallFields) -> Result<Plan, String>,
     /// Writes the answer.

@@ -47,6 +47,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         closed: false,
+        tolerant: false,
         plan,
         layout: write,
     }],

@@ -33,6 +33,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         closed: false,
+        tolerant: false,
         plan,
         layout: write,
     }],

@@ -5,8 +5,9 @@ use crate::layout::adapters::claude_code::{write, write_stop};
 use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
 
-/// Default time limit of a background command.
-const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(1800);
+/// Default time limit of a background command, as Claude Code 2.1.332 has it. The types of its SDK
+/// name three times as much.
+const BACKGROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) static ADAPTER: Adapter = Adapter {
     name: "claude-code",
@@ -36,7 +37,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                     "run_in_background",
                     FieldType::Flag,
                     "Set to true to run this command in the background. With it, `timeout` limits how long the command may run \
-                     in the background before it is stopped (default 1800000 ms, max 7200000 ms).",
+                     in the background before it is stopped (default 600000 ms, max 7200000 ms).",
                 ),
                 Field::optional(
                     "dangerouslyDisableSandbox",
@@ -45,6 +46,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
             ],
             closed: true,
+            tolerant: false,
             plan,
             layout: write,
         },
@@ -66,6 +68,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
             ],
             closed: true,
+            tolerant: false,
             plan: stop,
             layout: write_stop,
         },

@@ -26,7 +26,7 @@ const MAX_OUTPUT_TOKENS: Field = Field::optional(
 pub(super) static ADAPTER: Adapter = Adapter {
     name: "codex",
     about: "GPT, as Codex calls it",
-    source: "npm @openai/codex 0.169.0; github openai/codex: codex-rs/core/src/tools/handlers/shell_spec.rs, unified_exec",
+    source: "npm @openai/codex 0.171.0; github openai/codex: codex-rs/core/src/tools/handlers/shell_spec.rs, unified_exec",
     knobs: Knobs {
         patient: true,
         streams: Streams::Merged,
@@ -63,7 +63,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 Field::optional(
                     "login",
                     FieldType::Flag,
-                    "True runs the shell with -l/-i semantics; false disables them. Defaults to true.",
+                    "Request login-shell startup. Omit to inherit.",
                 ),
                 Field::optional(
                     "sandbox_permissions",
@@ -83,6 +83,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
             ],
             closed: true,
+            tolerant: true,
             plan: exec,
             layout: write_exec,
         },
@@ -110,6 +111,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 MAX_OUTPUT_TOKENS,
             ],
             closed: true,
+            tolerant: true,
             plan: stdin,
             layout: write_stdin,
         },
@@ -169,7 +171,7 @@ mod tests {
 
     fn planned(tool: usize, input: &Value) -> Result<Plan, String> {
         let tool = &ADAPTER.tools[tool];
-        (tool.plan)(&CallFields::read(tool.fields, input).unwrap())
+        (tool.plan)(&CallFields::read(tool.fields, tool.tolerant, input).unwrap())
     }
 
     #[test]

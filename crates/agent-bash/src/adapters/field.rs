@@ -144,27 +144,37 @@ pub enum FieldError {
 #[derive(Debug, Clone, Default)]
 pub struct CallFields {
     fields: Map<String, Value>,
+    /// Why fields were ignored.
+    ignored: Vec<FieldError>,
     room: Option<Window>,
 }
 
 impl CallFields {
-    /// Parses a call. `null` counts as absent.
+    /// Parses a call. `null` counts as absent. Unknown fields are ignored if `tolerant`.
     ///
     /// # Errors
     /// [`FieldError`].
-    pub fn read(fields: &[Field], input: &Value) -> Result<Self, FieldError> {
+    pub fn read(fields: &[Field], tolerant: bool, input: &Value) -> Result<Self, FieldError> {
         let Value::Object(given) = input else {
             return Err(FieldError::NotAnObject(shortened(input)));
         };
         let mut read = Map::new();
+        let mut ignored = Vec::new();
         for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
             let got = || shortened(value);
             let field = fields.iter().find(|field| field.name == name);
-            let field = field.ok_or_else(|| FieldError::Unknown {
-                field: name.clone(),
-                got: got(),
-                known: listed(fields),
-            })?;
+            let Some(field) = field else {
+                let error = FieldError::Unknown {
+                    field: name.clone(),
+                    got: got(),
+                    known: listed(fields),
+                };
+                if !tolerant {
+                    return Err(error);
+                }
+                ignored.push(error);
+                continue;
+            };
             if !field.takes(value) {
                 return Err(FieldError::Misfit {
                     field: field.name,
@@ -177,18 +187,27 @@ impl CallFields {
         }
         let missing = |field: &&Field| field.required && !read.contains_key(field.name);
         match fields.iter().find(missing) {
+            // The likelier mistake.
+            Some(_) if !ignored.is_empty() => Err(ignored.remove(0)),
             Some(field) => Err(FieldError::Missing {
                 field: field.name,
                 expected: field.expected(),
             }),
             None => Ok(Self {
                 fields: read,
+                ignored,
                 room: None,
             }),
         }
     }
 
-    /// Sets the maximum size of an answer that the client passes to the model.
+    /// A line for the model about the fields that were ignored.
+    pub fn notice(&self) -> Option<String> {
+        let errors: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
+        (!errors.is_empty()).then(|| format!("[Ignored: {}]", errors.join("; ")))
+    }
+
+    /// Adds the limit of a client that passes on no more than this of an answer.
     #[must_use]
     pub fn within(self, room: Option<Window>) -> Self {
         Self { room, ..self }
@@ -304,7 +323,9 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                CallFields::read(&FIELDS, &input).unwrap_err().to_string(),
+                CallFields::read(&FIELDS, false, &input)
+                    .unwrap_err()
+                    .to_string(),
                 want
             );
         }
@@ -314,14 +335,14 @@ mod tests {
     fn what_is_given_is_found_by_its_type() {
         let input =
             json!({ "cmd": "ls", "tty": true, "wait": 250.0, "words": ["a"], "which": "b" });
-        let given = CallFields::read(&FIELDS, &input).unwrap();
+        let given = CallFields::read(&FIELDS, false, &input).unwrap();
         assert_eq!(
             (given.text("cmd"), given.text("which")),
             (Some("ls"), Some("b"))
         );
         assert_eq!((given.flag("tty"), given.count("wait")), (true, Some(250)));
         assert_eq!(given.texts("words"), ["a"]);
-        let given = CallFields::read(&FIELDS, &json!({ "cmd": "ls", "tty": null })).unwrap();
+        let given = CallFields::read(&FIELDS, false, &json!({ "cmd": "ls", "tty": null })).unwrap();
         assert!(!given.flag("tty") && given.count("wait").is_none());
     }
 }

@@ -53,6 +53,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         closed: false,
+        tolerant: false,
         plan,
         layout: write,
     }],

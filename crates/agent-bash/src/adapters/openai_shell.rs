@@ -35,6 +35,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
             ),
         ],
         closed: false,
+        tolerant: false,
         plan,
         layout: write,
     }],

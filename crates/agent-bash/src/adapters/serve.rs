@@ -3,7 +3,7 @@
 
 use super::{Adapter, CallFields, Chunk, Done, FinishedRun, Plan, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
-use crate::{Account, Conversation, run_blocking};
+use crate::{Account, Approver, Conversation, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
 use agent_bash_exec::{JobError, JobState, Killed, OutputRange};
 use agent_bash_pty::PtyOptions;
@@ -24,6 +24,18 @@ pub struct Adapted {
     tools: Option<Vec<String>>,
     /// The largest text that the client passes on, as in [`crate::CallOptions::window`].
     window: Option<Window>,
+    /// In place of the approver of the session's tool.
+    approver: Option<Approvals>,
+}
+
+/// An approver.
+#[derive(Clone)]
+struct Approvals(Arc<dyn Approver>);
+
+impl std::fmt::Debug for Approvals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Approvals")
+    }
 }
 
 /// The answer to a call of an adapter's tool.
@@ -59,7 +71,15 @@ impl Adapted {
             clock,
             tools: None,
             window: None,
+            approver: None,
         }
+    }
+
+    /// Sets the approver, in place of that of the session's tool.
+    #[must_use]
+    pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
+        let approver = Some(Approvals(approver));
+        Self { approver, ..self }
     }
 
     /// Sets the model's other tools, overriding those that the host has named.
@@ -86,17 +106,24 @@ impl Adapted {
             Ok(tool) => tool,
             Err(error) => return answer(Shown::error(error), None),
         };
-        let given = match CallFields::read(tool.fields, input) {
+        let given = match CallFields::read(tool.fields, tool.tolerant, input) {
             Ok(given) => given.within(self.window),
             Err(error) => {
                 let given = CallFields::default();
                 return answer((tool.layout)(&given, &Done::Misread(&error)), None);
             }
         };
-        match self.serve(adapter, tool, &given, cancel).await {
+        let mut answer = match self.serve(adapter, tool, &given, cancel).await {
             Ok(outcome) => written(tool, &given, &outcome),
             Err(error) => answer((tool.layout)(&given, &Done::Invalid(&error)), None),
+        };
+        if let Some(notice) = given.notice() {
+            if !answer.content.ends_with('\n') {
+                answer.content.push('\n');
+            }
+            answer.content.push_str(&notice);
         }
+        answer
     }
 
     async fn serve(
@@ -302,9 +329,11 @@ impl Adapted {
             window,
             ..StartOptions::default()
         };
-        let call = self
-            .running
-            .start(&tool.with_profile(profile), request, options);
+        let mut tool = tool.with_profile(profile);
+        if let Some(Approvals(approver)) = &self.approver {
+            tool = tool.with_approver(Arc::clone(approver));
+        }
+        let call = self.running.start(&tool, request, options);
         call.map_err(|error| error.to_string())
     }
 

@@ -21,8 +21,8 @@ const MAX_ID_BYTES: usize = 64;
 const CONVERSATION_VARIABLES: &[(&str, &str)] = &[
     ("claude-code", "CLAUDE_CODE_SESSION_ID"),
     ("codex", "CODEX_THREAD_ID"),
-    ("copilot-cli", "COPILOT_AGENT_SESSION_ID"),
-    ("qwen-code", "QWEN_CODE_SESSION_ID"),
+    ("copilot", "COPILOT_AGENT_SESSION_ID"),
+    ("qwen", "QWEN_CODE_SESSION_ID"),
 ];
 
 /// Returns the conversation that a command with this environment belongs to. `None` without a known
@@ -90,9 +90,9 @@ mod tests {
         let codex = [("CODEX_SESSION_ID", uuid), ("CODEX_THREAD_ID", uuid)];
         assert_eq!(found(&codex), Some(("codex", uuid.to_owned())));
         let copilot_cli = [("COPILOT_CLI", "1"), ("COPILOT_AGENT_SESSION_ID", uuid)];
-        assert_eq!(found(&copilot_cli), Some(("copilot-cli", uuid.to_owned())));
+        assert_eq!(found(&copilot_cli), Some(("copilot", uuid.to_owned())));
         let qwen_code = [("QWEN_CODE", "1"), ("QWEN_CODE_SESSION_ID", uuid)];
-        assert_eq!(found(&qwen_code), Some(("qwen-code", uuid.to_owned())));
+        assert_eq!(found(&qwen_code), Some(("qwen", uuid.to_owned())));
     }
 
     #[test]

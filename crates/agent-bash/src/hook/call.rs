@@ -1,9 +1,9 @@
-//! Parses an agent's hook call. The four fields used here are common to all agents.
+//! Parses an agent's hook call: which tool it is, and the scripts that the tool would run.
 
-use super::agents::Agent;
+use super::fields::{self, Fields, Named};
+use crate::HostContext;
 use crate::stage::parse_input::{self, Input};
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
-use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -11,30 +11,80 @@ use std::path::PathBuf;
 /// escaped.
 pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 
+/// Tools that always run a script, without capitals and punctuation. Any other tool whose input has
+/// a field for a script runs one too.
+const SHELL_TOOLS: &[&str] = &[
+    "bash",
+    "executebash",
+    "executecmd",
+    "executecommand",
+    "execcommand",
+    "localshell",
+    "powershell",
+    "runcommand",
+    "runcommands",
+    "runinterminal",
+    "runshellcommand",
+    "runterminalcmd",
+    "runterminalcommand",
+    "shell",
+    "shellcommand",
+];
+
+/// Tools whose `command` is no script: editors, and those that name a prompt.
+const NO_SHELL_TOOLS: &[&str] = &[
+    "applypatch",
+    "editor",
+    "fsread",
+    "fswrite",
+    "memory",
+    "slashcommand",
+    "strreplacebasededittool",
+    "strreplaceeditor",
+    "texteditor",
+];
+
+/// Events before a command runs.
+const EVENTS_BEFORE_COMMANDS: &[&str] = &[
+    "beforeshellexecution",
+    "beforetool",
+    "preruncommand",
+    "preskillshellcommand",
+    "pretooluse",
+    "toolcall",
+    "toolexecutebefore",
+];
+
+/// Events of a shell command, whose calls may name no tool.
+const SHELL_EVENTS: &[&str] = &["beforeshellexecution", "preruncommand"];
+
 /// A command that an agent is about to run.
 #[derive(Debug, PartialEq)]
 pub(super) struct Call {
-    /// The script.
-    pub(super) script: String,
+    /// Each of them must be acceptable.
+    pub(super) scripts: Vec<String>,
     /// The session's directory; absolute.
     pub(super) session: PathBuf,
-    /// The script's working directory; absolute.
+    /// The scripts' working directory; absolute.
     pub(super) cwd: PathBuf,
     /// The tool's input.
     input: Map<String, Value>,
-    /// The field of the input that holds the script.
-    field: &'static str,
+    /// The field of the input that holds the script, if there is a single one.
+    field: Option<String>,
 }
 
 impl Call {
-    /// The input of a call that has `program` run the script.
-    pub(super) fn with_program(&self, program: &str) -> Value {
+    /// The input of a call that has `program` run the script. `None` if the script is more than
+    /// one string.
+    pub(super) fn with_program(&self, program: &str) -> Option<Value> {
+        let [script] = self.scripts.as_slice() else {
+            return None;
+        };
         // Quoting cannot fail: a script has no NUL.
-        let words = [program, "shell", "-c", &self.script];
-        let line = shlex::try_join(words).unwrap_or_default();
+        let line = shlex::try_join([program, "shell", "-c", script]).unwrap_or_default();
         let mut input = self.input.clone();
-        input.insert(self.field.to_owned(), line.into());
-        Value::Object(input)
+        input.insert(self.field.clone()?, line.into());
+        Some(Value::Object(input))
     }
 }
 
@@ -45,32 +95,27 @@ pub enum BadCall {
     /// Longer than [`MAX_INPUT_BYTES`].
     #[error("it has more than the {MAX_INPUT_BYTES} bytes that are read")]
     TooLong,
-    /// The input is not JSON, or not a call.
+    /// Not JSON, or not a call.
     #[error("stdin is no call of a tool in JSON: {0}")]
     NotACall(String),
-    /// The hook was configured for another event.
+    /// The hook was configured for an event at which nothing can be refused.
     #[error(
-        "this is the hook for `{expected}`, and `{got}` was sent; set it up for `{expected}` alone"
+        "`{0}` was sent, at which no command can be refused; set the hook up for the event before a tool runs"
     )]
-    OtherEvent {
-        /// The agent's event before a tool runs.
-        expected: &'static str,
-        /// The event received.
-        got: String,
-    },
-    /// A field of the tool's input is missing or has the wrong type.
-    #[error("`{field}` of {tool} must be {expected}, got {got}")]
+    OtherEvent(String),
+    /// A field of a shell's call is missing or has the wrong type.
+    #[error("`{field}`{of} must be {expected}, got {got}", of = of_tool(.tool))]
     BadInput {
-        /// The tool.
-        tool: &'static str,
-        /// The name of the field.
-        field: &'static str,
-        /// The expected type of the field.
+        /// The tool, if the field is of its input.
+        tool: String,
+        /// The field.
+        field: String,
+        /// Its expected type.
         expected: &'static str,
         /// The type received.
         got: &'static str,
     },
-    /// The command is not a script that a shell can run.
+    /// Not a script that a shell can run.
     #[error(transparent)]
     BadScript(#[from] RequestError),
     /// A relative directory, against which nothing can be resolved.
@@ -78,74 +123,134 @@ pub enum BadCall {
     RelativeDirectory(String),
 }
 
-#[derive(Deserialize)]
-struct Written {
-    hook_event_name: String,
-    cwd: String,
-    tool_name: String,
-    #[serde(default)]
-    tool_input: Value,
+fn of_tool(tool: &str) -> String {
+    match tool {
+        "" => String::new(),
+        tool => format!(" of {tool}"),
+    }
 }
 
-/// Parses the call. `None` if it does not run a command.
-pub(super) fn read(agent: &Agent, input: &[u8]) -> Result<Option<Call>, BadCall> {
+/// Parses the fields of a call.
+pub(super) fn parse(input: &[u8]) -> Result<Fields, BadCall> {
     if input.len() > MAX_INPUT_BYTES {
         return Err(BadCall::TooLong);
     }
     if !input.trim_ascii_start().starts_with(b"{") {
         return Err(BadCall::NotACall("it must be an object".to_owned()));
     }
-    let written: Written =
-        serde_json::from_slice(input).map_err(|error| BadCall::NotACall(error.to_string()))?;
-    if written.hook_event_name != agent.event {
-        return Err(BadCall::OtherEvent {
-            expected: agent.event,
-            got: written.hook_event_name,
-        });
-    }
-    let Some(tool) = agent
-        .tools
-        .iter()
-        .find(|tool| tool.name == written.tool_name)
-    else {
+    serde_json::from_slice(input).map_err(|error| BadCall::NotACall(error.to_string()))
+}
+
+/// Reads what the call is about to run. `None` if the tool is no shell: then nothing else of the
+/// call matters. `host` is used where the call names no directory.
+pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, BadCall> {
+    let event = fields.first(fields::EVENT_NAMES);
+    let event_name = fields::plain(event.and_then(|(_, it)| it.as_str()).unwrap_or_default());
+    let tool = string(fields.tool())?.unwrap_or_default();
+    let name = fields::plain(tool);
+    // The tool of `agent-bash mcp` makes the same checks itself.
+    if NO_SHELL_TOOLS.contains(&&*name) || name.contains("agentbash") {
         return Ok(None);
-    };
-    let bad = |field, expected, value: Option<&Value>| BadCall::BadInput {
-        tool: tool.name,
-        field,
+    }
+    let is_shell = SHELL_TOOLS.contains(&&*name) || SHELL_EVENTS.contains(&&*event_name);
+    let is_before = event_name.is_empty() || EVENTS_BEFORE_COMMANDS.contains(&&*event_name);
+    let bad = |field: &str, expected, value: Option<&Value>| BadCall::BadInput {
+        tool: tool.to_owned(),
+        field: field.to_owned(),
         expected,
         got: kind(value),
     };
-    let Value::Object(input) = written.tool_input else {
-        return Err(bad("tool_input", "an object", Some(&written.tool_input)));
+    // Without an input of its own, the script is a field of the call.
+    let whole = || ("tool_input", Value::Object(fields.0.clone()));
+    let (input_name, input) = match fields.input() {
+        Some(input) => input,
+        None if is_shell && !tool.is_empty() && fields::scripts(&fields.0).next().is_none() => {
+            return Err(bad("tool_input", "an object", None));
+        }
+        None => whole(),
     };
-    let script = match input.get(tool.command) {
-        Some(Value::String(script)) => script.clone(),
-        None if tool.optional => return Ok(None),
-        other => return Err(bad(tool.command, "a string", other)),
+    let input = match input {
+        Value::Object(input) => input,
+        other if is_shell => return Err(bad(input_name, "an object", Some(&other))),
+        _ => return Ok(None),
     };
-    let script = parse_input::parse(Input::Request(Request::new(script)))?
-        .request
-        .command;
-    let session = PathBuf::from(written.cwd);
-    if !session.is_absolute() {
-        return Err(BadCall::RelativeDirectory(session.display().to_string()));
+    let mut scripts = Vec::new();
+    let mut field = None;
+    for (name, value) in fields::scripts(&input) {
+        match fields::in_field(name, value, input.get("args")) {
+            Some(more) => {
+                let is_whole =
+                    scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
+                field = is_whole.then(|| name.to_owned());
+                scripts.extend(more);
+            }
+            None if is_shell => return Err(bad(name, "a string", Some(value))),
+            None => {}
+        }
     }
-    let cwd = match tool
-        .directory
-        .and_then(|field| Some((field, input.get(field)?)))
-    {
-        None | Some((_, Value::Null)) => session.clone(),
-        Some((_, Value::String(directory))) => session.join(directory),
-        Some((field, other)) => return Err(bad(field, "a string", Some(other))),
+    if scripts.is_empty() {
+        return match (is_shell, tool.is_empty() && is_before) {
+            (true, _) => Err(bad("command", "a string", None)),
+            (false, true) => Err(BadCall::NotACall("it has no `tool_name`".to_owned())),
+            (false, false) => Ok(None),
+        };
+    }
+    if let Some((name, event)) = event.filter(|_| !is_before) {
+        let Some(event) = event.as_str() else {
+            return Err(bad(name, "a string", Some(event)));
+        };
+        return Err(BadCall::OtherEvent(event.to_owned()));
+    }
+    let scripts = scripts.into_iter().map(|script| {
+        let parsed = parse_input::parse(Input::Request(Request::new(script)))?;
+        Ok::<_, RequestError>(parsed.request.command)
+    });
+    let scripts = scripts.collect::<Result<Vec<_>, _>>()?;
+    let session = session(fields, host)?;
+    let cwd = match string(fields::directory(&input))? {
+        Some(directory) => session.join(directory),
+        None => session.clone(),
     };
     Ok(Some(Call {
-        script,
+        scripts,
         session,
         cwd,
         input,
-        field: tool.command,
+        field,
     }))
+}
+
+/// The session's directory: named by the call, else its first workspace, else the process's.
+fn session(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
+    let named = string(fields.first(fields::SESSION_NAMES))?.filter(|path| !path.is_empty());
+    let session = match named {
+        Some(named) => PathBuf::from(named),
+        None => fields
+            .workspace_root()
+            .map(PathBuf::from)
+            .filter(|root| root.is_absolute())
+            .unwrap_or_else(|| host.cwd.clone()),
+    };
+    if !session.is_absolute() {
+        return Err(BadCall::RelativeDirectory(session.display().to_string()));
+    }
+    Ok(session)
+}
+
+/// The string in a field.
+fn string(field: Option<Named<'_>>) -> Result<Option<&str>, BadCall> {
+    let Some((name, value)) = field else {
+        return Ok(None);
+    };
+    match value.as_str() {
+        Some(text) => Ok(Some(text)),
+        None => Err(BadCall::BadInput {
+            tool: String::new(),
+            field: name.to_owned(),
+            expected: "a string",
+            got: kind(Some(value)),
+        }),
+    }
 }
 
 fn kind(value: Option<&Value>) -> &'static str {

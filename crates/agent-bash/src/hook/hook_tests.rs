@@ -1,5 +1,6 @@
 //! The answers for each agent. `captured/` holds what the programs really sent (each with its
-//! version in the file name) when a model asked for `echo hi`; only paths were changed.
+//! version in the file name) when a model asked for `echo hi`; only paths were changed. Those named
+//! `documented` were written from the agent's documentation.
 
 use super::*;
 use serde_json::{Value, json};
@@ -7,30 +8,67 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// The captured input of each agent.
-const CAPTURED_CALLS: [(&Agent, &str, &str); 4] = [
+/// The captured inputs, with the agent whose hook is configured.
+const CAPTURED_CALLS: [(&str, &str); 19] = [
     (
-        &CLAUDE_CODE,
-        "2.1.197",
-        include_str!("captured/claude-code-2.1.197.json"),
+        "claude-code",
+        include_str!("captured/claude-code-2.1.332.json"),
     ),
+    ("codex", include_str!("captured/codex-0.171.0.json")),
     (
-        &CODEX,
-        "0.169.0",
-        include_str!("captured/codex-0.169.0.json"),
-    ),
-    (
-        &GEMINI_CLI,
-        "0.61.0",
+        "gemini-cli",
         include_str!("captured/gemini-cli-0.61.0.json"),
     ),
-    // Written by our plugin from what it received.
+    // Written by our plugins from what they received.
+    ("opencode", include_str!("captured/opencode-1.18.33.json")),
+    ("pi", include_str!("captured/pi-0.73.1.json")),
     (
-        &OPENCODE,
-        "1.18.33",
-        include_str!("captured/opencode-1.18.33.json"),
+        "claude-code",
+        include_str!("captured/claude-code-2.1.332-skill.json"),
     ),
+    ("cline", include_str!("captured/cline-3.0.65.json")),
+    ("copilot", include_str!("captured/copilot-1.0.102.json")),
+    ("kimi", include_str!("captured/kimi-2.1.0.json")),
+    ("qwen", include_str!("captured/qwen-0.24.4.json")),
+    ("crush", include_str!("captured/crush-documented.json")),
+    ("cursor", include_str!("captured/cursor-documented.json")),
+    (
+        "cursor",
+        include_str!("captured/cursor-documented-tool.json"),
+    ),
+    ("droid", include_str!("captured/droid-documented.json")),
+    ("kiro", include_str!("captured/kiro-documented.json")),
+    ("kiro", include_str!("captured/kiro-documented-v3.json")),
+    (
+        "windsurf",
+        include_str!("captured/windsurf-documented.json"),
+    ),
+    // VS Code and Copilot read the settings of Claude Code.
+    (
+        "claude-code",
+        include_str!("captured/vscode-documented.json"),
+    ),
+    ("claude-code", include_str!("captured/qwen-0.24.4.json")),
 ];
+
+/// Those with the four fields that most agents send.
+const COMMON_CALLS: [(&str, &str); 4] = [
+    CAPTURED_CALLS[0],
+    CAPTURED_CALLS[1],
+    CAPTURED_CALLS[2],
+    CAPTURED_CALLS[3],
+];
+
+fn agent(name: &str) -> &'static Agent {
+    by_name(name).unwrap()
+}
+
+/// All inputs, sent to the hook of their agent and to that of any agent.
+fn asked() -> impl Iterator<Item = (&'static Agent, &'static str)> {
+    CAPTURED_CALLS
+        .into_iter()
+        .flat_map(|(name, captured)| [(agent(name), captured), (&AUTO, captured)])
+}
 
 /// The effect of an answer on an agent, according to its documentation.
 #[derive(Debug, PartialEq)]
@@ -43,41 +81,76 @@ enum Effect {
     Granted,
 }
 
-/// Simulates an agent reading an answer: exit code 2 blocks with stderr as the reason, any other
-/// failure does not block, and unknown JSON fields are ignored.
-fn effect(agent: &Agent, answer: &HookAnswer) -> Effect {
+/// Simulates the agent that sent a call reading the answer: unknown JSON fields are ignored.
+fn effect(call: &Value, answer: &HookAnswer) -> Effect {
+    let sent = |field: &str| call.get(field).is_some();
     match answer.exit_code {
         0 => {}
+        // The agent shows another text than stderr.
+        _ if sent("toolName") || sent("hookName") => return Effect::Nothing,
         // Codex blocks only if there is a reason.
         2 if !answer.stderr.trim().is_empty() => return Effect::Blocked(answer.stderr.clone()),
         _ => return Effect::Nothing,
     }
-    let Ok(said) = serde_json::from_str::<Value>(&answer.stdout) else {
+    let Ok(output) = serde_json::from_str::<Value>(&answer.stdout) else {
         return Effect::Nothing;
     };
-    let specific = &said["hookSpecificOutput"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    if agent.name == GEMINI_CLI.name {
-        return match said["decision"].as_str() {
-            Some("deny" | "block") => Effect::Blocked(text(&said["reason"])),
-            _ => Effect::Nothing,
-        };
-    }
-    if agent.name == OPENCODE.name {
-        return match &said["refused"] {
-            Value::Null => Effect::Nothing,
-            reason => Effect::Blocked(text(reason)),
-        };
-    }
-    if specific["hookEventName"] != "PreToolUse" {
-        return Effect::Nothing;
-    }
-    let reason = text(&specific["permissionDecisionReason"]);
-    match specific["permissionDecision"].as_str() {
-        Some("deny") => Effect::Blocked(reason),
+    let event = ["hook_event_name", "hookEventName", "event"];
+    let event = event.iter().find_map(|name| call[*name].as_str());
+    let (object, decision, deny, reason) = match event {
+        _ if sent("cursor_version") => (&output, "permission", "deny", "agent_message"),
+        _ if sent("hookName") => {
+            let line = output["overrideInput"]["commands"][0].as_str();
+            let words = line.and_then(shlex::split).unwrap_or_default();
+            return match (&output["cancel"], words.get(2)) {
+                (Value::Bool(true), _) => {
+                    Effect::Blocked(output["errorMessage"].as_str().unwrap().to_owned())
+                }
+                (_, Some(reason)) => Effect::Blocked(reason.clone()),
+                _ => Effect::Nothing,
+            };
+        }
+        None if sent("toolName") => (
+            &output,
+            "permissionDecision",
+            "deny",
+            "permissionDecisionReason",
+        ),
+        Some("BeforeTool") => (&output, "decision", "deny", "reason"),
+        _ if sent("event") => (&output, "decision", "deny", "reason"),
+        Some("tool.execute.before" | "tool_call") => {
+            return match &output["refused"] {
+                Value::Null => Effect::Nothing,
+                reason => Effect::Blocked(reason.as_str().unwrap().to_owned()),
+            };
+        }
+        Some(event) => {
+            let specific = &output["hookSpecificOutput"];
+            if specific["hookEventName"] != event {
+                return Effect::Nothing;
+            }
+            (
+                specific,
+                "permissionDecision",
+                "deny",
+                "permissionDecisionReason",
+            )
+        }
+        None => return Effect::Nothing,
+    };
+    match object[decision].as_str() {
+        Some(word) if word == deny => {
+            Effect::Blocked(object[reason].as_str().unwrap_or_default().to_owned())
+        }
         Some("allow") => Effect::Granted,
         _ => Effect::Nothing,
     }
+}
+
+/// True if the agent continues, and the model reads nothing.
+fn is_silent(answer: &HookAnswer) -> bool {
+    let stdout = answer.stdout.trim();
+    answer.exit_code == 0 && answer.stderr.is_empty() && ["", "{}"].contains(&stdout)
 }
 
 fn host(variables: &[(&str, &str)]) -> HostContext {
@@ -98,34 +171,34 @@ fn answer_to_call(agent: &Agent, call: &Value, host: &HostContext) -> HookAnswer
 
 /// The captured call with another script.
 fn call(captured: &str, script: &str) -> Value {
-    let mut call: Value = serde_json::from_str(captured).unwrap();
-    call["tool_input"]["command"] = script.into();
-    call
+    let script = json!(script).to_string();
+    let encoded = json!(format!("[{script}]")).to_string();
+    let text = captured.replace(r#""[\"echo hi\"]""#, &encoded);
+    serde_json::from_str(&text.replace(r#""echo hi""#, &script)).unwrap()
 }
 
 #[test]
-fn what_the_programs_wrote_passes_without_a_word() {
-    for (agent, version, captured) in CAPTURED_CALLS {
-        assert!(agent.tried_with.ends_with(version), "{agent:?}");
-        let said = answer(agent, captured.as_bytes(), &host(&[]));
-        assert_eq!(said, HookAnswer::silent(), "{}", agent.name);
-        let unlike: Value = serde_json::from_str(captured).unwrap();
-        assert_eq!(unlike["tool_input"]["command"], "echo hi");
+fn calls_of_each_program_pass_silently() {
+    for (agent, captured) in asked() {
+        let answer = answer(agent, captured.as_bytes(), &host(&[]));
+        assert!(is_silent(&answer), "{} {captured} {answer:?}", agent.name);
+        assert!(captured.contains("echo hi"));
     }
 }
 
 #[test]
-fn a_command_is_read_as_the_users_shell_reads_it() {
-    let (agent, _, captured) = CAPTURED_CALLS[0];
-    let call = call(captured, "git push origin $branch:release");
-    let refuses =
-        |shell| answer_to_call(agent, &call, &host(&[("SHELL", shell)])) != HookAnswer::silent();
+fn command_is_read_as_the_users_shell_reads_it() {
+    let call = call(CAPTURED_CALLS[0].1, "git push origin $branch:release");
+    let refuses = |shell| {
+        let host = host(&[("SHELL", shell)]);
+        !is_silent(&answer_to_call(&CLAUDE_CODE, &call, &host))
+    };
     assert!(refuses("/bin/zsh"));
     assert!(!refuses("/bin/bash"));
 }
 
 #[test]
-fn a_harmless_command_is_never_allowed_in_the_users_place() {
+fn harmless_command_is_never_allowed_in_the_users_place() {
     let scripts = [
         "git status",
         "rm -rf node_modules",
@@ -134,72 +207,75 @@ fn a_harmless_command_is_never_allowed_in_the_users_place() {
         // Bash reports the syntax error itself.
         "echo 'unfinished",
     ];
-    for (agent, _, captured) in CAPTURED_CALLS {
+    for (agent, captured) in asked() {
         for script in scripts {
-            let said = answer_to_call(agent, &call(captured, script), &host(&[]));
-            assert_eq!(said, HookAnswer::silent(), "{} {script}", agent.name);
+            let answer = answer_to_call(agent, &call(captured, script), &host(&[]));
+            assert!(is_silent(&answer), "{} {script} {answer:?}", agent.name);
         }
     }
 }
 
 #[test]
-fn a_refusal_says_why_and_what_to_do_instead() {
-    for (agent, _, captured) in CAPTURED_CALLS {
+fn refusal_has_the_reason_and_an_alternative() {
+    for (agent, captured) in asked() {
         for (script, rule, instead) in [
             ("git push --force", "no_force_push", "--force-with-lease"),
             ("cd src && git add -A", "no_blind_git_add", "name the files"),
             ("rm -rf \"$DIR\"/*", "no_dangerous_rm", "rm -rf ./build"),
         ] {
-            let said = answer_to_call(agent, &call(captured, script), &host(&[]));
-            let Effect::Blocked(reason) = effect(agent, &said) else {
-                panic!("{} let through {script}: {said:?}", agent.name);
+            let call = call(captured, script);
+            let answer = answer_to_call(agent, &call, &host(&[]));
+            let Effect::Blocked(reason) = effect(&call, &answer) else {
+                panic!("{} let through {call}: {answer:?}", agent.name);
             };
-            assert_eq!((said.exit_code, said.stderr.as_str()), (0, ""));
             assert!(reason.contains(rule), "{reason}");
-            let told = reason.split_once("\nInstead: ").unwrap().1;
-            assert!(told.contains(instead), "{reason}");
+            let advice = reason.split_once("\nInstead: ").unwrap().1;
+            assert!(advice.contains(instead), "{reason}");
         }
     }
 }
 
 /// Control for the tests above: answers that look like refusals but are not for these agents.
 #[test]
-fn what_another_agent_would_read_blocks_nothing() {
-    let says = |stdout: &str, stderr: &str, exit_code| HookAnswer {
+fn answer_for_another_agent_blocks_nothing() {
+    let written = |stdout: &str, stderr: &str, exit_code| HookAnswer {
         stdout: stdout.into(),
         stderr: stderr.into(),
         exit_code,
     };
+    let claude: Value = serde_json::from_str(CAPTURED_CALLS[0].1).unwrap();
+    let gemini: Value = serde_json::from_str(CAPTURED_CALLS[2].1).unwrap();
     let old = r#"{"decision":"deny","reason":"no","rule":"no_force_push"}"#;
     for answer in [
-        says(old, "", 0),
-        says("", "no", 1),
-        says("", "no", 101),
-        says("no", "no", 0),
-        says(
+        written(old, "", 0),
+        written("", "no", 1),
+        written("", "no", 101),
+        written("no", "no", 0),
+        written(
             r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
             "",
             0,
         ),
     ] {
-        assert_eq!(effect(&CLAUDE_CODE, &answer), Effect::Nothing, "{answer:?}");
+        assert_eq!(effect(&claude, &answer), Effect::Nothing, "{answer:?}");
     }
     assert_eq!(
-        effect(&GEMINI_CLI, &says(old, "", 0)),
+        effect(&gemini, &written(old, "", 0)),
         Effect::Blocked("no".into())
     );
-    let allowed = (CLAUDE_CODE.refuse)("x")
-        .to_string()
-        .replace("deny", "allow");
-    assert_eq!(
-        effect(&CLAUDE_CODE, &says(&allowed, "", 0)),
-        Effect::Granted
+    let refused = answer_to_call(
+        &CLAUDE_CODE,
+        &call(CAPTURED_CALLS[0].1, "git push -f"),
+        &host(&[]),
     );
+    let allowed = refused.stdout.replace("deny", "allow");
+    assert_eq!(effect(&claude, &written(&allowed, "", 0)), Effect::Granted);
 }
 
 #[test]
-fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
-    for (agent, _, captured) in CAPTURED_CALLS {
+fn shell_call_that_cannot_be_judged_is_blocked_with_the_reason() {
+    for (name, captured) in COMMON_CALLS {
+        let agent = agent(name);
         let good: Value = serde_json::from_str(captured).unwrap();
         let with = |pointer: &str, value: Value| {
             let mut call = good.clone();
@@ -220,6 +296,7 @@ fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
             // Fields as an array are not accepted either.
             (br#"["PreToolUse", "/w", "Read", {}]"#.to_vec(), "an object"),
             (b"null".to_vec(), "an object"),
+            (b"{}".to_vec(), "tool_name"),
             (captured.as_bytes()[..captured.len() - 3].to_vec(), "EOF"),
             (format!("{captured}{captured}").into_bytes(), "trailing"),
             (captured.replace("hi", "\u{1}").into_bytes(), "control"),
@@ -231,31 +308,34 @@ fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
             (deep.into_bytes(), "recursion"),
             (twice.into_bytes(), "duplicate"),
             (vec![b' '; MAX_INPUT_BYTES + 1], "more than"),
-            (without("tool_name"), "tool_name"),
-            (without("hook_event_name"), "hook_event_name"),
-            (without("cwd"), "cwd"),
-            (without("tool_input"), "null"),
-            (with("/tool_name", json!(1)), "invalid type"),
-            (with("/tool_name", json!(null)), "invalid type"),
-            (with("/cwd", json!(null)), "invalid type"),
+            (without("tool_input"), "nothing"),
+            (with("/tool_name", json!(1)), "a number"),
+            (with("/cwd", json!(1)), "a number"),
             (with("/cwd", json!("work")), "absolute"),
-            (with("/cwd", json!("")), "absolute"),
-            (with("/hook_event_name", json!("PostToolUse")), "set it up"),
+            (
+                with("/hook_event_name", json!("PostToolUse")),
+                "set the hook up",
+            ),
+            (
+                with("/hook_event_name", json!("PermissionRequest")),
+                "set the hook up",
+            ),
             (with("/tool_input", json!("echo hi")), "a string"),
             (with("/tool_input", json!([])), "an array"),
             (with("/tool_input", json!({})), "nothing"),
-            (with("/tool_input/command", json!(["echo"])), "an array"),
+            (with("/tool_input/command", json!([])), "an array"),
+            (with("/tool_input/command", json!([1])), "an array"),
             (with("/tool_input/command", json!(null)), "null"),
             (with("/tool_input/command", json!("")), "empty"),
             (with("/tool_input/command", json!("a\0b")), "NUL"),
         ] {
             let shown = String::from_utf8_lossy(&input[..input.len().min(300)]).into_owned();
-            let said = answer(agent, &input, &host(&[]));
-            let Effect::Blocked(reason) = effect(agent, &said) else {
-                panic!("{} let through {shown}: {said:?}", agent.name);
+            let answer = answer(agent, &input, &host(&[]));
+            let Effect::Blocked(reason) = effect(&good, &answer) else {
+                panic!("{} let through {shown}: {answer:?}", agent.name);
             };
             assert_eq!(
-                (said.exit_code, said.stdout.as_str()),
+                (answer.exit_code, answer.stdout.as_str()),
                 (BLOCKED_EXIT_CODE, "")
             );
             assert!(reason.contains(why), "{shown}: {reason}");
@@ -264,38 +344,195 @@ fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
 }
 
 #[test]
-fn tools_that_run_no_command_pass() {
-    for (agent, _, captured) in CAPTURED_CALLS {
-        for tool in [
-            "Read",
-            "mcp__agent-bash__bash",
-            "mcp_agent-bash_bash",
-            "bash_",
-        ] {
-            let mut call = call(captured, "git push --force");
-            call["tool_name"] = tool.into();
-            assert_eq!(
-                answer_to_call(agent, &call, &host(&[])),
-                HookAnswer::silent(),
-                "{tool}"
-            );
+fn calls_that_name_less_are_judged_by_what_they_name() {
+    let home = |call: &Value| {
+        let host = HostContext {
+            cwd: "/home/u/work".into(),
+            ..host(&[])
+        };
+        let refused = |call: &Value| !is_silent(&answer_to_call(&CLAUDE_CODE, call, &host));
+        let harmless = call.to_string().replace("git push -f", "git status");
+        assert!(
+            !refused(&serde_json::from_str(&harmless).unwrap()),
+            "{harmless}"
+        );
+        refused(call)
+    };
+    let good = call(CAPTURED_CALLS[0].1, "git push -f");
+    for field in ["hook_event_name", "cwd", "tool_name", "session_id"] {
+        let mut call = good.clone();
+        call.as_object_mut().unwrap().remove(field);
+        assert!(home(&call), "{field}");
+        if field != "session_id" {
+            call[field] = Value::Null;
+            assert!(home(&call), "{field}");
         }
     }
-    let mut watch = call(CAPTURED_CALLS[0].2, "git push --force");
-    watch["tool_name"] = "Monitor".into();
-    let refused = answer_to_call(&CLAUDE_CODE, &watch, &host(&[]));
-    assert!(matches!(effect(&CLAUDE_CODE, &refused), Effect::Blocked(_)));
-    watch["tool_input"] = json!({"description": "d", "ws": {"url": "ws://localhost"}});
-    assert_eq!(
-        answer_to_call(&CLAUDE_CODE, &watch, &host(&[])),
-        HookAnswer::silent()
-    );
 }
 
 #[test]
-fn the_directory_that_the_command_runs_in_counts() {
-    for (index, agent, field) in [(2, &GEMINI_CLI, "dir_path"), (3, &OPENCODE, "workdir")] {
-        let mut call = call(CAPTURED_CALLS[index].2, "rm -rf u");
+fn any_tool_with_a_script_is_judged() {
+    let refused = |tool: &str, input: Value| {
+        let call =
+            json!({ "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input });
+        !is_silent(&answer_to_call(&CLAUDE_CODE, &call, &host(&[])))
+    };
+    for (tool, input) in [
+        ("Bash", json!({"command": "git push -f"})),
+        ("run_shell_command", json!({"command": "git push -f"})),
+        (
+            "run_in_terminal",
+            json!({"command": "git push -f", "isBackground": true}),
+        ),
+        ("PowerShell", json!({"command": "git push -f"})),
+        ("Execute", json!({"command": "git push -f"})),
+        ("exec_command", json!({"cmd": "git push -f"})),
+        ("shell", json!({"command": ["git", "push", "-f"]})),
+        ("shell", json!({"command": ["bash", "-lc", "git push -f"]})),
+        ("shell", json!({"command": ["cd src", "git push -f"]})),
+        (
+            "run_commands",
+            json!({"commands": ["ls \\", "git push -f"]}),
+        ),
+        (
+            "run_commands",
+            json!({"commands": [{"command": "git", "args": ["push", "-f"]}]}),
+        ),
+        (
+            "run_commands",
+            json!({"commands": "[\"ls\", \"git push -f\"]"}),
+        ),
+        (
+            "run_command",
+            json!({"CommandLine": "git push -f", "Cwd": "/w"}),
+        ),
+        ("a_new_tool", json!({"command_line": "git push -f"})),
+        (
+            "mcp__other__spawn",
+            json!({"command": "git", "args": ["push", "-f"]}),
+        ),
+    ] {
+        assert!(refused(tool, input.clone()), "{tool} {input}");
+        let harmless = input.to_string().replace("push", "log");
+        assert!(
+            !refused(tool, serde_json::from_str(&harmless).unwrap()),
+            "{tool} {harmless}"
+        );
+    }
+}
+
+#[test]
+fn tool_that_is_no_shell_passes_before_anything_is_demanded() {
+    for (agent, captured) in asked() {
+        let call: Value = serde_json::from_str(captured).unwrap();
+        if call.get("tool_name").is_none() {
+            continue;
+        }
+        for tool in [
+            "Read",
+            "editFiles",
+            "mcp__agent-bash__bash",
+            "mcp_agent-bash_bash",
+            "str_replace_based_edit_tool",
+            "apply_patch",
+        ] {
+            let mut call = call.clone();
+            call["tool_name"] = tool.into();
+            call["tool_input"] = json!({"files": ["a"], "content": "git push --force"});
+            if !matches!(tool, "Read" | "editFiles") {
+                call["tool_input"]["command"] = "git push --force".into();
+            }
+            let answer = answer_to_call(agent, &call, &host(&[]));
+            assert!(is_silent(&answer), "{} {tool} {answer:?}", agent.name);
+        }
+    }
+    for call in [
+        json!({"hookEventName": "PreToolUse", "tool_name": "editFiles", "tool_input": {"files": ["a"]}}),
+        json!({"hook_event_name": "PreToolUse", "tool_name": "Read"}),
+        json!({"tool_name": "Read", "cwd": 1, "tool_input": "x"}),
+        json!({"hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": {}}),
+        json!({"hook_event_name": "SessionStart", "source": "startup"}),
+        json!({"tool_name": "monitor", "tool_input": {"ws": {"url": "ws://localhost"}}}),
+        json!({"agent_action_name": "pre_write_code", "tool_info": {"file_path": "/a"}}),
+        json!({"toolName": "view", "toolArgs": "{\"path\": \"/a\"}"}),
+    ] {
+        for agent in [&CLAUDE_CODE, &AUTO] {
+            let answer = answer_to_call(agent, &call, &host(&[]));
+            assert!(is_silent(&answer), "{call} {answer:?}");
+        }
+    }
+    let mut watch = call(CAPTURED_CALLS[0].1, "git push --force");
+    watch["tool_name"] = "Monitor".into();
+    let refused = answer_to_call(&CLAUDE_CODE, &watch, &host(&[]));
+    assert!(matches!(effect(&watch, &refused), Effect::Blocked(_)));
+}
+
+#[test]
+fn arguments_encoded_as_a_string_are_read() {
+    let call = json!({"toolName": "bash", "toolArgs": "{\"command\": \"git push -f\"}"});
+    for agent in [agent("copilot"), &AUTO] {
+        let answer = answer_to_call(agent, &call, &host(&[]));
+        assert!(
+            matches!(effect(&call, &answer), Effect::Blocked(_)),
+            "{answer:?}"
+        );
+    }
+}
+
+#[test]
+fn failure_reaches_agents_that_ignore_exit_codes() {
+    for (name, index) in [("cline", 6), ("copilot", 7)] {
+        let call = call(CAPTURED_CALLS[index].1, "a\0b");
+        let answer = answer_to_call(agent(name), &call, &host(&[]));
+        let Effect::Blocked(reason) = effect(&call, &answer) else {
+            panic!("{name}: {answer:?}");
+        };
+        assert!(reason.contains("NUL"), "{reason}");
+    }
+}
+
+/// Cursor and other agents may read the settings of Claude Code.
+#[test]
+fn agent_that_reads_the_settings_of_another_one_is_blocked_by_exit_code() {
+    for (name, index) in [("claude-code", 11), ("claude-code", 7), ("gemini-cli", 6)] {
+        let harmless = answer_to_call(
+            agent(name),
+            &call(CAPTURED_CALLS[index].1, "ls"),
+            &host(&[]),
+        );
+        assert_eq!(harmless, HookAnswer::silent());
+        let call = call(CAPTURED_CALLS[index].1, "git push -f");
+        let answer = answer_to_call(agent(name), &call, &host(&[]));
+        assert_eq!(
+            (answer.exit_code, answer.stdout.as_str()),
+            (BLOCKED_EXIT_CODE, "")
+        );
+        assert!(answer.stderr.contains("no_force_push"), "{answer:?}");
+    }
+}
+
+#[test]
+fn directory_of_the_call_counts_in_any_spelling() {
+    let refused = |call: Value| !is_silent(&answer_to_call(&AUTO, &call, &host(&[])));
+    let script = json!({"command": "rm -rf u"});
+    for above in [
+        json!({"tool_name": "Bash", "tool_input": script, "cwd": "/home"}),
+        json!({"tool_name": "Bash", "tool_input": script, "workspace_roots": ["/home"]}),
+        json!({"tool_name": "Bash", "tool_input": script, "cwd": "", "workspaceRoots": ["file:///home"]}),
+        json!({"hook_event_name": "beforeShellExecution", "command": "rm -rf u", "cwd": "/home"}),
+        json!({"agent_action_name": "pre_run_command", "tool_info": {"command_line": "rm -rf u", "cwd": "/home"}}),
+    ] {
+        assert!(refused(above.clone()), "{above}");
+        let below = above.to_string().replace("/home", "/home/u/w");
+        assert!(!refused(serde_json::from_str(&below).unwrap()), "{below}");
+    }
+}
+
+#[test]
+fn directory_that_the_command_runs_in_counts() {
+    for (index, field) in [(2, "dir_path"), (3, "workdir")] {
+        let agent = agent(CAPTURED_CALLS[index].0);
+        let mut call = call(CAPTURED_CALLS[index].1, "rm -rf u");
         call["tool_input"][field] = "build".into();
         assert_eq!(
             answer_to_call(agent, &call, &host(&[])),
@@ -304,7 +541,7 @@ fn the_directory_that_the_command_runs_in_counts() {
         for above in ["../..", "/home"] {
             call["tool_input"][field] = above.into();
             let above = answer_to_call(agent, &call, &host(&[]));
-            assert!(matches!(effect(agent, &above), Effect::Blocked(_)));
+            assert!(matches!(effect(&call, &above), Effect::Blocked(_)));
         }
         call["tool_input"][field] = json!(1);
         let wrong = answer_to_call(agent, &call, &host(&[]));
@@ -314,10 +551,11 @@ fn the_directory_that_the_command_runs_in_counts() {
 
 #[test]
 fn the_users_settings_decide() {
-    for (agent, _, captured) in CAPTURED_CALLS {
+    for (agent, captured) in asked() {
         let blocked = |script: &str, variables: &[(&str, &str)]| {
-            let said = answer_to_call(agent, &call(captured, script), &host(variables));
-            matches!(effect(agent, &said), Effect::Blocked(_))
+            let call = call(captured, script);
+            let answer = answer_to_call(agent, &call, &host(variables));
+            matches!(effect(&call, &answer), Effect::Blocked(_))
         };
         let loss = [("AGENT_BASH_SAFETY_GROUPS", "core,data_loss")];
         assert!(!blocked("git reset --hard", &[]));
@@ -334,9 +572,10 @@ fn the_users_settings_decide() {
         assert!(blocked("cat notes.txt", &[tools, block]));
         // Invalid settings block everything, and are named.
         let wrong = [("AGENT_BASH_SAFETY_GROUPS", "cores")];
-        let said = answer_to_call(agent, &call(captured, "ls"), &host(&wrong));
-        let Effect::Blocked(reason) = effect(agent, &said) else {
-            panic!("{said:?}");
+        let call = call(captured, "ls");
+        let answer = answer_to_call(agent, &call, &host(&wrong));
+        let Effect::Blocked(reason) = effect(&call, &answer) else {
+            panic!("{answer:?}");
         };
         assert!(reason.contains("AGENT_BASH_SAFETY_GROUPS"), "{reason}");
     }
@@ -344,11 +583,11 @@ fn the_users_settings_decide() {
 
 #[test]
 fn safe_mode_is_refused_as_a_hook_cannot_confine_the_agents_shell() {
-    for (agent, _, captured) in CAPTURED_CALLS {
+    for (agent, captured) in asked() {
         for (level, blocks) in [("read_only", true), ("listed", false)] {
             let host = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", level)]);
-            let said = answer_to_call(agent, &call(captured, "git diff HEAD"), &host);
-            match effect(agent, &said) {
+            let call = call(captured, "git diff HEAD");
+            match effect(&call, &answer_to_call(agent, &call, &host)) {
                 Effect::Blocked(reason) if blocks => assert!(reason.contains("listed"), "{reason}"),
                 other => assert_eq!((other, blocks), (Effect::Nothing, false)),
             }
@@ -364,35 +603,35 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
     let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read,grep");
     let advise = ("AGENT_BASH_INTERCEPTOR_MODE", "advise");
     let specific = |fields: Value| json!({ "hookSpecificOutput": fields });
-    let wanted = [
-        Some(specific(
-            json!({ "hookEventName": "PreToolUse", "additionalContext": ADVICE }),
-        )),
-        Some(specific(
-            json!({ "hookEventName": "PreToolUse", "additionalContext": ADVICE }),
-        )),
-        None,
-        Some(json!({ "advice": ADVICE })),
-    ];
-    for ((agent, _, captured), wanted) in CAPTURED_CALLS.into_iter().zip(wanted) {
+    let context = || json!({ "hookEventName": "PreToolUse", "additionalContext": ADVICE });
+    for (name, captured) in CAPTURED_CALLS {
         let call = call(captured, "cat notes.txt");
-        let told = answer_to_call(agent, &call, &host(&[tools, advise]));
-        let read = (!told.stdout.is_empty()).then(|| serde_json::from_str(&told.stdout).unwrap());
-        assert_eq!(read, wanted, "{}", agent.name);
+        let wanted = match name {
+            _ if call["hook_event_name"] == "PreSkillShellCommand" => None,
+            "claude-code" | "codex" | "kimi" | "qwen" | "droid" => Some(specific(context())),
+            "copilot" => Some(json!({ "additionalContext": ADVICE })),
+            "crush" => Some(json!({ "context": ADVICE })),
+            "cline" => Some(json!({ "contextModification": ADVICE })),
+            "opencode" | "pi" => Some(json!({ "advice": ADVICE })),
+            _ => None,
+        };
+        let agent = agent(name);
+        let answer = answer_to_call(agent, &call, &host(&[tools, advise]));
+        let read = serde_json::from_str(&answer.stdout).ok();
+        let read = read.filter(|read| *read != json!({}));
+        assert_eq!(read, wanted, "{name}");
         // The agent continues as without a hook: neither granted nor blocked.
-        assert_eq!(effect(agent, &told), Effect::Nothing, "{}", agent.name);
+        assert_eq!(effect(&call, &answer), Effect::Nothing, "{name}");
         // Control: without the mode, without the tool, for another command.
         for silent in [&[tools][..], &[advise]] {
-            assert_eq!(
-                answer_to_call(agent, &call, &host(silent)),
-                HookAnswer::silent()
-            );
+            assert!(is_silent(&answer_to_call(agent, &call, &host(silent))));
         }
         let other = self::call(captured, "ls");
-        assert_eq!(
-            answer_to_call(agent, &other, &host(&[tools, advise])),
-            HookAnswer::silent()
-        );
+        assert!(is_silent(&answer_to_call(
+            agent,
+            &other,
+            &host(&[tools, advise])
+        )));
     }
 }
 
@@ -400,16 +639,17 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
 fn control_characters_of_a_command_are_marked() {
     let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
     let script = "find . -delete\u{1b}]0;title\u{7}";
-    let said = answer_to_call(&CLAUDE_CODE, &call(CAPTURED_CALLS[0].2, script), &safe);
-    let Effect::Blocked(reason) = effect(&CLAUDE_CODE, &said) else {
-        panic!("{said:?}");
+    let call = call(CAPTURED_CALLS[0].1, script);
+    let answer = answer_to_call(&CLAUDE_CODE, &call, &safe);
+    let Effect::Blocked(reason) = effect(&call, &answer) else {
+        panic!("{answer:?}");
     };
     assert!(!reason.contains(['\u{1b}', '\u{7}']), "{reason:?}");
 }
 
 #[test]
 fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
-    let codex = CAPTURED_CALLS[1].2;
+    let codex = CAPTURED_CALLS[1].1;
     let rewritten = |call: &Value| {
         let input = call.to_string();
         answer_rewriting(&CODEX, input.as_bytes(), &host(&[]), "/opt/a b/agent-bash")
@@ -418,7 +658,7 @@ fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
     let mut call = call(codex, script);
     call["tool_input"]["other"] = json!(1);
     let answer = rewritten(&call);
-    assert_eq!(effect(&CODEX, &answer), Effect::Granted);
+    assert_eq!(effect(&call, &answer), Effect::Granted);
     let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
     let input = &answer["hookSpecificOutput"]["updatedInput"];
     assert_eq!(input["other"], 1);
@@ -427,16 +667,19 @@ fn rewriting_allows_a_harmless_command_and_refuses_as_before() {
     // Refusals, failures and other tools are answered as without rewriting.
     call["tool_input"]["command"] = "git push --force".into();
     let refused = rewritten(&call);
-    assert!(matches!(effect(&CODEX, &refused), Effect::Blocked(_)));
+    assert!(matches!(effect(&call, &refused), Effect::Blocked(_)));
     assert_eq!(refused, answer_to_call(&CODEX, &call, &host(&[])));
     call["tool_name"] = "Read".into();
+    call["tool_input"] = json!({"file_path": "/a"});
     assert_eq!(rewritten(&call), HookAnswer::silent());
-    call["cwd"] = json!(null);
+    call["tool_input"] = json!({"command": "ls"});
+    call["tool_name"] = "Bash".into();
+    call["cwd"] = json!(1);
     assert_eq!(rewritten(&call).exit_code, BLOCKED_EXIT_CODE);
     // An agent whose commands cannot be replaced does not run them.
     let other = answer_rewriting(
-        &GEMINI_CLI,
-        CAPTURED_CALLS[2].2.as_bytes(),
+        agent("gemini-cli"),
+        CAPTURED_CALLS[2].1.as_bytes(),
         &host(&[]),
         "agent-bash",
     );

@@ -6,12 +6,14 @@
 mod bad_file;
 mod entry;
 pub(super) mod json;
+mod line;
 mod setting;
+mod toml_entry;
 
 pub use bad_file::BadFile;
 pub use setting::{shell_of, with_shell, without_shell};
 
-use super::agents::agent::{Agent, Form, SettingsPath};
+use super::agent::{Agent, Form, SettingsPath};
 use super::take_over::ShellSetting;
 use crate::HostContext;
 use std::ffi::OsString;
@@ -27,7 +29,17 @@ pub enum Scope {
     Project,
 }
 
-/// The file in which the agent looks for hooks. `None` if no home directory is known.
+/// The row of the agent that applies: some agents ignore one file if another one exists.
+pub fn applicable<'a>(agent: &'a Agent, scope: Scope, host: &HostContext) -> &'a Agent {
+    let other = agent.other.filter(|other| {
+        let file = file(other, scope, host);
+        file.is_some_and(|file| file.exists())
+    });
+    other.unwrap_or(agent)
+}
+
+/// The file in which the agent looks for hooks. `None` if no home directory is known, or if the
+/// agent reads no settings of a project.
 pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> {
     let directory = directory(&agent.settings, scope, host)?;
     Some(directory.join(agent.settings.file))
@@ -47,7 +59,7 @@ pub fn shell_file(setting: &ShellSetting, scope: Scope, host: &HostContext) -> O
 
 fn directory(settings: &SettingsPath, scope: Scope, host: &HostContext) -> Option<PathBuf> {
     if scope == Scope::Project {
-        return Some(host.cwd.join(settings.below_project));
+        return Some(host.cwd.join(settings.below_project?));
     }
     let named = host.env.get(&OsString::from(settings.variable));
     let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
@@ -95,17 +107,20 @@ fn with_options(
     program: &str,
     options: &str,
 ) -> Result<String, BadFile> {
-    match (&agent.form, before) {
-        (Form::Plugin(text), None) => Ok(text(program)),
-        (Form::Plugin(text), Some(before)) => {
-            if is_plugin(before) {
-                Ok(text(program))
-            } else {
-                Err(BadFile::NotOurs)
-            }
-        }
-        (Form::Settings(form), _) => entry::with(agent, form, before, (program, options)),
+    let (text, program) = match &agent.form {
+        Form::Json(form) => return entry::with(agent, form, before, (program, options)),
+        Form::Toml(form) => return toml_entry::with(agent, form, before, (program, options)),
+        Form::Unknown => return Err(BadFile::Unknown),
+        Form::Plugin(text) => (text, serde_json::Value::from(program).to_string()),
+        Form::Script(text) => (
+            text,
+            shlex::try_quote(program).unwrap_or_default().into_owned(),
+        ),
+    };
+    if before.is_some_and(|before| !is_plugin(before)) {
+        return Err(BadFile::NotOurs);
     }
+    Ok(text.replacen("PROGRAM", &program, 1))
 }
 
 /// The file without the hook; identical to the original if nothing else has changed. `None` if the
@@ -115,14 +130,18 @@ fn with_options(
 /// [`BadFile`]
 pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
-        Form::Plugin(_) if is_plugin(before) => Ok(None),
-        Form::Plugin(_) => Err(BadFile::NotOurs),
-        Form::Settings(form) => entry::without(agent, form, before),
+        Form::Json(form) => entry::without(agent, form, before),
+        Form::Toml(_) => toml_entry::without(agent, before),
+        Form::Plugin(_) | Form::Script(_) if is_plugin(before) => Ok(None),
+        Form::Plugin(_) | Form::Script(_) => Err(BadFile::NotOurs),
+        Form::Unknown => Err(BadFile::Unknown),
     }
 }
 
+/// True if the first or second line says that we wrote the file.
 fn is_plugin(text: &str) -> bool {
-    text.starts_with("// Written by `agent-bash hook")
+    let mut first = text.lines().take(2);
+    first.any(|line| line.contains("Written by `agent-bash hook"))
 }
 
 #[cfg(test)]

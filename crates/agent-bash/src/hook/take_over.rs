@@ -1,7 +1,7 @@
 //! The agents whose shell calls can go through `agent-bash shell`, and how each is told: one table.
 
-use super::agents::agent::SettingsPath;
-use super::install::json::JsonForm;
+use super::agent::SettingsPath;
+use super::install::json::{JsonForm, STRICT};
 use crate::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -103,10 +103,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             agent: "claude-code",
             settings: super::agents::CLAUDE_CODE.settings,
             other_file: None,
-            json: JsonForm {
-                comments: false,
-                trailing_commas: false,
-            },
+            json: STRICT,
             keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
             link: ShellLink::Prefix,
             then: "Claude Code reads it when it starts.",
@@ -119,7 +116,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
         way: ShellWay::Fixed,
     },
     &ShellAgent {
-        name: "copilot-cli",
+        name: "copilot",
         program: "copilot",
         recorded_with: "@github/copilot 1.0.102",
         way: ShellWay::Fixed,
@@ -140,7 +137,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
                 variable: "XDG_CONFIG_HOME",
                 below_variable: "opencode",
                 below_home: ".config/opencode",
-                below_project: ".opencode",
+                below_project: Some(".opencode"),
                 file: "opencode.json",
             },
             other_file: Some("opencode.jsonc"),
@@ -163,21 +160,18 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
                 variable: "PI_CODING_AGENT_DIR",
                 below_variable: "",
                 below_home: ".pi/agent",
-                below_project: ".pi",
+                below_project: Some(".pi"),
                 file: "settings.json",
             },
             other_file: None,
-            json: JsonForm {
-                comments: false,
-                trailing_commas: false,
-            },
+            json: STRICT,
             keys: &["shellPath"],
             link: ShellLink::Bash,
             then: "pi reads it when it starts, or after /reload.",
         }),
     },
     &ShellAgent {
-        name: "qwen-code",
+        name: "qwen",
         program: "qwen",
         recorded_with: "@qwen-code/qwen-code 0.24.4",
         way: ShellWay::SearchPath,

@@ -46,15 +46,19 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         dialect: users_shell,
         ..Context::new("/")
     };
-    let script = Script::read(&call.script, &context);
-    let verdict = policy.decide(&script);
-    if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
-        return Ok(Decision::Refuse(refusal(finding)));
+    let mut first_advice = None;
+    for script in &call.scripts {
+        let script = Script::read(script, &context);
+        let verdict = policy.decide(&script);
+        if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
+            return Ok(Decision::Refuse(refusal(finding)));
+        }
+        first_advice = first_advice.or_else(|| advice(&settings, &script, &policy.tools));
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
         return Ok(Decision::Refuse(SAFE_MODE_REFUSAL.to_owned()));
     }
-    Ok(Decision::GoOn(advice(&settings, &script, &policy.tools)))
+    Ok(Decision::GoOn(first_advice))
 }
 
 /// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a

@@ -38,7 +38,7 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
         "that hides the exit code."
     };
     format!(
-        r"Runs a command in bash and returns what it prints, stdout and stderr together.
+        r"Runs a shell command in bash, as in a terminal, and returns what it prints, stdout and stderr together.
 
 The working directory is {cwd}{elsewhere}.
 `cd` and variables do not persist between calls{named}.

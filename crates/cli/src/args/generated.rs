@@ -44,7 +44,7 @@ pub(crate) enum GuideArg {
     Cli,
     /// Request, result, texts, exit codes.
     Contract,
-    /// Hooks of agents: what to paste, per agent.
+    /// Hooks of agents: what is written and answered, per agent.
     Hooks,
     /// The server for agents: clients, tools, long calls.
     Mcp,

@@ -14,12 +14,14 @@ What is refused comes with the reason; so does whatever cannot be read or judged
 
 The settings in force are those of `agent-bash settings`.
 
+`auto` is the hook of any agent: the call shows how its agent takes an answer.
+
   agent-bash hook --install claude-code              shows what would change, and asks
   agent-bash hook --install --project codex --yes    for this directory alone, without asking
   agent-bash hook --uninstall claude-code            puts back what was there
 
 With --take-over, the agent starts `agent-bash shell` in place of bash. claude-code, opencode and pi
-have a setting for that. gemini-cli and qwen-code start the first bash in PATH; the command prints
+have a setting for that. gemini-cli and qwen start the first bash in PATH; the command prints
 how to start them. codex always starts /bin/bash: --take-over=rewrite makes its hook replace each
 command. What that costs: the user is not asked about a command, since Codex takes a new text only
 with `allow`, and the permission rules of Codex see the new text.

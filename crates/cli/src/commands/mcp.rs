@@ -6,7 +6,6 @@ use crate::start::Start;
 use crate::usage::Usage;
 use agent_bash_server::{mcp, stdio};
 use anyhow::Context;
-use std::sync::Arc;
 
 /// Serves until stdin ends.
 pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
@@ -16,20 +15,18 @@ pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
             "--adapter: tools of other agents are not served for a target; leave it out, or `--on`";
         return Err(Usage(no.to_owned()).into());
     }
-    let asking = mcp::Asking::default();
-    let approver = asking.clone();
     serving::serve(
         &args.serving,
         start,
         "mcp",
-        |builder| builder.approver(Arc::new(approver)),
+        |builder| builder,
         move |session, settings, called_off| async move {
             let (input, output) = stdio().context("stdin and stdout cannot be used")?;
             let options = mcp::Options {
                 handle_after: settings.mcp_handle_after,
                 structured: settings.mcp_structured,
                 adapter,
-                asking: Some(asking),
+                asks: true,
             };
             mcp::serve(input, output, session, options, called_off.cancel())
                 .await

@@ -185,7 +185,7 @@ fn shell_of_the_user_is_not_replaced() {
 #[test]
 fn agents_without_a_setting_get_instructions() {
     let home = Home::new();
-    for (agent, program) in [("gemini-cli", "gemini"), ("qwen-code", "qwen")] {
+    for (agent, program) in [("gemini-cli", "gemini"), ("qwen", "qwen")] {
         let said = install(&home, agent);
         assert_eq!(said.code, Some(0), "{}", said.stderr);
         let links = link(&home, "bash");
@@ -201,8 +201,9 @@ fn agents_without_a_setting_get_instructions() {
         assert!(codex.stderr.contains(part), "{}", codex.stderr);
     }
     for words in [
-        &["hook", "--install", "copilot-cli"][..],
-        &["hook", "--install", "--take-over", "copilot-cli", "--yes"],
+        &["hook", "--install", "auto"][..],
+        &["hook", "--install", "--project", "kimi", "--yes"],
+        &["hook", "--install", "--take-over", "copilot", "--yes"],
         &[
             "hook",
             "--install",
@@ -210,7 +211,6 @@ fn agents_without_a_setting_get_instructions() {
             "gemini-cli",
             "--yes",
         ],
-        &["hook", "pi"],
         &["hook", "--take-over", "claude-code"],
     ] {
         let refused = home.run(words);

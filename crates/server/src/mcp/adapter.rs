@@ -1,13 +1,15 @@
 //! An adapter's tools in place of our own: the names, fields and texts that a family of models
 //! knows.
 
-use super::tools::{FRAME_BYTES, longest_shown};
+use super::asking::RequestApprover;
+use super::tools::{FRAME_BYTES, for_claude_code};
 use agent_bash::Conversation;
 use agent_bash::adapters::{Adapted, Adapter, ToolAnswer};
 use agent_bash::core::{Cancel, Window};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
+use std::sync::Arc;
 
 /// Lines that an adapter may add around an output.
 const MAX_HEADING_LINES: usize = 8;
@@ -41,7 +43,7 @@ impl AdapterTools {
             .map(|tool| {
                 Tool::new(tool.name, tool.about, fields(tool.input_schema()))
                     .with_annotations(hints.clone())
-                    .with_meta(longest_shown(longest))
+                    .with_meta(for_claude_code(longest))
             })
             .collect()
     }
@@ -51,13 +53,16 @@ impl AdapterTools {
         &self,
         tool: &str,
         input: &Value,
-        window: Option<Window>,
+        (window, approver): (Option<Window>, Option<Arc<RequestApprover>>),
         cancel: &Cancel,
     ) -> Result<CallToolResult, ErrorData> {
         let tool = self.adapter.tool(tool);
         let tool = tool.map_err(|error| ErrorData::invalid_params(error, None))?;
         let window = window.map(|window| window.less(0, MAX_HEADING_LINES));
-        let calls = self.calls.clone().within(window);
+        let mut calls = self.calls.clone().within(window);
+        if let Some(approver) = approver {
+            calls = calls.with_approver(approver);
+        }
         let answer = calls.call(self.adapter, tool.name, input, cancel);
         let ToolAnswer {
             content,

@@ -1,70 +1,215 @@
-//! Asks the client's user what a model may not decide by itself, by the protocol's elicitation.
+//! Asks the client's user what a model may not decide by itself.
+//!
+//! Before revision 2026-07-28, the server sends `elicitation/create` and waits. Since then, a server
+//! sends no requests: it answers the tool call with the question (`input_required`), and the client
+//! repeats the call with its user's answer. Nothing has run by then, as the question comes first.
 
 use agent_bash::core::changes::Changes;
 use agent_bash::core::{async_trait, visible};
 use agent_bash::{AllowAll, Approval, Approver, Proposal};
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitationAction, ElicitationSchema,
-    ServerRequest,
+    CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, InputRequest, InputRequests, InputRequiredResult,
+    ProtocolVersion, ServerRequest,
 };
+use rmcp::service::RequestContext;
 use rmcp::{Peer, RoleServer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Files named in a question at most.
 const MAX_NAMED_FILES: usize = 20;
 
-/// An approver that asks the client's user, if the client supports it. A host gives one clone to
-/// the tool ([`BashToolBuilder::approver`](agent_bash::BashToolBuilder::approver)) and another to
-/// the server ([`Options::asking`](super::Options::asking)). If the client cannot ask, it decides
-/// as without an approver.
-#[derive(Debug, Clone, Default)]
-pub struct Asking(Arc<OnceLock<Peer<RoleServer>>>);
+/// Questions that may wait for a repeated call. A client that never repeats a call leaves one.
+const MAX_OPEN_QUESTIONS: usize = 64;
 
-impl Asking {
-    /// A client is served.
-    pub(super) fn serves(&self, peer: &Peer<RoleServer>) {
-        self.0.get_or_init(|| peer.clone());
+/// The name of a question within its answer.
+const QUESTION_NAME: &str = "approval";
+
+/// A question, and the user's answer. `None`: the client gave none.
+type Answered = (String, Option<ElicitationAction>);
+
+/// The questions of one server that wait for a repeated call.
+#[derive(Debug, Default)]
+pub(super) struct Questions(Mutex<Open>);
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    questions: VecDeque<OpenQuestion>,
+}
+
+/// A question that a call was answered with.
+#[derive(Debug)]
+struct OpenQuestion {
+    /// Names it: the call's `requestState`.
+    state: String,
+    /// The last one has no answer yet.
+    answered: Vec<Answered>,
+}
+
+/// Asks the client's user on behalf of one request. If the client cannot ask, it decides as without
+/// an approver.
+#[derive(Debug)]
+pub(super) struct RequestApprover {
+    way: Way,
+    /// Answers that came with the request.
+    answered: Vec<Answered>,
+    /// The question to answer the request with.
+    open: Mutex<Option<String>>,
+}
+
+/// How the client's user is asked.
+#[derive(Debug)]
+enum Way {
+    /// By a request to the client.
+    Elicitation(Peer<RoleServer>),
+    /// By the answer to the request.
+    InputRequired,
+    /// The client cannot ask.
+    None,
+}
+
+impl Questions {
+    /// The approver of a request, with the answers that the request carries.
+    pub(super) fn approver(
+        &self,
+        request: &mut CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Arc<RequestApprover> {
+        let mut answered = Vec::new();
+        if let Some(state) = request.request_state.take() {
+            answered = self.take(&state);
+            if let Some((_, action)) = answered.last_mut() {
+                let responses = request.input_responses.take().unwrap_or_default();
+                let response = responses.get(QUESTION_NAME).cloned();
+                let response =
+                    response.and_then(|it| serde_json::from_value::<ElicitResult>(it).ok());
+                *action = response.map(|response| response.action);
+            }
+        }
+        Arc::new(RequestApprover {
+            way: Way::of(context),
+            answered,
+            open: Mutex::default(),
+        })
     }
 
-    /// The client, if its user can be asked.
-    fn peer(&self) -> Option<&Peer<RoleServer>> {
-        self.0.get().filter(|peer| {
-            let info = peer.peer_info();
-            let elicitation = info.and_then(|info| info.capabilities.elicitation.clone());
-            // Without either, it is the capability of the first versions, which had forms only.
-            elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none())
-        })
+    /// The answer to a request whose approver has asked.
+    pub(super) fn required(&self, approver: &RequestApprover) -> Option<InputRequiredResult> {
+        let open = &approver.open;
+        let question = open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        let mut answered = approver.answered.clone();
+        answered.push((question.clone(), None));
+        let request = InputRequest::Elicitation(elicitation(question));
+        let requests = InputRequests::from([(QUESTION_NAME.to_owned(), request)]);
+        Some(InputRequiredResult::new(
+            Some(requests),
+            Some(self.add(answered)),
+        ))
+    }
+
+    fn add(&self, answered: Vec<Answered>) -> String {
+        let mut open = self.open();
+        open.next += 1;
+        let state = format!("question-{}", open.next);
+        if open.questions.len() == MAX_OPEN_QUESTIONS {
+            open.questions.pop_front();
+        }
+        open.questions.push_back(OpenQuestion {
+            state: state.clone(),
+            answered,
+        });
+        state
+    }
+
+    /// Each answer counts once. An unknown state has no answers, so its call asks anew.
+    fn take(&self, state: &str) -> Vec<Answered> {
+        let questions = &mut self.open().questions;
+        let found = questions
+            .iter()
+            .position(|question| question.state == state);
+        let found = found.and_then(|index| questions.remove(index));
+        found.map(|question| question.answered).unwrap_or_default()
+    }
+
+    fn open(&self) -> std::sync::MutexGuard<'_, Open> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Way {
+    fn of(context: &RequestContext<RoleServer>) -> Self {
+        let capabilities = context.client_capabilities();
+        let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
+        // Without either, it is the capability of the first versions, which had forms only.
+        if !elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
+            return Self::None;
+        }
+        match context.protocol_version() {
+            Some(version) if version >= ProtocolVersion::V_2026_07_28 => Self::InputRequired,
+            _ => Self::Elicitation(context.peer.clone()),
+        }
+    }
+}
+
+impl RequestApprover {
+    async fn ask(&self, message: String, what: &str) -> Approval {
+        let answered = self.answered.iter().find(|(asked, _)| *asked == message);
+        let reason = match (&self.way, answered) {
+            (_, Some((_, Some(action)))) => return decision(action, what),
+            (_, Some((_, None))) => no_answer(what),
+            (Way::Elicitation(client), None) => match elicit(client, message).await {
+                Ok(action) => return decision(&action, what),
+                Err(error) => format!("the client could not ask its user about {what}: {error}"),
+            },
+            (_, None) => {
+                *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
+                format!("the user is being asked about {what}")
+            }
+        };
+        Approval::Deny { reason }
     }
 }
 
 #[async_trait]
-impl Approver for Asking {
+impl Approver for RequestApprover {
     async fn approve(&self, _: &Proposal<'_>) -> Approval {
         Approval::Allow
     }
 
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
-        match self.peer() {
-            None => AllowAll.escalate(proposal, reason).await,
-            Some(client) => {
-                let command = proposal.command_shown();
-                let (cwd, reason) = (proposal.cwd.display(), visible::one_line(reason));
-                let asked = format!(
-                    "Run this outside of the sandbox, in {cwd}?\n\n{command}\n\nThe reason given: {reason}"
-                );
-                ask(client, asked, "running it outside of the sandbox").await
-            }
+        if matches!(self.way, Way::None) {
+            return AllowAll.escalate(proposal, reason).await;
         }
+        let command = proposal.command_shown();
+        let (cwd, reason) = (proposal.cwd.display(), visible::one_line(reason));
+        let message = format!(
+            "Run this outside of the sandbox, in {cwd}?\n\n{command}\n\nThe reason given: {reason}"
+        );
+        self.ask(message, "running it outside of the sandbox").await
     }
 
     async fn commit(&self, trial: &Changes) -> Approval {
-        match self.peer() {
-            None => AllowAll.commit(trial).await,
-            Some(client) => ask(client, question(trial), "committing it").await,
+        if matches!(self.way, Way::None) {
+            return AllowAll.commit(trial).await;
         }
+        self.ask(question(trial), "committing it").await
     }
+}
+
+fn decision(action: &ElicitationAction, what: &str) -> Approval {
+    let reason = match action {
+        ElicitationAction::Accept => return Approval::Allow,
+        ElicitationAction::Decline => format!("the user was asked, and declined {what}"),
+        _ => no_answer(what),
+    };
+    Approval::Deny { reason }
+}
+
+fn no_answer(what: &str) -> String {
+    format!("the user was asked about {what}, and gave no answer")
 }
 
 /// Returns the question for a commit.
@@ -89,22 +234,21 @@ fn question(trial: &Changes) -> String {
     text
 }
 
-/// Asks until there is an answer. The form has no fields: to accept it is to say yes.
-async fn ask(client: &Peer<RoleServer>, message: String, what: &str) -> Approval {
-    let params = ElicitRequestParams::FormElicitationParams {
+/// The form has no fields: to accept it is to say yes.
+fn elicitation(message: String) -> ElicitRequest {
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message,
         requested_schema: ElicitationSchema::new(BTreeMap::new()),
-    };
-    let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
-    let reason = match client.send_request(request).await {
-        Ok(ClientResult::ElicitResult(answer)) => match answer.action {
-            ElicitationAction::Accept => return Approval::Allow,
-            ElicitationAction::Decline => format!("the user was asked, and declined {what}"),
-            _ => format!("the user was asked about {what}, and gave no answer"),
-        },
-        Ok(_) => format!("the client answered the question about {what} with something else"),
-        Err(error) => format!("the client could not ask its user about {what}: {error}"),
-    };
-    Approval::Deny { reason }
+    })
+}
+
+/// Asks until there is an answer.
+async fn elicit(client: &Peer<RoleServer>, message: String) -> Result<ElicitationAction, String> {
+    let request = ServerRequest::ElicitRequest(elicitation(message));
+    match client.send_request(request).await {
+        Ok(ClientResult::ElicitResult(answer)) => Ok(answer.action),
+        Ok(_) => Err("it answered with something else".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }

@@ -6,7 +6,7 @@ use crate::into_data::IntoData;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
 use agent_bash::layout::changes as layout;
-use agent_bash::{ChangeSets, ChangesRefused, Conversation};
+use agent_bash::{Approver, ChangeSets, ChangesRefused, Conversation};
 use agent_bash_protocol::data::ChangesSetData;
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
@@ -26,11 +26,12 @@ pub(super) async fn answer(
     session: &Conversation,
     args: ChangesArgs,
     window: Option<Window>,
+    approver: Option<&dyn Approver>,
     cancel: &Cancel,
 ) -> Result<ToolAnswer, String> {
     let window = window.map_or(PART_WINDOW, |window| PART_WINDOW.and(window));
     let sets = session.changes();
-    let answered = acted(session, &sets, args, window, cancel).await;
+    let answered = acted(session, &sets, args, window, approver, cancel).await;
     match answered {
         Ok(answer) => Ok(answer),
         Err(Failed::Refused(refused)) => Ok(ToolAnswer {
@@ -64,6 +65,7 @@ async fn acted(
     sets: &ChangeSets,
     args: ChangesArgs,
     window: Window,
+    approver: Option<&dyn Approver>,
     cancel: &Cancel,
 ) -> Result<ToolAnswer, Failed> {
     let ChangesArgs {
@@ -104,7 +106,10 @@ async fn acted(
             };
             return Ok(sets.run_blocking(diff).await?);
         }
-        ChangesAction::Commit => session.commit_for_model(id, cancel).await?,
+        ChangesAction::Commit => match approver {
+            Some(approver) => sets.commit_for_model(id, approver, cancel).await?,
+            None => session.commit_for_model(id, cancel).await?,
+        },
         ChangesAction::Discard => sets.run_blocking(move |sets| sets.discard(id)).await?,
         ChangesAction::Undo => {
             sets.run_blocking(move |sets| sets.undo(id, &paths, partial))

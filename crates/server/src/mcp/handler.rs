@@ -1,6 +1,7 @@
 //! The handler that `rmcp` calls: dispatches each request.
 
 use super::adapter::AdapterTools;
+use super::asking::{Questions, RequestApprover};
 use super::changes;
 use super::jobs::{JobTools, ToolAnswer, call_name, with_line};
 use super::log::Log;
@@ -8,7 +9,6 @@ use super::so_far::SoFar;
 use super::tools::{self, Which};
 use super::{Options, instructions, reading, windows};
 use crate::live::{self, Watcher};
-use agent_bash::Conversation;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
@@ -16,6 +16,7 @@ use agent_bash::core::{
 use agent_bash::running::{Running, RunningCall, StartOptions, Waited};
 use agent_bash::schema::ToolSchema;
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
+use agent_bash::{Approver, Conversation};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
@@ -51,6 +52,7 @@ pub(super) struct Server {
     log: Log,
     clock: Arc<dyn Clock>,
     options: Options,
+    questions: Questions,
 }
 
 impl Server {
@@ -74,6 +76,7 @@ impl Server {
             log: Log::default(),
             clock,
             options,
+            questions: Questions::default(),
         }
     }
 
@@ -89,6 +92,7 @@ impl Server {
         &self,
         request: Value,
         context: &RequestContext<RoleServer>,
+        approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<ToolResult, String> {
         let token = context.meta.get_progress_token();
@@ -100,7 +104,12 @@ impl Server {
             window,
             ..StartOptions::default()
         };
-        let call = self.calls.start(self.session.tool(), request, options);
+        let tool = self.session.tool();
+        let tool = match approver {
+            Some(approver) => &tool.with_approver(approver),
+            None => tool,
+        };
+        let call = self.calls.start(tool, request, options);
         let call = call.map_err(|error| error.to_string())?;
         let waited = match (live, token) {
             (Some(live), Some(token)) => {
@@ -190,11 +199,12 @@ impl Server {
         which: Which,
         arguments: Value,
         context: &RequestContext<RoleServer>,
+        approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
         match which {
             Which::Bash => {
-                let result = self.bash(arguments, context, cancel).await?;
+                let result = self.bash(arguments, context, approver, cancel).await?;
                 Ok(ToolAnswer {
                     is_error: result.is_error,
                     data: serde_json::to_value(&result).map_err(|error| error.to_string())?,
@@ -212,7 +222,8 @@ impl Server {
             Which::Changes => {
                 let window = window(context).map(without_own_lines);
                 let args = arguments_of(arguments)?;
-                changes::answer(&self.session, args, window, cancel).await
+                let approver = approver.as_deref().map(|it| it as &dyn Approver);
+                changes::answer(&self.session, args, window, approver, cancel).await
             }
             Which::Read => {
                 let args = arguments_of(arguments)?;
@@ -232,12 +243,13 @@ impl Server {
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
+        approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<CallToolResponse, ErrorData> {
         if let Some(adapter) = &self.adapter {
             let input = Value::Object(request.arguments.unwrap_or_default());
             let window = window(context).map(without_own_lines);
-            let called = adapter.call(&request.name, &input, window, cancel);
+            let called = adapter.call(&request.name, &input, (window, approver), cancel);
             return Ok(Box::pin(called).await?.into());
         }
         let which = Which::named(&request.name);
@@ -247,7 +259,7 @@ impl Server {
             return Err(ErrorData::invalid_params(error, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = Box::pin(self.answer(which, arguments, context, cancel)).await;
+        let answer = Box::pin(self.answer(which, arguments, context, approver, cancel)).await;
         let result = match answer {
             Ok(answer) => {
                 let shown = vec![ContentBlock::text(answer.text)];
@@ -305,20 +317,29 @@ impl ServerHandler for Server {
 
     async fn call_tool(
         &self,
-        request: CallToolRequestParams,
+        mut request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some(asking) = &self.options.asking {
-            asking.serves(&context.peer);
-        }
+        let asks = self.options.asks;
+        let approver = asks.then(|| self.questions.approver(&mut request, &context));
         let cancel = Cancel::new();
-        let mut called = pin!(self.called(request, &context, &cancel));
-        tokio::select! {
+        let mut called = pin!(self.called(request, &context, approver.clone(), &cancel));
+        let result = tokio::select! {
             biased;
-            result = &mut called => return result,
-            () = context.ct.cancelled() => cancel.cancel(),
+            result = &mut called => Some(result),
+            () = context.ct.cancelled() => {
+                cancel.cancel();
+                None
+            }
+        };
+        let result = match result {
+            Some(result) => result,
+            None => called.await,
+        };
+        match approver.and_then(|approver| self.questions.required(&approver)) {
+            Some(required) => Ok(required.into()),
+            None => result,
         }
-        called.await
     }
 
     async fn list_resources(

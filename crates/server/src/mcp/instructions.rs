@@ -15,7 +15,7 @@ pub(super) fn text(profile: &Profile, keeps_changes: bool, handle_after: Duratio
     };
     let mut parts = vec![format!(
         "\
-Run shell commands with `bash`. The result ends with how the command ended; do not append `echo $?`, `|| true` or `2>&1`.
+`bash` is the shell: run and execute terminal commands with it. The result ends with how the command ended; do not append `echo $?`, `|| true` or `2>&1`.
 A long output is shown only in part and kept whole: read further lines of it, or search it, with {reader}. Do not pipe into \
 `head`, `tail` or a file to shorten it, and do not run a command again to see more of its output."
     )];
@@ -66,6 +66,12 @@ mod tests {
     #[test]
     fn what_a_profile_does_not_offer_is_not_named() {
         for profile in profiles::ALL {
+            let first = text(profile, true, Duration::ZERO);
+            let first = first.split(". ").next().unwrap_or_default();
+            // Clients that show a model few tools choose them by such words.
+            for word in ["bash", "shell", "run", "execute", "terminal", "command"] {
+                assert!(first.contains(word), "{first}");
+            }
             let plain = text(profile, false, Duration::from_secs(50));
             let text = text(profile, true, Duration::from_secs(50));
             assert!(text.contains("`bash_changes`") && !plain.contains("`bash_changes`"));

@@ -1,6 +1,5 @@
 //! How a host configures the server.
 
-use super::Asking;
 use agent_bash::adapters::Adapter;
 use std::time::Duration;
 
@@ -17,6 +16,6 @@ pub struct Options {
     /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles
     /// are the adapter's own matter.
     pub adapter: Option<&'static Adapter>,
-    /// The approver of the session's tool, if it is to ask the client's user.
-    pub asking: Option<Asking>,
+    /// Ask the client's user, in place of the approver of the session's tool.
+    pub asks: bool,
 }

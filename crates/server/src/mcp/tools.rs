@@ -347,13 +347,17 @@ fn reader_schema(layout: TextLayout) -> Value {
 }
 
 fn meta(which: Which, session: &Conversation) -> MetaObject {
-    longest_shown(longest(which, session))
+    for_claude_code(longest(which, session))
 }
 
-/// A hint for Claude Code: without it, an answer longer than it expects is shown to the model as
-/// its first 2 KB and a file name.
-pub(super) fn longest_shown(limit: usize) -> MetaObject {
-    let fields = json!({ "anthropic/maxResultSizeChars": limit });
+/// Hints for Claude Code. Without the size, an answer longer than it expects is shown to the model
+/// as its first 2 KB and a file name. Without `alwaysLoad`, 2.1.332 offers the tool's name only, and
+/// adds the schema to each failed result.
+pub(super) fn for_claude_code(longest: usize) -> MetaObject {
+    let fields = json!({
+        "anthropic/maxResultSizeChars": longest,
+        "anthropic/alwaysLoad": true,
+    });
     MetaObject(object(fields))
 }
 

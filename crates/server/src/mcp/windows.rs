@@ -16,8 +16,8 @@ const ANY_LINES: usize = usize::MAX;
 
 /// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
 /// the size that a tool announces (`anthropic/maxResultSizeChars`).
-const CLIENT_WINDOWS: [Client; 3] = [
-    // 0.169.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
+const CLIENT_WINDOWS: [Client; 6] = [
+    // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON,
     // where a newline takes two bytes; the limit leaves room for that down to lines of five
     // characters. For unknown models its limit is 10,000 bytes.
@@ -43,6 +43,31 @@ const CLIENT_WINDOWS: [Client; 3] = [
         window: Window {
             bytes: 51_200,
             lines: 2000,
+        },
+    },
+    // 1.0.102: of a result above 20,480 bytes, its model gets the first 500 characters and a file.
+    Client {
+        name: "copilot-cli",
+        window: Window {
+            bytes: 20_400,
+            lines: ANY_LINES,
+        },
+    },
+    // 0.24.4: of a result above 26,268 characters, its model gets the first 2,000.
+    Client {
+        name: "qwen-cli-mcp-client",
+        window: Window {
+            bytes: 26_000,
+            lines: ANY_LINES,
+        },
+    },
+    // 2.1.0: of a result above 50,000 characters, its model gets 4,096 of the beginning and about
+    // 1,000 of the end.
+    Client {
+        name: "kimi-code",
+        window: Window {
+            bytes: 49_900,
+            lines: ANY_LINES,
         },
     },
 ];

@@ -17,7 +17,14 @@ def options(
     arguments: Sequence[str] = (),
 ) -> Dict[str, Any]:
     """Replaces Claude Code's own `Bash` by the tools of `agent-bash mcp`, in the agent's directory."""
-    server = {"type": "stdio", "command": program or _program.find(), "args": ["mcp", *arguments], "env": env or {}}
+    server = {
+        "type": "stdio",
+        "command": program or _program.find(),
+        "args": ["mcp", *arguments],
+        "env": env or {},
+        # Otherwise Claude Code offers its model the tools' names only, and the agent has no shell in sight.
+        "alwaysLoad": True,
+    }
     return {
         "mcp_servers": {SERVER: server},
         "allowed_tools": [f"mcp__{SERVER}"],

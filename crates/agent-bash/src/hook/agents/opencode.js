@@ -1,5 +1,5 @@
 // Written by `agent-bash hook --install opencode`, removed by `--uninstall`.
-// Asks agent-bash before opencode runs a command; what it refuses, or cannot judge, does not run.
+// Asks agent-bash before opencode runs a command; a command that it refuses, or cannot judge, does not run.
 import { spawnSync } from "node:child_process"
 
 const program = PROGRAM
@@ -8,7 +8,7 @@ const advice = new Map()
 
 export const AgentBash = async ({ directory }) => ({
   "tool.execute.before": async ({ tool, callID }, output) => {
-    if (tool !== "bash") return
+    if (output.args?.command === undefined) return
     const call = { hook_event_name: "tool.execute.before", cwd: directory, tool_name: tool, tool_input: output.args }
     const asked = spawnSync(program, ["hook", "opencode"], { input: JSON.stringify(call), encoding: "utf8", timeout: 30_000 })
     if (asked.error || asked.status !== 0) {
@@ -20,8 +20,8 @@ export const AgentBash = async ({ directory }) => ({
     if (answer.advice) advice.set(callID, answer.advice)
   },
   "tool.execute.after": async ({ callID }, output) => {
-    const told = advice.get(callID)
+    const text = advice.get(callID)
     if (!advice.delete(callID)) return
-    output.output = `${output.output.trimEnd()}\n\n[${told}]`
+    output.output = `${output.output.trimEnd()}\n\n[${text}]`
   },
 })

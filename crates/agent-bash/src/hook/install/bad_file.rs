@@ -12,7 +12,15 @@ pub enum BadFile {
         /// The error and its position.
         error: String,
     },
-    /// The file has another value at the hook's position.
+    /// Invalid TOML.
+    #[error("it is no TOML as {agent} reads it: {error}; repair it first")]
+    NotToml {
+        /// The agent's name.
+        agent: &'static str,
+        /// The error and its position.
+        error: String,
+    },
+    /// Something else is in the hook's place.
     #[error("`{path}` must be {expected}; repair it first")]
     OtherShape {
         /// The path to it within the file.
@@ -28,6 +36,9 @@ pub enum BadFile {
         /// The value, as JSON.
         value: String,
     },
+    /// Nothing is known about the agent's files.
+    #[error("`auto` answers any agent; name the agent to set up")]
+    Unknown,
     /// A plugin with our file name exists that we did not write.
     #[error("it was not written by agent-bash; move it away first")]
     NotOurs,

@@ -1,234 +1,206 @@
-//! A hook's entry in an agent's settings: `hooks`, the event, a group with a matcher, the command.
+//! A hook's entries in a JSON file: each is an item of a list, at a path of names.
 
 use super::bad_file::BadFile;
-use super::json::{Container, JsonForm, member, root};
-use crate::hook::agents::agent::{Agent, SettingsForm};
-use jsonc_parser::ast::{Array, Object};
+use super::json::{Container, indented, levels, member, nested, removable, root, without_range};
+use super::line::{is_ours, line};
+use crate::hook::agent::{Agent, JsonEntry};
+use jsonc_parser::ast::Value;
+use jsonc_parser::common::Ranged;
 use std::ops::Range;
-use std::path::Path;
-
-const HOOKS_KEY: &str = "hooks";
 
 /// The settings with the hook, replacing one of an earlier version.
 pub(super) fn with(
     agent: &Agent,
-    form: &SettingsForm,
+    form: &JsonEntry,
     before: Option<&str>,
     (program, options): (&str, &str),
 ) -> Result<String, BadFile> {
-    let line = line(agent, program, options);
+    let line = line(agent.name, program, options);
     let Some(before) = before else {
-        return Ok(fresh(agent, form, &line));
+        return fresh(agent, form, &line);
     };
-    let found = find(agent, form, before)?;
-    if found.as_ref().is_some_and(|found| found.line == line) {
+    check_header(agent, form, before)?;
+    let wanted = parsed(&entry(form, &line));
+    let mut is_complete = true;
+    for list in form.lists {
+        let found = find(agent, form, list, before)?;
+        is_complete &= found.is_some_and(|found| parsed(&before[found.entry]) == wanted);
+    }
+    if is_complete {
         return Ok(before.to_owned());
     }
-    match without(agent, form, before)? {
-        Some(cleared) => insert(agent, form, &cleared, &line),
-        None => Ok(fresh(agent, form, &line)),
+    let Some(mut text) = without(agent, form, before)? else {
+        return fresh(agent, form, &line);
+    };
+    for list in form.lists {
+        text = insert(agent, form, list, &text, &line)?;
     }
+    Ok(text)
 }
 
 /// The settings without the hook; `None` if the file did not exist before.
 pub(super) fn without(
     agent: &Agent,
-    form: &SettingsForm,
+    form: &JsonEntry,
     before: &str,
 ) -> Result<Option<String>, BadFile> {
     let mut text = before.to_owned();
-    while let Some(found) = find(agent, form, &text)? {
-        if fresh(agent, form, &found.line) == text {
-            return Ok(None);
+    for list in form.lists.iter().rev() {
+        while let Some(found) = find(agent, form, list, &text)? {
+            if fresh(agent, form, &found.line)? == text {
+                return Ok(None);
+            }
+            let insert = |without: &str| insert(agent, form, list, without, &found.line);
+            text = without_range(&text, found.ranges, insert);
         }
-        let mut candidates: Vec<String> = found
-            .ranges
-            .into_iter()
-            .map(|range| {
-                let mut without = text.clone();
-                without.replace_range(range, "");
-                without
-            })
-            .collect();
-        // Removes the largest range whose removal a new insertion would exactly reverse: an
-        // enclosing object beyond it is the user's. If the file was reformatted, so that there is
-        // none, removes the largest range.
-        let ours = |without: &String| {
-            insert(agent, form, without, &found.line).is_ok_and(|again| again == text)
-        };
-        let best = candidates.iter().position(ours).unwrap_or(0);
-        text = candidates.swap_remove(best);
     }
     Ok(Some(text))
 }
 
-/// The fallback that blocks if the program gives no verdict, valid in any shell. The exit code
-/// alone is not enough: Codex and Gemini CLI let a command run if stderr is empty.
-const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
-
-/// The command for the agent's shell. Any failure blocks, including a missing program: the shell's
-/// own exit code for that would let the command run.
-fn line(agent: &Agent, program: &str, options: &str) -> String {
-    let program = shlex::try_quote(program).unwrap_or_default();
-    format!("{program} hook {}{options} || {FALLBACK}", agent.name)
-}
-
-fn is_ours(agent: &Agent, line: &str) -> bool {
-    let words = shlex::split(line).unwrap_or_default();
-    words.windows(3).any(|words| {
-        Path::new(&words[0])
-            .file_name()
-            .is_some_and(|name| name == "agent-bash")
-            && words[1] == "hook"
-            && words[2] == agent.name
-    })
-}
-
-/// The hook found in the settings.
+/// The hook found in a list.
 struct InstalledHook {
-    /// The hook's command.
+    /// Its command.
     line: String,
-    /// Ranges that may be removed, largest first: enclosing objects that contain only this hook,
-    /// then the hook.
+    /// Its entry.
+    entry: Range<usize>,
+    /// Ranges that may be removed with it, from the outermost enclosing object without other
+    /// contents to the hook alone.
     ranges: Vec<Range<usize>>,
 }
 
-fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<InstalledHook>, BadFile> {
-    let value = read(agent, form, text)?;
-    let levels = Levels::of(agent, &value)?;
-    let (Some((in_root, hooks)), Some((in_hooks, groups))) = (levels.hooks, levels.groups) else {
+fn find(
+    agent: &Agent,
+    form: &JsonEntry,
+    list: &[&str],
+    text: &str,
+) -> Result<Option<InstalledHook>, BadFile> {
+    let root = root(agent.name, form.json, text)?;
+    let (inner, name) = split(list);
+    let levels = levels(inner, &root)?;
+    let deepest = levels.get(inner.len());
+    let Some((in_object, value)) = deepest.and_then(|level| member(level.object, name)) else {
         return Ok(None);
     };
-    for (in_groups, group) in groups.elements.iter().enumerate() {
-        let handlers = group.as_object().and_then(|group| member(group, HOOKS_KEY));
-        let Some(handlers) = handlers.and_then(|(_, handlers)| handlers.as_array()) else {
+    let entries = value.as_array().ok_or_else(|| BadFile::OtherShape {
+        path: list.join("."),
+        expected: "an array",
+    })?;
+    for (index, entry) in entries.elements.iter().enumerate() {
+        let Some(line) = our_line(agent, entry) else {
             continue;
         };
-        for (in_handlers, handler) in handlers.elements.iter().enumerate() {
-            let command = handler.as_object().and_then(|it| member(it, "command"));
-            let Some(line) = command.and_then(|(_, command)| command.as_string_lit()) else {
-                continue;
-            };
-            if !is_ours(agent, &line.value) {
-                continue;
+        // A group may have hooks of others, too.
+        let group = entry.as_object().and_then(|group| member(group, "hooks"));
+        let handlers = group.and_then(|(_, handlers)| handlers.as_array());
+        let shared = handlers.filter(|handlers| handlers.elements.len() > 1);
+        let ranges = match shared {
+            Some(handlers) => {
+                let mut all = handlers.elements.iter();
+                let ours = all.position(|handler| our_line(agent, handler).is_some());
+                vec![Container::array(handlers).range_of(ours.unwrap_or_default())]
             }
-            let around = [
-                (Container::array(handlers), in_handlers),
-                (Container::array(groups), in_groups),
-                (Container::object(hooks), in_hooks),
-                (Container::object(levels.root), in_root),
-            ];
-            let mut ranges = Vec::new();
-            for (container, index) in &around {
-                ranges.push(container.range_of(*index));
-                if container.items.len() > 1 {
-                    break;
-                }
-            }
-            // A group without hooks has no purpose.
-            if handlers.elements.len() == 1 {
-                ranges.remove(0);
-            }
-            ranges.reverse();
-            return Ok(Some(InstalledHook {
-                line: line.value.clone().into_owned(),
-                ranges,
-            }));
-        }
+            None => removable(
+                text,
+                Some((Container::array(entries), index)),
+                &levels,
+                in_object,
+            ),
+        };
+        return Ok(Some(InstalledHook {
+            line,
+            entry: entry.start()..entry.end(),
+            ranges,
+        }));
     }
     Ok(None)
 }
 
-/// Inserts the hook at the end, creating enclosing objects as needed.
-fn insert(agent: &Agent, form: &SettingsForm, text: &str, line: &str) -> Result<String, BadFile> {
-    let value = read(agent, form, text)?;
-    let levels = Levels::of(agent, &value)?;
-    Ok(match (levels.hooks, levels.groups) {
-        (_, Some((_, groups))) => Container::array(groups).with(text, 3, &group(form, line)),
-        (Some((_, hooks)), None) => {
-            Container::object(hooks).with(text, 2, &event(agent, form, line))
+/// The command line of ours in a value, at any depth.
+fn our_line(agent: &Agent, value: &Value<'_>) -> Option<String> {
+    match value {
+        Value::StringLit(text) if is_ours(agent.name, &text.value) => Some(text.value.to_string()),
+        Value::Array(array) => array.elements.iter().find_map(|it| our_line(agent, it)),
+        Value::Object(object) => {
+            let mut members = object.properties.iter();
+            members.find_map(|member| our_line(agent, &member.value))
         }
-        (None, None) => Container::object(levels.root).with(text, 1, &hooks(agent, form, line)),
+        _ => None,
+    }
+}
+
+/// Inserts the hook at the end of a list, creating the list and enclosing objects as needed.
+fn insert(
+    agent: &Agent,
+    form: &JsonEntry,
+    list: &[&str],
+    text: &str,
+    line: &str,
+) -> Result<String, BadFile> {
+    let root = root(agent.name, form.json, text)?;
+    let (inner, name) = split(list);
+    let levels = levels(inner, &root)?;
+    let depth = levels.len();
+    let Some(deepest) = levels.last() else {
+        return Ok(text.to_owned());
+    };
+    let entry = entry(form, line);
+    let existing = member(deepest.object, name).filter(|_| depth > inner.len());
+    Ok(match existing.and_then(|(_, value)| value.as_array()) {
+        Some(entries) => Container::array(entries).with(text, depth + 1, &entry),
+        None => Container::object(deepest.object).with(
+            text,
+            depth,
+            &member_of(&list[depth - 1..], &entry),
+        ),
     })
 }
 
-/// Settings that contain only the hook.
-fn fresh(agent: &Agent, form: &SettingsForm, line: &str) -> String {
-    format!("{{\n{}\n}}\n", indented(&hooks(agent, form, line)))
-}
-
-fn hooks(agent: &Agent, form: &SettingsForm, line: &str) -> String {
-    let event = indented(&event(agent, form, line));
-    format!("\"{HOOKS_KEY}\": {{\n{event}\n}}")
-}
-
-fn event(agent: &Agent, form: &SettingsForm, line: &str) -> String {
-    let group = indented(&group(form, line));
-    format!("\"{}\": [\n{group}\n]", agent.event)
-}
-
-fn group(form: &SettingsForm, line: &str) -> String {
-    let line = serde_json::Value::from(line);
-    let SettingsForm {
-        matcher, timeout, ..
-    } = form;
-    format!(
-        r#"{{
-  "matcher": "{matcher}",
-  "hooks": [
-    {{
-      "type": "command",
-      "command": {line},
-      "timeout": {timeout}
-    }}
-  ]
-}}"#
-    )
-}
-
-fn indented(lines: &str) -> String {
-    let lines: Vec<String> = lines.lines().map(|line| format!("  {line}")).collect();
-    lines.join("\n")
-}
-
-fn read<'a>(agent: &Agent, form: &SettingsForm, text: &'a str) -> Result<Object<'a>, BadFile> {
-    let form = JsonForm {
-        comments: form.comments,
-        trailing_commas: false,
-    };
-    root(agent.name, form, text)
-}
-
-/// The existing objects on the path from the root over `hooks` to the event, each with its index in
-/// the enclosing object.
-struct Levels<'a, 'b> {
-    root: &'b Object<'a>,
-    hooks: Option<(usize, &'b Object<'a>)>,
-    groups: Option<(usize, &'b Array<'a>)>,
-}
-
-impl<'a, 'b> Levels<'a, 'b> {
-    fn of(agent: &Agent, root: &'b Object<'a>) -> Result<Self, BadFile> {
-        let other = |place: String, expected| BadFile::OtherShape {
-            path: place,
-            expected,
-        };
-        let mut levels = Self {
-            root,
-            hooks: None,
-            groups: None,
-        };
-        if let Some((index, hooks)) = member(root, HOOKS_KEY) {
-            let hooks = hooks
-                .as_object()
-                .ok_or_else(|| other(HOOKS_KEY.to_owned(), "an object"))?;
-            levels.hooks = Some((index, hooks));
-            if let Some((index, groups)) = member(hooks, agent.event) {
-                let place = format!("{HOOKS_KEY}.{}", agent.event);
-                let groups = groups.as_array().ok_or_else(|| other(place, "an array"))?;
-                levels.groups = Some((index, groups));
-            }
-        }
-        Ok(levels)
+/// The file that contains only the hook.
+fn fresh(agent: &Agent, form: &JsonEntry, line: &str) -> Result<String, BadFile> {
+    let header = form
+        .header
+        .map(|(name, value)| format!("  \"{name}\": {value},\n"));
+    let header = header.unwrap_or_default();
+    let mut lists = form.lists.iter();
+    let first = lists.next().map(|list| member_of(list, &entry(form, line)));
+    let mut text = format!("{{\n{header}{}\n}}\n", indented(&first.unwrap_or_default()));
+    for list in lists {
+        text = insert(agent, form, list, &text, line)?;
     }
+    Ok(text)
+}
+
+/// The list as a member, with this entry alone.
+fn member_of(list: &[&str], entry: &str) -> String {
+    nested(list, &format!("[\n{}\n]", indented(entry)))
+}
+
+fn entry(form: &JsonEntry, line: &str) -> String {
+    let line = serde_json::Value::from(line).to_string();
+    form.entry.replacen("LINE", &line, 1)
+}
+
+fn parsed(entry: &str) -> Option<serde_json::Value> {
+    serde_json::from_str(entry).ok()
+}
+
+/// An agent ignores a file without the header.
+fn check_header(agent: &Agent, form: &JsonEntry, text: &str) -> Result<(), BadFile> {
+    let Some((name, expected)) = form.header else {
+        return Ok(());
+    };
+    let root = root(agent.name, form.json, text)?;
+    let value = member(&root, name).map(|(_, value)| &text[value.start()..value.end()]);
+    if value == Some(expected) {
+        return Ok(());
+    }
+    Err(BadFile::OtherShape {
+        path: name.to_owned(),
+        expected,
+    })
+}
+
+fn split<'a>(list: &'a [&'a str]) -> (&'a [&'a str], &'a str) {
+    let (name, inner) = list.split_last().unwrap_or((&"", &[]));
+    (inner, name)
 }

@@ -1,8 +1,12 @@
 //! Files with the hook added, and removed again.
 
 use super::*;
-use crate::hook::{AGENTS, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE};
+use crate::hook::agent::JsonEntry;
+use crate::hook::{AGENTS, CLAUDE_CODE, by_name};
 use serde_json::Value;
+use std::path::Path;
+
+const PRE_TOOL_USE: &[&str] = &["hooks", "PreToolUse"];
 
 const PROGRAM: &str = "agent-bash";
 
@@ -31,42 +35,80 @@ const SETTINGS_FILES: [&str; 18] = [
     "{\n  \"hooks\": {\n    \"BeforeTool\": [\n      // none\n    ]\n  }\n}\n",
 ];
 
-fn settings() -> [&'static Agent; 3] {
-    [&CLAUDE_CODE, &CODEX, &GEMINI_CLI]
+/// Agents with entries in a JSON file, and the entries' form.
+fn json_agents() -> Vec<(&'static Agent, &'static JsonEntry)> {
+    let rows = AGENTS
+        .into_iter()
+        .chain(AGENTS.into_iter().filter_map(|agent| agent.other));
+    let rows = rows.filter_map(|agent| match &agent.form {
+        Form::Json(form) => Some((agent, form)),
+        _ => None,
+    });
+    rows.collect()
 }
 
 fn has_comments(text: &str) -> bool {
     text.contains("//")
 }
 
-/// The hooks that the agent would run, from a text without comments.
-fn commands(agent: &Agent, text: &str) -> Vec<String> {
-    let value: Value = serde_json::from_str(text).unwrap();
-    let groups = value["hooks"][agent.event].as_array().cloned();
-    let groups = groups.unwrap_or_default();
-    let handlers = groups.iter().filter_map(|group| group["hooks"].as_array());
-    handlers
-        .flatten()
-        .filter_map(|handler| Some(handler["command"].as_str()?.to_owned()))
-        .collect()
+/// A file that the agent reads.
+fn with_header(form: &JsonEntry, text: &str) -> String {
+    let Some((name, value)) = form.header else {
+        return text.to_owned();
+    };
+    let (before, after) = text.split_once('{').unwrap();
+    let comma = if after.trim_start().starts_with('}') {
+        ""
+    } else {
+        ","
+    };
+    format!("{before}{{\"{name}\": {value}{comma}{after}")
+}
+
+/// The hooks in a list, from a text without comments.
+fn commands(list: &[&str], text: &str) -> Vec<String> {
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    for name in list {
+        value = value[*name].take();
+    }
+    let mut found = Vec::new();
+    collect(&value, &mut found);
+    found
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                match value.as_str() {
+                    Some(line) if ["command", "bash"].contains(&&**name) && line != "command" => {
+                        found.push(line.to_owned());
+                    }
+                    _ => collect(value, found),
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 #[test]
-fn a_file_with_the_hook_and_without_is_the_file_that_was() {
-    for agent in settings() {
-        let comments = SETTINGS_FILES
-            .iter()
-            .filter(|text| has_comments(text))
-            .count();
-        assert_eq!(comments, 2);
+fn file_is_the_same_after_install_and_uninstall() {
+    for (agent, form) in json_agents() {
+        let mut installed = 0;
         for before in SETTINGS_FILES {
+            let before = &*with_header(form, before);
             let with = match with_hook(agent, Some(before), PROGRAM) {
-                Err(BadFile::NotJson { .. }) if agent.name != "gemini-cli" => {
+                Err(BadFile::NotJson { .. }) if !form.json.comments => {
                     assert!(has_comments(before), "{before}");
                     continue;
                 }
+                // Another value at the agent's path.
+                Err(BadFile::OtherShape { .. }) if agent.name == "kiro" => continue,
                 with => with.unwrap(),
             };
+            installed += 1;
             assert_ne!(with, before);
             let again = with_hook(agent, Some(&with), PROGRAM).unwrap();
             assert_eq!(again, with, "set up twice");
@@ -75,28 +117,47 @@ fn a_file_with_the_hook_and_without_is_the_file_that_was() {
             let nothing = without_hook(agent, before).unwrap();
             assert_eq!(nothing.as_deref(), Some(before), "there was none");
             if !has_comments(before) {
-                let line = format!("agent-bash hook {} || {FALLBACK}", agent.name);
-                let mut want = commands(agent, before);
-                want.push(line);
-                assert_eq!(commands(agent, &with), want);
+                for list in form.lists {
+                    let mut want = commands(list, before);
+                    want.push(format!("agent-bash hook {} || {FALLBACK}", agent.name));
+                    assert_eq!(commands(list, &with), want);
+                }
             }
         }
+        assert!(installed >= 9, "{}", agent.name);
     }
 }
 
 #[test]
-fn where_there_was_no_file_there_is_none_after() {
+fn file_that_did_not_exist_is_removed() {
     for agent in AGENTS {
+        if agent.name == "auto" {
+            assert_eq!(with_hook(agent, None, PROGRAM), Err(BadFile::Unknown));
+            continue;
+        }
         let with = with_hook(agent, None, PROGRAM).unwrap();
         assert_eq!(with_hook(agent, Some(&with), PROGRAM).unwrap(), with);
         assert_eq!(without_hook(agent, &with).unwrap(), None, "{with}");
     }
-    insta::assert_snapshot!(with_hook(&CLAUDE_CODE, None, PROGRAM).unwrap(), @r#"
+    let new = |name: &str| with_hook(by_name(name).unwrap(), None, PROGRAM).unwrap();
+    insta::assert_snapshot!(new("claude-code"), @r#"
     {
       "hooks": {
         "PreToolUse": [
           {
-            "matcher": "Bash|Monitor",
+            "matcher": "Bash|Monitor|PowerShell",
+            "hooks": [
+              {
+                "type": "command",
+                "command": "agent-bash hook claude-code || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
+                "timeout": 30
+              }
+            ]
+          }
+        ],
+        "PreSkillShellCommand": [
+          {
+            "matcher": "Bash|Monitor|PowerShell",
             "hooks": [
               {
                 "type": "command",
@@ -109,6 +170,117 @@ fn where_there_was_no_file_there_is_none_after() {
       }
     }
     "#);
+    insta::assert_snapshot!(new("copilot"), @r#"
+    {
+      "version": 1,
+      "hooks": {
+        "preToolUse": [
+          {
+            "type": "command",
+            "bash": "agent-bash hook copilot || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
+            "timeoutSec": 30
+          }
+        ]
+      }
+    }
+    "#);
+    insta::assert_snapshot!(new("kiro"), @r#"
+    {
+      "version": "v1",
+      "hooks": [
+        {
+          "name": "agent-bash",
+          "trigger": "PreToolUse",
+          "matcher": "execute_bash|execute_cmd|shell",
+          "action": {
+            "type": "command",
+            "command": "agent-bash hook kiro || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'"
+          },
+          "timeout": 30
+        }
+      ]
+    }
+    "#);
+    insta::assert_snapshot!(new("kimi"), @r#"
+    [[hooks]]
+    event = "PreToolUse"
+    matcher = "^Bash$"
+    command = "agent-bash hook kimi || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'"
+    timeout = 30
+    "#);
+    insta::assert_snapshot!(new("cline"), @r#"
+    #!/bin/sh
+    # Written by `agent-bash hook --install cline`, removed by `--uninstall`.
+    # Asks agent-bash before Cline runs a command; a command that it refuses, or cannot judge, does not run.
+    agent-bash hook cline || echo '{"cancel": true, "errorMessage": "Not run: agent-bash gave no verdict"}'
+    "#);
+}
+
+#[test]
+fn toml_file_is_the_same_after_install_and_uninstall() {
+    let kimi = by_name("kimi").unwrap();
+    for before in [
+        "",
+        "\n",
+        "model = \"x\"",
+        "model = \"x\"\n",
+        "# mine\nmodel = \"x\" # this\n\n\n",
+        "[a]\nb = 1\n\n[[hooks]]\nevent = \"Stop\"\ncommand = \"true\"\n# the end\n",
+        "text = \"\"\"\n[[hooks]]\n\"\"\"\n",
+    ] {
+        let with = with_hook(kimi, Some(before), PROGRAM).unwrap();
+        let table: toml::Table = with.parse().unwrap();
+        let hooks = table["hooks"].as_array().unwrap();
+        let line = hooks.last().unwrap()["command"].as_str().unwrap();
+        assert_eq!(line, format!("agent-bash hook kimi || {FALLBACK}"));
+        assert_eq!(with_hook(kimi, Some(&with), PROGRAM).unwrap(), with);
+        let without = without_hook(kimi, &with).unwrap();
+        assert_eq!(without.as_deref(), Some(before), "{with}");
+        assert_eq!(without_hook(kimi, before).unwrap().as_deref(), Some(before));
+        // A hook of another directory is replaced.
+        let old = with_hook(kimi, Some(before), "/opt/it's mine/agent-bash").unwrap();
+        assert_eq!(with_hook(kimi, Some(&old), PROGRAM).unwrap(), with);
+    }
+    // The agent writes its settings anew.
+    let anew = "model = \"y\"\n\n[[hooks]]\ncommand = 'agent-bash hook kimi || x'\nevent = \"PreToolUse\"\n\n[z]\na = 1\n";
+    let without = without_hook(kimi, anew).unwrap().unwrap();
+    assert_eq!(without, "model = \"y\"\n\n[z]\na = 1\n");
+    for (text, why) in [
+        ("a = \n", "no TOML"),
+        ("hooks = 1\n", "[[hooks]]"),
+        ("hooks = []\n", "[[hooks]]"),
+    ] {
+        let error = with_hook(kimi, Some(text), PROGRAM)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn settings_that_the_agent_ignores_are_not_used() {
+    let project = tempfile::tempdir().unwrap();
+    let host = HostContext::for_tests(project.path());
+    let droid = by_name("droid").unwrap();
+    let in_use = || {
+        file(
+            applicable(droid, Scope::Project, &host),
+            Scope::Project,
+            &host,
+        )
+    };
+    let at = |name: &str| Some(project.path().join(".factory").join(name));
+    assert_eq!(in_use(), at("settings.json"));
+    std::fs::create_dir(project.path().join(".factory")).unwrap();
+    std::fs::write(at("hooks.json").unwrap(), "{}").unwrap();
+    assert_eq!(in_use(), at("hooks.json"));
+}
+
+#[test]
+fn file_without_the_header_is_left_alone() {
+    let cursor = by_name("cursor").unwrap();
+    let error = with_hook(cursor, Some("{\"hooks\": {}}"), PROGRAM).unwrap_err();
+    assert_eq!(error.to_string(), "`version` must be 1; repair it first");
 }
 
 #[test]
@@ -129,9 +301,9 @@ fn what_was_changed_meanwhile_stays() {
         "\"hooks\": [\n",
         "\"hooks\": [\n{\"type\": \"command\", \"command\": \"mine\"},\n",
     );
-    assert_eq!(commands(&CLAUDE_CODE, &shared).len(), 2);
+    assert_eq!(commands(PRE_TOOL_USE, &shared).len(), 2);
     let without = without_hook(&CLAUDE_CODE, &shared).unwrap().unwrap();
-    assert_eq!(commands(&CLAUDE_CODE, &without), ["mine"]);
+    assert_eq!(commands(PRE_TOOL_USE, &without), ["mine"]);
 }
 
 #[test]
@@ -139,7 +311,7 @@ fn the_hook_of_another_place_is_replaced() {
     let odd = "/opt/it's mine/agent-bash";
     for before in ["{}", "{\"a\": 1}\n"] {
         let old = with_hook(&CLAUDE_CODE, Some(before), odd).unwrap();
-        let line = commands(&CLAUDE_CODE, &old).remove(0);
+        let line = commands(PRE_TOOL_USE, &old).remove(0);
         let words = shlex::split(&line).unwrap();
         assert_eq!(words[..6], [odd, "hook", "claude-code", "||", "sh", "-c"]);
         let new = with_hook(&CLAUDE_CODE, Some(&old), PROGRAM).unwrap();
@@ -178,20 +350,22 @@ fn a_file_that_the_agent_cannot_read_is_left_alone() {
         let shape = text.contains("hooks") || text.starts_with(['[', '"']);
         assert!(shape || serde_json::from_str::<Value>(text).is_err());
     }
+    let opencode = by_name("opencode").unwrap();
     let mine = "export const Mine = async () => ({})\n";
     assert_eq!(
-        with_hook(&OPENCODE, Some(mine), PROGRAM),
+        with_hook(opencode, Some(mine), PROGRAM),
         Err(BadFile::NotOurs)
     );
-    assert_eq!(without_hook(&OPENCODE, mine), Err(BadFile::NotOurs));
+    assert_eq!(without_hook(opencode, mine), Err(BadFile::NotOurs));
 }
 
 #[test]
 fn the_plugin_names_the_program_as_a_string() {
-    let text = with_hook(&OPENCODE, None, "/opt/a \"b\"/agent-bash").unwrap();
+    let opencode = by_name("opencode").unwrap();
+    let text = with_hook(opencode, None, "/opt/a \"b\"/agent-bash").unwrap();
     let line = text.lines().find(|line| line.starts_with("const program"));
     assert_eq!(line, Some(r#"const program = "/opt/a \"b\"/agent-bash""#));
-    let other = with_hook(&OPENCODE, Some(&text), PROGRAM).unwrap();
+    let other = with_hook(opencode, Some(&text), PROGRAM).unwrap();
     assert!(other.contains("const program = \"agent-bash\""), "{other}");
 }
 
@@ -207,42 +381,72 @@ fn the_file_is_where_the_agent_looks() {
         ),
         ..HostContext::for_tests("/w")
     };
-    for (agent, user, variable, named, project) in [
+    for (name, user, variable, named, project) in [
         (
-            &CLAUDE_CODE,
-            "/h/.claude/settings.json",
+            "claude-code",
+            ".claude/settings.json",
             "CLAUDE_CONFIG_DIR",
-            "/v/settings.json",
-            "/w/.claude/settings.json",
+            "settings.json",
+            ".claude/settings.json",
         ),
         (
-            &CODEX,
-            "/h/.codex/hooks.json",
+            "cline",
+            ".cline/hooks/PreToolUse",
+            "CLINE_DIR",
+            "hooks/PreToolUse",
+            ".cline/hooks/PreToolUse",
+        ),
+        (
+            "codex",
+            ".codex/hooks.json",
             "CODEX_HOME",
-            "/v/hooks.json",
-            "/w/.codex/hooks.json",
+            "hooks.json",
+            ".codex/hooks.json",
         ),
         (
-            &GEMINI_CLI,
-            "/h/.gemini/settings.json",
+            "copilot",
+            ".copilot/hooks/agent-bash.json",
+            "COPILOT_HOME",
+            "hooks/agent-bash.json",
+            ".github/hooks/agent-bash.json",
+        ),
+        (
+            "crush",
+            ".config/crush/crush.json",
+            "CRUSH_GLOBAL_CONFIG",
+            "crush.json",
+            "crush.json",
+        ),
+        (
+            "gemini-cli",
+            ".gemini/settings.json",
             "GEMINI_CLI_HOME",
-            "/v/.gemini/settings.json",
-            "/w/.gemini/settings.json",
+            ".gemini/settings.json",
+            ".gemini/settings.json",
         ),
         (
-            &OPENCODE,
-            "/h/.config/opencode/plugins/agent-bash.js",
+            "opencode",
+            ".config/opencode/plugins/agent-bash.js",
             "XDG_CONFIG_HOME",
-            "/v/opencode/plugins/agent-bash.js",
-            "/w/.opencode/plugins/agent-bash.js",
+            "opencode/plugins/agent-bash.js",
+            ".opencode/plugins/agent-bash.js",
+        ),
+        (
+            "pi",
+            ".pi/agent/extensions/agent-bash.ts",
+            "PI_CODING_AGENT_DIR",
+            "extensions/agent-bash.ts",
+            ".pi/extensions/agent-bash.ts",
         ),
     ] {
+        let agent = by_name(name).unwrap();
+        let below = |directory: &str, file: &str| Some(Path::new(directory).join(file));
         let at = |scope, host: &HostContext| file(agent, scope, host);
         let plain = host(None, Some("/h"));
-        assert_eq!(at(Scope::User, &plain), Some(user.into()));
-        assert_eq!(at(Scope::Project, &plain), Some(project.into()));
+        assert_eq!(at(Scope::User, &plain), below("/h", user));
+        assert_eq!(at(Scope::Project, &plain), below("/w", project));
         let moved = host(Some((variable, "/v")), Some("/h"));
-        assert_eq!(at(Scope::User, &moved), Some(named.into()));
+        assert_eq!(at(Scope::User, &moved), below("/v", named));
         assert_eq!(at(Scope::User, &host(None, None)), None);
     }
 }

@@ -31,6 +31,18 @@ pub(in crate::hook) struct JsonForm {
     pub(in crate::hook) trailing_commas: bool,
 }
 
+/// Standard JSON.
+pub(in crate::hook) const STRICT: JsonForm = JsonForm {
+    comments: false,
+    trailing_commas: false,
+};
+
+/// JSON with comments.
+pub(in crate::hook) const COMMENTS: JsonForm = JsonForm {
+    comments: true,
+    trailing_commas: false,
+};
+
 /// Parses a text as strictly as the agent that reads it.
 fn parse(text: &str, form: JsonForm) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {
@@ -72,6 +84,105 @@ pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usiz
     all.rev()
         .find(|(_, property)| property.name.as_str() == name)
         .map(|(index, property)| (index, &property.value))
+}
+
+/// An object on the path to a value.
+pub(super) struct Level<'a, 'b> {
+    pub(super) object: &'b Object<'a>,
+    /// Its position in the object around it.
+    pub(super) index: Option<usize>,
+}
+
+/// The root and the objects with these names, each in the one before, as far as they exist.
+pub(super) fn levels<'a, 'b>(
+    names: &[&str],
+    root: &'b Object<'a>,
+) -> Result<Vec<Level<'a, 'b>>, BadFile> {
+    let mut object = root;
+    let mut levels = vec![Level {
+        object,
+        index: None,
+    }];
+    for (depth, name) in names.iter().enumerate() {
+        let Some((index, value)) = member(object, name) else {
+            break;
+        };
+        object = value.as_object().ok_or_else(|| BadFile::OtherShape {
+            path: names[..=depth].join("."),
+            expected: "an object",
+        })?;
+        let index = Some(index);
+        levels.push(Level { object, index });
+    }
+    Ok(levels)
+}
+
+/// Ranges that may be removed with an item, from the outermost container without other contents
+/// to the item alone. `inner` is the item's container, if that is an array, and its position;
+/// `index` is the position of `inner`, or of the item, in the deepest level.
+pub(super) fn removable(
+    text: &str,
+    inner: Option<(Container, usize)>,
+    levels: &[Level<'_, '_>],
+    index: usize,
+) -> Vec<Range<usize>> {
+    let mut index = Some(index);
+    let mut containers: Vec<(Container, usize)> = inner.into_iter().collect();
+    for level in levels.iter().rev() {
+        let Some(of_member) = index else { break };
+        containers.push((Container::object(level.object), of_member));
+        index = level.index;
+    }
+    let mut ranges = Vec::new();
+    for (container, index) in containers {
+        ranges.push(with_comma(text, &container, container.range_of(index)));
+        if container.items.len() > 1 {
+            break;
+        }
+    }
+    ranges.reverse();
+    ranges
+}
+
+/// The range of the only item, and the comma after it.
+fn with_comma(text: &str, container: &Container, range: Range<usize>) -> Range<usize> {
+    let rest = text[range.end..].trim_start();
+    if container.items.len() == 1 && rest.starts_with(',') {
+        return range.start..text.len() - rest.len() + 1;
+    }
+    range
+}
+
+/// The text without one of the ranges: that with which `insert` makes the text again. If the file
+/// was reformatted since, the outermost one.
+pub(super) fn without_range(
+    text: &str,
+    ranges: Vec<Range<usize>>,
+    insert: impl Fn(&str) -> Result<String, BadFile>,
+) -> String {
+    let candidates = ranges.into_iter().map(|range| {
+        let mut without = text.to_owned();
+        without.replace_range(range, "");
+        without
+    });
+    let mut candidates: Vec<String> = candidates.collect();
+    let is_inverse = |without: &String| insert(without).is_ok_and(|again| again == text);
+    let best = candidates.iter().position(is_inverse).unwrap_or(0);
+    candidates.swap_remove(best)
+}
+
+/// A member of this name, with its value inside objects of the other names.
+pub(super) fn nested(names: &[&str], value: &str) -> String {
+    match names {
+        [] => value.to_owned(),
+        [name] => format!("\"{name}\": {value}"),
+        [name, inner @ ..] => format!("\"{name}\": {{\n{}\n}}", indented(&nested(inner, value))),
+    }
+}
+
+pub(super) fn indented(lines: &str) -> String {
+    let lines: Vec<String> = lines.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
 }
 
 impl Container {

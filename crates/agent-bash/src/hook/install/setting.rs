@@ -1,9 +1,8 @@
 //! A setting that names the shell of an agent: a string, at a path of names within an object.
 
 use super::bad_file::BadFile;
-use super::json::{Container, member, root};
+use super::json::{Container, indented, levels, member, nested, removable, root, without_range};
 use crate::hook::take_over::ShellSetting;
-use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use std::ops::Range;
 use std::path::Path;
@@ -54,17 +53,8 @@ pub fn without_shell(setting: &ShellSetting, before: &str) -> Result<Option<Stri
     if fresh(setting, &link) == before {
         return Ok(None);
     }
-    let candidates = ranges.into_iter().map(|range| {
-        let mut text = before.to_owned();
-        text.replace_range(range, "");
-        text
-    });
-    let mut candidates: Vec<String> = candidates.collect();
-    // The enclosing objects that we created are those with which the text is what we would have
-    // written. If the file was reformatted since, they are those that contain nothing else.
-    let ours = |text: &String| insert(setting, text, &link).is_ok_and(|again| again == before);
-    let best = candidates.iter().position(ours).unwrap_or(0);
-    Ok(Some(candidates.swap_remove(best)))
+    let insert = |text: &str| insert(setting, text, &link);
+    Ok(Some(without_range(before, ranges, insert)))
 }
 
 /// Returns the link of ours that the settings name. `None` if they name no shell, or another one.
@@ -88,84 +78,26 @@ struct ShellValue {
 
 fn find(setting: &ShellSetting, text: &str) -> Result<Option<ShellValue>, BadFile> {
     let root = root(setting.agent, setting.json, text)?;
-    let levels = levels(setting, &root)?;
-    let deepest = levels.get(setting.keys.len() - 1);
-    let found = deepest
-        .zip(setting.keys.last())
-        .and_then(|(deepest, name)| member(deepest.object, name));
+    let inner = setting.keys.len() - 1;
+    let levels = levels(&setting.keys[..inner], &root)?;
+    let found = levels
+        .get(inner)
+        .and_then(|deepest| member(deepest.object, setting.keys[inner]));
     let Some((index, value)) = found else {
         return Ok(None);
     };
     let link = value.as_string_lit().map(|value| value.value.to_string());
-    let mut ranges = Vec::new();
-    let mut index = Some(index);
-    for level in levels.iter().rev() {
-        let container = Container::object(level.object);
-        let Some(of_member) = index else { break };
-        ranges.push(with_comma(text, &container, container.range_of(of_member)));
-        if container.items.len() > 1 {
-            break;
-        }
-        index = level.index;
-    }
-    ranges.reverse();
     Ok(Some(ShellValue {
         link: link.filter(|link| Path::new(link).ends_with(setting.link_end())),
         value: text[value.start()..value.end()].to_owned(),
-        ranges,
+        ranges: removable(text, None, &levels, index),
     }))
-}
-
-/// The range of the only item, and the comma after it.
-fn with_comma(text: &str, container: &Container, range: Range<usize>) -> Range<usize> {
-    let rest = text[range.end..].trim_start();
-    if container.items.len() == 1 && rest.starts_with(',') {
-        return range.start..text.len() - rest.len() + 1;
-    }
-    range
-}
-
-/// An object on the path to the setting.
-struct Level<'a, 'b> {
-    object: &'b Object<'a>,
-    /// The level's position in the object around it.
-    index: Option<usize>,
-}
-
-/// The objects on the path to the setting, as far as they exist.
-fn levels<'a, 'b>(
-    setting: &ShellSetting,
-    root: &'b Object<'a>,
-) -> Result<Vec<Level<'a, 'b>>, BadFile> {
-    let mut levels = vec![Level {
-        object: root,
-        index: None,
-    }];
-    let mut object = root;
-    let inner = setting.keys.len() - 1;
-    for (depth, name) in setting.keys[..inner].iter().enumerate() {
-        let Some((index, value)) = member(object, name) else {
-            break;
-        };
-        let Value::Object(value) = value else {
-            return Err(BadFile::OtherShape {
-                path: setting.keys[..=depth].join("."),
-                expected: "an object",
-            });
-        };
-        object = value;
-        levels.push(Level {
-            object,
-            index: Some(index),
-        });
-    }
-    Ok(levels)
 }
 
 /// Inserts the setting at the end, creating enclosing objects as needed.
 fn insert(setting: &ShellSetting, text: &str, link: &str) -> Result<String, BadFile> {
     let root = root(setting.agent, setting.json, text)?;
-    let levels = levels(setting, &root)?;
+    let levels = levels(&setting.keys[..setting.keys.len() - 1], &root)?;
     let depth = levels.len();
     let Some(deepest) = levels.last() else {
         return Ok(text.to_owned());
@@ -181,16 +113,5 @@ fn fresh(setting: &ShellSetting, link: &str) -> String {
 }
 
 fn item(keys: &[&str], link: &str) -> String {
-    match keys {
-        [] => serde_json::Value::from(link).to_string(),
-        [name] => format!("\"{name}\": {}", serde_json::Value::from(link)),
-        [name, inner @ ..] => {
-            format!("\"{name}\": {{\n{}\n}}", indented(&item(inner, link)))
-        }
-    }
-}
-
-fn indented(lines: &str) -> String {
-    let lines: Vec<String> = lines.lines().map(|line| format!("  {line}")).collect();
-    lines.join("\n")
+    nested(keys, &serde_json::Value::from(link).to_string())
 }

@@ -2,9 +2,9 @@
 //! following symbolic links.
 
 use anyhow::{Context, bail};
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// Larger than any real settings file.
@@ -43,7 +43,8 @@ impl SettingsFile {
     }
 
     /// Replaces the contents, or removes the file. An error if it has changed since it was read.
-    pub(super) fn replace(&self, text: Option<&str>) -> anyhow::Result<()> {
+    /// `is_run`: the agent runs the file.
+    pub(super) fn replace(&self, text: Option<&str>, is_run: bool) -> anyhow::Result<()> {
         let path = self.path.display();
         let context = || format!("cannot write {path}");
         let dir = self.path.parent().with_context(context)?;
@@ -56,12 +57,17 @@ impl SettingsFile {
             .mode(0o700)
             .create(dir)
             .with_context(context)?;
-        // Mode 0600, unless the existing file has another mode.
+        // Mode 0600 or 0700, unless the existing file has another mode.
         let mut draft = tempfile::NamedTempFile::new_in(dir).with_context(context)?;
-        if self.text.is_some() {
-            let mode = fs::metadata(&self.path)
-                .with_context(context)?
-                .permissions();
+        let mode = match self.text {
+            Some(_) => Some(
+                fs::metadata(&self.path)
+                    .with_context(context)?
+                    .permissions(),
+            ),
+            None => is_run.then(|| Permissions::from_mode(0o700)),
+        };
+        if let Some(mode) = mode {
             draft
                 .as_file()
                 .set_permissions(mode)

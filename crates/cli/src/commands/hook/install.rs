@@ -10,7 +10,7 @@ use crate::usage::Usage;
 use agent_bash::core::visible;
 use agent_bash::hook::Agent;
 use agent_bash::hook::install::{
-    BadFile, Scope, file, with_hook, with_rewriting_hook, without_hook,
+    BadFile, Scope, applicable, file, with_hook, with_rewriting_hook, without_hook,
 };
 use anyhow::{Context, bail};
 use similar::TextDiff;
@@ -33,6 +33,14 @@ fn no_rewrite(agent: NamedAgent) -> Usage {
     ))
 }
 
+/// Why there is no file to change.
+fn no_file(agent: &Agent, scope: Scope) -> Usage {
+    Usage(match scope {
+        Scope::Project => format!("{} reads no settings of a project", agent.name),
+        _ => "no home directory is known, so there are no settings of yours; --project writes the project's".to_owned(),
+    })
+}
+
 /// Changes the agent's file. Exit code 1 if the user declined.
 pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::Result<u8> {
     let with = match args.take_over {
@@ -45,9 +53,8 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::
     } else {
         Scope::User
     };
-    let path = file(agent, scope, &start.host).context(
-        "no home directory is known, so there are no settings of yours; --project writes the project's",
-    )?;
+    let agent = applicable(agent, scope, &start.host);
+    let path = file(agent, scope, &start.host).ok_or_else(|| no_file(agent, scope))?;
     let settings = SettingsFile::read(&path)?;
     let before = settings.text();
     let bad = |error: BadFile| Usage(format!("{}: {error}", path.display()));
@@ -76,7 +83,7 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::
         output::say("agent-bash: nothing was written");
         return Ok(1);
     }
-    settings.replace(after.as_deref())?;
+    settings.replace(after.as_deref(), agent.runs_file())?;
     let mut said = format!("wrote {}\n", path.display());
     if after.is_none() {
         said = format!("removed {}\n", path.display());

@@ -73,7 +73,7 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &Start) -> anyhow:
         ))?;
         return Ok(0);
     }
-    settings.replace(after.as_deref())?;
+    settings.replace(after.as_deref(), false)?;
     let done = match after {
         Some(_) => "wrote",
         None => "removed",

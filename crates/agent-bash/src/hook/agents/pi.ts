@@ -1,0 +1,28 @@
+// Written by `agent-bash hook --install pi`, removed by `--uninstall`.
+// Asks agent-bash before pi runs a command; a command that it refuses, or cannot judge, does not run.
+import { spawnSync } from "node:child_process"
+
+const program = PROGRAM
+// Advice for the model, by call id; appended to the command's output.
+const advice = new Map()
+
+export default function (pi: any) {
+  pi.on("tool_call", async ({ toolName, toolCallId, input }: any, ctx: any) => {
+    if (input?.command === undefined) return
+    const call = { hook_event_name: "tool_call", cwd: ctx.cwd, tool_name: toolName, tool_input: input }
+    const asked = spawnSync(program, ["hook", "pi"], { input: JSON.stringify(call), encoding: "utf8", timeout: 30_000 })
+    if (asked.error || asked.status !== 0) {
+      const reason = asked.stderr?.trim() || `agent-bash did not answer, so this was not run: ${asked.error ?? asked.signal}`
+      return { block: true, reason }
+    }
+    if (asked.stdout === "") return
+    const answer = JSON.parse(asked.stdout)
+    if (answer.refused) return { block: true, reason: answer.refused }
+    if (answer.advice) advice.set(toolCallId, answer.advice)
+  })
+  pi.on("tool_result", async ({ toolCallId, content }: any) => {
+    const text = advice.get(toolCallId)
+    if (!advice.delete(toolCallId)) return
+    return { content: [...content, { type: "text", text: `[${text}]` }] }
+  })
+}

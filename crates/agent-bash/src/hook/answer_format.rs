@@ -1,0 +1,168 @@
+//! The formats in which agents take the answer of a hook.
+
+use super::fields::{self, EVENT_NAMES, Fields};
+use super::{BLOCKED_EXIT_CODE, HookAnswer};
+use serde_json::{Value, json};
+
+/// How an agent takes an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::hook) enum AnswerFormat {
+    /// `hookSpecificOutput`, as declared in the SDK of Claude Code; also taken by Codex, Kimi Code,
+    /// Qwen Code, Droid and VS Code.
+    ClaudeCode,
+    /// `permissionDecision` at the top level, for Copilot's own event `preToolUse`.
+    Copilot,
+    /// `decision`. Gemini CLI has no field that a model reads before a tool runs.
+    Gemini,
+    /// `decision` and `context`.
+    Crush,
+    /// `permission`, with a text each for the user and the model.
+    Cursor,
+    /// `overrideInput`: a command that prints the reason. Cline ignores an exit code, and
+    /// `cancel` ends the whole run, so that the model never reads the reason.
+    Cline,
+    /// Read by a plugin of ours.
+    Plugin,
+    /// Exit code 2, with the reason on stderr. The agent takes no other answer, or which one it
+    /// takes is not known.
+    ExitCode,
+}
+
+impl AnswerFormat {
+    /// The format that a call's fields imply.
+    pub(in crate::hook) fn of(call: &Fields) -> Self {
+        let has = |name: &str| call.0.contains_key(name);
+        let event = call.first(EVENT_NAMES);
+        let (name, event) = event.map_or(("", ""), |(name, it)| (name, it.as_str().unwrap_or("")));
+        match event {
+            _ if has("cursor_version") => Self::Cursor,
+            _ if has("clineVersion") || has("preToolUse") => Self::Cline,
+            "beforeShellExecution" => Self::Cursor,
+            "BeforeTool" => Self::Gemini,
+            "tool_call" if name == "hookName" => Self::Cline,
+            "tool.execute.before" | "tool_call" => Self::Plugin,
+            "" if has("toolName") => Self::Copilot,
+            "PreToolUse" | "PreSkillShellCommand" if name == "event" => Self::Crush,
+            "PreToolUse" | "PreSkillShellCommand" if name.starts_with("hook") => Self::ClaudeCode,
+            _ => Self::ExitCode,
+        }
+    }
+
+    /// Refuses a call, for this reason.
+    pub(in crate::hook) fn refuse(self, call: &Fields, reason: &str) -> HookAnswer {
+        HookAnswer::json(&match self {
+            Self::ClaudeCode => specific(
+                call,
+                json!({ "permissionDecision": "deny", "permissionDecisionReason": reason }),
+            ),
+            Self::Copilot => {
+                json!({ "permissionDecision": "deny", "permissionDecisionReason": reason })
+            }
+            Self::Gemini | Self::Crush => json!({ "decision": "deny", "reason": reason }),
+            Self::Cursor => {
+                json!({ "permission": "deny", "user_message": reason, "agent_message": reason })
+            }
+            Self::Cline => match printing(call, reason) {
+                Some(input) => json!({ "overrideInput": input }),
+                None => json!({ "cancel": true, "errorMessage": reason }),
+            },
+            Self::Plugin => json!({ "refused": reason }),
+            Self::ExitCode => {
+                return HookAnswer {
+                    stderr: format!("{reason}\n"),
+                    exit_code: BLOCKED_EXIT_CODE,
+                    ..HookAnswer::silent()
+                };
+            }
+        })
+    }
+
+    /// Blocks a call that could not be checked. By exit code where the agent shows the reason,
+    /// because that works for any event that it may have sent.
+    pub(in crate::hook) fn block(self, call: &Fields, reason: &str) -> HookAnswer {
+        match self {
+            Self::Copilot => self.refuse(call, reason),
+            Self::Cline => self.refuse(&Fields::default(), reason),
+            _ => Self::ExitCode.refuse(call, reason),
+        }
+    }
+
+    /// No opinion: the agent continues as if there were no hook.
+    pub(in crate::hook) fn silent(self) -> HookAnswer {
+        match self {
+            // Cursor expects JSON.
+            Self::Cursor => HookAnswer::json(&json!({})),
+            _ => HookAnswer::silent(),
+        }
+    }
+
+    /// Leaves the decision to the agent, and passes on advice for the model. `null` if the agent
+    /// has no field for that.
+    pub(in crate::hook) fn advise(self, call: &Fields, advice: &str) -> Value {
+        match self {
+            // Commands of a skill take no context: no model is waiting for them.
+            Self::ClaudeCode if event_of(call) == "PreSkillShellCommand" => Value::Null,
+            Self::ClaudeCode => specific(call, json!({ "additionalContext": advice })),
+            Self::Copilot => json!({ "additionalContext": advice }),
+            Self::Crush => json!({ "context": advice }),
+            Self::Cline => json!({ "contextModification": advice }),
+            Self::Plugin => json!({ "advice": advice }),
+            Self::Gemini | Self::Cursor | Self::ExitCode => Value::Null,
+        }
+    }
+
+    /// Allows a call with another input, and passes on advice. `None` if that was not tried with
+    /// an agent of this format.
+    pub(in crate::hook) fn rewrite(
+        self,
+        call: &Fields,
+        input: &Value,
+        advice: Option<&str>,
+    ) -> Option<Value> {
+        if self != Self::ClaudeCode {
+            return None;
+        }
+        // Codex 0.171.0 takes a new input only with `allow`: without it, the hook fails and the old
+        // command runs.
+        let mut answer = json!({ "permissionDecision": "allow", "updatedInput": input });
+        if let Some(advice) = advice {
+            answer["additionalContext"] = advice.into();
+        }
+        Some(specific(call, answer))
+    }
+}
+
+/// The tool's input with a script that prints a text and fails. `None` if the input has no script.
+fn printing(call: &Fields, text: &str) -> Option<Value> {
+    let (_, Value::Object(mut input)) = call.input()? else {
+        return None;
+    };
+    let line = shlex::try_join(["printf", "%s\\n", text]).ok()?;
+    let line = Value::from(format!("{line} >&2; exit 1"));
+    let names: Vec<String> = fields::scripts(&input)
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    for name in &names {
+        let script = match &input[name] {
+            Value::Array(_) => json!([line]),
+            _ => line.clone(),
+        };
+        input.insert(name.clone(), script);
+    }
+    (!names.is_empty()).then_some(Value::Object(input))
+}
+
+fn event_of(call: &Fields) -> &str {
+    let event = call
+        .first(EVENT_NAMES)
+        .and_then(|(_, event)| event.as_str());
+    event
+        .filter(|event| fields::plain(event) != "")
+        .unwrap_or("PreToolUse")
+}
+
+/// Claude Code ignores an answer that does not name the event.
+fn specific(call: &Fields, mut answer: Value) -> Value {
+    answer["hookEventName"] = event_of(call).into();
+    json!({ "hookSpecificOutput": answer })
+}

@@ -1,0 +1,213 @@
+//! The fields of a hook call, by the names that any agent gives them.
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Names of the event.
+pub(super) const EVENT_NAMES: &[&str] = &[
+    "hook_event_name",
+    "hookEventName",
+    "event",
+    "hookName",
+    "trigger",
+    "agent_action_name",
+];
+
+/// Names of the tool's name.
+pub(super) const TOOL_NAMES: &[&str] = &["tool_name", "toolName", "tool"];
+
+/// Names of the tool's input.
+pub(super) const INPUT_NAMES: &[&str] = &[
+    "tool_input",
+    "toolInput",
+    "toolArgs",
+    "tool_args",
+    "parameters",
+    "input",
+    "args",
+    "arguments",
+    "tool_info",
+];
+
+/// Objects in which some agents nest the tool's name and input.
+const NESTED_NAMES: &[&str] = &["tool_call", "toolCall", "preToolUse", "tool"];
+
+/// Names of the session's directory.
+pub(super) const SESSION_NAMES: &[&str] = &["cwd", "workingDirectory", "working_directory"];
+
+/// Names of the list whose first entry is the session's directory, if no other field names it.
+const WORKSPACE_NAMES: &[&str] = &["workspace_roots", "workspaceRoots"];
+
+/// Fields of a tool's input that hold a script, without capitals and punctuation.
+const SCRIPT_NAMES: &[&str] = &["command", "cmd", "commands", "commandline", "shellcommand"];
+
+/// Fields of a tool's input that name the script's directory.
+const DIRECTORY_NAMES: &[&str] = &["workdir", "cwd", "workingdirectory", "dirpath", "directory"];
+
+/// A call's top-level fields. A name that occurs twice is an error: the agent may have read the
+/// other value.
+#[derive(Debug, Default)]
+pub(super) struct Fields(pub(super) Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Unique;
+        impl<'de> Visitor<'de> for Unique {
+            type Value = Fields;
+
+            fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                to.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Fields, A::Error> {
+                let mut fields = Map::new();
+                while let Some((name, value)) = access.next_entry::<String, Value>()? {
+                    if fields.contains_key(&name) {
+                        return Err(A::Error::custom(format!("duplicate field `{name}`")));
+                    }
+                    fields.insert(name, value);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(Unique)
+    }
+}
+
+/// A field that is present and not null, with the name that it has.
+pub(super) type Named<'a> = (&'a str, &'a Value);
+
+impl Fields {
+    /// The first of these fields that is present.
+    pub(super) fn first(&self, names: &[&'static str]) -> Option<Named<'_>> {
+        first(&self.0, names)
+    }
+
+    /// The objects that hold the tool's name and input: this one, and those nested in it.
+    fn holders(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        let nested = NESTED_NAMES
+            .iter()
+            .filter_map(|name| self.0.get(*name)?.as_object());
+        std::iter::once(&self.0).chain(nested)
+    }
+
+    /// The tool's name.
+    pub(super) fn tool(&self) -> Option<Named<'_>> {
+        let mut holders = self.holders();
+        let top = holders.next().and_then(|top| first(top, TOOL_NAMES));
+        let top = top.filter(|(_, value)| !value.is_object());
+        top.or_else(|| {
+            holders.find_map(|nested| first(nested, TOOL_NAMES).or(first(nested, &["name"])))
+        })
+    }
+
+    /// The tool's input: an object if there is one, else any value. Some agents encode the object
+    /// as a string.
+    pub(super) fn input(&self) -> Option<(&str, Value)> {
+        let all = self.holders().flat_map(|holder| named(holder, INPUT_NAMES));
+        let all: Vec<(&str, Value)> = all.map(|(name, value)| (name, decoded(value))).collect();
+        let object = all.iter().position(|(_, value)| value.is_object());
+        all.into_iter().nth(object.unwrap_or(0))
+    }
+
+    /// The first entry of the list of the workspace's directories, if it is a path.
+    pub(super) fn workspace_root(&self) -> Option<&str> {
+        let (_, roots) = self.first(WORKSPACE_NAMES)?;
+        let root = roots.get(0)?;
+        let root = root.as_str().or_else(|| root.get("path")?.as_str())?;
+        Some(root.strip_prefix("file://").unwrap_or(root))
+    }
+}
+
+fn named<'a>(
+    object: &'a Map<String, Value>,
+    names: &[&'static str],
+) -> impl Iterator<Item = Named<'a>> {
+    let all = names.iter().filter_map(|name| object.get_key_value(*name));
+    all.filter(|(_, value)| !value.is_null())
+        .map(|(name, value)| (name.as_str(), value))
+}
+
+fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<Named<'a>> {
+    named(object, names).next()
+}
+
+fn decoded(value: &Value) -> Value {
+    let text = value.as_str().filter(|text| text.starts_with('{'));
+    let object = text.and_then(|text| serde_json::from_str::<Fields>(text).ok());
+    object.map_or_else(|| value.clone(), |object| Value::Object(object.0))
+}
+
+/// A name without capitals and punctuation: `run_in_terminal` and `runInTerminal` are equal.
+pub(super) fn plain(name: &str) -> String {
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
+}
+
+/// The fields of a tool's input that hold scripts.
+pub(super) fn scripts(input: &Map<String, Value>) -> impl Iterator<Item = Named<'_>> {
+    matching(input, SCRIPT_NAMES)
+}
+
+/// The field of a tool's input that names the script's directory.
+pub(super) fn directory(input: &Map<String, Value>) -> Option<Named<'_>> {
+    matching(input, DIRECTORY_NAMES).find(|(_, value)| !value.is_null())
+}
+
+fn matching<'a>(
+    input: &'a Map<String, Value>,
+    names: &'static [&'static str],
+) -> impl Iterator<Item = Named<'a>> {
+    let all = input.iter().map(|(name, value)| (name.as_str(), value));
+    all.filter(move |(name, _)| names.contains(&plain(name).as_str()))
+}
+
+/// The scripts in a field: a string, a list of scripts, or the words of one command. A list of
+/// scripts is also one script, as its entries may share a heredoc. `args` are the words after the
+/// command, if the input names them apart. `None` if it is none of these.
+pub(super) fn in_field(name: &str, value: &Value, args: Option<&Value>) -> Option<Vec<String>> {
+    match value {
+        Value::String(text) if text.starts_with('[') && is_list(text) => {
+            let list: Value = serde_json::from_str(text).ok()?;
+            in_field(name, &list, None)
+        }
+        Value::String(script) => Some(vec![match args.and_then(words) {
+            Some(words) if !words.is_empty() => format!("{script} {}", joined(words)),
+            _ => script.clone(),
+        }]),
+        Value::Array(items) => {
+            let program = items.first()?.as_str();
+            let is_argv = plain(name) != "commands" && program.is_some_and(|it| !it.contains(' '));
+            if let Some(words) = words(value).filter(|_| is_argv) {
+                return Some(vec![joined(words)]);
+            }
+            let scripts = items.iter().map(|item| in_field(name, item, None));
+            let mut scripts = scripts.collect::<Option<Vec<_>>>()?.concat();
+            if scripts.len() > 1 {
+                scripts.push(scripts.join("\n"));
+            }
+            Some(scripts)
+        }
+        Value::Object(input) => {
+            let (name, value) = scripts(input).next()?;
+            in_field(name, value.as_str().map(|_| value)?, input.get("args"))
+        }
+        _ => None,
+    }
+}
+
+/// True for a list of strings that the agent encoded as a string.
+fn is_list(text: &str) -> bool {
+    serde_json::from_str::<Vec<String>>(text).is_ok()
+}
+
+fn words(value: &Value) -> Option<Vec<&str>> {
+    value.as_array()?.iter().map(Value::as_str).collect()
+}
+
+fn joined(words: Vec<&str>) -> String {
+    // A word with a NUL cannot be quoted; the check of the script refuses it.
+    let plain = words.join(" ");
+    shlex::try_join(words).unwrap_or(plain)
+}

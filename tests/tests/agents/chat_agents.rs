@@ -1,0 +1,165 @@
+//! Copilot CLI, Kimi Code and Qwen Code: agents that can use any provider of chat completions.
+
+use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::wire::CHAT;
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+static COPILOT_PACKAGE: Package = Package {
+    version: "1.0.102",
+    spec: |cpu| format!("@github/copilot-linux-{cpu}@1.0.102"),
+    program: |cpu, _| format!("@github/copilot-linux-{cpu}/copilot"),
+    found: OnceLock::new(),
+};
+
+static KIMI_PACKAGE: Package = Package {
+    version: "2.1.0",
+    spec: |_| "@moonshot-ai/kimi-code@2.1.0".to_owned(),
+    program: |_, _| "@moonshot-ai/kimi-code/dist/main.mjs".to_owned(),
+    found: OnceLock::new(),
+};
+
+static QWEN_PACKAGE: Package = Package {
+    version: "0.24.4",
+    spec: |_| "@qwen-code/qwen-code@0.24.4".to_owned(),
+    program: |_, _| "@qwen-code/qwen-code/cli-entry.js".to_owned(),
+    found: OnceLock::new(),
+};
+
+/// Kimi Code and Qwen Code need a newer Node than many machines have.
+static NODE: Package = Package {
+    version: "22.23.3",
+    spec: |cpu| format!("node-linux-{cpu}@22.23.3"),
+    program: |cpu, _| format!("node-linux-{cpu}/bin/node"),
+    found: OnceLock::new(),
+};
+
+/// Copilot CLI, with the tool `bash`.
+pub(crate) const COPILOT: Agent = Agent {
+    name: "Copilot CLI",
+    package: &COPILOT_PACKAGE,
+    wire: &CHAT,
+    tool: "agent-bash-bash",
+    shell: ("bash", "command"),
+    hook: "copilot",
+    start: |place| {
+        let servers = place.mcp_servers(&json!({"type": "local", "tools": ["*"]}));
+        let servers = json!({"mcpServers": servers});
+        place.write(".copilot/mcp-config.json", &servers.to_string())?;
+        let mut command = place.command(place.program)?;
+        command
+            .args(["-p", "go on", "--trust-folder"])
+            .args(["--allow-all-tools", "--allow-all-paths"])
+            .env("COPILOT_OFFLINE", "true")
+            .env("COPILOT_AUTO_UPDATE", "false")
+            .env("COPILOT_MODEL", "stand-in")
+            .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", place.model));
+        Ok(command)
+    },
+    reads,
+    inside: |returned| {
+        let text = reads(returned);
+        let error = text.strip_prefix("MCP server 'agent-bash': ");
+        Ok(Shown {
+            text: error.unwrap_or(&text).to_owned(),
+            error: Some(error.is_some()),
+        })
+    },
+};
+
+/// Kimi Code, with the tool `Bash`.
+pub(crate) const KIMI: Agent = Agent {
+    name: "Kimi Code",
+    package: &KIMI_PACKAGE,
+    wire: &CHAT,
+    tool: "mcp__agent-bash__bash",
+    shell: ("Bash", "command"),
+    hook: "kimi",
+    start: |place| {
+        let settings = format!(
+            "default_model = \"m\"\n\n[providers.p]\ntype = \"openai\"\nbase_url = \"{}/v1\"\napi_key = \"none\"\n\n\
+             [models.m]\nprovider = \"p\"\nmodel = \"m\"\nmax_context_size = 200000\n",
+            place.model
+        );
+        place.write(".kimi-code/config.toml", &settings)?;
+        let servers = json!({"mcpServers": place.mcp_servers(&json!({}))});
+        place.write(".kimi-code/mcp.json", &servers.to_string())?;
+        by_node(place, &["-p", "go on"])
+    },
+    reads,
+    inside: |returned| {
+        let text = reads(returned);
+        let (head, text) = text.split_once('\n').with_context(|| text.clone())?;
+        anyhow::ensure!(head.starts_with("Wall time: "), "another frame: {head}");
+        let error = text.strip_prefix("<system>ERROR: Tool execution failed.</system>\n");
+        Ok(Shown {
+            text: error.unwrap_or(text).to_owned(),
+            error: Some(error.is_some()),
+        })
+    },
+};
+
+/// Qwen Code, with the tool `run_shell_command`.
+pub(crate) const QWEN: Agent = Agent {
+    name: "Qwen Code",
+    package: &QWEN_PACKAGE,
+    wire: &CHAT,
+    tool: "mcp__agent-bash__bash",
+    shell: ("run_shell_command", "command"),
+    hook: "qwen",
+    start: |place| {
+        let settings = json!({
+            "mcpServers": place.mcp_servers(&json!({"trust": true})),
+            "security": {"auth": {"selectedType": "openai"}},
+            "privacy": {"usageStatisticsEnabled": false},
+            "telemetry": {"enabled": false},
+            "general": {"enableAutoUpdate": false},
+        });
+        place.write(".qwen/settings.json", &settings.to_string())?;
+        let mut command = by_node(place, &["--yolo", "-p", "go on"])?;
+        command
+            .env("OPENAI_API_KEY", "none")
+            .env("OPENAI_BASE_URL", format!("{}/v1", place.model))
+            .env("OPENAI_MODEL", "stand-in");
+        Ok(command)
+    },
+    reads,
+    // An error contains the answer as JSON.
+    inside: |returned| {
+        let text = reads(returned);
+        let Some((_, answer)) = text.split_once(" with response: ") else {
+            return Ok(Shown {
+                text,
+                error: Some(false),
+            });
+        };
+        let answer: Value = serde_json::from_str(answer).with_context(|| answer.to_owned())?;
+        let error = &answer[0]["functionResponse"]["response"]["error"];
+        let text = error["content"][0]["text"].as_str().context("no text")?;
+        Ok(Shown {
+            text: text.to_owned(),
+            error: Some(error["isError"] == true),
+        })
+    },
+};
+
+fn by_node(place: &AgentHome<'_>, words: &[&str]) -> Result<Command> {
+    let node: &Path = NODE.program()?;
+    let mut command = place.command(node)?;
+    command.arg(place.program).args(words);
+    Ok(command)
+}
+
+/// A string or a list of texts.
+fn reads(returned: &Value) -> String {
+    match &returned["content"] {
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            texts.collect()
+        }
+        text => text.as_str().unwrap_or_default().to_owned(),
+    }
+}
