@@ -12,6 +12,7 @@
 
 mod agent;
 mod agents;
+mod answer;
 mod answer_format;
 mod call;
 mod fields;
@@ -21,6 +22,7 @@ mod verdict;
 
 pub use agent::Agent;
 pub use agents::{AGENTS, AUTO, CLAUDE_CODE, CODEX, by_name};
+pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
@@ -29,41 +31,11 @@ use fields::Fields;
 use serde_json::Value;
 use verdict::Decision;
 
-/// The exit code that blocks a call in every agent; the reason is on stderr.
-pub const BLOCKED_EXIT_CODE: u8 = 2;
-
-/// The output and exit code of the hook's process.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct HookAnswer {
-    /// The answer in the agent's format, or empty.
-    pub stdout: String,
-    /// The reason, if the exit code blocks the call.
-    pub stderr: String,
-    /// 0, or 2 if the answer is on stderr.
-    pub exit_code: u8,
-}
-
 impl HookAnswer {
-    fn silent() -> Self {
-        Self {
-            stdout: String::new(),
-            stderr: String::new(),
-            exit_code: 0,
-        }
-    }
-
     /// Blocks a call that could not be checked.
     pub fn blocked(agent: &Agent, why: &str) -> Self {
         let format = agent.format.unwrap_or(AnswerFormat::ExitCode);
         format.block(&Fields::default(), &unchecked(agent, why))
-    }
-
-    fn json(output: &Value) -> Self {
-        Self {
-            stdout: format!("{output}\n"),
-            ..Self::silent()
-        }
     }
 }
 

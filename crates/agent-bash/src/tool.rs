@@ -137,7 +137,7 @@ impl BashTool {
         }
     }
 
-    /// The same tool with another approver.
+    /// Returns the same tool with another approver.
     #[must_use]
     pub fn with_approver(&self, approver: Arc<dyn Approver>) -> Self {
         let wiring = ToolContext {

@@ -7,7 +7,7 @@ use super::install::json::JsonForm;
 /// An agent whose calls of a hook are answered.
 #[derive(Debug)]
 pub struct Agent {
-    /// Its name on the command line.
+    /// The agent's name on the command line.
     pub name: &'static str,
     /// The program and version that this was tested with, or what its row was written from.
     pub tried_with: &'static str,
@@ -15,7 +15,7 @@ pub struct Agent {
     pub(in crate::hook) format: Option<AnswerFormat>,
     /// True if a hook can replace its commands.
     pub(in crate::hook) rewrites: bool,
-    /// Where it looks for hooks.
+    /// The place of the file with hooks.
     pub(in crate::hook) settings: SettingsPath,
     /// How they are written there.
     pub(in crate::hook) form: Form,
@@ -47,7 +47,7 @@ impl Agent {
     }
 }
 
-/// Where an agent keeps its settings.
+/// The place of an agent's settings.
 #[derive(Debug)]
 pub(in crate::hook) struct SettingsPath {
     /// The environment variable that overrides the directory below the user's home.

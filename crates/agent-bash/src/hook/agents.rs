@@ -84,7 +84,7 @@ pub const AUTO: Agent = Agent {
     then: "",
 };
 
-/// All of them.
+/// All agents with a hook.
 pub const AGENTS: [&Agent; 15] = [
     &AUTO,
     &CLAUDE_CODE,

@@ -1,7 +1,7 @@
 //! The formats in which agents take the answer of a hook.
 
+use super::answer::{BLOCKED_EXIT_CODE, HookAnswer};
 use super::fields::{self, EVENT_NAMES, Fields};
-use super::{BLOCKED_EXIT_CODE, HookAnswer};
 use serde_json::{Value, json};
 
 /// How an agent takes an answer.

@@ -110,7 +110,7 @@ pub enum BadCall {
         tool: String,
         /// The field.
         field: String,
-        /// Its expected type.
+        /// The field's expected type.
         expected: &'static str,
         /// The type received.
         got: &'static str,

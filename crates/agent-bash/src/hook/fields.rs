@@ -165,7 +165,7 @@ fn matching<'a>(
 
 /// The scripts in a field: a string, a list of scripts, or the words of one command. A list of
 /// scripts is also one script, as its entries may share a heredoc. `args` are the words after the
-/// command, if the input names them apart. `None` if it is none of these.
+/// command, if the input names them apart. `None` for any other value.
 pub(super) fn in_field(name: &str, value: &Value, args: Option<&Value>) -> Option<Vec<String>> {
     match value {
         Value::String(text) if text.starts_with('[') && is_list(text) => {

@@ -51,7 +51,7 @@ const CAPTURED_CALLS: [(&str, &str); 19] = [
     ("claude-code", include_str!("captured/qwen-0.24.4.json")),
 ];
 
-/// Those with the four fields that most agents send.
+/// The captured inputs with the four fields that most agents send.
 const COMMON_CALLS: [(&str, &str); 4] = [
     CAPTURED_CALLS[0],
     CAPTURED_CALLS[1],

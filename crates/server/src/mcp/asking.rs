@@ -1,8 +1,9 @@
 //! Asks the client's user what a model may not decide by itself.
 //!
-//! Before revision 2026-07-28, the server sends `elicitation/create` and waits. Since then, a server
-//! sends no requests: it answers the tool call with the question (`input_required`), and the client
-//! repeats the call with its user's answer. Nothing has run by then, as the question comes first.
+//! Before revision 2026-07-28, the server sends `elicitation/create` and waits. Since then, a
+//! server sends no requests: it answers the tool call with the question (`input_required`), and the
+//! client repeats the call with its user's answer. Nothing has run by then, as the question comes
+//! first.
 
 use agent_bash::core::changes::Changes;
 use agent_bash::core::{async_trait, visible};

@@ -350,9 +350,9 @@ fn meta(which: Which, session: &Conversation) -> MetaObject {
     for_claude_code(longest(which, session))
 }
 
-/// Hints for Claude Code. Without the size, an answer longer than it expects is shown to the model
-/// as its first 2 KB and a file name. Without `alwaysLoad`, 2.1.332 offers the tool's name only, and
-/// adds the schema to each failed result.
+/// Returns the hints for Claude Code. Without the size, the model of Claude Code reads the first
+/// 2 KB of a longer answer and a file name. Without `alwaysLoad`, 2.1.332 offers the tool's name
+/// only, and adds the schema to each failed result.
 pub(super) fn for_claude_code(longest: usize) -> MetaObject {
     let fields = json!({
         "anthropic/maxResultSizeChars": longest,

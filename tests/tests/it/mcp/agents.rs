@@ -109,6 +109,8 @@ fn tool_list_is_short_and_announces_result_sizes() -> Result<()> {
         let tools = tools(&mut server)?;
         let bytes = serde_json::to_vec(&json!({"tools": tools}))?.len();
         assert!(bytes <= LONGEST_LIST, "{profile}: {bytes} bytes");
+        let loaded = |tool: &Value| tool["_meta"]["anthropic/alwaysLoad"] == true;
+        assert!(tools.iter().all(loaded), "{tools:?}");
         let limit = |tool: &Value| tool["_meta"]["anthropic/maxResultSizeChars"].as_u64();
         let limits: Option<Vec<u64>> = tools.iter().map(limit).collect();
         let limits = limits.context("every tool says how long its answers are")?;

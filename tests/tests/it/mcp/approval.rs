@@ -82,7 +82,7 @@ fn commit_is_answered_with_a_question_and_repeated_with_the_answer() -> Result<(
         assert!(text(&done).contains(expected), "{done}");
         assert!(!made.exists());
     }
-    // A client that cannot ask is told who decides.
+    // Without forms, the answer says how a user decides.
     let done = call(&mut server, &json!({}), "bash_changes", &commit, &json!({}))?;
     assert!(
         text(&done).contains("no approver is available here"),

@@ -59,9 +59,9 @@ pub(super) fn without(
 
 /// The hook found in a list.
 struct InstalledHook {
-    /// Its command.
+    /// The hook's command.
     line: String,
-    /// Its entry.
+    /// The range of the hook's entry.
     entry: Range<usize>,
     /// Ranges that may be removed with it, from the outermost enclosing object without other
     /// contents to the hook alone.

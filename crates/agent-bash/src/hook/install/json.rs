@@ -89,7 +89,7 @@ pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usiz
 /// An object on the path to a value.
 pub(super) struct Level<'a, 'b> {
     pub(super) object: &'b Object<'a>,
-    /// Its position in the object around it.
+    /// The position of `object` in the object around it.
     pub(super) index: Option<usize>,
 }
 
