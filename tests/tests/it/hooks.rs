@@ -167,7 +167,7 @@ fn hook_changes_the_link_target_and_uninstall_restores_it() -> anyhow::Result<()
     let shown = set_up(&world, &["--install", "claude-code"])?;
     assert_eq!(shown.code, 2, "{shown:?}");
     assert!(
-        shown.stdout.contains("\"matcher\": \"Bash|Monitor\""),
+        shown.stdout.contains("\"matcher\": \"Bash|Monitor|PowerShell\""),
         "{shown:?}"
     );
     assert!(shown.stderr.contains("--yes"), "{shown:?}");
@@ -180,7 +180,7 @@ fn hook_changes_the_link_target_and_uninstall_restores_it() -> anyhow::Result<()
     let settings: Value = serde_json::from_str(&fs::read_to_string(&file)?)?;
     assert_eq!(settings["model"], "x");
     let group = &settings["hooks"]["PreToolUse"][0];
-    assert_eq!(group["matcher"], "Bash|Monitor");
+    assert_eq!(group["matcher"], "Bash|Monitor|PowerShell");
     let command = group["hooks"][0]["command"].as_str().unwrap_or_default();
     // The program is not on PATH, so the full path is written; a hook that cannot be started
     // blocks.
