@@ -167,7 +167,9 @@ fn hook_changes_the_link_target_and_uninstall_restores_it() -> anyhow::Result<()
     let shown = set_up(&world, &["--install", "claude-code"])?;
     assert_eq!(shown.code, 2, "{shown:?}");
     assert!(
-        shown.stdout.contains("\"matcher\": \"Bash|Monitor|PowerShell\""),
+        shown
+            .stdout
+            .contains("\"matcher\": \"Bash|Monitor|PowerShell\""),
         "{shown:?}"
     );
     assert!(shown.stderr.contains("--yes"), "{shown:?}");

@@ -157,7 +157,7 @@ fn event_of(call: &Fields) -> &str {
         .first(EVENT_NAMES)
         .and_then(|(_, event)| event.as_str());
     event
-        .filter(|event| fields::plain(event) != "")
+        .filter(|event| !fields::plain(event).is_empty())
         .unwrap_or("PreToolUse")
 }
 
