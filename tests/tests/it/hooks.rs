@@ -268,8 +268,8 @@ fn created_files_are_private_and_removed_on_uninstall() -> anyhow::Result<()> {
         let path: &Path = &world.home().join(path);
         let made = set_up(&world, &["--install", agent, "--yes"])?;
         assert_eq!(made.code, 0, "{made:?}");
-        let mode = if agent == "cline" { 0o700 } else { 0o600 };
-        assert_eq!(fs::metadata(path)?.mode() & 0o777, mode, "{agent}");
+        let permissions = if agent == "cline" { 0o700 } else { 0o600 };
+        assert_eq!(fs::metadata(path)?.mode() & 0o777, permissions, "{agent}");
         let undone = set_up(&world, &["--uninstall", agent, "--yes"])?;
         assert_eq!(undone.code, 0, "{undone:?}");
         assert!(!path.exists(), "{agent}");

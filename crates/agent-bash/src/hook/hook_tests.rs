@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
+#[path = "hook_tests/shapes.rs"]
+mod shapes;
+
 /// The captured inputs, with the agent whose hook is configured.
 const CAPTURED_CALLS: [(&str, &str); 19] = [
     (
@@ -340,142 +343,6 @@ fn shell_call_that_cannot_be_judged_is_blocked_with_the_reason() {
             );
             assert!(reason.contains(why), "{shown}: {reason}");
         }
-    }
-}
-
-#[test]
-fn calls_that_name_less_are_judged_by_what_they_name() {
-    let home = |call: &Value| {
-        let host = HostContext {
-            cwd: "/home/u/work".into(),
-            ..host(&[])
-        };
-        let refused = |call: &Value| !is_silent(&answer_to_call(&CLAUDE_CODE, call, &host));
-        let harmless = call.to_string().replace("git push -f", "git status");
-        assert!(
-            !refused(&serde_json::from_str(&harmless).unwrap()),
-            "{harmless}"
-        );
-        refused(call)
-    };
-    let good = call(CAPTURED_CALLS[0].1, "git push -f");
-    for field in ["hook_event_name", "cwd", "tool_name", "session_id"] {
-        let mut call = good.clone();
-        call.as_object_mut().unwrap().remove(field);
-        assert!(home(&call), "{field}");
-        if field != "session_id" {
-            call[field] = Value::Null;
-            assert!(home(&call), "{field}");
-        }
-    }
-}
-
-#[test]
-fn any_tool_with_a_script_is_judged() {
-    let refused = |tool: &str, input: Value| {
-        let call =
-            json!({ "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input });
-        !is_silent(&answer_to_call(&CLAUDE_CODE, &call, &host(&[])))
-    };
-    for (tool, input) in [
-        ("Bash", json!({"command": "git push -f"})),
-        ("run_shell_command", json!({"command": "git push -f"})),
-        (
-            "run_in_terminal",
-            json!({"command": "git push -f", "isBackground": true}),
-        ),
-        ("PowerShell", json!({"command": "git push -f"})),
-        ("Execute", json!({"command": "git push -f"})),
-        ("exec_command", json!({"cmd": "git push -f"})),
-        ("shell", json!({"command": ["git", "push", "-f"]})),
-        ("shell", json!({"command": ["bash", "-lc", "git push -f"]})),
-        ("shell", json!({"command": ["cd src", "git push -f"]})),
-        (
-            "run_commands",
-            json!({"commands": ["ls \\", "git push -f"]}),
-        ),
-        (
-            "run_commands",
-            json!({"commands": [{"command": "git", "args": ["push", "-f"]}]}),
-        ),
-        (
-            "run_commands",
-            json!({"commands": "[\"ls\", \"git push -f\"]"}),
-        ),
-        (
-            "run_command",
-            json!({"CommandLine": "git push -f", "Cwd": "/w"}),
-        ),
-        ("a_new_tool", json!({"command_line": "git push -f"})),
-        (
-            "mcp__other__spawn",
-            json!({"command": "git", "args": ["push", "-f"]}),
-        ),
-    ] {
-        assert!(refused(tool, input.clone()), "{tool} {input}");
-        let harmless = input.to_string().replace("push", "log");
-        assert!(
-            !refused(tool, serde_json::from_str(&harmless).unwrap()),
-            "{tool} {harmless}"
-        );
-    }
-}
-
-#[test]
-fn tool_that_is_no_shell_passes_before_anything_is_demanded() {
-    for (agent, captured) in asked() {
-        let call: Value = serde_json::from_str(captured).unwrap();
-        if call.get("tool_name").is_none() {
-            continue;
-        }
-        for tool in [
-            "Read",
-            "editFiles",
-            "mcp__agent-bash__bash",
-            "mcp_agent-bash_bash",
-            "str_replace_based_edit_tool",
-            "apply_patch",
-        ] {
-            let mut call = call.clone();
-            call["tool_name"] = tool.into();
-            call["tool_input"] = json!({"files": ["a"], "content": "git push --force"});
-            if !matches!(tool, "Read" | "editFiles") {
-                call["tool_input"]["command"] = "git push --force".into();
-            }
-            let answer = answer_to_call(agent, &call, &host(&[]));
-            assert!(is_silent(&answer), "{} {tool} {answer:?}", agent.name);
-        }
-    }
-    for call in [
-        json!({"hookEventName": "PreToolUse", "tool_name": "editFiles", "tool_input": {"files": ["a"]}}),
-        json!({"hook_event_name": "PreToolUse", "tool_name": "Read"}),
-        json!({"tool_name": "Read", "cwd": 1, "tool_input": "x"}),
-        json!({"hook_event_name": "PostToolUse", "tool_name": "Write", "tool_input": {}}),
-        json!({"hook_event_name": "SessionStart", "source": "startup"}),
-        json!({"tool_name": "monitor", "tool_input": {"ws": {"url": "ws://localhost"}}}),
-        json!({"agent_action_name": "pre_write_code", "tool_info": {"file_path": "/a"}}),
-        json!({"toolName": "view", "toolArgs": "{\"path\": \"/a\"}"}),
-    ] {
-        for agent in [&CLAUDE_CODE, &AUTO] {
-            let answer = answer_to_call(agent, &call, &host(&[]));
-            assert!(is_silent(&answer), "{call} {answer:?}");
-        }
-    }
-    let mut watch = call(CAPTURED_CALLS[0].1, "git push --force");
-    watch["tool_name"] = "Monitor".into();
-    let refused = answer_to_call(&CLAUDE_CODE, &watch, &host(&[]));
-    assert!(matches!(effect(&watch, &refused), Effect::Blocked(_)));
-}
-
-#[test]
-fn arguments_encoded_as_a_string_are_read() {
-    let call = json!({"toolName": "bash", "toolArgs": "{\"command\": \"git push -f\"}"});
-    for agent in [agent("copilot"), &AUTO] {
-        let answer = answer_to_call(agent, &call, &host(&[]));
-        assert!(
-            matches!(effect(&call, &answer), Effect::Blocked(_)),
-            "{answer:?}"
-        );
     }
 }
 
