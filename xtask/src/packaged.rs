@@ -27,7 +27,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("", ".cargo_vcs_info.json"),
     ("", "build.rs"),
     ("src/", ".rs"),
-    // Included by sources: the style and script of a page, a plugin, a completion.
+    // Included by sources: tables, the style and script of a page, plugins, a hook, a completion.
+    ("src/", ".conf"),
+    ("src/", ".sh"),
+    ("src/", ".ts"),
     ("src/", ".css"),
     ("src/", ".js"),
     ("src/", ".bash"),

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-#[path = "hook_tests/shapes.rs"]
+#[path = "hook_tests/shape_tests.rs"]
 mod shapes;
 
 /// The captured inputs, with the agent whose hook is configured.
