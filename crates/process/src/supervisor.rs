@@ -56,6 +56,9 @@ const SAME_DIRECTORY_ARGUMENT: &str = "here";
 /// descriptors and ignored signals on to its shell.
 const IN_SESSION: &str = "in-session";
 
+/// The prefix of our own variables, which identify the owner of a supervisor.
+const OWN_VARIABLE_PREFIX: &[u8] = b"AGENT_BASH_";
+
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was
 /// running.
 const PROTOCOL_VERSION: u32 = 12;

@@ -35,9 +35,6 @@ const BROKEN_PIPE: u8 = 141;
 /// Runs the call, prints its result, and returns its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
-    if args.on.is_none() {
-        supervisor.start_ahead(&start.host.env);
-    }
     let code = run_below(args, start, &supervisor);
     // A supervisor that was started ahead may be left, however the call ended.
     supervisor.all_reaped(runtime::REAP_TIMEOUT);
@@ -49,6 +46,10 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
     no_trial_on_a_terminal(args, &input)?;
     let settings = settings(args, start)?;
     let ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
+    if ahead {
+        // Before there are threads and handlers of signals.
+        supervisor.start_ahead(&start.host.env);
+    }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let (result, code) = if args.pty || args.on.is_some() || io::stderr().is_terminal() {
         // Drawing may block, because terminal output may be stopped; timers and signals then need

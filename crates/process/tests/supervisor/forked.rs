@@ -34,16 +34,19 @@ pub(super) fn host(token: &Token, second: Option<&str>) {
     runtime.block_on(async {
         let mut supervised = supervisor.launch(&environment(), &clock).await.unwrap();
         let of = |name: &str| format!("/proc/{}/{name}", supervised.pid());
-        // Only root can read that of a fork, which holds what the host holds.
-        let environ = fs::read_to_string(of("environ"));
-        let is_of_host = environ.map_or(true, |it| it.contains("OF_THE_HOST=1\0"));
+        // Only root can read that of a fork.
+        let environ = fs::read_to_string(of("environ")).unwrap_or_default();
+        let command_line = fs::read_to_string(of("cmdline")).unwrap();
+        // The space of the host's arguments is left.
+        let is_fork = command_line.ends_with("\0\0");
         let files = fs::read_dir(of("fd")).unwrap().flatten();
         let files = files.filter_map(|entry| fs::read_link(entry.path()).ok());
         let told = [
-            fs::read_to_string(of("cmdline")).unwrap(),
+            command_line,
             fs::read_to_string(of("comm")).unwrap(),
             fs::read_link(of("cwd")).unwrap().display().to_string(),
-            is_of_host.to_string(),
+            is_fork.to_string(),
+            environ.contains("OF_THE_HOST").to_string(),
             format!(
                 "{:?}",
                 files.filter(|file| file.ends_with("status")).count()
@@ -78,8 +81,8 @@ fn run_host(second: &str) -> String {
 pub(super) async fn a_host_with_one_thread_forks_its_supervisor(_: Supervisor) {
     let said = run_host("alone");
     let mut lines = said.lines();
-    // Neither the host's arguments nor its files are left; its environment is the host's.
-    let first = "agent-bash-supervisor|agent-bash-sup|/|true|0";
+    // Nothing of the host's arguments, environment and files is left.
+    let first = "agent-bash-supervisor|agent-bash-sup|/|true|false|0";
     assert_eq!(lines.next(), Some(first), "{said}");
     assert!(said.contains("GIVEN=\"1\""), "{said}");
     assert!(!said.contains("OF_THE_HOST"), "{said}");
@@ -87,7 +90,7 @@ pub(super) async fn a_host_with_one_thread_forks_its_supervisor(_: Supervisor) {
 
 pub(super) async fn a_host_with_threads_executes_its_supervisor(_: Supervisor) {
     let said = run_host(WITH_A_THREAD);
-    let first = "agent-bash-supervisor|agent-bash-sup|/|false|0";
+    let first = "agent-bash-supervisor|agent-bash-sup|/|false|false|0";
     assert_eq!(said.lines().next(), Some(first), "{said}");
     assert!(said.contains("GIVEN=\"1\""), "{said}");
 }

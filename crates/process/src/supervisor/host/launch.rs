@@ -9,7 +9,9 @@ use crate::refused::explained;
 #[cfg(target_os = "linux")]
 use crate::supervisor::server::fork;
 use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
-use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT, Token};
+use crate::supervisor::{
+    IN_SESSION, OWN_VARIABLE_PREFIX, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT, Token,
+};
 use crate::unresolvable_cwd::is_cut_off;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
@@ -61,9 +63,6 @@ struct StartedProcess {
     socket: UnixStream,
     process: SupervisorProcess,
 }
-
-/// The prefix of our own variables.
-const OWN_VARIABLE_PREFIX: &[u8] = b"AGENT_BASH_";
 
 /// Compares how they are started.
 impl PartialEq for Supervisor {
@@ -236,7 +235,7 @@ impl Supervisor {
     /// one or a clone) uses, whatever environment that asks for: its shells get it. Useful for
     /// programs that make a single call, which can be parsed, judged and prepared meanwhile.
     ///
-    /// `env` is the environment of this process. As long as this program has one thread and no
+    /// As long as this program has one thread and no
     /// signal handlers, the supervisor is a fork of it, which starts in a fraction of the time; see
     /// `docs/design/0014-forked-supervisor.md`. Otherwise the program is executed again, with only
     /// our own variables of `env`, which identify the owner.
@@ -244,19 +243,18 @@ impl Supervisor {
         let How::Program(program) = &self.how else {
             return;
         };
-        let forked = self.fork(program).map(|process| (process, env.clone()));
-        let started = forked.or_else(|error| {
+        let own = env.iter();
+        let own = own.filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
+        let env: BTreeMap<_, _> = own
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let started = self.fork(program).or_else(|error| {
             tracing::debug!(%error, "a supervisor is executed, not forked");
-            let own = env
-                .iter()
-                .filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
-            let env = own
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect();
-            self.spawn(program, &env).map(|process| (process, env))
+            self.spawn(program, &env)
         });
         match started {
-            Ok((process, env)) => {
+            Ok(process) => {
+                tracing::debug!("a supervisor was started");
                 let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
                 *ahead = Some(Ahead { process, env });
             }

@@ -2,14 +2,18 @@
 //! another program.
 
 use super::entry::{exit, signals_of_this_process, supervise};
-use crate::supervisor::PROCESS_NAME;
+use super::this_program::this_program;
+use crate::supervisor::{IN_SESSION, OWN_VARIABLE_PREFIX, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
 use agent_bash_os::read_proc;
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
 
 /// Signals for which Rust's runtime has handlers, which report a stack overflow.
 const HANDLED_BY_RUST: [i32; 2] = [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS];
@@ -31,38 +35,74 @@ pub(in crate::supervisor) fn fork(
     if let Some(child) = agent_bash_notify::fork(socket.as_raw_fd())? {
         return Pid::from_raw(child).ok_or(io::ErrorKind::InvalidData.into());
     }
+    if hide_host().is_none() {
+        exit(Err(execute(socket, here, in_session)));
+    }
     // A panic must not unwind into the host's code.
-    let served = catch_unwind(AssertUnwindSafe(|| {
-        hide_host();
-        supervise(socket, here, in_session)
-    }));
+    let served = catch_unwind(AssertUnwindSafe(|| supervise(socket, here, in_session)));
     exit(served.unwrap_or(Err(io::ErrorKind::Other.into())))
 }
 
-/// Replaces the arguments of the host, which `ps` shows and `pkill -f` matches, and hides the
-/// memory with the host's secrets. If the arguments cannot be replaced, they stay.
-fn hide_host() {
-    // Only the owner of its own memory may write there.
-    let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
-    let _ = replace_arguments();
-    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+/// Executes this program as the supervisor, where a fork cannot be used.
+fn execute(socket: OwnedFd, here: bool, in_session: bool) -> io::Error {
+    let here = here.then_some(SAME_DIRECTORY_ARGUMENT);
+    let in_session = in_session.then_some(IN_SESSION);
+    let own = std::env::vars_os();
+    let own = own.filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this process becomes the supervisor; it starts none"
+    )]
+    let mut command = Command::new(this_program());
+    command
+        .arg0(PROCESS_NAME)
+        .args(here.into_iter().chain(in_session))
+        .env_clear()
+        .envs(own)
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .exec()
 }
 
-fn replace_arguments() -> Option<()> {
-    /// The position of `arg_start`, which `arg_end` follows, behind the name in parentheses
-    /// (`proc_pid_stat(5)`, fields 48 and 49).
+/// Replaces the arguments of the host, which `ps` shows and `pkill -f` matches, removes its
+/// environment except our own variables, and hides its memory. `None` if the system lacks a means.
+fn hide_host() -> Option<()> {
+    // Only the owner of its own memory may write there.
+    let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
+    let replaced = replace_arguments_and_environment();
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    replaced
+}
+
+fn replace_arguments_and_environment() -> Option<()> {
+    /// The position of `arg_start` behind the name in parentheses; `arg_end`, `env_start` and
+    /// `env_end` follow (`proc_pid_stat(5)`, fields 48 to 51).
     const ARG_START_FIELD: usize = 45;
     let shown = read_proc("/proc/self/stat").ok()?;
     let shown = String::from_utf8_lossy(&shown);
     let (_, fields) = shown.rsplit_once(") ")?;
-    let mut fields = fields.split(' ').skip(ARG_START_FIELD);
-    let start: u64 = fields.next()?.parse().ok()?;
-    let end: u64 = fields.next()?.parse().ok()?;
-    let mut arguments = vec![0; usize::try_from(end.checked_sub(start)?).ok()?];
+    let mut fields = fields.split_ascii_whitespace().skip(ARG_START_FIELD);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    let (arguments_at, arguments_end) = (next()?, next()?);
+    let (environment_at, environment_end) = (next()?, next()?);
+    let length = |from: u64, to: u64| usize::try_from(to.checked_sub(from)?).ok();
+    let mut arguments = vec![0; length(arguments_at, arguments_end)?];
     let name = PROCESS_NAME.as_bytes();
     // The last byte must stay zero.
-    let length = name.len().min(arguments.len().checked_sub(1)?);
-    arguments[..length].copy_from_slice(&name[..length]);
+    let shown = name.len().min(arguments.len().checked_sub(1)?);
+    arguments[..shown].copy_from_slice(&name[..shown]);
+    let mut environment = read_proc("/proc/self/environ").ok()?;
+    if environment.len() != length(environment_at, environment_end)? {
+        return None;
+    }
+    // An empty entry is no variable.
+    for variable in environment.split_mut(|byte| *byte == 0) {
+        if !variable.starts_with(OWN_VARIABLE_PREFIX) {
+            variable.fill(0);
+        }
+    }
     let memory = OpenOptions::new().write(true).open("/proc/self/mem").ok()?;
-    memory.write_all_at(&arguments, start).ok()
+    memory.write_all_at(&arguments, arguments_at).ok()?;
+    memory.write_all_at(&environment, environment_at).ok()
 }
