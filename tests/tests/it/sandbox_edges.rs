@@ -229,7 +229,7 @@ fn settings_below_the_root_count_as_they_were_whatever_a_call_does_to_them() -> 
 #[test]
 fn what_git_would_run_is_named_wherever_a_call_puts_it() -> Result<()> {
     for (before, script, want) in [
-        ("", "rm -f .git/HEAD", ".git/HEAD"),
+        ("", "mv .git/HEAD .git/HEAD.old", ".git/HEAD"),
         ("", "echo nonsense > .git/HEAD", ".git/HEAD"),
         (
             "",

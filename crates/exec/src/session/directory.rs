@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// Prefix of the directories' names.
@@ -60,35 +60,19 @@ impl Directory {
         self.path.join(STDOUT_FIFO)
     }
 
-    /// The FIFO for its stderr; with merged streams, the FIFO for stdout under another name.
+    /// The FIFO for its stderr; with merged streams, a link to the FIFO for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }
 
-    /// Makes stderr and stdout one FIFO, unless they are already. A tracer resolves a hard link
-    /// faster than a symbolic one.
+    /// Makes stderr a link to stdout, unless it is already.
     pub(super) fn join_outputs(&self) -> io::Result<()> {
-        if self.are_outputs_joined() {
+        let path = self.stderr();
+        if fs::read_link(&path).is_ok_and(|target| target == Path::new(STDOUT_FIFO)) {
             return Ok(());
         }
-        let (stdout, stderr) = (self.stdout(), self.stderr());
-        remove(&stderr)?;
-        // Some file systems have no hard links.
-        fs::hard_link(stdout, &stderr).or_else(|_| symlink(STDOUT_FIFO, stderr))
-    }
-
-    /// Gives stderr a FIFO of its own, unless it has one.
-    pub(super) fn part_outputs(&self) -> io::Result<()> {
-        if self.are_outputs_joined() {
-            remove(&self.stderr())?;
-        }
-        Ok(())
-    }
-
-    fn are_outputs_joined(&self) -> bool {
-        let identity = |path: &Path| path.metadata().map(|it| (it.dev(), it.ino())).ok();
-        let stdout = identity(&self.stdout());
-        stdout.is_some() && stdout == identity(&self.stderr())
+        remove(&path)?;
+        symlink(STDOUT_FIFO, path)
     }
 }
 
@@ -204,31 +188,5 @@ mod tests {
             });
         }
         assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn outputs_are_joined_and_parted_whatever_a_script_has_left() {
-        let parent = tempfile::tempdir().unwrap();
-        let directory = Directory::make(parent.path(), None).unwrap();
-        make_fifo(&directory.stdout()).unwrap();
-        let inode = |path: PathBuf| path.metadata().ok().map(|it| it.ino());
-        // A file of a script, then a FIFO of its own, then one that is joined already.
-        fs::write(directory.stderr(), "").unwrap();
-        for _ in 0..2 {
-            directory.join_outputs().unwrap();
-            directory.join_outputs().unwrap();
-            assert_eq!(inode(directory.stdout()), inode(directory.stderr()));
-            directory.part_outputs().unwrap();
-            assert_eq!(inode(directory.stderr()), None);
-            make_fifo(&directory.stderr()).unwrap();
-            directory.part_outputs().unwrap();
-            assert!(inode(directory.stderr()).is_some());
-        }
-        // A script has replaced the FIFO for stdout.
-        directory.join_outputs().unwrap();
-        remove(&directory.stdout()).unwrap();
-        make_fifo(&directory.stdout()).unwrap();
-        directory.join_outputs().unwrap();
-        assert_eq!(inode(directory.stdout()), inode(directory.stderr()));
     }
 }

@@ -150,7 +150,6 @@ impl LiveShell {
                 Ok(vec![(StreamId::Merged, stdout)])
             }
             Streams::Split => {
-                self.directory.part_outputs()?;
                 let stderr = Self::fifo(self.directory.stderr())?;
                 Ok(vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)])
             }

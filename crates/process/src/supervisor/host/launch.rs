@@ -296,7 +296,10 @@ impl Supervisor {
 
     #[cfg(target_os = "linux")]
     fn fork(&self, program: &Program) -> io::Result<StartedProcess> {
-        if !program.is_this_one {
+        // A shell that cannot enter its directory by path enters that of its supervisor, which a
+        // process without readable memory does not show.
+        let is_entered = program.keep_cwd && !program.in_session;
+        if !program.is_this_one || is_entered {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (socket, theirs) = UnixStream::pair()?;
