@@ -54,8 +54,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "control: of a long output of a server that does not know the agent some is lost",
-        // The server still recognises Copilot CLI behind the disguise of this check.
-        of: |agent| !agent.hook.starts_with("copilot"),
+        of: |_| true,
         run: |agent| {
             let returned = returned(agent, "seq 50000", Way::Stranger)?;
             let reads = (agent.reads)(&returned);

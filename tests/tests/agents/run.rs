@@ -13,8 +13,8 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Presents the product to the agent as an unknown server, and the agent to the product as an
-/// unknown client.
-const STRANGER: &str = r#"sed -u 's/"clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
+/// unknown client. In newer revisions of MCP, the field has a prefix.
+const STRANGER: &str = r#"sed -u 's/clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
 
 /// A world in which `agent-bash` can be called.
 pub(crate) fn world() -> Result<World> {
