@@ -81,7 +81,5 @@ pub(crate) async fn run(
     outcome.sandbox = sandbox.as_mut().map(SandboxWatch::observe);
     outcome.traced = traced;
     outcome.notices.extend(notice_of_fallback(&supervised));
-    // The supervisor ends while the rest of the call is done.
-    drop(supervised);
     Ok(outcome)
 }

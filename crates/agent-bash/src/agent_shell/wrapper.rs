@@ -28,13 +28,15 @@ pub struct ModelCommand<'s> {
 /// Records show the text, and safety rules judge it. What runs is the whole script: a snapshot that
 /// the wrapper loads can redefine the commands of the text (docs/design/shell.md).
 pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
-    let mut possible = WRAPPERS.iter().filter(|it| script.contains(it.contained));
-    let first = possible.next()?;
+    // Most scripts need not be parsed.
+    if !WRAPPERS.iter().any(|it| script.contains(it.contained)) {
+        return None;
+    }
     let parsed = Parsed::read(script);
     if !parsed.is_whole() {
         return None;
     }
-    std::iter::once(first).chain(possible).find_map(|wrapper| {
+    WRAPPERS.iter().find_map(|wrapper| {
         let command = wrapper.command(&parsed)?;
         let agent = wrapper.agent;
         Some(ModelCommand { agent, command })
@@ -44,7 +46,7 @@ pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
 /// The wrapper of an agent, with the version that it was recorded with.
 struct Wrapper {
     agent: &'static str,
-    /// A part of each script in it. Other scripts need not be parsed.
+    /// A text that each script in the wrapper contains.
     contained: &'static str,
     /// How its parts follow each other.
     link: Link,
