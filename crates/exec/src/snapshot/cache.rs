@@ -91,9 +91,9 @@ impl Snapshots {
         }
     }
 
-    /// The snapshot for a call. Captured now if there is none yet for its shell, environment,
-    /// configuration and project; the call waits for at most the time limit. Cancel safe: the
-    /// capture goes on.
+    /// Returns the snapshot for a call, and captures it if the cache has none for the call's shell,
+    /// environment, configuration and project. The call waits for at most the time limit. Cancel
+    /// safe: the capture goes on.
     pub(crate) async fn for_call(
         &self,
         spec: &RunSpec,
@@ -121,7 +121,7 @@ impl Snapshots {
             return SnapshotForCall::default();
         };
         if entry.captured.get().is_none() {
-            return entry.late(options);
+            return entry.without_snapshot(options);
         }
         SnapshotForCall {
             entry: Some(Arc::clone(&entry)),
@@ -225,8 +225,8 @@ impl CacheEntry {
         }
     }
 
-    /// For the call that does not wait longer.
-    fn late(&self, options: &SnapshotOptions) -> SnapshotForCall {
+    /// Returns what a call gets that does not wait longer for the snapshot.
+    fn without_snapshot(&self, options: &SnapshotOptions) -> SnapshotForCall {
         let is_known = self.is_late_reported.swap(true, Ordering::AcqRel);
         let slow = Skipped::Slow {
             rc: options.rc.clone(),

@@ -113,7 +113,7 @@ fn cases() -> Vec<Case> {
     let start = |inherits_stdin| json!({"Start": shell(inherits_stdin)});
     let failed = || json!("StartFailed");
     let not_detached = || json!("DetachFailed");
-    let nobody = || json!({"Survivors": {"survivors": []}});
+    let no_survivors = || json!({"Survivors": {"survivors": []}});
     let incomplete = "without its descriptors";
     let unwatched = json!({"Recorded": {"traced": {"lacking": "this shell is not traced"}}});
     vec![
@@ -134,7 +134,7 @@ fn cases() -> Vec<Case> {
         // Without pipes there is nothing to relay.
         (no_pipes, 0, json!("Adopted"), NONE),
         // Unexpected descriptors.
-        (json!("Survivors"), 3, nobody(), NONE),
+        (json!("Survivors"), 3, no_survivors(), NONE),
         // Nothing is watched, so it has ended.
         (
             json!("WatchSurvivors"),
@@ -149,14 +149,14 @@ fn cases() -> Vec<Case> {
             Value::Null,
             NONE,
         ),
-        (json!("Survivors"), 0, nobody(), NONE),
+        (json!("Survivors"), 0, no_survivors(), NONE),
         (
             json!({"EndSurvivors": {"grace_ms": 0}}),
             1,
             Value::Null,
             NONE,
         ),
-        (json!("Survivors"), 0, nobody(), NONE),
+        (json!("Survivors"), 0, no_survivors(), NONE),
         // There is no shell that is watched.
         (
             json!({"Record": {"set": nowhere, "tell": false}}),
@@ -178,7 +178,7 @@ fn cases() -> Vec<Case> {
             Value::Null,
             NONE,
         ),
-        (json!("Survivors"), 0, nobody(), NONE),
+        (json!("Survivors"), 0, no_survivors(), NONE),
         (
             json!({"HoldBack": {"overlay": {"root": "/", "upper": "/", "work": "/"}}}),
             0,
