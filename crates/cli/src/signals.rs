@@ -3,6 +3,7 @@
 //! left).
 
 use agent_bash::core::Cancel;
+use agent_bash::process::ignored_signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -13,9 +14,6 @@ const CANCELLING_SIGNALS: [(SignalKind, u8); 3] = [
     (SignalKind::interrupt(), 2),
     (SignalKind::terminate(), 15),
 ];
-
-/// SIGHUP in a signal mask.
-const HANGUP_BIT: u64 = 1;
 
 /// The signals received so far.
 #[derive(Debug, Clone)]
@@ -37,9 +35,10 @@ impl CalledOff {
             cancel: Cancel::new(),
             first: Arc::default(),
         };
-        let stays_ignored = ignored_signals() & HANGUP_BIT;
+        let hangup = SignalKind::hangup();
+        let is_hangup_ignored = ignored_signals().contains(&hangup.as_raw_value());
         for (kind, number) in CANCELLING_SIGNALS {
-            if stays_ignored & (1 << (number - 1)) == 0 {
+            if !(is_hangup_ignored && kind == hangup) {
                 tokio::spawn(called_off.clone().wait(signal(kind)?, number));
             }
         }
@@ -77,37 +76,6 @@ impl CalledOff {
                 std::process::exit(130);
             }
             self.cancel.cancel();
-        }
-    }
-}
-
-/// The signals that this process ignores, bit n - 1 for signal n; 0 if the system does not say.
-pub(crate) fn ignored_signals() -> u64 {
-    std::fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| mask_in(&status))
-        .unwrap_or(0)
-}
-
-fn mask_in(status: &str) -> Option<u64> {
-    let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("SigIgn:"))?;
-    u64::from_str_radix(line.trim(), 16).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ignored_signals_are_read_from_proc() {
-        assert_eq!(
-            mask_in("Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n"),
-            Some(0x1003)
-        );
-        for bad in ["", "SigIgn:", "SigIgn:\tzz"] {
-            assert_eq!(mask_in(bad), None);
         }
     }
 }

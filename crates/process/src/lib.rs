@@ -54,7 +54,7 @@ pub use quote::quoted;
 pub use report_socket::{ReceivedReport, peek_report, receive_report};
 pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;
-pub use signal::{hide_memory, signal_name};
+pub use signal::{hide_memory, ignored_signals, signal_name};
 pub use temporary::{NoTemporaryDirectory, make_temporary};
 pub use terminal_size::terminal_columns;
 pub use transport::{Carrier, Transport};

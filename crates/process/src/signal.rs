@@ -1,5 +1,6 @@
-//! Signal names, and protecting a process's memory.
+//! Signal names, how this process treats signals, and protecting a process's memory.
 
+use agent_bash_os::read_proc;
 use nix::sys::signal::Signal;
 
 /// The first real-time signal for programs on Linux: glibc reserves 32 and 33.
@@ -15,6 +16,30 @@ pub fn signal_name(number: i32) -> String {
         }
         Err(_) => format!("SIG{number}"),
     }
+}
+
+/// The signals that this process ignores. Empty if the system does not say.
+pub fn ignored_signals() -> Vec<i32> {
+    of_this_process("SigIgn:").unwrap_or_default()
+}
+
+/// The signals that this process handles; `None` if the system does not say.
+#[cfg(target_os = "linux")]
+pub(crate) fn handled_signals() -> Option<Vec<i32>> {
+    of_this_process("SigCgt:")
+}
+
+fn of_this_process(mask: &str) -> Option<Vec<i32>> {
+    let status = read_proc("/proc/self/status").ok()?;
+    signals_in(&String::from_utf8_lossy(&status), mask)
+}
+
+/// The signals in a mask of a `/proc/PID/status`.
+fn signals_in(status: &str, mask: &str) -> Option<Vec<i32>> {
+    let mask = status.lines().find_map(|line| line.strip_prefix(mask))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    let signals = (1..=64).filter(|signal| mask & (1 << (signal - 1)) != 0);
+    Some(signals.collect())
 }
 
 /// Prevents other processes of the same user from reading this one's environment and memory through
@@ -35,6 +60,16 @@ pub fn hide_memory() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ignored_signals_are_read_from_proc() {
+        let status = "Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n";
+        assert_eq!(signals_in(status, "SigIgn:"), Some(vec![1, 2, 13]));
+        assert_eq!(signals_in(status, "SigCgt:"), Some((1..=8).collect()));
+        for bad in ["", "SigIgn:", "SigIgn:\tzz"] {
+            assert_eq!(signals_in(bad, "SigIgn:"), None);
+        }
+    }
 
     #[test]
     fn every_number_has_a_name() {

@@ -44,7 +44,7 @@ pub use entry::{Token, init};
 pub(super) use fallback::start as start_fallback;
 #[cfg(target_os = "linux")]
 pub(super) use fork::fork;
-pub(super) use this_program::this_program;
+pub(super) use this_program::{SupervisorProgram, this_program};
 pub(super) use trace::is_possible as is_tracing_possible;
 pub(crate) use tree::command_line;
 pub use tree::shown_command_line;

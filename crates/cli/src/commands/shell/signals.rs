@@ -2,7 +2,7 @@
 //! reaches it, too; a signal to this process alone is forwarded.
 
 use agent_bash::core::Cancel;
-use agent_bash::process::ProcessHandle;
+use agent_bash::process::{ProcessHandle, ignored_signals};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -53,11 +53,11 @@ impl Signals {
     /// The system cannot install a handler.
     pub(super) fn forward(&self) -> std::io::Result<Cancel> {
         let cancel = Cancel::new();
-        let ignored = crate::signals::ignored_signals();
+        let ignored = ignored_signals();
         let mut handled = Vec::new();
         for kind in FORWARDED_SIGNALS {
             let number = kind.as_raw_value();
-            if ignored & (1 << (number - 1)) == 0 {
+            if !ignored.contains(&number) {
                 handled.push((number, signal(kind)?));
             }
         }

@@ -8,10 +8,10 @@ use super::start_error::StartError;
 use crate::refused::explained;
 #[cfg(target_os = "linux")]
 use crate::supervisor::server::fork;
-use crate::supervisor::server::{is_tracing_possible, start_fallback, this_program};
-use crate::supervisor::{
-    IN_SESSION, OWN_VARIABLE_PREFIX, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT, Token,
+use crate::supervisor::server::{
+    SupervisorProgram, is_tracing_possible, start_fallback, this_program,
 };
+use crate::supervisor::{OWN_VARIABLE_PREFIX, Token};
 use crate::unresolvable_cwd::is_cut_off;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
@@ -21,12 +21,9 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
@@ -81,29 +78,17 @@ impl Hash for Supervisor {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum How {
-    Program(Program),
+    Program(SupervisorProgram),
     /// A thread instead of a process, for this reason.
     Fallback(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Program {
-    path: PathBuf,
-    /// The path leads to the running program.
-    is_this_one: bool,
-    /// Stay in this program's working directory instead of `/`, because the shells could not enter
-    /// it by path.
-    keep_cwd: bool,
-    /// Stay in this program's process session.
-    in_session: bool,
 }
 
 impl Supervisor {
     /// Starts supervisors by re-executing this program, which the token proves to be safe.
     pub fn this_program(_: &Token) -> Self {
-        Self::by(How::Program(Program {
+        Self::by(How::Program(SupervisorProgram {
             is_this_one: true,
-            ..Program::at(this_program())
+            ..program_at(this_program())
         }))
     }
 
@@ -113,7 +98,7 @@ impl Supervisor {
     /// Looks whether the path of the directory in which this program stands leads there. Below a
     /// parent that may not be searched it does not, and shells get there only by inheriting it.
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self::by(How::Program(Program::at(program.into())))
+        Self::by(How::Program(program_at(program.into())))
     }
 
     /// Returns a way to start supervisors that stay in this program's process session and working
@@ -235,10 +220,10 @@ impl Supervisor {
     /// one or a clone) uses, whatever environment that asks for: its shells get it. Useful for
     /// programs that make a single call, which can be parsed, judged and prepared meanwhile.
     ///
-    /// As long as this program has one thread and no
-    /// signal handlers, the supervisor is a fork of it, which starts in a fraction of the time; see
-    /// `docs/design/0014-forked-supervisor.md`. Otherwise the program is executed again, with only
-    /// our own variables of `env`, which identify the owner.
+    /// As long as this program has one thread and no signal handlers, the supervisor is a fork of
+    /// it, which starts in a fraction of the time; see `docs/design/0014-forked-supervisor.md`.
+    /// Otherwise the program is executed again. Either has only our own variables of `env`, which
+    /// identify the owner.
     pub fn start_ahead(&self, env: &BTreeMap<OsString, OsString>) {
         let How::Program(program) = &self.how else {
             return;
@@ -248,7 +233,7 @@ impl Supervisor {
         let env: BTreeMap<_, _> = own
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
-        let started = self.fork(program).or_else(|error| {
+        let started = self.fork(program, &env).or_else(|error| {
             tracing::debug!(%error, "a supervisor is executed, not forked");
             self.spawn(program, &env)
         });
@@ -286,16 +271,21 @@ impl Supervisor {
 
     fn spawn(
         &self,
-        program: &Program,
+        program: &SupervisorProgram,
         env: &BTreeMap<OsString, OsString>,
     ) -> Result<StartedProcess, StartError> {
         let (socket, theirs) = UnixStream::pair().map_err(spawn_error)?;
-        let child = program.spawn(env, theirs.into()).map_err(spawn_error)?;
-        Ok(self.started(socket, child))
+        let child = program.command(env, theirs.into()).spawn();
+        let child = child.map_err(spawn_error)?;
+        Ok(self.started(socket, Pid::from_child(&child)))
     }
 
     #[cfg(target_os = "linux")]
-    fn fork(&self, program: &Program) -> io::Result<StartedProcess> {
+    fn fork(
+        &self,
+        program: &SupervisorProgram,
+        env: &BTreeMap<OsString, OsString>,
+    ) -> io::Result<StartedProcess> {
         // A shell that cannot enter its directory by path enters that of its supervisor, which a
         // process without readable memory does not show.
         let is_entered = program.keep_cwd && !program.in_session;
@@ -303,12 +293,16 @@ impl Supervisor {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (socket, theirs) = UnixStream::pair()?;
-        let child = fork(theirs.into(), program.keep_cwd, program.in_session)?;
+        let child = fork(program, env, theirs.into())?;
         Ok(self.started(socket, child))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn fork(&self, _: &Program) -> io::Result<StartedProcess> {
+    fn fork(
+        &self,
+        _: &SupervisorProgram,
+        _: &BTreeMap<OsString, OsString>,
+    ) -> io::Result<StartedProcess> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
@@ -318,34 +312,12 @@ impl Supervisor {
     }
 }
 
-impl Program {
-    fn at(path: PathBuf) -> Self {
-        Self {
-            path,
-            is_this_one: false,
-            keep_cwd: is_cut_off(),
-            in_session: false,
-        }
-    }
-
-    fn spawn(&self, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Pid> {
-        let here = self.keep_cwd.then_some(SAME_DIRECTORY_ARGUMENT);
-        let in_session = self.in_session.then_some(IN_SESSION);
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "this is where supervisors are started"
-        )]
-        let mut command = Command::new(&self.path);
-        let child = command
-            .arg0(PROCESS_NAME)
-            .args(here.into_iter().chain(in_session))
-            .env_clear()
-            .envs(env)
-            .stdin(Stdio::from(socket))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        Ok(Pid::from_child(&child))
+fn program_at(path: PathBuf) -> SupervisorProgram {
+    SupervisorProgram {
+        path,
+        is_this_one: false,
+        keep_cwd: is_cut_off(),
+        in_session: false,
     }
 }
 

@@ -4,12 +4,12 @@
 use super::launch::Starter;
 use super::serve::Server;
 use super::tree::Tree;
+use crate::ignored_signals;
 use crate::proc_scan;
 use crate::refused::refused;
 use crate::supervisor::channel::{self, Wait};
 use crate::supervisor::protocol::Event;
 use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
-use agent_bash_os::read_proc;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -113,7 +113,7 @@ fn prepare(in_session: bool) -> io::Result<Tree> {
         .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
     let children = watch_children().map_err(|error| refused("handling SIGCHLD", error))?;
     let ignored = if in_session {
-        ignored_signals()
+        signals_ignored_by_host()
     } else {
         Vec::new()
     };
@@ -164,7 +164,7 @@ fn shed_inherited_faults(socket: &OwnedFd) {
     }
     // A signal with a handler is reset to its default in programs started from here; an ignored one
     // would stay ignored.
-    for signal in ignored_signals() {
+    for signal in signals_ignored_by_host() {
         if !signal_hook::consts::FORBIDDEN.contains(&signal) {
             let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
         }
@@ -178,19 +178,8 @@ fn shed_inherited_faults(socket: &OwnedFd) {
 const NO_FAULT: [i32; 3] = [SIGPIPE, 32, 33];
 
 /// Signals that this process ignores because its host did.
-fn ignored_signals() -> Vec<i32> {
-    let ignored = signals_of_this_process("SigIgn:").unwrap_or_default();
+fn signals_ignored_by_host() -> Vec<i32> {
+    let mut ignored = ignored_signals();
+    ignored.retain(|signal| !NO_FAULT.contains(signal));
     ignored
-        .into_iter()
-        .filter(|signal| !NO_FAULT.contains(signal))
-        .collect()
-}
-
-/// The signals in a mask of `/proc/self/status`; `None` if it cannot be read.
-pub(super) fn signals_of_this_process(mask: &str) -> Option<Vec<i32>> {
-    let status = String::from_utf8(read_proc("/proc/self/status").ok()?).ok()?;
-    let mask = status.lines().find_map(|line| line.strip_prefix(mask))?;
-    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
-    let signals = (1..=64).filter(|signal| mask & (1 << (signal - 1)) != 0);
-    Some(signals.collect())
 }

@@ -1,34 +1,37 @@
 //! A supervisor that is a fork of its host: spares a host that makes a single call the start of
 //! another program.
 
-use super::entry::{exit, signals_of_this_process, supervise};
-use super::this_program::this_program;
-use crate::supervisor::{IN_SESSION, OWN_VARIABLE_PREFIX, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
+use super::entry::{exit, supervise};
+use super::this_program::SupervisorProgram;
+use crate::hide_memory;
+use crate::signal::handled_signals;
+use crate::supervisor::{OWN_VARIABLE_PREFIX, PROCESS_NAME};
 use agent_bash_os::read_proc;
 use rustix::process::{DumpableBehavior, Pid, set_dumpable_behavior};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::process::{Command, Stdio};
 
 /// Signals for which Rust's runtime has handlers, which report a stack overflow.
 const HANDLED_BY_RUST: [i32; 2] = [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS];
 
-/// Forks this process into a supervisor that serves over `socket`.
+/// Forks this process, which `program` starts, into a supervisor that serves over `socket`. `env`
+/// are the variables that the supervisor keeps.
 ///
 /// # Errors
 /// This process has several threads, or handlers of signals, which would act on its objects; or the
 /// kernel's reason. Nothing has happened then.
 pub(in crate::supervisor) fn fork(
+    program: &SupervisorProgram,
+    env: &BTreeMap<OsString, OsString>,
     socket: OwnedFd,
-    here: bool,
-    in_session: bool,
 ) -> io::Result<Pid> {
-    let handled = signals_of_this_process("SigCgt:").ok_or(io::ErrorKind::Unsupported)?;
+    let handled = handled_signals().ok_or(io::ErrorKind::Unsupported)?;
     if handled.iter().any(|it| !HANDLED_BY_RUST.contains(it)) {
         return Err(io::Error::other("this process handles signals"));
     }
@@ -36,33 +39,13 @@ pub(in crate::supervisor) fn fork(
         return Pid::from_raw(child).ok_or(io::ErrorKind::InvalidData.into());
     }
     if hide_host().is_none() {
-        exit(Err(execute(socket, here, in_session)));
+        // The host cannot be hidden, so that this process executes the program after all.
+        exit(Err(program.command(env, socket).exec()));
     }
     // A panic must not unwind into the host's code.
-    let served = catch_unwind(AssertUnwindSafe(|| supervise(socket, here, in_session)));
+    let serve = || supervise(socket, program.keep_cwd, program.in_session);
+    let served = catch_unwind(AssertUnwindSafe(serve));
     exit(served.unwrap_or(Err(io::ErrorKind::Other.into())))
-}
-
-/// Executes this program as the supervisor, where a fork cannot be used.
-fn execute(socket: OwnedFd, here: bool, in_session: bool) -> io::Error {
-    let here = here.then_some(SAME_DIRECTORY_ARGUMENT);
-    let in_session = in_session.then_some(IN_SESSION);
-    let own = std::env::vars_os();
-    let own = own.filter(|(name, _)| name.as_bytes().starts_with(OWN_VARIABLE_PREFIX));
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this process becomes the supervisor; it starts none"
-    )]
-    let mut command = Command::new(this_program());
-    command
-        .arg0(PROCESS_NAME)
-        .args(here.into_iter().chain(in_session))
-        .env_clear()
-        .envs(own)
-        .stdin(Stdio::from(socket))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .exec()
 }
 
 /// Replaces the arguments of the host, which `ps` shows and `pkill -f` matches, removes its
@@ -71,7 +54,7 @@ fn hide_host() -> Option<()> {
     // Only the owner of its own memory may write there.
     let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
     let replaced = replace_arguments_and_environment();
-    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    hide_memory();
     replaced
 }
 

@@ -1,6 +1,51 @@
 //! Starting this program again: as a supervisor, or as the launcher of a box.
 
+use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// How a program is started as a supervisor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::supervisor) struct SupervisorProgram {
+    pub(in crate::supervisor) path: PathBuf,
+    /// The path leads to the running program.
+    pub(in crate::supervisor) is_this_one: bool,
+    /// Stay in this program's working directory instead of `/`, because the shells could not enter
+    /// it by path.
+    pub(in crate::supervisor) keep_cwd: bool,
+    /// Stay in this program's process session.
+    pub(in crate::supervisor) in_session: bool,
+}
+
+impl SupervisorProgram {
+    /// The command line, with `env` as the complete environment.
+    pub(in crate::supervisor) fn command(
+        &self,
+        env: &BTreeMap<OsString, OsString>,
+        socket: OwnedFd,
+    ) -> Command {
+        let here = self.keep_cwd.then_some(SAME_DIRECTORY_ARGUMENT);
+        let in_session = self.in_session.then_some(IN_SESSION);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is where supervisors are started"
+        )]
+        let mut command = Command::new(&self.path);
+        command
+            .arg0(PROCESS_NAME)
+            .args(here.into_iter().chain(in_session))
+            .env_clear()
+            .envs(env)
+            .stdin(Stdio::from(socket))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+}
 
 /// A path that starts this very program, even if its file was replaced meanwhile.
 pub(in crate::supervisor) fn this_program() -> PathBuf {

@@ -2,6 +2,7 @@
 
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, Lacking, Surroundings};
+use crate::proc_scan;
 use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
 use rustix::fs::{FileType, OFlags};
@@ -66,11 +67,8 @@ fn is_written(pid: i32, number: i32) -> bool {
     if name.is_ok_and(|name| !name.is_absolute()) {
         return false;
     }
-    let said = read_proc(format!("/proc/{pid}/fdinfo/{number}")).unwrap_or_default();
-    let said = String::from_utf8_lossy(&said);
-    let flags = said.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
-    let flags = OFlags::from_bits_retain(flags.unwrap_or_default());
+    let flags = proc_scan::flags_of(pid, number).unwrap_or_default();
+    let flags = OFlags::from_bits_retain(flags);
     flags.intersects(OFlags::WRONLY | OFlags::RDWR)
 }
 
