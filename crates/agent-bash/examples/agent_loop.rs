@@ -8,7 +8,7 @@
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
 use agent_bash::core::{ArtifactId, Cancel, JobId};
-use agent_bash::exec::{OutputRange, Waited};
+use agent_bash::exec::{OutputRange, WaitOutcome};
 use agent_bash::process::supervisor::{self, Supervisor};
 use agent_bash::session::{BangOptions, Conversation, ConversationOptions, parse_bang};
 use agent_bash::settings::Settings;
@@ -75,7 +75,7 @@ async fn bash_output(session: &Conversation, arguments: &Value) -> Result<String
     let jobs = session.jobs().ok_or("jobs are not kept")?;
     let id = JobId(arguments["job"].as_str().unwrap_or_default().to_owned());
     let deadline = Some(Duration::from_secs(30));
-    let Waited::Over(job) = jobs.wait(&id, deadline, &Cancel::new()).await? else {
+    let WaitOutcome::Over(job) = jobs.wait(&id, deadline, &Cancel::new()).await? else {
         return Ok("it still runs".to_owned());
     };
     let all = OutputRange::From {

@@ -1,7 +1,7 @@
 //! Adapters: the shell tools that models were trained on, as values on top of the one pipeline.
 //!
 //! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its
-//! limits, and the layout of the answer. [`Adapted`] serves the calls. To add an adapter, add a
+//! limits, and the layout of the answer. [`ClientAdapters`] serves the calls. To add an adapter, add a
 //! value here and a layout in `layout/adapters/`; no stage and no interface checks for an adapter's
 //! name.
 
@@ -17,11 +17,13 @@ mod openai_shell;
 mod plan;
 mod serve;
 
-pub use adapter::{Adapter, Declared, Tool};
+pub use adapter::{Adapter, Tool, ToolDeclaration};
 pub use field::{CallFields, Field, FieldError, FieldType};
-pub use knobs::Knobs;
-pub use plan::{Chunk, Done, FinishedRun, Plan, Shown, Wanted, Written};
-pub use serve::{Adapted, ToolAnswer};
+pub use knobs::AdapterLimits;
+pub use plan::{
+    AdapterPlan, CallOutcome, CommandInput, FinishedRun, OutputChunk, PlannedCommand, WrittenAnswer,
+};
+pub use serve::{ClientAdapters, ToolAnswer};
 
 /// All adapters, in listing order.
 pub static ALL: [&Adapter; 6] = [

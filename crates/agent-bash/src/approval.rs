@@ -75,7 +75,7 @@ pub enum Approval {
 /// The host denied the command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
-pub struct Denied {
+pub struct ApprovalDenied {
     /// The host's reason.
     pub reason: String,
 }

@@ -41,12 +41,12 @@ fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// of a call. Work never waits for other work: without an idle thread, another one is started.
 /// Clones share the threads; the last one ends them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Threads(Arc<Idle>);
+pub(crate) struct Threads(Arc<IdleThreadList>);
 
 type Work = Box<dyn FnOnce() + Send>;
 
 /// The idle threads, and the senders that give them work.
-type Idle = Mutex<Vec<(ThreadId, Sender<Work>)>>;
+type IdleThreadList = Mutex<Vec<(ThreadId, Sender<Work>)>>;
 
 impl Threads {
     /// Runs blocking work as [`run_blocking`] does, on one of these threads.
@@ -73,7 +73,7 @@ impl Threads {
 }
 
 /// Does work for as long as there is some.
-fn serve(mut work: Work, idle: &Weak<Idle>) {
+fn serve(mut work: Work, idle: &Weak<IdleThreadList>) {
     let own = thread::current().id();
     loop {
         work();

@@ -1,9 +1,9 @@
 //! A call in progress: what its caller adds, what the stages find out and decide, and its result.
 //! Depends on none of the stages, like [`crate::wiring`].
 
-use crate::changes::Changed;
+use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
-use crate::panics::Panicked;
+use crate::panics::WorkPanicked;
 use crate::refusal::Refusal;
 use crate::sandbox::CallSandbox;
 use crate::tool_context::Terminal;
@@ -48,7 +48,7 @@ pub struct CallOptions<'a> {
     /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
     /// True to keep the full output even if the result shows all of it.
-    pub keep: Option<Keep>,
+    pub keep: Option<KeepOutput>,
     /// The model's other tools, for this call; overrides
     /// [`HostContext::tools`](crate::HostContext::tools).
     pub tools: Option<Vec<String>>,
@@ -66,9 +66,9 @@ pub struct CallOptions<'a> {
 /// A flag that may be set while a call runs: a watcher did not show all of the output, so all of it
 /// must be kept. Clones share the flag.
 #[derive(Debug, Clone, Default)]
-pub struct Keep(Arc<AtomicBool>);
+pub struct KeepOutput(Arc<AtomicBool>);
 
-impl Keep {
+impl KeepOutput {
     /// Sets it.
     pub fn set(&self) {
         self.0.store(true, Ordering::Release);
@@ -128,24 +128,24 @@ pub(crate) struct Call {
 }
 
 /// How a started call ended.
-pub(crate) enum Ended {
+pub(crate) enum StartedCallEnd {
     /// The call has ended.
     Ran(Box<FinishedRun>),
     /// The call continues in the background.
-    Detached(Box<Detached>),
+    Detached(Box<DetachedCall>),
     /// The call ran, or continues, on a remote host.
     Elsewhere(Box<ToolResult>),
     /// The call's outcome is unknown, because of a panic.
-    Lost(Panicked),
+    Lost(WorkPanicked),
 }
 
 /// A call that continues as a job.
-pub(crate) struct Detached {
+pub(crate) struct DetachedCall {
     pub(crate) job: Job,
     /// The box that it is in, or was let out of.
     pub(crate) boxed: Option<CallSandbox>,
     /// The record of changes.
-    pub(crate) changed: Changed,
+    pub(crate) changed: CallChanges,
 }
 
 /// A call that was started and has ended.
@@ -162,11 +162,11 @@ pub(crate) struct FinishedRun {
     /// The box that it ran in, or was let out of.
     pub(crate) boxed: Option<CallSandbox>,
     /// The record of changes.
-    pub(crate) changed: Changed,
+    pub(crate) changed: CallChanges,
 }
 
 /// The decisions of earlier stages, besides the request.
-pub(crate) struct Decisions<'a> {
+pub(crate) struct StageDecisions<'a> {
     /// Run in a subshell: in a persistent shell, a stage lifted out of a pipeline must not change
     /// the shell.
     pub(crate) subshell: bool,
@@ -199,7 +199,7 @@ pub(crate) struct Decisions<'a> {
 /// A finished call as data: its result, and what other texts can be made from.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct Account {
+pub struct FinishedCall {
     /// The result.
     pub result: ToolResult,
     /// The output: one stream, or stdout and stderr; empty if nothing was started.

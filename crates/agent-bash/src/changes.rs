@@ -8,15 +8,15 @@ pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefu
 
 use agent_bash_changes::{ChangesError, Limits, Store};
 use agent_bash_core::Notice;
-use agent_bash_core::changes::{Changes, ChangesLevel, Tell};
-use agent_bash_sandbox::{Facts, ResolveError, workspace};
-pub(crate) use protected::Protected;
+use agent_bash_core::changes::{AnnouncedChanges, Changes, ChangesLevel};
+use agent_bash_sandbox::{HostFacts, ResolveError, workspace};
+pub(crate) use protected::ProtectedPaths;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use unwatched::Unwatched;
+use unwatched::Unrecordable;
 
 /// The reason for unknown changes if a file system does not respond.
 pub(crate) const UNRESPONSIVE_REASON: &str = "its file system does not answer";
@@ -32,7 +32,7 @@ pub struct ChangesSettings {
     /// The parties that may commit a trial.
     pub commit: CommitBy,
     /// The changes of ordinary calls that the result's text names for the model.
-    pub tell: Tell,
+    pub tell: AnnouncedChanges,
     /// Time for which change sets are kept.
     pub keep: Duration,
     /// Size of one set, in MiB.
@@ -55,7 +55,7 @@ impl Default for ChangesSettings {
             level: None,
             root: None,
             commit: CommitBy::Ask,
-            tell: Tell::Deletions,
+            tell: AnnouncedChanges::Deletions,
             keep: Duration::from_secs(24 * 60 * 60),
             max_set_mb: 1024,
             max_total_mb: 4096,
@@ -103,7 +103,7 @@ impl ChangesSettings {
         }
         let found = |directory: &Path| {
             let (home, directory) = (home.map(Path::to_owned), directory.to_owned());
-            let facts = Facts::new(home, directory, agent_bash_core::sandbox::Tier::Base);
+            let facts = HostFacts::new(home, directory, agent_bash_core::sandbox::Tier::Base);
             workspace(&facts).map_err(|error| match error {
                 ResolveError::TooWide(directory) => format!(
                     "everything of the user's is in {}; work in a directory below it, or name it as `root` in the settings for changes",
@@ -128,7 +128,7 @@ impl ChangesSettings {
 
 /// The change set of a call, while the call runs.
 #[derive(Debug, Default)]
-pub(crate) struct Changed {
+pub(crate) struct CallChanges {
     pub(crate) changes: Option<Changes>,
     pub(crate) notices: Vec<Notice>,
 }
@@ -144,9 +144,9 @@ pub(crate) struct ChangeStore {
     store: Mutex<Option<Arc<Store>>>,
     /// The files of a workspace that run or configure programs outside of the sandbox, in addition
     /// to the built-in names.
-    pub(crate) protected: Protected,
+    pub(crate) protected: ProtectedPaths,
     /// Shells that cannot be traced, and directories that are too large.
-    pub(crate) unwatched: Unwatched,
+    pub(crate) unwatched: Unrecordable,
     /// Roots for which a trial is known to work.
     pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
 }
@@ -162,14 +162,14 @@ impl ChangeStore {
             unasked,
             location: place,
             store: Mutex::default(),
-            protected: Protected::default(),
-            unwatched: Unwatched::default(),
+            protected: ProtectedPaths::default(),
+            unwatched: Unrecordable::default(),
             tried: tokio::sync::Mutex::default(),
         }
     }
 
     /// Replaces the additional protected paths.
-    pub(crate) fn protecting(self, protected: Protected) -> Self {
+    pub(crate) fn protecting(self, protected: ProtectedPaths) -> Self {
         Self { protected, ..self }
     }
 

@@ -26,21 +26,21 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// a link.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GuardedSettings {
-    files: BTreeMap<PathBuf, Guarded>,
+    files: BTreeMap<PathBuf, GuardedFile>,
 }
 
 /// A settings file after a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Guarded {
+struct GuardedFile {
     /// The version that the call left; `None` if the call removed the file.
-    version: Option<Version>,
+    version: Option<FileVersion>,
     /// The text that counts instead; `None` if the file did not exist before the call.
     text: Option<String>,
 }
 
 /// Identifies the state of a path and, for a link, of its target. Every write changes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Version {
+struct FileVersion {
     link: FileVersion,
     target: Option<FileVersion>,
 }
@@ -52,7 +52,7 @@ struct FileVersion {
     changed: (i64, i64),
 }
 
-impl Version {
+impl FileVersion {
     fn at(path: &Path) -> Option<Self> {
         let version = |found: fs::Metadata| FileVersion {
             inode: found.ino(),
@@ -103,7 +103,7 @@ impl GuardedSettings {
             return None;
         }
         let guarded = self.files.get(&by_its_name(path))?;
-        (guarded.version == Version::at(path)).then_some(guarded.text.as_deref())
+        (guarded.version == FileVersion::at(path)).then_some(guarded.text.as_deref())
     }
 
     /// Returns the text that counts for this path.
@@ -129,16 +129,16 @@ impl GuardedSettings {
         let mut all = Self::read(state);
         for (path, text) in changed {
             let path = by_its_name(&path);
-            let version = Version::at(&path);
+            let version = FileVersion::at(&path);
             if version.is_none() && text.is_none() {
                 all.files.remove(&path);
             } else {
-                all.files.insert(path, Guarded { version, text });
+                all.files.insert(path, GuardedFile { version, text });
             }
         }
         // Entries of files that were saved again have no effect any more.
         if all.files.len() > MAX_FILES {
-            let is_so = |path: &PathBuf, it: &mut Guarded| it.version == Version::at(path);
+            let is_so = |path: &PathBuf, it: &mut GuardedFile| it.version == FileVersion::at(path);
             all.files.retain(is_so);
         }
         directory.replace(FILE_NAME, &serde_json::to_vec(&all)?)

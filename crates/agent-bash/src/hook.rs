@@ -29,7 +29,7 @@ use crate::HostContext;
 use answer_format::AnswerFormat;
 use fields::Fields;
 use serde_json::Value;
-use verdict::Decision;
+use verdict::HookDecision;
 
 impl HookAnswer {
     /// Blocks a call that could not be checked.
@@ -81,8 +81,8 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
         Err(error) => return blocked(&error.to_string()),
     };
     let output = match (verdict::decide(&call, host), program) {
-        (Ok(Decision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
-        (Ok(Decision::GoOn(advice)), Some(program)) => {
+        (Ok(HookDecision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
+        (Ok(HookDecision::GoOn(advice)), Some(program)) => {
             let input = call.with_program(program).filter(|_| agent.rewrites);
             let rewrite = |input| format.rewrite(&fields, &input, advice.as_deref());
             match input.and_then(rewrite) {
@@ -90,8 +90,8 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
                 None => return blocked("this agent's commands cannot be replaced"),
             }
         }
-        (Ok(Decision::GoOn(Some(advice))), None) => format.advise(&fields, &advice),
-        (Ok(Decision::GoOn(None)), None) => Value::Null,
+        (Ok(HookDecision::GoOn(Some(advice))), None) => format.advise(&fields, &advice),
+        (Ok(HookDecision::GoOn(None)), None) => Value::Null,
         (Err(why), _) => return blocked(&why),
     };
     if output.is_null() {

@@ -49,24 +49,24 @@ impl Ticket {
 }
 
 /// Work that has been polled once.
-pub(crate) enum Begun<'a, T> {
+pub(crate) enum PolledWork<'a, T> {
     Done(Option<T>),
     Going(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
 }
 
 /// Polls `work` once; the caller may await the rest later.
-pub(crate) fn begin<'a, T>(work: impl Future<Output = T> + Send + 'a) -> Begun<'a, T> {
+pub(crate) fn begin<'a, T>(work: impl Future<Output = T> + Send + 'a) -> PolledWork<'a, T> {
     let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
     // A no-op waker is sufficient: the code that awaits the rest polls it first.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(done) => Begun::Done(Some(done)),
-        Poll::Pending => Begun::Going(work),
+        Poll::Ready(done) => PolledWork::Done(Some(done)),
+        Poll::Pending => PolledWork::Going(work),
     }
 }
 
-impl<T> Unpin for Begun<'_, T> {}
+impl<T> Unpin for PolledWork<'_, T> {}
 
-impl<T> Future for Begun<'_, T> {
+impl<T> Future for PolledWork<'_, T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
@@ -84,7 +84,7 @@ impl<T> Future for Begun<'_, T> {
 pub(crate) struct Queues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
 /// A place in a queue. Dropping it leaves the queue.
-pub(crate) struct QueueSlot(Begun<'static, OwnedMutexGuard<()>>);
+pub(crate) struct QueueSlot(PolledWork<'static, OwnedMutexGuard<()>>);
 
 /// The head of a queue, while it is held.
 #[derive(Debug)]

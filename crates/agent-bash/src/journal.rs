@@ -3,7 +3,8 @@
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
 use agent_bash_journal::{
-    Escalation, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, Keep, sweep,
+    Escalation, Journal, JournalEntry, JournalLevel, JournalOptions, MaskSecrets, RetentionLimits,
+    sweep,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Masks, SecretFilter};
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ impl JournalSettings {
         state: PathBuf,
         session: &str,
         (is_recorded, many_calls): (bool, bool),
-        hide: Hide,
+        hide: MaskSecrets,
         now: Timestamp,
     ) -> Option<Arc<Journal>> {
         let level = self.level.unwrap_or(if is_recorded {
@@ -75,8 +76,8 @@ impl JournalSettings {
     }
 
     /// The limits of age and size.
-    pub fn retention(&self) -> Keep {
-        Keep {
+    pub fn retention(&self) -> RetentionLimits {
+        RetentionLimits {
             time: self.keep,
             bytes: self.max_total_mb << 20,
         }
@@ -85,7 +86,10 @@ impl JournalSettings {
 
 /// Takes a host's secrets out of texts. The first text takes longer, since the environment is
 /// judged then.
-pub(crate) fn hide(environment: Arc<BTreeMap<OsString, OsString>>, secrets: SecretFilter) -> Hide {
+pub(crate) fn hide(
+    environment: Arc<BTreeMap<OsString, OsString>>,
+    secrets: SecretFilter,
+) -> MaskSecrets {
     let masks = OnceLock::new();
     Arc::new(move |text| {
         let masks = masks.get_or_init(|| {
@@ -116,7 +120,7 @@ const MAX_NAME_CHARS: usize = 200;
 /// A command to tell a set of changes by: on one line, cut, and without the secrets that records do
 /// not have either.
 pub(crate) fn named(
-    hide: &Hide,
+    hide: &MaskSecrets,
     policy: &EnvironmentPolicy,
     request: &Request,
     typed: &str,
@@ -132,7 +136,7 @@ pub(crate) fn named(
 /// Returns a text of a request as records show it: without the host's secrets and the request's
 /// own.
 pub(crate) fn hidden(
-    hide: &Hide,
+    hide: &MaskSecrets,
     policy: &EnvironmentPolicy,
     request: &Request,
     text: &str,

@@ -17,10 +17,10 @@ mod workspace;
 
 use agent_bash_core::TextLayout;
 use agent_bash_sink::{CarriageReturn, SinkReport, TailBuffer};
-pub use facts::{End, Facts};
+pub use facts::{CallEnding, CallFacts};
 
 /// Writes the text in the given layout.
-pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
+pub fn write(layout: TextLayout, facts: &CallFacts<'_>) -> String {
     match layout {
         TextLayout::Standard => standard::write(facts),
         TextLayout::Modes => modes::write(facts),

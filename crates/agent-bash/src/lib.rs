@@ -55,9 +55,9 @@ pub use agent_bash_pty as pty;
 pub use agent_bash_remote as remote;
 pub use agent_bash_sink as sink;
 
-pub use approval::{AllowAll, Approval, Approver, Denied, Proposal};
+pub use approval::{AllowAll, Approval, ApprovalDenied, Approver, Proposal};
 pub use blocking::run_blocking;
-pub use call::{Account, CallOptions, Keep};
+pub use call::{CallOptions, FinishedCall, KeepOutput};
 pub use changes::{
     ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused, ChangesSettings, CommitBy,
 };
@@ -66,7 +66,7 @@ pub use journal::JournalSettings;
 pub use refusal::{
     APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal, RuleRefusal,
 };
-pub use sandbox::{Escalation, Lacking, SandboxSettings, Tmp};
+pub use sandbox::{Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
 pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;

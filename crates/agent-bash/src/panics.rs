@@ -13,12 +13,12 @@ use std::task::Poll;
 /// Work that panicked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("agent-bash failed in a way that it should not ({message}); please report it")]
-pub struct Panicked {
+pub struct WorkPanicked {
     /// The panic message.
     message: String,
 }
 
-impl Panicked {
+impl WorkPanicked {
     #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
     fn new(payload: Box<dyn Any + Send>) -> Self {
         let said = message(&*payload).to_owned();
@@ -35,8 +35,8 @@ pub fn message(payload: &(dyn Any + Send)) -> &str {
         .unwrap_or("without a word")
 }
 
-impl From<Panicked> for io::Error {
-    fn from(panicked: Panicked) -> Self {
+impl From<WorkPanicked> for io::Error {
+    fn from(panicked: WorkPanicked) -> Self {
         Self::other(panicked)
     }
 }
@@ -45,16 +45,16 @@ impl From<Panicked> for io::Error {
 ///
 /// # Errors
 /// It panicked.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, WorkPanicked> {
     // Unwind safe: its data is not used afterwards, or is behind locks that handle poisoning.
-    catch_unwind(AssertUnwindSafe(work)).map_err(Panicked::new)
+    catch_unwind(AssertUnwindSafe(work)).map_err(WorkPanicked::new)
 }
 
 /// Awaits `work`, catching a panic. Dropping the future drops the work.
 ///
 /// # Errors
 /// It panicked.
-pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, Panicked>> {
+pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, WorkPanicked>> {
     let mut work = Box::pin(work);
     poll_fn(
         move |context| match caught(|| work.as_mut().poll(context)) {
@@ -72,7 +72,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_an_error_in_its_own_words() {
         let at = 7;
-        let said = |error: Panicked| error.to_string();
+        let said = |error: WorkPanicked| error.to_string();
         assert_eq!(caught(|| at), Ok(7));
         let fixed = caught(|| panic!("fixed")).map_err(said);
         assert!(matches!(&fixed, Err(said) if said.contains("(fixed)")));

@@ -11,7 +11,7 @@ use agent_bash_policy::{
 
 /// The findings of the stages from parsing a script. The script itself may be long, and is not kept
 /// while it runs.
-pub(crate) struct Read {
+pub(crate) struct ScriptFindings {
     /// The verdict of the safety rules.
     pub(crate) verdict: Verdict,
     /// The refusal, if the verdict blocks.
@@ -30,7 +30,7 @@ pub(crate) fn read(
     tool: &ToolContext,
     call: &mut Call,
     request: &mut Request,
-) -> Result<Read, Refusal> {
+) -> Result<ScriptFindings, Refusal> {
     read_by(&|text| Parsed::read(text), tool, call, request)
 }
 
@@ -39,7 +39,7 @@ fn read_by(
     tool: &ToolContext,
     call: &mut Call,
     request: &mut Request,
-) -> Result<Read, Refusal> {
+) -> Result<ScriptFindings, Refusal> {
     let context = safety::context(tool, call);
     let command = std::mem::take(&mut request.command);
     let text = normalise::text(tool, call, request, &command);
@@ -55,7 +55,7 @@ fn read_by(
         _ => None,
     };
     script.parsed.text.clone_into(&mut request.command);
-    Ok(Read {
+    Ok(ScriptFindings {
         verdict,
         objection,
         is_lifted,

@@ -2,13 +2,13 @@
 //! below `stage/`. A stage that refuses ends the call; nothing has been started then. Requests for
 //! components that this tool lacks are refused by `stage::offer`, not ignored.
 
-use crate::call::{Account, Call, CallOptions, Decisions, Ended, FinishedRun};
+use crate::call::{Call, CallOptions, FinishedCall, FinishedRun, StageDecisions, StartedCallEnd};
 use crate::in_order;
 use crate::journal::RequestDetails;
 use crate::panics::caught_in;
 use crate::refusal::Refusal;
-use crate::stage::audit::{self, Recorded};
-use crate::stage::changes::Changing;
+use crate::stage::audit::{self, AuditFacts};
+use crate::stage::changes::ChangeRecord;
 use crate::stage::parse_input::{Input, ParsedInput};
 use crate::stage::policy::PolicyVerdict;
 use crate::stage::{
@@ -26,7 +26,7 @@ pub(crate) async fn call(
     input: Input,
     options: CallOptions<'_>,
     cancel: &Cancel,
-) -> Account {
+) -> FinishedCall {
     let mut call = Call {
         command: String::new(),
         cwd: tool.host.cwd.clone(),
@@ -44,7 +44,7 @@ pub(crate) async fn call(
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
     let ended = match ended {
         Ok(ended) => ended,
-        Err(panicked) if call.started => Ok(Ended::Lost(panicked)),
+        Err(panicked) if call.started => Ok(StartedCallEnd::Lost(panicked)),
         Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
     };
     let (command, allowed) = (call.command.clone(), call.allowed);
@@ -56,7 +56,7 @@ pub(crate) async fn call(
         Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
     };
     let result = &mut account.result;
-    let recorded = Recorded {
+    let recorded = AuditFacts {
         by: Caller::Model,
         command: &command,
         sandbox,
@@ -85,7 +85,7 @@ async fn stages(
     options: CallOptions<'_>,
     cancel: &Cancel,
     call: &mut Call,
-) -> Result<Ended, Refusal> {
+) -> Result<StartedCallEnd, Refusal> {
     let ParsedInput {
         command,
         request,
@@ -133,7 +133,7 @@ async fn run_locally(
     options: CallOptions<'_>,
     queued: Option<in_order::QueueSlot>,
     cancel: &Cancel,
-) -> Result<Ended, Refusal> {
+) -> Result<StartedCallEnd, Refusal> {
     let PolicyVerdict {
         request,
         findings,
@@ -167,7 +167,7 @@ async fn run_locally(
     let typed = call.command.clone();
     let begun = changes::begin(tool, call, &request, executor, unwatched.as_deref(), &typed);
     let mut changing = begun.await?;
-    let decisions = Decisions {
+    let decisions = StageDecisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in
         // subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
@@ -180,8 +180,8 @@ async fn run_locally(
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
         pool: boxed.as_ref().map_or(Some(0), |boxed| boxed.pool),
-        trial: changing.as_ref().and_then(Changing::trial),
-        trace: changing.as_ref().and_then(Changing::trace),
+        trial: changing.as_ref().and_then(ChangeRecord::trial),
+        trace: changing.as_ref().and_then(ChangeRecord::trace),
         needs_trace: tool.changes.is_asked_for(),
         unwatched: unwatched.is_some(),
     };
@@ -190,7 +190,7 @@ async fn run_locally(
         Some(queued) => Some(queued.acquire(cancel).await),
         None => None,
     };
-    changing.as_mut().map_or(Ok(()), Changing::mark)?;
+    changing.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
@@ -200,14 +200,14 @@ async fn run_locally(
         let changed = changes::goes_on(tool, changing, recorded).await;
         let (mut ended, _) = started?;
         match &mut ended {
-            Ended::Ran(ran) => {
+            StartedCallEnd::Ran(ran) => {
                 ran.changed = changed;
                 if let Some(boxed) = &mut ran.boxed {
                     boxed.look_again(&tool.sandbox, &tool.clock).await;
                 }
             }
-            Ended::Detached(detached) => detached.changed = changed,
-            Ended::Elsewhere(_) | Ended::Lost(_) => {}
+            StartedCallEnd::Detached(detached) => detached.changed = changed,
+            StartedCallEnd::Elsewhere(_) | StartedCallEnd::Lost(_) => {}
         }
         return Ok(ended);
     }
@@ -231,7 +231,7 @@ async fn run_locally(
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();
     }
-    Ok(Ended::Ran(Box::new(FinishedRun {
+    Ok(StartedCallEnd::Ran(Box::new(FinishedRun {
         outcome,
         output,
         exit_1_is_ok: findings.exit_1_is_ok,

@@ -2,7 +2,7 @@
 //!
 //! The text around a refusal depends on the profile and is written by [`crate::layout`].
 
-use crate::approval::Denied;
+use crate::approval::ApprovalDenied;
 use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{NotStarted, RequestError, Status};
 use agent_bash_policy::{Check, Finding, Span};
@@ -20,7 +20,7 @@ pub enum Refusal {
     Rule(#[from] RuleRefusal),
     /// The host refused the command.
     #[error(transparent)]
-    Denied(#[from] Denied),
+    Denied(#[from] ApprovalDenied),
     /// The call asked for more than the sandbox allows, and the request was not approved.
     #[error("{0}")]
     Escalation(String),

@@ -7,14 +7,14 @@
 
 mod recent;
 
-use crate::call::Account;
+use crate::call::FinishedCall;
 use crate::in_order::begin;
 use crate::stage::parse_input::Input;
-use crate::{BashTool, CallOptions, Keep};
-use agent_bash_core::{Cancel, Clock, Executor, Flow, OutputConsumer, StreamId, Window};
+use crate::{BashTool, CallOptions, KeepOutput};
+use agent_bash_core::{Cancel, Clock, ConsumerFlow, Executor, OutputConsumer, StreamId, Window};
 use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
-use recent::Recent;
+use recent::RecentOutput;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -28,7 +28,7 @@ const MAX_ENDED_CALLS: usize = 64;
 
 /// The calls of one client.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningCalls {
     room: Arc<Semaphore>,
     /// Triggered at the end: no call outlives the registry.
     stop: Cancel,
@@ -81,17 +81,17 @@ pub struct RunningCall {
     /// Cancels it.
     pub cancel: Cancel,
     /// Set if only a part of its output was shown: then all of it is kept.
-    pub keep: Keep,
+    pub keep: KeepOutput,
     /// The call's terminal, if it was started on one, once it exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
-    progress: Mutex<Progress>,
-    account: watch::Receiver<Option<Arc<Account>>>,
+    progress: Mutex<CallProgress>,
+    account: watch::Receiver<Option<Arc<FinishedCall>>>,
 }
 
 /// The progress of a running call.
 #[derive(Debug, Default)]
-struct Progress {
-    recent: Recent,
+struct CallProgress {
+    recent: RecentOutput,
     /// Pid and process group.
     process: Option<(u32, u32)>,
 }
@@ -117,16 +117,16 @@ pub struct OutputPart {
 
 /// The result of a wait.
 #[derive(Debug)]
-pub enum Waited {
+pub enum WaitOutcome {
     /// The call has ended. `None`: its task was lost, which is a bug.
-    Ended(Option<Arc<Account>>),
+    Ended(Option<Arc<FinishedCall>>),
     /// The time is over; the call continues.
     GoesOn,
     /// The wait was cancelled; the call continues.
     CalledOff,
 }
 
-impl Running {
+impl RunningCalls {
     /// An empty registry; `stop` ends all its calls.
     pub fn new(stop: Cancel) -> Self {
         Self {
@@ -165,12 +165,12 @@ impl Running {
         let call = Arc::new(RunningCall {
             command: input.command().unwrap_or_default().to_owned(),
             cancel: self.stop.child(),
-            keep: Keep::default(),
+            keep: KeepOutput::default(),
             terminal,
             progress: Mutex::default(),
             account,
         });
-        let mut feed = Feed {
+        let mut feed = OutputFeed {
             call: Arc::clone(&call),
             live,
         };
@@ -246,12 +246,12 @@ impl Running {
 
 impl RunningCall {
     /// The call's account; `None` while it is running.
-    pub fn account(&self) -> Option<Arc<Account>> {
+    pub fn account(&self) -> Option<Arc<FinishedCall>> {
         self.account.borrow().clone()
     }
 
     /// Waits for its end. `None`: its task was lost, which is a bug.
-    pub async fn ended(&self) -> Option<Arc<Account>> {
+    pub async fn ended(&self) -> Option<Arc<FinishedCall>> {
         let mut account = self.account.clone();
         let account = account.wait_for(Option::is_some).await.ok()?;
         account.clone()
@@ -263,7 +263,7 @@ impl RunningCall {
         clock: &dyn Clock,
         limit: Option<Duration>,
         cancel: &Cancel,
-    ) -> Waited {
+    ) -> WaitOutcome {
         let limit = async {
             match limit {
                 Some(limit) => clock.sleep(limit).await,
@@ -272,9 +272,9 @@ impl RunningCall {
         };
         tokio::select! {
             biased;
-            account = self.ended() => Waited::Ended(account),
-            () = cancel.cancelled() => Waited::CalledOff,
-            () = limit => Waited::GoesOn,
+            account = self.ended() => WaitOutcome::Ended(account),
+            () = cancel.cancelled() => WaitOutcome::CalledOff,
+            () = limit => WaitOutcome::GoesOn,
         }
     }
 
@@ -325,7 +325,7 @@ impl RunningCall {
         self.terminal.is_some()
     }
 
-    fn progress(&self) -> MutexGuard<'_, Progress> {
+    fn progress(&self) -> MutexGuard<'_, CallProgress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -359,18 +359,18 @@ fn on_terminal(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Execu
 }
 
 /// Passes the output of a call to its watchers.
-struct Feed {
+struct OutputFeed {
     call: Arc<RunningCall>,
     live: Option<LiveUpdates>,
 }
 
-impl OutputConsumer for Feed {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+impl OutputConsumer for OutputFeed {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.call.progress().recent.push(bytes);
         if let Some(live) = &self.live {
             live.push(bytes);
         }
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 
     fn started(&mut self, pid: u32, group: u32) {
@@ -378,7 +378,7 @@ impl OutputConsumer for Feed {
     }
 }
 
-impl Drop for Feed {
+impl Drop for OutputFeed {
     fn drop(&mut self) {
         if let Some(live) = &self.live {
             live.end();

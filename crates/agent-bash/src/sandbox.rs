@@ -7,18 +7,19 @@ mod options;
 mod watched;
 mod workspaces;
 
-pub(crate) use looks::Looks;
-pub use options::{Escalation, Lacking, Tmp};
-pub(crate) use watched::Watched;
+pub(crate) use looks::FileSystemLooks;
+pub use options::{Escalation, LackingPolicy, TmpDirectory};
+pub(crate) use watched::WatchedPaths;
 
 use crate::HostContext;
 use crate::guarded_settings;
 use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown};
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_sandbox::{
-    Facts, NameScan, ResolveError, Resolved, Stamp, Surroundings, Wanted, resolve,
+    HostFacts, NameScan, ParentDirectories, PlanStamp, ResolveError, ResolvedSandbox,
+    WantedSandbox, resolve,
 };
-use names::{Names, SettingsFile};
+use names::{NamesBeforeCall, SettingsFile};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub struct SandboxSettings {
     /// The network of calls.
     pub network: Network,
     /// The policy if the system cannot enforce all promises.
-    pub lacking: Lacking,
+    pub lacking: LackingPolicy,
     /// Writable in addition to the workspace; absolute, or beginning with `~/`, as all of these.
     pub writable: Vec<PathBuf>,
     /// Readable although they would be hidden.
@@ -47,7 +48,7 @@ pub struct SandboxSettings {
     /// Devices in addition to the harmless ones.
     pub devices: Vec<PathBuf>,
     /// The temporary directory that may be written.
-    pub tmp: Tmp,
+    pub tmp: TmpDirectory,
     /// The policy for a call that asks for more than the settings allow.
     pub escalation: Escalation,
     /// The directory that the workspace is looked for from, upwards; without one, the host's. Not
@@ -86,28 +87,28 @@ impl SandboxSettings {
             writable: Vec::new(),
             devices: Vec::new(),
             hidden: [self.hidden, passwords()].concat(),
-            tmp: Tmp::Private,
+            tmp: TmpDirectory::Private,
             escalation: Escalation::Never,
             ..self
         }
     }
 
     /// Returns the wanted sandbox at `level`.
-    fn wanted(&self, level: Level) -> Wanted {
-        Wanted {
+    fn wanted(&self, level: Level) -> WantedSandbox {
+        WantedSandbox {
             network: self.network,
             writable: self.writable.clone(),
             readable: self.readable.clone(),
             hidden: self.hidden.clone(),
             protected: self.protected.clone(),
             devices: self.devices.clone(),
-            shared_tmp: self.tmp == Tmp::Shared,
-            ..Wanted::new(level)
+            shared_tmp: self.tmp == TmpDirectory::Shared,
+            ..WantedSandbox::new(level)
         }
     }
 
     /// The plan of the box, where there is one.
-    fn resolved(&self, facts: &Facts) -> Result<Option<Resolved>, ResolveError> {
+    fn resolved(&self, facts: &HostFacts) -> Result<Option<ResolvedSandbox>, ResolveError> {
         let Some(level) = self.level.confined() else {
             return Ok(None);
         };
@@ -119,9 +120,9 @@ impl SandboxSettings {
 #[derive(Debug, Default)]
 pub(crate) struct SandboxState {
     pub(crate) settings: SandboxSettings,
-    pub(crate) looks: Looks,
+    pub(crate) looks: FileSystemLooks,
     /// The plan of the settings as they are.
-    made: Mutex<Option<Made>>,
+    made: Mutex<Option<CachedPlan>>,
     /// The workspace, found once.
     workspace: OnceLock<PathBuf>,
     /// The scan after the last call.
@@ -137,10 +138,10 @@ pub(crate) struct SandboxState {
 /// A plan, and what it was made from. Shells that wait are kept by the plan, so it is made again
 /// only if it would be another one.
 #[derive(Debug)]
-struct Made {
-    facts: Facts,
+struct CachedPlan {
+    facts: HostFacts,
     plan: Arc<Plan>,
-    stamp: Stamp,
+    stamp: PlanStamp,
     /// Paths that were replaced since the first plan: an older persistent shell does not protect
     /// them.
     replaced: BTreeSet<PathBuf>,
@@ -155,22 +156,22 @@ struct Made {
 /// The directories around what is protected, and since when they have been as they are.
 #[derive(Debug)]
 struct SettledSurroundings {
-    around: Surroundings,
+    around: ParentDirectories,
     since: Duration,
     /// The protected paths as found in them, once they had settled.
-    settled: Option<Watched>,
+    settled: Option<WatchedPaths>,
 }
 
 /// The box of one call, before it.
 #[derive(Debug)]
-pub(crate) struct Prepared {
+pub(crate) struct PreparedSandbox {
     pub(crate) plan: Arc<Plan>,
     /// The number of the plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// Protected files as they are.
-    pub(crate) before: Watched,
+    pub(crate) before: WatchedPaths,
     /// The files that count by their names.
-    pub(crate) names: Option<Names>,
+    pub(crate) names: Option<NamesBeforeCall>,
 }
 
 impl SandboxState {
@@ -192,12 +193,12 @@ impl SandboxState {
     }
 
     /// Returns the facts for this tier that need no file access.
-    pub(crate) fn facts(&self, host: &HostContext, tier: Tier) -> Facts {
+    pub(crate) fn facts(&self, host: &HostContext, tier: Tier) -> HostFacts {
         let directory = self.settings.directory.as_ref().unwrap_or(&host.cwd);
-        Facts {
+        HostFacts {
             env: Arc::clone(&host.env),
             settings: Arc::clone(&self.settings_files),
-            ..Facts::new(host.home.clone(), directory.clone(), tier)
+            ..HostFacts::new(host.home.clone(), directory.clone(), tier)
         }
     }
 
@@ -206,11 +207,11 @@ impl SandboxState {
     /// take longer than many a call.
     pub(crate) fn ready(
         &self,
-        facts: &Facts,
+        facts: &HostFacts,
         now: Duration,
         in_session: bool,
         wall: Timestamp,
-    ) -> Option<Prepared> {
+    ) -> Option<PreparedSandbox> {
         let mut made = self.made.try_lock().ok()?;
         let made = made.as_mut().filter(|made| {
             let same = made.facts.home == facts.home
@@ -222,10 +223,14 @@ impl SandboxState {
             Level::ReadOnly => None,
             Level::WorkspaceWrite => {
                 let scan = self.names.try_lock().ok()?.clone()?;
-                Some(Names::after_call(scan, wall, made.settings.clone()))
+                Some(NamesBeforeCall::after_call(
+                    scan,
+                    wall,
+                    made.settings.clone(),
+                ))
             }
         };
-        Some(Prepared {
+        Some(PreparedSandbox {
             before: made.as_it_was(now)?,
             plan: Arc::clone(&made.plan),
             pool: Some(made.pool()),
@@ -241,26 +246,26 @@ impl SandboxState {
     pub(crate) fn prepare(
         &self,
         changed: Option<&SandboxSettings>,
-        facts: Facts,
+        facts: HostFacts,
         in_session: bool,
         clock: &dyn Clock,
-    ) -> Result<Option<Prepared>, ResolveError> {
+    ) -> Result<Option<PreparedSandbox>, ResolveError> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let mut workspaces = self.state.as_deref().map(Workspaces::read);
         let known = workspaces.as_ref().map(Workspaces::known);
-        let facts = Facts {
+        let facts = HostFacts {
             known: known.unwrap_or_default().into(),
             ..facts
         };
         // The workspace stays the same whatever becomes of repositories in it and around it.
         let facts = match self.workspace.get() {
-            Some(workspace) => Facts {
+            Some(workspace) => HostFacts {
                 directory: workspace.clone(),
                 ..facts
             },
             None => facts,
         };
-        let mut remember = |facts: &Facts, resolved: &Resolved| {
+        let mut remember = |facts: &HostFacts, resolved: &ResolvedSandbox| {
             if let (Some(workspaces), Some(state)) = (&mut workspaces, &self.state) {
                 workspaces.remember(state, facts, resolved);
             }
@@ -271,8 +276,8 @@ impl SandboxState {
             };
             remember(&facts, &resolved);
             let plan = Arc::new(resolved.plan);
-            return Ok(Some(Prepared {
-                before: Watched::before(&plan, &Stamp::of(&plan), &BTreeSet::new()),
+            return Ok(Some(PreparedSandbox {
+                before: WatchedPaths::before(&plan, &PlanStamp::of(&plan), &BTreeSet::new()),
                 names: self.scanned(&plan, clock, &NameScan::default()),
                 plan,
                 pool: None,
@@ -286,7 +291,7 @@ impl SandboxState {
                     return Ok(None);
                 };
                 remember(&facts, &resolved);
-                let made = Made::new(facts, resolved);
+                let made = CachedPlan::new(facts, resolved);
                 if made.plan.level == Level::WorkspaceWrite {
                     self.workspace.get_or_init(|| made.facts.directory.clone());
                 }
@@ -297,7 +302,7 @@ impl SandboxState {
         let earlier = names.clone().unwrap_or_default();
         drop(names);
         let names = self.scanned(&now.plan, clock, &earlier);
-        let now = Made {
+        let now = CachedPlan {
             settings: names.iter().flat_map(|it| it.settings().to_vec()).collect(),
             ..now
         };
@@ -306,8 +311,8 @@ impl SandboxState {
         }
         let nothing = BTreeSet::new();
         let replaced = if in_session { &now.replaced } else { &nothing };
-        let prepared = Prepared {
-            before: Watched::before(&now.plan, &now.stamp, replaced),
+        let prepared = PreparedSandbox {
+            before: WatchedPaths::before(&now.plan, &now.stamp, replaced),
             plan: Arc::clone(&now.plan),
             pool: Some(now.pool()),
             names,
@@ -317,10 +322,15 @@ impl SandboxState {
     }
 
     /// Scans before a call; `None` if the call cannot write the workspace.
-    fn scanned(&self, plan: &Plan, clock: &dyn Clock, earlier: &NameScan) -> Option<Names> {
+    fn scanned(
+        &self,
+        plan: &Plan,
+        clock: &dyn Clock,
+        earlier: &NameScan,
+    ) -> Option<NamesBeforeCall> {
         let is_writing = plan.level == Level::WorkspaceWrite;
         let (state, files) = (self.state.as_deref(), &self.settings_files);
-        is_writing.then(|| Names::before(plan, clock, earlier, state, files))
+        is_writing.then(|| NamesBeforeCall::before(plan, clock, earlier, state, files))
     }
 
     /// Keeps a scan for the next call.
@@ -334,13 +344,13 @@ impl SandboxState {
     }
 }
 
-impl Made {
-    fn new(mut facts: Facts, Resolved { plan, workspace }: Resolved) -> Self {
+impl CachedPlan {
+    fn new(mut facts: HostFacts, ResolvedSandbox { plan, workspace }: ResolvedSandbox) -> Self {
         if let Some(workspace) = workspace {
             facts.directory = workspace;
         }
         Self {
-            stamp: Stamp::of(&plan),
+            stamp: PlanStamp::of(&plan),
             facts,
             plan: Arc::new(plan),
             replaced: BTreeSet::new(),
@@ -352,10 +362,10 @@ impl Made {
 
     /// True if the plan was made from these facts. Workspaces that other hosts have recorded since
     /// do not count.
-    fn is_for(&self, facts: &Facts) -> bool {
+    fn is_for(&self, facts: &HostFacts) -> bool {
         let known = Arc::clone(&self.facts.known);
         self.facts
-            == Facts {
+            == HostFacts {
                 known,
                 ..facts.clone()
             }
@@ -373,7 +383,7 @@ impl Made {
     /// Returns the protected paths if they are unchanged since the plan, without asking a file
     /// system. If the directories around them have been unchanged for a while, that holds for each
     /// path.
-    fn as_it_was(&mut self, now: Duration) -> Option<Watched> {
+    fn as_it_was(&mut self, now: Duration) -> Option<WatchedPaths> {
         let seen = self
             .surroundings
             .take()
@@ -390,7 +400,7 @@ impl Made {
         // Before what is in them, so that a change meanwhile counts as one after it.
         let seen = match seen {
             Some(seen) => Some(seen),
-            None => Surroundings::known(&self.plan)
+            None => ParentDirectories::known(&self.plan)
                 .ok()
                 .map(|around| SettledSurroundings {
                     around,
@@ -398,11 +408,11 @@ impl Made {
                     settled: None,
                 }),
         };
-        let stamp = Stamp::known(&self.plan).ok();
+        let stamp = PlanStamp::known(&self.plan).ok();
         let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
-        let before = Watched::at_once(&self.plan, &stamp)?;
+        let before = WatchedPaths::at_once(&self.plan, &stamp)?;
         self.surroundings = seen.map(|seen| SettledSurroundings {
-            settled: (now.saturating_sub(seen.since) >= Surroundings::SETTLED_AGE)
+            settled: (now.saturating_sub(seen.since) >= ParentDirectories::SETTLED_AGE)
                 .then(|| before.clone().within(seen.around.clone())),
             ..seen
         });
@@ -410,8 +420,12 @@ impl Made {
     }
 
     /// Returns this plan, or a new one if its inputs have changed.
-    fn again(mut self, settings: &SandboxSettings, facts: &Facts) -> Result<Self, ResolveError> {
-        let stamp = Stamp::of(&self.plan);
+    fn again(
+        mut self,
+        settings: &SandboxSettings,
+        facts: &HostFacts,
+    ) -> Result<Self, ResolveError> {
+        let stamp = PlanStamp::of(&self.plan);
         if stamp == self.stamp {
             return Ok(self);
         }
@@ -425,7 +439,7 @@ impl Made {
             .map(|it| it.plan)
             .filter(|plan| *plan != *self.plan)
         {
-            self.stamp = Stamp::of(&plan);
+            self.stamp = PlanStamp::of(&plan);
             self.plan = Arc::new(plan);
         } else {
             self.stamp = stamp;
@@ -446,9 +460,9 @@ pub(crate) struct CallSandbox {
     /// The number of the plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
     /// Protected files as they were before the call.
-    pub(crate) before: Option<Watched>,
+    pub(crate) before: Option<WatchedPaths>,
     /// The files that count by their names, before the call.
-    pub(crate) names: Option<Names>,
+    pub(crate) names: Option<NamesBeforeCall>,
     /// True if a program ended with `SIGSYS`.
     pub(crate) ended_by_sigsys: bool,
     /// Protected paths that changed during the call.
@@ -472,7 +486,8 @@ impl CallSandbox {
         }
         let (tool, time, plan) = (Arc::clone(own), Arc::clone(clock), self.plan.clone());
         let look = move || {
-            let kept = known.unwrap_or_else(|| before.map(Watched::changed).unwrap_or_default());
+            let kept =
+                known.unwrap_or_else(|| before.map(WatchedPaths::changed).unwrap_or_default());
             let (Some(names), Some(plan)) = (names, plan) else {
                 return kept;
             };
@@ -505,7 +520,7 @@ mod tests {
             level: SandboxLevel::WorkspaceWrite,
             ..SandboxSettings::default()
         });
-        let facts = Facts::new(None, dir.path().to_owned(), Tier::Full);
+        let facts = HostFacts::new(None, dir.path().to_owned(), Tier::Full);
         let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
         let settled = || {
             let made = own.made.lock().unwrap();
@@ -514,14 +529,14 @@ mod tests {
         };
         let mut now = Duration::ZERO;
         let mut ready = || {
-            now += Surroundings::SETTLED_AGE;
+            now += ParentDirectories::SETTLED_AGE;
             own.ready(&facts, now, false, wall)
         };
         for name in [".vscode", ".idea"] {
             own.prepare(None, facts.clone(), false, &clock).unwrap();
             assert!(own.ready(&facts, Duration::ZERO, false, wall).is_some() && !settled());
             assert!(ready().is_some() && settled());
-            std::thread::sleep(Surroundings::SETTLED_AGE);
+            std::thread::sleep(ParentDirectories::SETTLED_AGE);
             // A file with another name does not matter.
             fs::write(dir.path().join(".git/hooks/sample"), "").unwrap();
             let before = ready().unwrap().before;

@@ -95,7 +95,7 @@ pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Escalation, Lacking, profiles};
+    use crate::{Escalation, LackingPolicy, profiles};
     use agent_bash_core::sandbox::{Lack, Network, SandboxLevel, Tier};
 
     fn bash(profile: &Profile) -> ToolSchema {
@@ -170,7 +170,7 @@ mod tests {
         for lack in &report.missing {
             assert!(partial.contains(lack.consequence()), "{lack}: {partial}");
         }
-        own.lacking = Lacking::Refuse;
+        own.lacking = LackingPolicy::Refuse;
         assert!(described(&own, &report).contains("every call is refused"));
         own.level = SandboxLevel::ReadOnly;
         report.missing = vec![Lack::Protected];

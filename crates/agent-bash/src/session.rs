@@ -42,14 +42,14 @@ mod remote_session;
 pub use ask::ask;
 pub use bang::{BangOptions, USER_SHELL};
 pub use expect::may_start_ahead;
-pub use message::{Bang, BangMessage, parse_bang};
+pub use message::{BangLine, BangMessage, parse_bang};
 pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
-use crate::panics::{Panicked, caught_in};
+use crate::panics::{WorkPanicked, caught_in};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName};
-use agent_bash_exec::{Configured, Jobs, ShellCache, ShellInfo};
+use agent_bash_exec::{ConfiguredNames, Jobs, ShellCache, ShellInfo};
 use agent_bash_pty::PtyOptions;
 use agent_bash_remote::protocol::RpcCall;
 use agent_bash_remote::protocol::data::ShellsData;
@@ -109,7 +109,7 @@ pub enum BangError {
     OnTarget,
     /// A bug of ours.
     #[error(transparent)]
-    Panicked(#[from] Panicked),
+    Panicked(#[from] WorkPanicked),
 }
 
 impl Conversation {
@@ -258,14 +258,14 @@ impl Conversation {
     /// # Errors
     /// The configuration could not be read. The first call would have reported it, and no longer
     /// does.
-    pub async fn configured(&self) -> Result<Configured, Notice> {
+    pub async fn configured(&self) -> Result<ConfiguredNames, Notice> {
         let tool = &*self.tool.wiring;
         match (&self.parts.shells, &tool.shell) {
             (Some(shells), Ok(shell)) if tool.remote_host.is_none() => {
                 let base = &tool.environment.variables;
                 shells.configured(shell, base, self.cwd()).await
             }
-            _ => Ok(Configured::default()),
+            _ => Ok(ConfiguredNames::default()),
         }
     }
 

@@ -6,11 +6,11 @@
 //! | user | `$XDG_CONFIG_HOME/agent-bash/config.toml`, else `~/.config/agent-bash/config.toml` |
 //! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has one |
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
-//! | command line | [`Loaded::set`] |
+//! | command line | [`LoadedSettings::set`] |
 //!
 //! Only regular files of at most 1 MB are read. A project's file found in a parent directory (or in
 //! a world-writable one) counts only if it belongs to the user or root and no other user may write
-//! to it. Files that do not count are in [`Loaded::ignored`].
+//! to it. Files that do not count are in [`LoadedSettings::ignored`].
 //!
 //! A project's file may only make settings stricter: it comes with a checkout, so it may not switch
 //! off a rule, raise a limit, or name a shell, a prefix or an environment. The settings are listed
@@ -24,7 +24,7 @@ mod source;
 pub mod targets;
 mod to_remote;
 
-pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
+pub use layers::{LoadedSettings, Origin, SettingsError, default_file, load, misspelt_variables};
 
 use self::targets::{TargetSettings, TargetSettingsError};
 use crate::changes::ChangesSettings;

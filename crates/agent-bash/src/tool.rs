@@ -3,23 +3,23 @@
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
-use crate::call::{Account, CallOptions};
-use crate::changes::{ChangeStore, ChangesSettings, Protected};
+use crate::call::{CallOptions, FinishedCall};
+use crate::changes::{ChangeStore, ChangesSettings, ProtectedPaths};
 use crate::pipeline;
 use crate::predefined;
 use crate::sandbox::{SandboxSettings, SandboxState};
 use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
 use crate::stage::parse_input::Input;
-use crate::tool_context::{Audit, Interception, JobStarter, Terminal, ToolContext};
+use crate::tool_context::{AuditOptions, InterceptorOptions, JobStarter, Terminal, ToolContext};
 use crate::trials;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::sandbox::{Report, SandboxLevel};
 use agent_bash_core::{
-    ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Profile, RemoteHost, Request, Shell, StreamId, ToolResult,
+    ArtifactStore, AuditLog, Cancel, Clock, ConsumerFlow, Executor, Limits, NotStarted,
+    OutputConsumer, Profile, RemoteHost, Request, Shell, StreamId, ToolResult,
 };
-use agent_bash_journal::{Hide, Journal};
+use agent_bash_journal::{Journal, MaskSecrets};
 use agent_bash_policy::{
     Context, InterceptMode, Interceptor, Policy, Predefined, RuleSelection, SafeLevel, SafeMode,
     Script, Verdict,
@@ -101,7 +101,7 @@ impl BashTool {
         input: impl Into<Input>,
         options: CallOptions<'_>,
         cancel: &Cancel,
-    ) -> Account {
+    ) -> FinishedCall {
         pipeline::call(&self.wiring, input.into(), options, cancel).await
     }
 
@@ -284,9 +284,9 @@ impl BashTool {
 pub struct LiveFeed<'a>(pub &'a LiveUpdates);
 
 impl OutputConsumer for LiveFeed<'_> {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.0.push(bytes);
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }
 
@@ -314,7 +314,7 @@ pub struct BashToolBuilder {
     artifacts: Option<Arc<dyn ArtifactStore>>,
     approver: Arc<dyn Approver>,
     rules: RuleSelection,
-    interception: Option<Arc<Interception>>,
+    interception: Option<Arc<InterceptorOptions>>,
     safe_mode: Option<SafeMode>,
     environment: EnvironmentPolicy,
     shell: Option<PathBuf>,
@@ -323,9 +323,9 @@ pub struct BashToolBuilder {
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
     remote_host: Option<Arc<dyn RemoteHost>>,
-    audit: Option<Audit>,
+    audit: Option<AuditOptions>,
     journal: Option<Arc<Journal>>,
-    hide: Option<Hide>,
+    hide: Option<MaskSecrets>,
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
@@ -360,7 +360,7 @@ impl BashToolBuilder {
     /// together with [`HostContext::tools`]: a tool that the model does not have is not proposed.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
-        self.interception = Some(Arc::new(Interception { mode, rules }));
+        self.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
         self
     }
 
@@ -452,7 +452,7 @@ impl BashToolBuilder {
     /// digests and lengths. A call whose future was dropped is not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
-        self.audit = Some(Audit { log, commands });
+        self.audit = Some(AuditOptions { log, commands });
         self
     }
 
@@ -465,7 +465,7 @@ impl BashToolBuilder {
 
     /// Masks secrets in texts that are kept. Without it, the host's environment decides.
     #[must_use]
-    pub(crate) fn hide(mut self, hide: Hide) -> Self {
+    pub(crate) fn hide(mut self, hide: MaskSecrets) -> Self {
         self.hide = Some(hide);
         self
     }
@@ -523,7 +523,7 @@ impl BashToolBuilder {
             &environment.variables,
         );
         let changes = ChangeStore::new(self.changes, self.changes_unasked, self.kept_in);
-        let protected = Protected {
+        let protected = ProtectedPaths {
             home: self.host.home.clone(),
             further: self.sandbox.protected.clone(),
         };

@@ -12,9 +12,9 @@ use agent_bash_core::{
     RunSpec, Shell,
 };
 use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
-use agent_bash_journal::{Hide, Journal};
+use agent_bash_journal::{Journal, MaskSecrets};
 use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
-use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
+use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy, UserPresence};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -29,13 +29,13 @@ pub(crate) struct ToolContext {
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleSelection,
-    pub(crate) interception: Option<Arc<Interception>>,
+    pub(crate) interception: Option<Arc<InterceptorOptions>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
     /// How it is constructed.
     pub(crate) environment_policy: EnvironmentPolicy,
     /// Takes the host's secrets, and what looks like one, out of what is kept of a call.
-    pub(crate) hide: Hide,
+    pub(crate) hide: MaskSecrets,
     /// If there is no shell, each call reports that, as the contract requires, rather than building
     /// the tool.
     pub(crate) shell: Result<Shell, NotStarted>,
@@ -47,7 +47,7 @@ pub(crate) struct ToolContext {
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     /// The other machine on which calls run, if they do not run on this one.
     pub(crate) remote_host: Option<Arc<dyn RemoteHost>>,
-    pub(crate) audit: Option<Audit>,
+    pub(crate) audit: Option<AuditOptions>,
     /// The record of the session.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) terminal: Option<Terminal>,
@@ -77,14 +77,14 @@ impl ToolContext {
 }
 
 /// Rules for commands for which the model has a better tool, and what to do about a match.
-pub(crate) struct Interception {
+pub(crate) struct InterceptorOptions {
     pub(crate) mode: InterceptMode,
     pub(crate) rules: Interceptor,
 }
 
 /// The host's audit log.
 #[derive(Clone)]
-pub(crate) struct Audit {
+pub(crate) struct AuditOptions {
     pub(crate) log: Arc<dyn AuditLog>,
     /// True to record the commands themselves.
     pub(crate) commands: bool,
@@ -144,7 +144,7 @@ impl Terminal {
             return None;
         }
         let policy = EnvironmentPolicy {
-            unattended: policy.unattended.map(|_| Attendance::Terminal),
+            unattended: policy.unattended.map(|_| UserPresence::Terminal),
             ..policy.clone()
         };
         let variables = host.env.iter();

@@ -8,7 +8,8 @@ use crate::tool_context::ToolContext;
 use agent_bash_changes::Sample;
 use agent_bash_core::changes::TrialRequest;
 use agent_bash_core::{
-    Cancel, Ending, Flow, Mode, OutputConsumer, Request, RunSpec, StreamId, TextLayout,
+    Cancel, ConsumerFlow, Mode, OutputConsumer, Request, RunSpec, ScriptEnding, StreamId,
+    TextLayout,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -173,14 +174,14 @@ async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
         .await;
     // Its directories are removed away from the runtime.
     let _ = run_blocking(move || drop(sample)).await;
-    ran.is_ok_and(|ran| ran.held_back && ran.ending == Ending::Exited { code: 0 })
+    ran.is_ok_and(|ran| ran.held_back && ran.ending == ScriptEnding::Exited { code: 0 })
 }
 
 /// Reads nothing.
 struct NoApprover;
 
 impl OutputConsumer for NoApprover {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
-        Flow::Continue
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
+        ConsumerFlow::Continue
     }
 }

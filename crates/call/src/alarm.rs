@@ -10,10 +10,10 @@ use std::time::Duration;
 /// fires at the old deadline and is re-armed then.
 pub struct Alarm {
     clock: Arc<dyn Clock>,
-    set: Option<Set>,
+    set: Option<SetAlarm>,
 }
 
-struct Set {
+struct SetAlarm {
     at: Duration,
     sleep: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -33,7 +33,7 @@ impl Alarm {
         loop {
             let set = match &mut self.set {
                 Some(set) if set.at <= at => set,
-                set => set.insert(Set::new(&self.clock, at)),
+                set => set.insert(SetAlarm::new(&self.clock, at)),
             };
             set.sleep.as_mut().await;
             let rang_for = set.at;
@@ -45,7 +45,7 @@ impl Alarm {
     }
 }
 
-impl Set {
+impl SetAlarm {
     fn new(clock: &Arc<dyn Clock>, at: Duration) -> Self {
         let left = at.saturating_sub(clock.now());
         let clock = Arc::clone(clock);

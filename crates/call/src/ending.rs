@@ -1,21 +1,25 @@
 //! Derives how a call ended from what was observed.
 
-use crate::Reason;
-use agent_bash_core::{Clock, Ending, Outcome};
+use crate::EndReason;
+use agent_bash_core::{Clock, Outcome, ScriptEnding};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
 /// Returns the ending of a call from the end of its shell, which is `None` if it was not observed.
 /// The reason for ending the call takes precedence, because a shell ended by a time limit exits as
 /// well. `limit` is the call's time limit.
-pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Duration>) -> Ending {
+pub fn ending(
+    reason: Option<EndReason>,
+    shell: Option<ShellEnd>,
+    limit: Option<Duration>,
+) -> ScriptEnding {
     match (reason, shell) {
-        (Some(Reason::Cancel | Reason::Kill), _) => Ending::Cancelled,
-        (Some(Reason::Timeout), _) => Ending::TimedOut {
+        (Some(EndReason::Cancel | EndReason::Kill), _) => ScriptEnding::Cancelled,
+        (Some(EndReason::Timeout), _) => ScriptEnding::TimedOut {
             after: limit.unwrap_or_default(),
         },
         (None, Some(shell)) => shell.into(),
-        (None, None) => Ending::Lost {
+        (None, None) => ScriptEnding::Lost {
             reason:
                 "the supervisor of the call was ended, so the end of the command was not observed"
                     .to_owned(),
@@ -25,7 +29,7 @@ pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Dur
 
 /// Returns the outcome of a call that was cancelled before anything was started.
 pub fn cancelled_before(clock: &dyn Clock) -> Outcome {
-    Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
+    Outcome::new(ScriptEnding::Cancelled, clock.wall(), Duration::ZERO)
 }
 
 #[cfg(test)]
@@ -37,14 +41,14 @@ mod tests {
         let limit = Duration::from_secs(7);
         let exited = Some(ShellEnd::Exited(143));
         for (reason, shell, wanted) in [
-            (Some(Reason::Cancel), exited, Ending::Cancelled),
-            (Some(Reason::Kill), None, Ending::Cancelled),
+            (Some(EndReason::Cancel), exited, ScriptEnding::Cancelled),
+            (Some(EndReason::Kill), None, ScriptEnding::Cancelled),
             (
-                Some(Reason::Timeout),
+                Some(EndReason::Timeout),
                 exited,
-                Ending::TimedOut { after: limit },
+                ScriptEnding::TimedOut { after: limit },
             ),
-            (None, exited, Ending::Exited { code: 143 }),
+            (None, exited, ScriptEnding::Exited { code: 143 }),
             (
                 None,
                 Some(ShellEnd::Signaled(9)),
@@ -55,7 +59,7 @@ mod tests {
         }
         assert!(matches!(
             ending(None, None, Some(limit)),
-            Ending::Lost { .. }
+            ScriptEnding::Lost { .. }
         ));
     }
 }

@@ -1,10 +1,10 @@
 //! Drives a call: waits for events, feeds them to the state machine, and carries out its actions.
 
 use crate::alarm::Alarm;
-use crate::machine::{Action, Event, Machine, Terms};
-use crate::{OpenOutput, Progress, Reason, Source, SurvivorHandover, Watchdog, ending, fired};
+use crate::machine::{Action, Event, FollowTerms, Machine};
+use crate::{EndReason, OpenOutput, Progress, Source, SurvivorHandover, Watchdog, ending, fired};
 use agent_bash_core::{Cancel, Clock, Outcome, OutputConsumer, Survivor, SurvivorPolicy};
-use agent_bash_process::supervisor::{Disconnected, Event as Word, ShellEnd, Supervised};
+use agent_bash_process::supervisor::{Disconnected, Event as Word, ShellEnd, SupervisorClient};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// A call whose shell has received its script.
 #[derive(Debug)]
 pub struct Follower<'a, S> {
-    supervised: &'a mut Supervised,
+    supervised: &'a mut SupervisorClient,
     source: &'a mut S,
     watchdog: Option<Watchdog>,
     handover: SurvivorHandover<'a>,
@@ -30,20 +30,20 @@ pub struct Follower<'a, S> {
 
 /// The end of a shell.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct ShellEnded {
     /// The time on the clock.
     pub at: Duration,
     /// Why the call was terminated, if it was.
-    pub reason: Option<Reason>,
+    pub reason: Option<EndReason>,
     /// `None` if the supervisor ended, the answer was due earlier, or the shell continues.
     pub shell: Option<ShellEnd>,
 }
 
 /// The end of a call and its remaining processes.
 #[derive(Debug)]
-pub struct Followed {
+pub struct FollowedCall {
     /// Why the call was terminated, if it was.
-    pub reason: Option<Reason>,
+    pub reason: Option<EndReason>,
     /// `None` if the supervisor ended, or the answer was due before the shell's end.
     pub shell: Option<ShellEnd>,
     /// The report that the shell writes after the script.
@@ -57,7 +57,7 @@ pub struct Followed {
 impl<'a, S: Source> Follower<'a, S> {
     /// Follows a call. The caller started `watchdog` when it handed over the script.
     pub fn new(
-        supervised: &'a mut Supervised,
+        supervised: &'a mut SupervisorClient,
         source: &'a mut S,
         watchdog: Option<Watchdog>,
         handover: SurvivorHandover<'a>,
@@ -65,7 +65,7 @@ impl<'a, S: Source> Follower<'a, S> {
         drain: Duration,
     ) -> Self {
         let spec = handover.spec;
-        let terms = Terms {
+        let terms = FollowTerms {
             grace: spec.grace,
             drain,
             survivors: handover.alone.then_some(spec.survivor_policy()),
@@ -93,7 +93,7 @@ impl<'a, S: Source> Follower<'a, S> {
         out: &mut dyn OutputConsumer,
     ) -> Vec<Survivor> {
         let (clock, spec) = (Arc::clone(&self.clock), self.handover.spec);
-        let terms = Terms {
+        let terms = FollowTerms {
             survivors: Some(spec.survivor_policy()),
             ..self.machine.terms()
         };
@@ -109,7 +109,7 @@ impl<'a, S: Source> Follower<'a, S> {
 
     /// Reads output until the shell has ended and, if the call is being terminated, its whole tree.
     /// Returns the time, and why the call was terminated.
-    pub async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> Ended {
+    pub async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> ShellEnded {
         while self.machine.is_running() {
             self.next(out).await;
         }
@@ -118,7 +118,7 @@ impl<'a, S: Source> Follower<'a, S> {
         if self.machine.terms().survivors != Some(SurvivorPolicy::Wait) {
             self.watchdog = self.watchdog.take().map(Watchdog::unlimited);
         }
-        Ended {
+        ShellEnded {
             at: self.machine.ended_at(),
             reason: self.machine.reason(),
             shell: self.machine.shell(),
@@ -131,13 +131,13 @@ impl<'a, S: Source> Follower<'a, S> {
     }
 
     /// Drains the output, and handles the remaining processes.
-    pub async fn clear_up(mut self, out: &mut dyn OutputConsumer) -> Followed {
+    pub async fn clear_up(mut self, out: &mut dyn OutputConsumer) -> FollowedCall {
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.guard();
         }
         self.step(Event::ClearUp, self.clock.now(), out).await;
         self.until_done(out).await;
-        Followed {
+        FollowedCall {
             reason: self.machine.reason(),
             shell: self.machine.shell(),
             report: self.report,
@@ -289,7 +289,7 @@ impl<'a, S: Source> Follower<'a, S> {
     }
 }
 
-impl Followed {
+impl FollowedCall {
     /// Returns the outcome of the call from these observations.
     pub fn outcome(&mut self, handover: &SurvivorHandover<'_>, duration: Duration) -> Outcome {
         let ending = ending(self.reason, self.shell, handover.spec.timeout);

@@ -5,7 +5,7 @@
 use crate::Source;
 use agent_bash_core::{JobId, OutputConsumer, RunSpec, Survivor, Timestamp};
 use agent_bash_process::ProcessInfo;
-use agent_bash_process::supervisor::Supervised;
+use agent_bash_process::supervisor::SupervisorClient;
 use async_trait::async_trait;
 use std::fmt::Debug;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub struct Adoption<'a> {
     /// The survivors, at least one.
     pub survivors: &'a [Survivor],
     /// The supervisor of the survivors.
-    pub supervised: &'a mut Supervised,
+    pub supervised: &'a mut SupervisorClient,
     /// True if the supervisor has no other processes. Otherwise a session's shell continues beside
     /// the job.
     pub alone: bool,
@@ -91,7 +91,7 @@ impl SurvivorHandover<'_> {
     pub async fn adopt(
         self,
         survivors: &mut Vec<Survivor>,
-        supervised: &mut Supervised,
+        supervised: &mut SupervisorClient,
         output: OpenOutput<'_>,
     ) {
         if let Some(registry) = self.registry.filter(|_| !survivors.is_empty()) {

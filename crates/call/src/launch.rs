@@ -2,7 +2,7 @@
 //! system that refuses processes.
 
 use agent_bash_core::{Clock, Notice, NoticeKind};
-use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
+use agent_bash_process::supervisor::{StartError, Supervisor, SupervisorClient};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub async fn launch(
     base: &BTreeMap<OsString, OsString>,
     clock: &Arc<dyn Clock>,
     or_fallback: bool,
-) -> Result<Supervised, StartError> {
+) -> Result<SupervisorClient, StartError> {
     let launched = match supervisor.launch(base, clock).await {
         Err(StartError::NoHello | StartError::EndedEarly(_)) => {
             supervisor.launch(base, clock).await
@@ -40,7 +40,7 @@ pub async fn launch(
 }
 
 /// Returns the notice for a call without a supervisor.
-pub fn notice_of_fallback(supervised: &Supervised) -> Option<Notice> {
+pub fn notice_of_fallback(supervised: &SupervisorClient) -> Option<Notice> {
     let reason = supervised.fallback()?.to_owned();
     Some(NoticeKind::WithoutSupervisor { reason }.into())
 }

@@ -34,17 +34,18 @@ mod watchdog;
 
 pub use alarm::Alarm;
 pub use ending::{cancelled_before, ending};
-pub use follow::{Ended, Followed, Follower};
+pub use follow::{FollowedCall, Follower, ShellEnded};
 pub use handover::{Adoption, OpenOutput, SurvivorHandover, SurvivorRegistry};
 pub use launch::{launch, notice_of_fallback};
 pub use machine::AFTER_GRACE;
 pub use recording::Recording;
 pub use script::{
-    NO_DIRECTORY_MARK, RefusedHandoff, ScriptFile, TOO_OLD_MARK, Unstarted, no_directory, too_old,
+    NO_DIRECTORY_MARK, RefusedHandoff, ScriptFile, TOO_OLD_MARK, UnstartedReason, no_directory,
+    too_old,
 };
 pub use shell_text::{PLAIN_TAKE, Reader, enter, exec, load};
 pub use source::{AfterStop, Progress, Source};
-pub use watchdog::{Reason, ReportProbe, Signals, Watchdog, fired};
+pub use watchdog::{EndReason, ReportProbe, Watchdog, WatchdogSignals, fired};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -9,13 +9,13 @@
 //!
 //! Whether the shell read the script is not part of the state: the script file tells at the end.
 
-use crate::Reason;
+use crate::EndReason;
 use agent_bash_core::{Survivor, SurvivorPolicy};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
 /// Time without output after which the output is drained. After the shell's end, draining also ends
-/// at EOF, or when [`Terms::drain`] has passed.
+/// at EOF, or when [`FollowTerms::drain`] has passed.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
 /// Processes that have closed the output but not yet exited get this long to exit before they count
@@ -30,7 +30,7 @@ const AFTER_STOP: Duration = Duration::from_secs(1);
 
 /// The terms of following a call, from its spec and its kind of output.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Terms {
+pub(crate) struct FollowTerms {
     /// Time between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
     /// Upper bound on draining, even if output keeps coming.
@@ -54,7 +54,7 @@ pub(crate) enum Event {
     /// The supervisor ended, so the shell can no longer be observed.
     SupervisorGone,
     /// The call is being terminated.
-    EndedFor(Reason),
+    EndedFor(EndReason),
     /// Output was read.
     Read,
     /// There was nothing to read.
@@ -137,11 +137,11 @@ enum TreeState {
 /// The state machine of one call.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    terms: Terms,
+    terms: FollowTerms,
     state: CallState,
     /// When to close the output whose consumer asked to stop.
     close_at: Option<Duration>,
-    reason: Option<Reason>,
+    reason: Option<EndReason>,
     tree: TreeState,
     /// The tree was ordered to terminate while the shell was running.
     was_ended: bool,
@@ -153,7 +153,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new(terms: Terms) -> Self {
+    pub(crate) fn new(terms: FollowTerms) -> Self {
         Self {
             terms,
             state: CallState::Running,
@@ -169,7 +169,7 @@ impl Machine {
     }
 
     /// Returns the machine of a finished call with remaining processes beside a continuing shell.
-    pub(crate) fn leaving(terms: Terms, output_ended: bool, now: Duration) -> Self {
+    pub(crate) fn leaving(terms: FollowTerms, output_ended: bool, now: Duration) -> Self {
         let state = match terms.survivors {
             Some(SurvivorPolicy::Wait) => CallState::Waiting,
             // Processes that have closed the output usually exit soon.
@@ -231,7 +231,7 @@ impl Machine {
         self.state == CallState::Done
     }
 
-    pub(crate) fn terms(&self) -> Terms {
+    pub(crate) fn terms(&self) -> FollowTerms {
         self.terms
     }
 
@@ -248,7 +248,7 @@ impl Machine {
     }
 
     /// Returns why the call was terminated.
-    pub(crate) fn reason(&self) -> Option<Reason> {
+    pub(crate) fn reason(&self) -> Option<EndReason> {
         self.reason
     }
 

@@ -21,7 +21,7 @@ fn two_survivors() -> Vec<Survivor> {
 }
 
 fn machine(survivors: Option<SurvivorPolicy>) -> Machine {
-    Machine::new(Terms {
+    Machine::new(FollowTerms {
         grace: ms(GRACE_MS),
         drain: ms(DRAIN_MS),
         survivors,
@@ -187,7 +187,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
     ends("they go", WAIT, [begin(), go.into()].concat());
     let late = [
         (
-            EndedFor(Reason::Timeout),
+            EndedFor(EndReason::Timeout),
             10_000,
             Some(terminate(GRACE_MS)),
             Some(10_000 + GRACE_MS + 1_000),
@@ -219,16 +219,16 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
 #[test]
 fn a_call_that_is_ended_ends_with_its_tree() {
     let deadline = 500 + GRACE_MS + 1_000;
-    let begin = || vec![(EndedFor(Reason::Cancel), 500, Some(Wake), Some(deadline))];
+    let begin = || vec![(EndedFor(EndReason::Cancel), 500, Some(Wake), Some(deadline))];
     let obey = [
         (exited(false), 600, None, Some(deadline)),
-        (EndedFor(Reason::Timeout), 650, None, Some(deadline)),
+        (EndedFor(EndReason::Timeout), 650, None, Some(deadline)),
         (Empty, 700, None, None),
         (ClearUp, 700, Some(ReadNow), Some(800)),
         (OutputEnded, 700, None, None),
     ];
     let machine = ends("it goes", ADOPT, [begin(), obey.into()].concat());
-    assert_eq!(machine.reason(), Some(Reason::Cancel));
+    assert_eq!(machine.reason(), Some(EndReason::Cancel));
     assert!(machine.is_empty());
     let withstand = [
         (exited(false), 600, None, Some(deadline)),
@@ -316,7 +316,7 @@ fn continuing_shell_is_left_to_the_caller() {
     assert!(machine.listens());
     let deadline = 50 + GRACE_MS + 1_000;
     let rows = vec![
-        (EndedFor(Reason::Timeout), 50, Some(Wake), Some(deadline)),
+        (EndedFor(EndReason::Timeout), 50, Some(Wake), Some(deadline)),
         (ShellDone, 100, None, Some(deadline)),
         (exited(true), 150, None, None),
         (ClearUp, 150, Some(ReadNow), Some(250)),
@@ -328,7 +328,7 @@ fn continuing_shell_is_left_to_the_caller() {
 #[test]
 fn remaining_process_of_a_session_is_ended_or_awaited() {
     let left = |policy, output_ended| {
-        let terms = Terms {
+        let terms = FollowTerms {
             survivors: policy,
             ..machine(policy).terms
         };
@@ -363,7 +363,7 @@ fn cancellation_while_draining_takes_effect() {
         (exited(false), 0, None, None),
         (ClearUp, 0, Some(ReadNow), Some(100)),
         (
-            EndedFor(Reason::Kill),
+            EndedFor(EndReason::Kill),
             50,
             Some(terminate(GRACE_MS)),
             Some(deadline),
@@ -376,7 +376,7 @@ fn cancellation_while_draining_takes_effect() {
     let rows = vec![
         (exited(true), 0, None, None),
         (ClearUp, 0, Some(ReadNow), Some(100)),
-        (EndedFor(Reason::Kill), 50, None, Some(100)),
+        (EndedFor(EndReason::Kill), 50, None, Some(100)),
         (OutputEnded, 60, None, None),
     ];
     ends("no process remained", ADOPT, rows);

@@ -2,32 +2,36 @@
 //! last process.
 
 use agent_bash_core::RunSpec;
-use agent_bash_core::changes::Traced;
-use agent_bash_process::supervisor::Supervised;
+use agent_bash_core::changes::TraceState;
+use agent_bash_process::supervisor::SupervisorClient;
 
 /// A record in progress, or the reason why none could begin. Empty if the spec asks for no record.
 #[derive(Debug)]
-pub struct Recording(Option<Result<(), Traced>>);
+pub struct Recording(Option<Result<(), TraceState>>);
 
 impl Recording {
     /// Begins the record in a new shell, if the spec asks for one. `unwatched` is the reason if the
     /// shell is not traced.
-    pub fn begin(spec: &RunSpec, supervised: &Supervised, unwatched: Option<&String>) -> Self {
+    pub fn begin(
+        spec: &RunSpec,
+        supervised: &SupervisorClient,
+        unwatched: Option<&String>,
+    ) -> Self {
         if spec.trial.is_some() {
             // Its changes are held back. Only its connections are traced, from the start of the
             // shell.
             let why = unwatched.map(|reason| {
                 let what = "connections to processes outside could not be traced";
-                Traced::incomplete(format!("{what}: {reason}"))
+                TraceState::incomplete(format!("{what}: {reason}"))
             });
             return Self(Some(why.map_or(Ok(()), Err)));
         }
         Self(spec.trace.as_ref().map(|set| {
             match unwatched {
-                Some(reason) => Err(Traced::unwatched(reason)),
+                Some(reason) => Err(TraceState::unwatched(reason)),
                 None => supervised
                     .record(set)
-                    .map_err(|error| Traced::incomplete(error.to_string())),
+                    .map_err(|error| TraceState::incomplete(error.to_string())),
             }
         }))
     }
@@ -35,14 +39,14 @@ impl Recording {
     /// Begins the record in a shell that has run other scripts.
     pub async fn begin_again(
         spec: &RunSpec,
-        supervised: &mut Supervised,
+        supervised: &mut SupervisorClient,
         unwatched: Option<&String>,
     ) -> Self {
         match (&spec.trace, unwatched) {
             (Some(set), None) => {
                 let begun = supervised.record_at_once(set).await;
                 Self(Some(
-                    begun.map_err(|error| Traced::incomplete(error.to_string())),
+                    begun.map_err(|error| TraceState::incomplete(error.to_string())),
                 ))
             }
             _ => Self::begin(spec, supervised, unwatched),
@@ -51,7 +55,7 @@ impl Recording {
 
     /// Ends the record and returns how complete it is; `None` without a record or if it already
     /// ended.
-    pub async fn end(&mut self, supervised: &mut Supervised) -> Option<Traced> {
+    pub async fn end(&mut self, supervised: &mut SupervisorClient) -> Option<TraceState> {
         Some(match self.0.take()? {
             Ok(()) => supervised.stop_recording().await,
             Err(traced) => traced,

@@ -27,7 +27,7 @@ pub struct ScriptFile {
 
 /// Why the shell ran nothing of the script.
 #[derive(Debug)]
-pub enum Unstarted {
+pub enum UnstartedReason {
     /// The shell ended before it read the script: another shell can run it.
     RefusedHandoff(RefusedHandoff),
     /// The script cannot be run with this specification.
@@ -50,23 +50,23 @@ impl From<RefusedHandoff> for NotStarted {
     }
 }
 
-impl From<Unstarted> for NotStarted {
-    fn from(unstarted: Unstarted) -> Self {
+impl From<UnstartedReason> for NotStarted {
+    fn from(unstarted: UnstartedReason) -> Self {
         match unstarted {
-            Unstarted::RefusedHandoff(refused) => refused.into(),
-            Unstarted::Refused(refused) => refused,
+            UnstartedReason::RefusedHandoff(refused) => refused.into(),
+            UnstartedReason::Refused(refused) => refused,
         }
     }
 }
 
 impl ScriptFile {
     /// Returns why an ended shell ran nothing of the script; `None` if it ran.
-    pub fn unstarted(&self, spec: &RunSpec) -> Option<Unstarted> {
+    pub fn unstarted(&self, spec: &RunSpec) -> Option<UnstartedReason> {
         if let Some(refusal) = self.refusal(spec) {
-            return Some(Unstarted::Refused(refusal));
+            return Some(UnstartedReason::Refused(refusal));
         }
         (self.shares_place && tell(&self.file) == Ok(0)).then(|| {
-            Unstarted::RefusedHandoff(RefusedHandoff {
+            UnstartedReason::RefusedHandoff(RefusedHandoff {
                 reason: "the shell ended before it read the script".to_owned(),
             })
         })

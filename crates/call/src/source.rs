@@ -1,7 +1,7 @@
 //! The source of a call's output: pipes, or a terminal.
 
-use crate::Reason;
-use agent_bash_core::{Flow, OutputConsumer, StreamId};
+use crate::EndReason;
+use agent_bash_core::{ConsumerFlow, OutputConsumer, StreamId};
 use std::future::Future;
 use std::os::fd::BorrowedFd;
 
@@ -23,7 +23,7 @@ pub trait Source: Send {
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool;
 
     /// The call is about to be terminated.
-    fn being_ended(&mut self, _: Reason) {}
+    fn being_ended(&mut self, _: EndReason) {}
 
     /// Pushes output that is complete only after the last read.
     fn conclude(&mut self, _: &mut dyn OutputConsumer) {}
@@ -79,7 +79,7 @@ impl AfterStop {
     ) -> Progress {
         let flow = out.chunk(stream, chunk);
         match &mut self.bytes {
-            None if flow == Flow::Stop => {
+            None if flow == ConsumerFlow::Stop => {
                 self.bytes = Some(0);
                 return Progress::Stopped;
             }

@@ -6,7 +6,7 @@
 //! limit, so the watchdog checks for an unread event before it ends a command.
 
 use agent_bash_core::{Cancel, Clock, RunSpec};
-use agent_bash_process::supervisor::Link;
+use agent_bash_process::supervisor::OrderSender;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 /// Why a command is being ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum EndReason {
     /// The time limit has passed.
     Timeout,
     /// The caller cancelled the call.
@@ -30,35 +30,35 @@ const READ_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Watches one call. Dropping it stops watching.
 pub struct Watchdog {
-    ender: Ender,
-    watch: Watch,
+    ender: CommandEnder,
+    watch: WatchState,
 }
 
 /// The signals that the watchdog awaits, and how it ends the command.
 #[derive(Clone)]
-struct Ender {
+struct CommandEnder {
     clock: Arc<dyn Clock>,
     cancel: Cancel,
     /// The user at its terminal wants to end it.
     kill: Option<Cancel>,
-    link: Link,
+    link: OrderSender,
     /// True if a session's shell has reported a script's end.
     has_reported: Option<ReportProbe>,
     grace: Duration,
-    order: fn(&Link, Duration) -> io::Result<()>,
+    order: fn(&OrderSender, Duration) -> io::Result<()>,
 }
 
 /// The state of the watch.
-enum Watch {
+enum WatchState {
     /// The call's own task watches, in [`fired`].
-    Call(Pin<Box<dyn Future<Output = Reason> + Send>>),
+    Call(Pin<Box<dyn Future<Output = EndReason> + Send>>),
     /// A separate task watches.
     Task {
         task: JoinHandle<()>,
-        reason: watch::Receiver<Option<Reason>>,
+        reason: watch::Receiver<Option<EndReason>>,
     },
     /// The watchdog has fired.
-    Fired(Reason),
+    Fired(EndReason),
 }
 
 /// True if there is an unread report of a session's shell.
@@ -66,7 +66,7 @@ pub type ReportProbe = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Signals of a call other than those of its supervisor and its caller.
 #[derive(Default)]
-pub struct Signals {
+pub struct WatchdogSignals {
     /// True if a session's shell has reported a script's end.
     pub has_reported: Option<ReportProbe>,
     /// The user at its terminal wants to end it.
@@ -77,14 +77,14 @@ impl Watchdog {
     /// Starts watching: the time limit runs from now on. A shell that serves several calls is
     /// stopped before its command is ended, so that it does not run the next one.
     pub fn start(
-        link: Link,
+        link: OrderSender,
         clock: Arc<dyn Clock>,
         cancel: Cancel,
-        signals: Signals,
+        signals: WatchdogSignals,
         spec: &RunSpec,
     ) -> Self {
-        let Signals { has_reported, kill } = signals;
-        let ender = Ender {
+        let WatchdogSignals { has_reported, kill } = signals;
+        let ender = CommandEnder {
             clock,
             cancel,
             kill,
@@ -92,8 +92,8 @@ impl Watchdog {
             has_reported,
             grace: spec.grace,
             order: match spec.session {
-                Some(_) => Link::stop_and_terminate,
-                None => Link::terminate,
+                Some(_) => OrderSender::stop_and_terminate,
+                None => OrderSender::terminate,
             },
         };
         Self::new(ender, spec.timeout)
@@ -102,20 +102,20 @@ impl Watchdog {
     /// Watches the survivors of a session's call, and ends only them, with `grace`, after
     /// `timeout`.
     pub fn over_survivors(
-        link: Link,
+        link: OrderSender,
         clock: Arc<dyn Clock>,
         cancel: Cancel,
         timeout: Option<Duration>,
         grace: Duration,
     ) -> Self {
-        let ender = Ender {
+        let ender = CommandEnder {
             clock,
             cancel,
             kill: None,
             link,
             has_reported: None,
             grace,
-            order: Link::end_survivors,
+            order: OrderSender::end_survivors,
         };
         Self::new(ender, timeout)
     }
@@ -129,7 +129,7 @@ impl Watchdog {
         }
     }
 
-    fn new(ender: Ender, timeout: Option<Duration>) -> Self {
+    fn new(ender: CommandEnder, timeout: Option<Duration>) -> Self {
         let watched = ender.clone();
         let watch = Box::pin(async move {
             let clock = &*watched.clock;
@@ -147,9 +147,9 @@ impl Watchdog {
             };
             let reason = tokio::select! {
                 biased;
-                () = killed => Reason::Kill,
-                () = watched.cancel.cancelled() => Reason::Cancel,
-                () = limit => Reason::Timeout,
+                () = killed => EndReason::Kill,
+                () = watched.cancel.cancelled() => EndReason::Cancel,
+                () = limit => EndReason::Timeout,
             };
             while watched.is_there() {
                 clock.sleep(READ_INTERVAL).await;
@@ -158,18 +158,19 @@ impl Watchdog {
         });
         Self {
             ender,
-            watch: Watch::Call(watch),
+            watch: WatchState::Call(watch),
         }
     }
 
     /// Must be called before passing anything to a consumer, which may block.
     pub fn guard(&mut self) {
-        if !matches!(self.watch, Watch::Call(_)) {
+        if !matches!(self.watch, WatchState::Call(_)) {
             return;
         }
         let (tell, reason) = watch::channel(None);
         // A placeholder, replaced at once.
-        let Watch::Call(watch) = std::mem::replace(&mut self.watch, Watch::Fired(Reason::Cancel))
+        let WatchState::Call(watch) =
+            std::mem::replace(&mut self.watch, WatchState::Fired(EndReason::Cancel))
         else {
             return;
         };
@@ -181,33 +182,33 @@ impl Watchdog {
             let _ = tell.send(Some(reason));
             ender.end();
         });
-        self.watch = Watch::Task { task, reason };
+        self.watch = WatchState::Task { task, reason };
     }
 
     /// Returns the reason, if the watchdog has fired.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<EndReason> {
         match &self.watch {
-            Watch::Call(_) => None,
-            Watch::Task { reason, .. } => *reason.borrow(),
-            Watch::Fired(reason) => Some(*reason),
+            WatchState::Call(_) => None,
+            WatchState::Task { reason, .. } => *reason.borrow(),
+            WatchState::Fired(reason) => Some(*reason),
         }
     }
 
-    async fn fired(&mut self) -> Option<Reason> {
+    async fn fired(&mut self) -> Option<EndReason> {
         match &mut self.watch {
-            Watch::Call(watch) => {
+            WatchState::Call(watch) => {
                 let reason = watch.await;
-                self.watch = Watch::Fired(reason);
+                self.watch = WatchState::Fired(reason);
                 self.ender.end();
                 Some(reason)
             }
-            Watch::Task { reason, .. } => *reason.wait_for(Option::is_some).await.ok()?,
-            Watch::Fired(reason) => Some(*reason),
+            WatchState::Task { reason, .. } => *reason.wait_for(Option::is_some).await.ok()?,
+            WatchState::Fired(reason) => Some(*reason),
         }
     }
 }
 
-impl Ender {
+impl CommandEnder {
     /// True if there is an unread event from the supervisor or the shell.
     fn is_there(&self) -> bool {
         self.link.has_word()
@@ -225,7 +226,7 @@ impl Ender {
 }
 
 /// Waits until the watchdog fires; for ever without one. Cancel safe.
-pub async fn fired(watchdog: &mut Option<Watchdog>) -> Reason {
+pub async fn fired(watchdog: &mut Option<Watchdog>) -> EndReason {
     if let Some(watchdog) = watchdog
         && let Some(reason) = watchdog.fired().await
     {
@@ -244,7 +245,7 @@ impl std::fmt::Debug for Watchdog {
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        if let Watch::Task { task, .. } = &self.watch {
+        if let WatchState::Task { task, .. } = &self.watch {
             task.abort();
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::attributes::{self, Attributes};
 use crate::file_stat::FileStat;
-use crate::plan::Look;
+use crate::plan::FileAttributes;
 use crate::rooted_dir::RootedDir;
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -19,7 +19,11 @@ pub(crate) fn bytes(path: &Path) -> Vec<u8> {
 }
 
 /// Returns a file's attributes, including extended ones.
-pub(crate) fn look(tree: &mut RootedDir, path: &Path, seen: &FileStat) -> Result<Look, Errno> {
+pub(crate) fn look(
+    tree: &mut RootedDir,
+    path: &Path,
+    seen: &FileStat,
+) -> Result<FileAttributes, Errno> {
     let attributes = if seen.kind() == FileType::Symlink {
         Attributes::new()
     } else if path.as_os_str().is_empty() {
@@ -28,7 +32,7 @@ pub(crate) fn look(tree: &mut RootedDir, path: &Path, seen: &FileStat) -> Result
         let (dir, name) = tree.parent(path)?;
         attributes::all(dir.as_fd(), name)?
     };
-    Ok(Look::new(seen, attributes))
+    Ok(FileAttributes::new(seen, attributes))
 }
 
 /// Bytes compared at a time.

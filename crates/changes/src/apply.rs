@@ -8,9 +8,9 @@ use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::journal::{Journal, Status};
-use crate::plan::{Act, Attribution, Look, Op, Plan};
+use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
-use crate::steps::{Care, Step, Steps};
+use crate::steps::{Precautions, Step, Steps};
 use rustix::fs::{
     AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
     openat, renameat_with, syncfs, utimensat,
@@ -25,7 +25,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 /// The directories in which a plan is applied.
-pub(crate) struct Applying<'a> {
+pub(crate) struct ApplyDirectories<'a> {
     /// The recorded directory.
     pub(crate) root: RootedDir,
     /// The change set's directory with the slots.
@@ -33,35 +33,35 @@ pub(crate) struct Applying<'a> {
     /// True if the journal is on another file system than root and slots.
     pub(crate) is_far: bool,
     pub(crate) steps: &'a dyn Steps,
-    pub(crate) care: Care,
+    pub(crate) care: Precautions,
 }
 
 /// Why a plan was not applied.
-pub(crate) enum Failed {
+pub(crate) enum ApplyFailure {
     /// The file at this path was changed.
     Changed(Vec<u8>),
     /// A system call failed.
     System(Vec<u8>, io::Error),
 }
 
-impl Failed {
-    fn errno(op: &Op) -> impl FnOnce(Errno) -> Self + '_ {
+impl ApplyFailure {
+    fn errno(op: &PlannedOp) -> impl FnOnce(Errno) -> Self + '_ {
         |error| Self::System(op.path.clone(), error.into())
     }
 }
 
-impl Applying<'_> {
+impl ApplyDirectories<'_> {
     /// Returns the paths that another process changed since the plan was made.
-    pub(crate) fn conflicts(&mut self, plan: &Plan) -> Result<Vec<Vec<u8>>, ChangesError> {
+    pub(crate) fn conflicts(&mut self, plan: &ApplyPlan) -> Result<Vec<Vec<u8>>, ChangesError> {
         if !self.care.conflicts {
             return Ok(Vec::new());
         }
-        let taken: HashSet<&Path> = takes(plan).map(Op::path).collect();
+        let taken: HashSet<&Path> = takes(plan).map(PlannedOp::path).collect();
         let put: HashSet<&Path> = plan
             .ops
             .iter()
-            .filter(|op| op.act == Act::Put)
-            .map(Op::path)
+            .filter(|op| op.act == SlotRename::Put)
+            .map(PlannedOp::path)
             .collect();
         let mut found = Vec::new();
         for op in &plan.ops {
@@ -70,7 +70,7 @@ impl Applying<'_> {
             let now = match self.root.stat(path) {
                 Ok(now) => now,
                 // The link is removed before this file is put.
-                Err(Errno::LOOP) if op.act == Act::Put && is_below(path, &taken) => None,
+                Err(Errno::LOOP) if op.act == SlotRename::Put && is_below(path, &taken) => None,
                 // A link or a mount in the path is a change as well.
                 Err(Errno::LOOP | Errno::XDEV) => {
                     found.push(op.path.clone());
@@ -79,19 +79,19 @@ impl Applying<'_> {
                 Err(error) => return Err(failed(error)),
             };
             let same = match (&op.current, &now) {
-                (Some(here), Some(now)) if op.act != Act::Put => {
+                (Some(here), Some(now)) if op.act != SlotRename::Put => {
                     here.is_untouched(now)
                         || (here.is_dir() && here.is_same_content(now))
                         || self.means_the_same(op)
                 }
-                (None, None) => op.act == Act::Put && self.parent_is_there(path, &put),
+                (None, None) => op.act == SlotRename::Put && self.parent_is_there(path, &put),
                 // A `Take` before this operation makes room.
-                (None, Some(_)) => op.act == Act::Put && taken.contains(path),
+                (None, Some(_)) => op.act == SlotRename::Put && taken.contains(path),
                 _ => false,
             };
             if !same {
                 found.push(op.path.clone());
-            } else if op.act == Act::Take && now.is_some_and(|now| now.is_dir()) {
+            } else if op.act == SlotRename::Take && now.is_some_and(|now| now.is_dir()) {
                 found.extend(self.strangers(path, &taken)?);
             }
         }
@@ -136,7 +136,7 @@ impl Applying<'_> {
         put.contains(parent) || self.root.directory(parent).is_ok()
     }
 
-    fn means_the_same(&mut self, op: &Op) -> bool {
+    fn means_the_same(&mut self, op: &PlannedOp) -> bool {
         let Some(means) = op.means else { return false };
         let now = self.root.file(op.path()).ok();
         now.and_then(git_index::meaning) == Some(means)
@@ -154,11 +154,11 @@ impl Applying<'_> {
     }
 
     /// Applies the plan, or rolls it back.
-    pub(crate) fn run(&mut self, journal: &mut Journal) -> Result<(), Failed> {
+    pub(crate) fn run(&mut self, journal: &mut Journal) -> Result<(), ApplyFailure> {
         let plan = journal.plan.clone();
         let done = self.apply(&plan).and_then(|()| {
             self.finish(journal, &plan, plan.skipped.clone())
-                .map_err(|error| Failed::System(Vec::new(), error))
+                .map_err(|error| ApplyFailure::System(Vec::new(), error))
         });
         if done.is_err() {
             self.back_out(journal);
@@ -177,53 +177,54 @@ impl Applying<'_> {
 
     /// True if the tree is as before the plan. Times of inodes are ignored, because the rollback
     /// changed them.
-    pub(crate) fn is_as_before(&mut self, plan: &Plan) -> bool {
+    pub(crate) fn is_as_before(&mut self, plan: &ApplyPlan) -> bool {
         let mut same = |path: &Path, here: &Option<FileStat>| match (here, self.look_at(path)) {
             (Some(here), Ok(Some(now))) => here.is_same_content(&now),
             (None, Ok(None)) => true,
             _ => false,
         };
-        let taken: HashSet<&Path> = takes(plan).map(Op::path).collect();
+        let taken: HashSet<&Path> = takes(plan).map(PlannedOp::path).collect();
         plan.ops.iter().all(|op| {
-            same(op.path(), &op.current) || (op.act == Act::Put && taken.contains(op.path()))
+            same(op.path(), &op.current) || (op.act == SlotRename::Put && taken.contains(op.path()))
         }) && plan
             .attributions
             .iter()
             .all(|it| it.current.is_none() || same(it.path(), &it.current))
     }
 
-    fn apply(&mut self, plan: &Plan) -> Result<(), Failed> {
-        let reached =
-            |result: io::Result<()>| result.map_err(|error| Failed::System(Vec::new(), error));
+    fn apply(&mut self, plan: &ApplyPlan) -> Result<(), ApplyFailure> {
+        let reached = |result: io::Result<()>| {
+            result.map_err(|error| ApplyFailure::System(Vec::new(), error))
+        };
         reached(self.steps.at(Step::Journaled))?;
         for (number, op) in plan.ops.iter().enumerate() {
-            self.operate(op).map_err(Failed::errno(op))?;
-            if self.care.second_look && !self.is_expected(op).map_err(Failed::errno(op))? {
-                return Err(Failed::Changed(op.path.clone()));
+            self.operate(op).map_err(ApplyFailure::errno(op))?;
+            if self.care.second_look && !self.is_expected(op).map_err(ApplyFailure::errno(op))? {
+                return Err(ApplyFailure::Changed(op.path.clone()));
             }
             reached(self.steps.at(Step::Operated(number + 1)))?;
         }
         for (number, attribution) in plan.attributions.iter().enumerate() {
             self.attribute(attribution, true)
-                .map_err(|error| Failed::System(attribution.path.clone(), error.into()))?;
+                .map_err(|error| ApplyFailure::System(attribution.path.clone(), error.into()))?;
             reached(self.steps.at(Step::Attributed(number + 1)))?;
         }
         // Another process may have written through an open descriptor to a file that was swapped
         // out.
-        for op in plan.ops.iter().filter(|op| op.act != Act::Put) {
-            if self.care.second_look && !self.is_expected(op).map_err(Failed::errno(op))? {
-                return Err(Failed::Changed(op.path.clone()));
+        for op in plan.ops.iter().filter(|op| op.act != SlotRename::Put) {
+            if self.care.second_look && !self.is_expected(op).map_err(ApplyFailure::errno(op))? {
+                return Err(ApplyFailure::Changed(op.path.clone()));
             }
         }
         Ok(())
     }
 
     /// Performs the rename. It involves only these two names.
-    fn operate(&mut self, op: &Op) -> Result<(), Errno> {
+    fn operate(&mut self, op: &PlannedOp) -> Result<(), Errno> {
         let flags = match op.act {
-            Act::Swap => RenameFlags::EXCHANGE,
-            Act::Put if !self.care.no_replace => RenameFlags::empty(),
-            Act::Put | Act::Take => RenameFlags::NOREPLACE,
+            SlotRename::Swap => RenameFlags::EXCHANGE,
+            SlotRename::Put if !self.care.no_replace => RenameFlags::empty(),
+            SlotRename::Put | SlotRename::Take => RenameFlags::NOREPLACE,
         };
         match self.rename(op, flags) {
             Err(Errno::ACCESS) => {
@@ -235,12 +236,14 @@ impl Applying<'_> {
         }
     }
 
-    fn rename(&mut self, op: &Op, flags: RenameFlags) -> Result<(), Errno> {
+    fn rename(&mut self, op: &PlannedOp, flags: RenameFlags) -> Result<(), Errno> {
         let (tree_dir, name) = self.root.parent(op.path())?;
         let (slot_dir, slot) = self.slots.parent(op.slot())?;
         match op.act {
-            Act::Put => renameat_with(slot_dir, slot, tree_dir, name, flags),
-            Act::Swap | Act::Take => renameat_with(tree_dir, name, slot_dir, slot, flags),
+            SlotRename::Put => renameat_with(slot_dir, slot, tree_dir, name, flags),
+            SlotRename::Swap | SlotRename::Take => {
+                renameat_with(tree_dir, name, slot_dir, slot, flags)
+            }
         }?;
         if op.current.is_some_and(|seen| seen.is_dir())
             || op.in_slot.is_some_and(|seen| seen.is_dir())
@@ -253,8 +256,8 @@ impl Applying<'_> {
 
     /// True if the file that left the tree is the expected, unchanged one. A directory must be
     /// empty.
-    fn is_expected(&mut self, op: &Op) -> Result<bool, Errno> {
-        let (Some(here), false) = (&op.current, op.act == Act::Put) else {
+    fn is_expected(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
+        let (Some(here), false) = (&op.current, op.act == SlotRename::Put) else {
             return Ok(true);
         };
         let Some(now) = self.slots.stat(op.slot())? else {
@@ -274,18 +277,18 @@ impl Applying<'_> {
     }
 
     /// True if the operation is done.
-    fn is_done(&mut self, op: &Op) -> Result<bool, Errno> {
+    fn is_done(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
         let slot = self.slots.stat(op.slot())?;
         Ok(match op.act {
-            Act::Put => slot.is_none(),
-            Act::Take => slot.is_some(),
-            Act::Swap => slot.map(|seen| seen.ino) != op.in_slot.map(|seen| seen.ino),
+            SlotRename::Put => slot.is_none(),
+            SlotRename::Take => slot.is_some(),
+            SlotRename::Swap => slot.map(|seen| seen.ino) != op.in_slot.map(|seen| seen.ino),
         })
     }
 
     /// Rolls back the operations that are done. Returns the paths that cannot be rolled back
     /// because another process changed them.
-    fn roll_back(&mut self, plan: &Plan) -> Vec<Vec<u8>> {
+    fn roll_back(&mut self, plan: &ApplyPlan) -> Vec<Vec<u8>> {
         self.root.forget();
         self.slots.forget();
         let mut left = Vec::new();
@@ -306,7 +309,7 @@ impl Applying<'_> {
         left
     }
 
-    fn take_back(&mut self, op: &Op) -> Result<(), Errno> {
+    fn take_back(&mut self, op: &PlannedOp) -> Result<(), Errno> {
         let inverse = op.inverse();
         if let Some(ours) = &op.in_slot {
             // Another process may have replaced the file that was put. Its file stays.
@@ -366,7 +369,7 @@ impl Applying<'_> {
 
     /// Checks an operation that a crash may have interrupted before the file that left the tree was
     /// checked.
-    fn settle(&mut self, op: &Op) -> Result<bool, Errno> {
+    fn settle(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
         if self.is_expected(op)? {
             return Ok(true);
         }
@@ -374,7 +377,7 @@ impl Applying<'_> {
         Ok(false)
     }
 
-    fn forward(&mut self, op: &Op) -> Result<bool, Errno> {
+    fn forward(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
         let now = self.root.stat(op.path())?;
         let same = match (&op.current, &now) {
             (Some(here), Some(now)) => here.is_same_content(now),
@@ -389,22 +392,27 @@ impl Applying<'_> {
     }
 
     /// Records the current state, from which the plan can be rolled back.
-    fn finish(&mut self, journal: &mut Journal, plan: &Plan, left: Vec<Vec<u8>>) -> io::Result<()> {
+    fn finish(
+        &mut self,
+        journal: &mut Journal,
+        plan: &ApplyPlan,
+        left: Vec<Vec<u8>>,
+    ) -> io::Result<()> {
         self.root.forget();
         self.slots.forget();
         let gone: HashSet<Vec<u8>> = left.iter().cloned().collect();
-        let mut back = Plan {
+        let mut back = ApplyPlan {
             skipped: left,
-            ..Plan::default()
+            ..ApplyPlan::default()
         };
         for op in plan.ops.iter().filter(|op| !gone.contains(&op.path)) {
             let mut inverse = op.inverse();
             inverse.current = match inverse.act {
-                Act::Put => None,
+                SlotRename::Put => None,
                 _ => self.root.stat(op.path())?,
             };
             inverse.in_slot = match inverse.act {
-                Act::Take => None,
+                SlotRename::Take => None,
                 _ => self.slots.stat(op.slot())?,
             };
             back.ops.push(inverse);
@@ -427,7 +435,7 @@ impl Applying<'_> {
     }
 }
 
-impl Applying<'_> {
+impl ApplyDirectories<'_> {
     /// Syncs the tree before a journal on another file system records the end.
     pub(crate) fn sync(&self) -> Result<(), ChangesError> {
         if !self.is_far || !self.care.synced {
@@ -465,8 +473,8 @@ fn is_below(path: &Path, taken: &HashSet<&Path>) -> bool {
     path.ancestors().skip(1).any(|above| taken.contains(above))
 }
 
-fn takes(plan: &Plan) -> impl Iterator<Item = &Op> {
-    plan.ops.iter().filter(|op| op.act == Act::Take)
+fn takes(plan: &ApplyPlan) -> impl Iterator<Item = &PlannedOp> {
+    plan.ops.iter().filter(|op| op.act == SlotRename::Take)
 }
 
 /// Sets the attributes of a file. Times are last: the other attributes do not change them, but a
@@ -474,7 +482,7 @@ fn takes(plan: &Plan) -> impl Iterator<Item = &Op> {
 pub(crate) fn dress(
     dir: std::os::fd::BorrowedFd<'_>,
     name: &OsStr,
-    wanted: &Look,
+    wanted: &FileAttributes,
     is_link: bool,
 ) -> Result<(), Errno> {
     let Some(now) = FileStat::at(dir, name)? else {

@@ -6,7 +6,7 @@ use crate::meta::{Meta, SetKind};
 use crate::recorder::{BeyondRoot, KeepOutcome, Recorder, Touch};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
-use crate::steps::Care;
+use crate::steps::Precautions;
 use crate::store::make;
 use crate::traced;
 use agent_bash_core::changes::ChangesId;
@@ -65,7 +65,12 @@ impl Recorder {
             PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
         let set = ChangeSet::read(&opened, id)?;
         let mut set = set.ok_or(ChangesError::Unknown { id })?;
-        let concluded = traced::conclude(&mut set, Care::default(), SetState::Done, SetState::Done);
+        let concluded = traced::conclude(
+            &mut set,
+            Precautions::default(),
+            SetState::Done,
+            SetState::Done,
+        );
         if concluded.is_err() {
             set.set_state(SetState::Interrupted)?;
         }

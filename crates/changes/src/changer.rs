@@ -4,7 +4,7 @@ use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::numbers::numbers;
-use crate::plan::{Act, Plan};
+use crate::plan::{ApplyPlan, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::set::ChangeSet;
 use crate::store::Store;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// The later change set that produced the current state of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Changer {
+pub struct LaterChanger {
     /// The number of the change set.
     pub id: ChangesId,
     /// The command that made the changes.
@@ -39,7 +39,7 @@ impl Store {
         session: &str,
         id: ChangesId,
         files: &[FileName],
-    ) -> Result<Vec<Option<Changer>>, ChangesError> {
+    ) -> Result<Vec<Option<LaterChanger>>, ChangesError> {
         let own = self.read(session, id)?;
         let mut tree = RootedDir::open_same(&own.root(), own.meta.identity)?;
         let directory = PrivateDir::open(&self.path, &[session])
@@ -47,10 +47,10 @@ impl Store {
         let mut paths = Vec::new();
         for file in files {
             let bytes = file.bytes().unwrap_or_default();
-            let now = Now::of(&mut tree, Path::new(OsStr::from_bytes(&bytes)));
+            let now = CurrentState::of(&mut tree, Path::new(OsStr::from_bytes(&bytes)));
             paths.push((bytes, now));
         }
-        let mut found: Vec<Option<Changer>> = vec![None; files.len()];
+        let mut found: Vec<Option<LaterChanger>> = vec![None; files.len()];
         // The last change set that touched the file decides.
         let mut open: Vec<usize> = (0..files.len()).collect();
         let later = numbers(&directory)?.into_iter().rev();
@@ -83,13 +83,13 @@ impl Store {
 }
 
 /// The current state of a file.
-struct Now {
+struct CurrentState {
     stat: Option<FileStat>,
     /// Digest of the entries of a git index. `git status` rewrites the file without changing them.
     means: Option<u64>,
 }
 
-impl Now {
+impl CurrentState {
     fn of(tree: &mut RootedDir, path: &Path) -> Self {
         let file = Some(path).filter(|path| git_index::is_index(path));
         let file = file.and_then(|path| tree.file(path).ok());
@@ -101,13 +101,13 @@ impl Now {
 }
 
 /// True if the plan produced the current state of the file; `None` if the plan does not contain it.
-fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
+fn produced_current(plan: &ApplyPlan, path: &[u8], now: &CurrentState) -> Option<bool> {
     let ops = plan.ops.iter().filter(|op| op.path == path);
     // A replaced path has two operations.
-    let op = ops.max_by_key(|op| op.act != Act::Take);
+    let op = ops.max_by_key(|op| op.act != SlotRename::Take);
     if let Some(op) = op {
         return Some(match (op.act, op.in_slot, now.stat) {
-            (Act::Take, _, now) => now.is_none(),
+            (SlotRename::Take, _, now) => now.is_none(),
             (_, Some(there), Some(seen)) => {
                 there.has_content_of(&seen) || (now.means.is_some() && now.means == op.slot_means)
             }
@@ -121,9 +121,9 @@ fn produced_current(plan: &Plan, path: &[u8], now: &Now) -> Option<bool> {
         .then_some(now.stat.is_some())
 }
 
-fn changer(set: &ChangeSet) -> Changer {
+fn changer(set: &ChangeSet) -> LaterChanger {
     let (undoes, redoes) = set.meta.kind.turned();
-    Changer {
+    LaterChanger {
         id: set.id,
         command: set.command(),
         undoes,

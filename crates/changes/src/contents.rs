@@ -7,7 +7,7 @@ use crate::held_plan::HeldPlan;
 use crate::listing::{Item, Trees};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::plan::{Act, Op};
+use crate::plan::{PlannedOp, SlotRename};
 use crate::preimages;
 use crate::recorder::{Index, PathRecord};
 use crate::rooted_dir::RootedDir;
@@ -25,7 +25,7 @@ use std::path::Path;
 pub(crate) const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The contents of one side of a change.
-pub(crate) enum Side {
+pub(crate) enum SideContents {
     /// No file exists on this side.
     None,
     Bytes(Vec<u8>),
@@ -35,8 +35,8 @@ pub(crate) enum Side {
 
 /// The former and the later contents of a changed file.
 pub(crate) struct ContentPair {
-    pub(crate) before: Side,
-    pub(crate) after: Side,
+    pub(crate) before: SideContents,
+    pub(crate) after: SideContents,
     /// True if the file was changed since and its contents of that time are not stored: one side is
     /// the current file, if it exists.
     pub(crate) is_since: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Contents<'a> {
     index: OnceCell<Option<Index>>,
     /// Preimages of a trial that was not committed, by path.
     photo: Option<HashMap<Vec<u8>, PathRecord>>,
-    others: &'a dyn Fn() -> &'a Others,
+    others: &'a dyn Fn() -> &'a OtherPreimages,
     is_since: bool,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Contents<'a> {
     pub(crate) fn new(
         set: &'a ChangeSet,
         trees: Trees,
-        others: &'a dyn Fn() -> &'a Others,
+        others: &'a dyn Fn() -> &'a OtherPreimages,
     ) -> Self {
         Self {
             set,
@@ -75,11 +75,11 @@ impl<'a> Contents<'a> {
         self.is_since = false;
         let before = match (&item.removal, &item.new) {
             (Some(gone), _) => self.former(gone),
-            (None, Some(new)) if new.act == Act::Swap => self.former(new),
-            _ => Side::None,
+            (None, Some(new)) if new.act == SlotRename::Swap => self.former(new),
+            _ => SideContents::None,
         };
         let after = match &item.new {
-            None => Side::None,
+            None => SideContents::None,
             Some(new) => self.latter(new),
         };
         ContentPair {
@@ -89,9 +89,9 @@ impl<'a> Contents<'a> {
         }
     }
 
-    fn former(&mut self, op: &Op) -> Side {
+    fn former(&mut self, op: &PlannedOp) -> SideContents {
         if self.set.meta.kind == SetKind::Scan {
-            return Side::Unknown;
+            return SideContents::Unknown;
         }
         if let Some(photo) = &self.photo {
             let kept = op
@@ -104,31 +104,31 @@ impl<'a> Contents<'a> {
         }
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
         // A swapped file that was rolled back is in the tree.
-        let is_back = |seen| op.act == Act::Swap && is(op.in_slot, seen);
+        let is_back = |seen| op.act == SlotRename::Swap && is(op.in_slot, seen);
         match slot.filter(|seen| !is_back(*seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
             None => self.elsewhere(op, op.current),
         }
     }
 
-    fn latter(&mut self, op: &Op) -> Side {
+    fn latter(&mut self, op: &PlannedOp) -> SideContents {
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
-        match slot.filter(|seen| op.act == Act::Put || is(op.in_slot, *seen)) {
+        match slot.filter(|seen| op.act == SlotRename::Put || is(op.in_slot, *seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
             // The file was discarded with the trial.
-            None if self.photo.is_some() => Side::Unknown,
+            None if self.photo.is_some() => SideContents::Unknown,
             None => self.elsewhere(op, op.in_slot),
         }
     }
 
     /// Returns the contents before a trial without preimages: the file of the tree if it is
     /// unchanged, else the preimage of a later change set.
-    fn as_it_was(&mut self, op: &Op) -> Side {
+    fn as_it_was(&mut self, op: &PlannedOp) -> SideContents {
         let Some(wanted) = op.current else {
-            return Side::Unknown;
+            return SideContents::Unknown;
         };
         if wanted.bytes() > MAX_FILE_BYTES {
-            return Side::TooLarge;
+            return SideContents::TooLarge;
         }
         if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
             return side;
@@ -136,13 +136,13 @@ impl<'a> Contents<'a> {
         let now = self.trees.root.stat(op.path()).ok().flatten();
         match now.filter(|now| wanted.has_content_of(now)) {
             Some(_) => content(&mut self.trees.root, op.path()),
-            None => Side::Unknown,
+            None => SideContents::Unknown,
         }
     }
 
     /// Returns a later preimage, else the file of the tree. The order matters: for two calls within
     /// a clock tick, the times of the file do not tell which call wrote it.
-    fn elsewhere(&mut self, op: &Op, wanted: Option<FileStat>) -> Side {
+    fn elsewhere(&mut self, op: &PlannedOp, wanted: Option<FileStat>) -> SideContents {
         if let Some(wanted) = wanted {
             if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {
                 return side;
@@ -155,18 +155,18 @@ impl<'a> Contents<'a> {
 }
 
 /// The preimages of all change sets.
-pub(crate) struct Others {
-    sets: Vec<Other>,
+pub(crate) struct OtherPreimages {
+    sets: Vec<OtherSet>,
     /// Index of the change set and its operation, by path.
-    by_path: HashMap<Vec<u8>, Vec<(usize, Op)>>,
+    by_path: HashMap<Vec<u8>, Vec<(usize, PlannedOp)>>,
 }
 
-struct Other {
+struct OtherSet {
     set: ChangeSet,
     index: OnceCell<Option<Index>>,
 }
 
-impl Others {
+impl OtherPreimages {
     /// Reads the change sets. Unreadable ones are skipped.
     pub(crate) fn read(store: &Store, session: &str) -> Self {
         let mut others = Self {
@@ -192,7 +192,7 @@ impl Others {
                 let known = self.by_path.entry(op.path.clone()).or_default();
                 known.push((self.sets.len(), op));
             }
-            self.sets.push(Other {
+            self.sets.push(OtherSet {
                 set,
                 index: OnceCell::new(),
             });
@@ -201,7 +201,12 @@ impl Others {
     }
 
     /// Returns the preimage of this exact file in a later change set with the same root.
-    fn later_preimage(&self, own: &ChangeSet, path: &[u8], wanted: &FileStat) -> Option<Side> {
+    fn later_preimage(
+        &self,
+        own: &ChangeSet,
+        path: &[u8],
+        wanted: &FileStat,
+    ) -> Option<SideContents> {
         let known = self.by_path.get(path)?;
         known.iter().find_map(|(at, op)| {
             let other = &self.sets[*at];
@@ -215,8 +220,8 @@ impl Others {
     }
 }
 
-impl Other {
-    fn former(&self, op: &Op) -> Option<Side> {
+impl OtherSet {
+    fn former(&self, op: &PlannedOp) -> Option<SideContents> {
         if let Some(side) = kept_of(&self.set, &self.index, op) {
             return Some(side);
         }
@@ -243,25 +248,29 @@ fn photographed(set: &ChangeSet) -> Option<HashMap<Vec<u8>, PathRecord>> {
 fn in_photo(
     set: &ChangeSet,
     photo: &HashMap<Vec<u8>, PathRecord>,
-    op: &Op,
+    op: &PlannedOp,
     here: &FileStat,
-) -> Option<Side> {
+) -> Option<SideContents> {
     let is_it = |it: &&PathRecord| it.stat.is_some_and(|seen| here.has_content_of(&seen));
     let record = photo.get(&op.path).filter(is_it)?;
     let bytes = preimages::recorded(set, record, MAX_FILE_BYTES + 1).ok()??;
     Some(side(bytes))
 }
 
-fn side(bytes: Vec<u8>) -> Side {
+fn side(bytes: Vec<u8>) -> SideContents {
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        Side::TooLarge
+        SideContents::TooLarge
     } else {
-        Side::Bytes(bytes)
+        SideContents::Bytes(bytes)
     }
 }
 
 /// Returns the preimage of a traced file.
-fn kept_of(set: &ChangeSet, index: &OnceCell<Option<Index>>, op: &Op) -> Option<Side> {
+fn kept_of(
+    set: &ChangeSet,
+    index: &OnceCell<Option<Index>>,
+    op: &PlannedOp,
+) -> Option<SideContents> {
     if !matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
         return None;
     }
@@ -274,12 +283,12 @@ fn is(one: Option<FileStat>, other: FileStat) -> bool {
     one.is_some_and(|one| one.ino == other.ino)
 }
 
-fn content(tree: &mut RootedDir, path: &Path) -> Side {
+fn content(tree: &mut RootedDir, path: &Path) -> SideContents {
     let Ok(Some(seen)) = tree.stat(path) else {
-        return Side::Unknown;
+        return SideContents::Unknown;
     };
     match seen.kind() {
-        FileType::RegularFile if seen.size > MAX_FILE_BYTES => Side::TooLarge,
+        FileType::RegularFile if seen.size > MAX_FILE_BYTES => SideContents::TooLarge,
         FileType::RegularFile => {
             let mut bytes = Vec::new();
             let read = tree.file(path).map(File::from).map(|file| {
@@ -287,8 +296,8 @@ fn content(tree: &mut RootedDir, path: &Path) -> Side {
                 file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)
             });
             match read {
-                Ok(Ok(_)) => Side::Bytes(bytes),
-                _ => Side::Unknown,
+                Ok(Ok(_)) => SideContents::Bytes(bytes),
+                _ => SideContents::Unknown,
             }
         }
         FileType::Symlink => {
@@ -296,10 +305,10 @@ fn content(tree: &mut RootedDir, path: &Path) -> Side {
                 .parent(path)
                 .and_then(|(dir, name)| readlinkat(dir, name, Vec::new()));
             match target {
-                Ok(target) => Side::Bytes(target.into_bytes()),
-                Err(_) => Side::Unknown,
+                Ok(target) => SideContents::Bytes(target.into_bytes()),
+                Err(_) => SideContents::Unknown,
             }
         }
-        _ => Side::None,
+        _ => SideContents::None,
     }
 }

@@ -1,6 +1,6 @@
 //! Unified diffs of changed files.
 
-use crate::contents::{Contents, Others, Side};
+use crate::contents::{Contents, OtherPreimages, SideContents};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::listing::{Item, Trees, file, listed};
@@ -30,7 +30,7 @@ pub struct FileDiff {
     /// The change.
     pub file: FileChange,
     /// The diff.
-    pub text: Text,
+    pub text: DiffText,
     /// True if the file was changed since and its contents of that time are not stored: `text`
     /// compares with the current file.
     pub is_since: bool,
@@ -44,7 +44,7 @@ pub struct FileDiff {
 /// The diff of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Text {
+pub enum DiffText {
     /// A unified diff with a header. It contains the file's characters: the caller must remove
     /// control sequences before it prints the diff. Bytes that are not UTF-8 are replaced.
     Unified(String),
@@ -63,7 +63,7 @@ pub enum Text {
 pub struct Diffs<'a> {
     store: &'a Store,
     session: String,
-    others: OnceCell<Others>,
+    others: OnceCell<OtherPreimages>,
 }
 
 impl Store {
@@ -114,14 +114,14 @@ impl Diffs<'_> {
         }
         let others = || {
             self.others
-                .get_or_init(|| Others::read(self.store, &self.session))
+                .get_or_init(|| OtherPreimages::read(self.store, &self.session))
         };
         let mut contents = trees.map(|trees| Contents::new(&set, trees, &others));
         let meant = |item: &&Item| paths.is_empty() || paths.iter().any(|path| is_at(item, path));
         let diffs = items.iter().filter(meant).map(|item| {
             let (text, is_since) = match &mut contents {
                 Some(contents) => text(contents, item),
-                None => (Text::Unknown, false),
+                None => (DiffText::Unknown, false),
             };
             let mode = item.before.zip(item.after);
             let own = [Some(&item.path), item.from.as_ref()];
@@ -155,7 +155,7 @@ impl Diffs<'_> {
         }
         let others = || {
             self.others
-                .get_or_init(|| Others::read(self.store, &self.session))
+                .get_or_init(|| OtherPreimages::read(self.store, &self.session))
         };
         let mut files: BTreeMap<&[u8], Vec<(&ChangeSet, &Item)>> = BTreeMap::new();
         for (set, items) in &read {
@@ -196,7 +196,7 @@ impl Diffs<'_> {
                     compared(&item, begin.before, end.after),
                     begin.is_since || end.is_since,
                 ),
-                _ => (Text::Unknown, false),
+                _ => (DiffText::Unknown, false),
             };
             diffs.push(FileDiff {
                 file: file(&item),
@@ -234,36 +234,36 @@ fn is_one_after_another(steps: &[(&ChangeSet, &Item)]) -> bool {
 }
 
 /// Returns the diff, and whether it compares with the current file.
-fn text(contents: &mut Contents<'_>, item: &Item) -> (Text, bool) {
+fn text(contents: &mut Contents<'_>, item: &Item) -> (DiffText, bool) {
     let is_plain = |seen: &Option<FileStat>| {
         seen.is_none_or(|seen| matches!(seen.kind(), FileType::RegularFile | FileType::Symlink))
     };
     let has_text = |seen: &Option<FileStat>| seen.is_some() && is_plain(seen);
     let is_moved = item.removal.is_some() || item.new.is_some();
     if !is_moved || !(has_text(&item.before) || has_text(&item.after)) {
-        return (Text::Nothing, false);
+        return (DiffText::Nothing, false);
     }
     let sides = contents.content_pair(item);
     (compared(item, sides.before, sides.after), sides.is_since)
 }
 
-fn compared(item: &Item, before: Side, after: Side) -> Text {
+fn compared(item: &Item, before: SideContents, after: SideContents) -> DiffText {
     let (before, after) = match (before, after) {
-        (Side::Unknown, _) | (_, Side::Unknown) => return Text::Unknown,
-        (Side::TooLarge, _) | (_, Side::TooLarge) => return Text::TooLarge,
-        (Side::Bytes(before), Side::Bytes(after)) => (Some(before), Some(after)),
-        (Side::Bytes(before), Side::None) => (Some(before), None),
-        (Side::None, Side::Bytes(after)) => (None, Some(after)),
-        (Side::None, Side::None) => return Text::Nothing,
+        (SideContents::Unknown, _) | (_, SideContents::Unknown) => return DiffText::Unknown,
+        (SideContents::TooLarge, _) | (_, SideContents::TooLarge) => return DiffText::TooLarge,
+        (SideContents::Bytes(before), SideContents::Bytes(after)) => (Some(before), Some(after)),
+        (SideContents::Bytes(before), SideContents::None) => (Some(before), None),
+        (SideContents::None, SideContents::Bytes(after)) => (None, Some(after)),
+        (SideContents::None, SideContents::None) => return DiffText::Nothing,
     };
     // The target of a link has no line end, which is not worth a note.
     let before = before.map(|bytes| with_line_end(bytes, item.before));
     let after = after.map(|bytes| with_line_end(bytes, item.after));
     let is_binary = |bytes: &Option<Vec<u8>>| bytes.as_deref().is_some_and(is_binary);
     if is_binary(&before) || is_binary(&after) {
-        return Text::Binary;
+        return DiffText::Binary;
     }
-    Text::Unified(unified(item, before.as_deref(), after.as_deref()))
+    DiffText::Unified(unified(item, before.as_deref(), after.as_deref()))
 }
 
 fn with_line_end(mut bytes: Vec<u8>, seen: Option<FileStat>) -> Vec<u8> {

@@ -3,7 +3,7 @@
 
 use crate::file_stat::FileStat;
 use crate::numbers::numbers;
-use crate::plan::{Act, Plan};
+use crate::plan::{ApplyPlan, SlotRename};
 use crate::set::{ChangeSet, LINKS_DIR, SLOTS_DIR};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, CWD, statat};
@@ -16,17 +16,17 @@ pub(crate) fn has_further_names(
     set: &ChangeSet,
     link: &FileStat,
     before: &FileStat,
-    plan: &Plan,
+    plan: &ApplyPlan,
 ) -> bool {
     let is_it = |seen: Option<FileStat>| seen.is_some_and(|seen| seen.ino == link.ino);
     let goes = plan
         .ops
         .iter()
-        .filter(|op| op.act != Act::Put && is_it(op.current));
+        .filter(|op| op.act != SlotRename::Put && is_it(op.current));
     let comes = plan
         .ops
         .iter()
-        .filter(|op| op.act != Act::Take && is_it(op.in_slot));
+        .filter(|op| op.act != SlotRename::Take && is_it(op.in_slot));
     let (goes, comes) = (goes.count() as u64, comes.count() as u64);
     // The preimage link is the only one in the store.
     if link.links + comes <= goes + 2 {

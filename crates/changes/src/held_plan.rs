@@ -9,12 +9,12 @@ use crate::codec::{Wire, get_all, put_all};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::modes::Modes;
-use crate::plan::{Act, Attribution, Op, Plan};
+use crate::plan::{ApplyPlan, Attribution, PlannedOp, SlotRename};
 use crate::recorder::{CONTENTS_FILE, INDEX_FILE, Recorder};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, LINKS_DIR};
-use crate::steps::Care;
-use crate::upper::{Scan, scan};
+use crate::steps::Precautions;
+use crate::upper::{UpperScan, scan};
 use agent_bash_os::{PrivateDir, remove_tree};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
@@ -31,7 +31,7 @@ const MAX_COPIED_BYTES: u64 = 64 << 20;
 /// The frozen plan of a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HeldPlan {
-    pub(crate) plan: Plan,
+    pub(crate) plan: ApplyPlan,
     /// Renamed files: former and new path. The information from which they were inferred may be
     /// lost later.
     pub(crate) renamed: Vec<(Vec<u8>, Vec<u8>)>,
@@ -72,7 +72,7 @@ impl HeldPlan {
 
     /// Returns all changed paths.
     pub(crate) fn paths(&self) -> BTreeSet<PathBuf> {
-        let ops = self.plan.ops.iter().map(Op::path);
+        let ops = self.plan.ops.iter().map(PlannedOp::path);
         let looks = self.plan.attributions.iter().map(Attribution::path);
         ops.chain(looks).map(Path::to_owned).collect()
     }
@@ -80,14 +80,14 @@ impl HeldPlan {
     /// Stores preimages of the files that the trial changes or deletes; changed files come first.
     /// Files beyond the limit are skipped.
     pub(crate) fn keep_contents(&self, set: &ChangeSet, largest: u64) -> Result<(), ChangesError> {
-        let has_content = |op: &&Op| {
+        let has_content = |op: &&PlannedOp| {
             let is_link = |seen: FileStat| seen.kind() == rustix::fs::FileType::Symlink;
             op.current
                 .is_some_and(|seen| seen.is_file() || is_link(seen))
         };
         let of = |act| self.plan.ops.iter().filter(move |op| op.act == act);
-        let mut ops = of(Act::Swap)
-            .chain(of(Act::Take))
+        let mut ops = of(SlotRename::Swap)
+            .chain(of(SlotRename::Take))
             .filter(has_content)
             .peekable();
         if ops.peek().is_none() {
@@ -105,7 +105,7 @@ impl HeldPlan {
 
 fn parse(bytes: &[u8]) -> Option<HeldPlan> {
     let from = &mut bytes.strip_prefix(MAGIC)?;
-    let plan = Plan::get(from)?;
+    let plan = ApplyPlan::get(from)?;
     let renamed = get_all(from)?;
     Some(HeldPlan { plan, renamed })
 }
@@ -114,9 +114,9 @@ fn parse(bytes: &[u8]) -> Option<HeldPlan> {
 pub(crate) fn compared(
     set: &ChangeSet,
     first: u64,
-    care: Care,
+    care: Precautions,
     photo: Option<&HeldPlan>,
-) -> Result<Scan, ChangesError> {
+) -> Result<UpperScan, ChangesError> {
     let mut lower = RootedDir::open_same(&set.root(), set.meta.identity)?;
     let mut slots = RootedDir::open(set.dir())?;
     let modes = Modes::read(&set.dir).map_err(ChangesError::io("reading", set.dir()))?;

@@ -1,12 +1,12 @@
 //! Plans an undo or redo and lists its conflicts. Changes nothing.
 
 use crate::alike::{bytes, look};
-use crate::apply::Applying;
+use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
 use crate::listing::{self, Trees};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::plan::{Act, Attribution, Op, Plan};
+use crate::plan::{ApplyPlan, Attribution, PlannedOp, SlotRename};
 use crate::preimages;
 use crate::put_back::PutBack;
 use crate::set::{ChangeSet, SetState};
@@ -47,7 +47,7 @@ impl Store {
         let _lock = self.lock()?;
         let turn = self.inverting(session, id, &[], again)?;
         let mut trees = Trees::open(&turn.origin);
-        let mut files = |plan: &Plan| -> Vec<FileChange> {
+        let mut files = |plan: &ApplyPlan| -> Vec<FileChange> {
             let items = listing::items(plan, trees.as_mut());
             items.iter().map(listing::file).collect()
         };
@@ -133,8 +133,8 @@ pub(crate) struct Inversion<'a> {
     pub(crate) forwards: bool,
     /// True if the preimages are not unpacked into slots yet.
     pub(crate) packed: bool,
-    pub(crate) plan: Plan,
-    pub(crate) applying: Applying<'a>,
+    pub(crate) plan: ApplyPlan,
+    pub(crate) applying: ApplyDirectories<'a>,
     /// Paths that were changed since.
     pub(crate) conflicts: Vec<Vec<u8>>,
 }
@@ -142,9 +142,9 @@ pub(crate) struct Inversion<'a> {
 /// Plans an undo or redo and lists its conflicts. Changes nothing.
 pub(crate) struct PlanPair {
     /// The applied changes.
-    pub(crate) made: Plan,
+    pub(crate) made: ApplyPlan,
     /// The undone changes.
-    pub(crate) back: Plan,
+    pub(crate) back: ApplyPlan,
 }
 
 /// Computes both parts from the last operation on each file.
@@ -152,7 +152,7 @@ pub(crate) fn plan_pair(
     session: &PrivateDir,
     origin: &ChangeSet,
 ) -> Result<PlanPair, ChangesError> {
-    let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
+    let mut ops: BTreeMap<Vec<u8>, (bool, PlannedOp)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
         // A change set that was never completed, since its host was killed, changed nothing.
@@ -174,7 +174,7 @@ pub(crate) fn plan_pair(
             looks.insert(look.path.clone(), (made, look));
         }
     }
-    let (mut made, mut back) = (Plan::default(), Plan::default());
+    let (mut made, mut back) = (ApplyPlan::default(), ApplyPlan::default());
     for (is_made, op) in ops.into_values() {
         let plan = if is_made { &mut made } else { &mut back };
         plan.ops.push(op);
@@ -189,20 +189,20 @@ pub(crate) fn plan_pair(
 }
 
 /// Returns a plan without conflicting paths and the operations that depend on them.
-pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
+pub(crate) fn rest(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> ApplyPlan {
     let mut plan = plan.clone();
     let paths: Vec<&Path> = conflicts
         .iter()
         .map(|path| Path::new(OsStr::from_bytes(path)))
         .collect();
-    let stays = |op: &Op| {
+    let stays = |op: &PlannedOp| {
         let path = op.path();
         paths.iter().any(|conflict| match op.act {
             // An entry of a directory that is not put cannot be put either; a directory around a
             // remaining file cannot be taken.
-            Act::Put => path.starts_with(conflict),
-            Act::Take => conflict.starts_with(path),
-            Act::Swap => path == *conflict,
+            SlotRename::Put => path.starts_with(conflict),
+            SlotRename::Take => conflict.starts_with(path),
+            SlotRename::Swap => path == *conflict,
         })
     };
     plan.ops.retain(|op| !stays(op));
@@ -211,7 +211,7 @@ pub(crate) fn rest(plan: &Plan, conflicts: &[Vec<u8>]) -> Plan {
 }
 
 /// Limits a plan to these paths, their entries, and the directories that they need.
-fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
+fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
     if paths.is_empty() {
         return Ok(());
     }
@@ -230,17 +230,17 @@ fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), Chang
     let meant = |path: &Path| paths.iter().any(|top| path.starts_with(top));
     let above = |path: &Path| paths.iter().any(|top| top.starts_with(path));
     plan.ops
-        .retain(|op| meant(op.path()) || (op.act == Act::Put && above(op.path())));
+        .retain(|op| meant(op.path()) || (op.act == SlotRename::Put && above(op.path())));
     plan.attributions.retain(|it| meant(it.path()));
     Ok(())
 }
 
-impl Applying<'_> {
+impl ApplyDirectories<'_> {
     /// Keeps the times of directories in which files are only exchanged.
-    fn keep_times(&mut self, plan: &mut Plan) -> Result<(), Errno> {
-        let parent = |op: &Op| op.path().parent().unwrap_or(Path::new("")).to_owned();
+    fn keep_times(&mut self, plan: &mut ApplyPlan) -> Result<(), Errno> {
+        let parent = |op: &PlannedOp| op.path().parent().unwrap_or(Path::new("")).to_owned();
         let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
-        for op in plan.ops.iter().filter(|op| op.act != Act::Swap) {
+        for op in plan.ops.iter().filter(|op| op.act != SlotRename::Swap) {
             kept.remove(&parent(op));
         }
         for known in &plan.attributions {
@@ -263,7 +263,7 @@ impl Applying<'_> {
     }
 
     /// Drops the times of files that were changed since.
-    fn drop_stale(&mut self, plan: &mut Plan) {
+    fn drop_stale(&mut self, plan: &mut ApplyPlan) {
         plan.attributions.retain(|it| {
             let Some(here) = &it.current else { return true };
             let now = if it.path.is_empty() {

@@ -3,8 +3,8 @@
 
 use crate::codec::Wire;
 use crate::error::ChangesError;
-use crate::plan::Plan;
-use crate::steps::{Care, Step, Steps};
+use crate::plan::ApplyPlan;
+use crate::steps::{Precautions, Step, Steps};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{FallocateFlags, fallocate, fsync};
 use rustix::io::Errno;
@@ -62,9 +62,9 @@ pub(crate) struct Journal {
     file: File,
     pub(crate) status: Status,
     /// The plan.
-    pub(crate) plan: Plan,
+    pub(crate) plan: ApplyPlan,
     /// The inverse plan, once the plan is applied.
-    pub(crate) back: Option<Plan>,
+    pub(crate) back: Option<ApplyPlan>,
     second: u64,
 }
 
@@ -72,9 +72,9 @@ impl Journal {
     /// Writes the journal. Afterwards every process that opens the store finds it.
     pub(crate) fn begin(
         dir: &PrivateDir,
-        plan: Plan,
+        plan: ApplyPlan,
         steps: &dyn Steps,
-        care: Care,
+        care: Precautions,
     ) -> Result<Self, ChangesError> {
         let path = dir.path().join(FILE_NAME);
         let written = (|| -> io::Result<(File, u64)> {
@@ -144,7 +144,7 @@ impl Journal {
     }
 
     /// Records that the plan was applied, with its inverse.
-    pub(crate) fn done(&mut self, back: Plan, steps: &dyn Steps) -> io::Result<()> {
+    pub(crate) fn done(&mut self, back: ApplyPlan, steps: &dyn Steps) -> io::Result<()> {
         let mut body = Vec::new();
         back.put(&mut body);
         self.file.write_all_at(&body, self.second)?;
@@ -156,7 +156,7 @@ impl Journal {
 
     /// Records that the plan was already applied, with its inverse. Without a sync, because the
     /// tree is not synced either.
-    pub(crate) fn note(&mut self, back: Plan) -> io::Result<()> {
+    pub(crate) fn note(&mut self, back: ApplyPlan) -> io::Result<()> {
         let mut body = Vec::new();
         back.put(&mut body);
         self.file.write_all_at(&body, self.second)?;
@@ -170,9 +170,9 @@ impl Journal {
     /// Records that the plan was rolled back, except for these paths, which another process
     /// changed.
     pub(crate) fn rolled_back(&mut self, left: Vec<Vec<u8>>) -> io::Result<()> {
-        let back = Plan {
+        let back = ApplyPlan {
             skipped: left,
-            ..Plan::default()
+            ..ApplyPlan::default()
         };
         let mut body = Vec::new();
         back.put(&mut body);
@@ -191,15 +191,15 @@ impl Journal {
     }
 }
 
-fn parse(bytes: &[u8]) -> Option<(Status, u64, Plan, Option<Plan>)> {
+fn parse(bytes: &[u8]) -> Option<(Status, u64, ApplyPlan, Option<ApplyPlan>)> {
     let rest = &mut bytes.strip_prefix(MAGIC)?;
     let status = Status::of(u8::get(rest)?)?;
     let second = u64::get(rest)?;
-    let plan = Plan::get(rest)?;
+    let plan = ApplyPlan::get(rest)?;
     let back = match status {
         Status::Done | Status::RolledBack => {
             let at = usize::try_from(second).ok()?;
-            Some(Plan::get(&mut bytes.get(at..)?)?)
+            Some(ApplyPlan::get(&mut bytes.get(at..)?)?)
         }
         _ => None,
     };

@@ -3,7 +3,7 @@
 //! A [`Store`] holds change sets below a state directory. A [`ChangeSet`] belongs to one call. It
 //! is a *trial*, whose changes overlayfs writes to a directory of the set, or a *trace*, whose
 //! changes are made in place while a [`Recorder`] stores preimages. A call that cannot be traced is
-//! compared by two [`Scan`]s. Each of them becomes a plan: a list of renames between the tree and
+//! compared by two [`DirectoryScan`]s. Each of them becomes a plan: a list of renames between the tree and
 //! the set. Commit, rollback, undo and redo apply a plan forwards or backwards.
 //!
 //! This crate starts no process and reads no clock. Mounting the overlay and tracing system calls
@@ -52,18 +52,18 @@ mod upper;
 mod user;
 
 pub use background::BackgroundChanges;
-pub use changer::Changer;
-pub use diff::{Diffs, FileDiff, Text};
+pub use changer::LaterChanger;
+pub use diff::{DiffText, Diffs, FileDiff};
 pub use error::ChangesError;
 pub use inversion::Preview;
-pub use look_up::Listed;
+pub use look_up::ListedChanges;
 pub use recorder::{BeyondRoot, KeepOutcome, Recorder, Touch};
 pub use sample::Sample;
-pub use scan::Scan;
+pub use scan::DirectoryScan;
 pub use set::ChangeSet;
 pub use size::size_of;
 #[doc(hidden)]
-pub use steps::{Care, Step, Steps};
+pub use steps::{Precautions, Step, Steps};
 pub use store::{Limits, Store};
 
 #[cfg(doctest)]

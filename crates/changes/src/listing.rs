@@ -6,12 +6,12 @@ use crate::file_stat::FileStat;
 use crate::held_plan::{HeldPlan, compared};
 use crate::journal::Status;
 use crate::meta::SetKind;
-use crate::plan::{Act, Look, Op, Plan};
+use crate::plan::{ApplyPlan, FileAttributes, PlannedOp, SlotRename};
 use crate::preimages;
 use crate::recorder::Index;
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
-use crate::steps::Care;
+use crate::steps::Precautions;
 use crate::store::Store;
 use crate::traced;
 use agent_bash_core::changes::{
@@ -40,8 +40,8 @@ pub(crate) struct Item {
     pub(crate) before: Option<FileStat>,
     pub(crate) after: Option<FileStat>,
     /// The operation that removes the former file. For a `Swap`, only the other operation is set.
-    pub(crate) removal: Option<Op>,
-    pub(crate) new: Option<Op>,
+    pub(crate) removal: Option<PlannedOp>,
+    pub(crate) new: Option<PlannedOp>,
 }
 
 /// Returns the change set for a result.
@@ -68,7 +68,10 @@ fn described(store: &Store, set: &ChangeSet) -> Result<(Changes, Vec<Item>), Cha
 }
 
 /// Returns the plan of a change set and its items.
-pub(crate) fn listed(store: &Store, set: &ChangeSet) -> Result<(Plan, Vec<Item>), ChangesError> {
+pub(crate) fn listed(
+    store: &Store,
+    set: &ChangeSet,
+) -> Result<(ApplyPlan, Vec<Item>), ChangesError> {
     let (plan, photo) = planned(store, set)?;
     let items = match photo {
         Some(photo) => photographed(&plan, &photo),
@@ -78,7 +81,7 @@ pub(crate) fn listed(store: &Store, set: &ChangeSet) -> Result<(Plan, Vec<Item>)
 }
 
 /// Returns the change set without files.
-pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesError> {
+pub(crate) fn summary(set: &ChangeSet, plan: &ApplyPlan) -> Result<Changes, ChangesError> {
     let by = match set.meta.kind {
         SetKind::Trace | SetKind::Background { .. } => ChangesBy::Trace,
         SetKind::Scan => ChangesBy::Scan,
@@ -120,13 +123,13 @@ pub(crate) fn summary(set: &ChangeSet, plan: &Plan) -> Result<Changes, ChangesEr
 }
 
 /// Returns the plan of a change set.
-pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<Plan, ChangesError> {
+pub(crate) fn plan_of(store: &Store, set: &ChangeSet) -> Result<ApplyPlan, ChangesError> {
     let (plan, _) = planned(store, set)?;
     Ok(plan)
 }
 
 /// Returns the plan, and the held plan of a trial.
-fn planned(store: &Store, set: &ChangeSet) -> Result<(Plan, Option<HeldPlan>), ChangesError> {
+fn planned(store: &Store, set: &ChangeSet) -> Result<(ApplyPlan, Option<HeldPlan>), ChangesError> {
     let photo = match set.meta.kind {
         SetKind::Trial => HeldPlan::read(set)?,
         _ => None,
@@ -177,14 +180,14 @@ impl Trees {
         })
     }
 
-    fn is_same(&mut self, gone: &Op, new: &Op) -> bool {
+    fn is_same(&mut self, gone: &PlannedOp, new: &PlannedOp) -> bool {
         if is_one(gone, new) {
             return true;
         }
         // A file that is not in the slots is in the tree, unless another process changed it. Which
         // one depends on what was undone.
         let size = new.in_slot.map_or(u64::MAX, |it| it.size);
-        let mut file = |op: &Op, seen: Option<FileStat>| {
+        let mut file = |op: &PlannedOp, seen: Option<FileStat>| {
             let slot = self.slots.file(op.slot());
             slot.or_else(|error| {
                 let now = self.root.stat(op.path())?;
@@ -207,14 +210,14 @@ impl Trees {
 }
 
 /// True if both operations are of the same inode.
-fn is_one(gone: &Op, new: &Op) -> bool {
+fn is_one(gone: &PlannedOp, new: &PlannedOp) -> bool {
     let (was, is) = (gone.current, new.in_slot);
     was.zip(is)
         .is_some_and(|(was, is)| was.is_same_content(&is))
 }
 
 /// Returns the changes of a plan, sorted by path; files of `.git` last.
-pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
+pub(crate) fn items(plan: &ApplyPlan, trees: Option<&mut Trees>) -> Vec<Item> {
     let guesses = trees.as_ref().is_some_and(|trees| trees.guesses);
     let find = |gone: &Ends<'_>, new: &Ends<'_>| match trees {
         Some(trees) => owned(renames(gone, new, trees)),
@@ -224,7 +227,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
 }
 
 /// Returns the changes of a held plan.
-pub(crate) fn photographed(plan: &Plan, photo: &HeldPlan) -> Vec<Item> {
+pub(crate) fn photographed(plan: &ApplyPlan, photo: &HeldPlan) -> Vec<Item> {
     itemized(plan, false, |_, _| photo.renamed.clone())
 }
 
@@ -232,7 +235,7 @@ pub(crate) fn photographed(plan: &Plan, photo: &HeldPlan) -> Vec<Item> {
 /// processes changed.
 pub(crate) fn photograph(
     set: &ChangeSet,
-    care: Care,
+    care: Precautions,
 ) -> Result<(HeldPlan, Vec<Vec<u8>>), ChangesError> {
     let found = compared(set, 0, care, None)?;
     let renamed = renamed(&found.plan, Trees::open(set).as_mut());
@@ -241,7 +244,7 @@ pub(crate) fn photograph(
 }
 
 /// Returns the renamed files of a plan: former and new path.
-fn renamed(plan: &Plan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn renamed(plan: &ApplyPlan, trees: Option<&mut Trees>) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     itemized(plan, false, |gone, new| {
         found = trees.map_or_else(Vec::new, |trees| owned(renames(gone, new, trees)));
@@ -258,10 +261,10 @@ fn owned(pairs: Vec<(&[u8], &[u8])>) -> Vec<(Vec<u8>, Vec<u8>)> {
 }
 
 /// Removed or created files, by path.
-type Ends<'a> = BTreeMap<&'a [u8], &'a Op>;
+type Ends<'a> = BTreeMap<&'a [u8], &'a PlannedOp>;
 
 fn itemized(
-    plan: &Plan,
+    plan: &ApplyPlan,
     guesses: bool,
     find: impl FnOnce(&Ends<'_>, &Ends<'_>) -> Vec<(Vec<u8>, Vec<u8>)>,
 ) -> Vec<Item> {
@@ -270,9 +273,9 @@ fn itemized(
     let mut items: Vec<Item> = Vec::new();
     for op in &plan.ops {
         match op.act {
-            Act::Take => gone.insert(&op.path, op),
-            Act::Put => new.insert(&op.path, op),
-            Act::Swap => {
+            SlotRename::Take => gone.insert(&op.path, op),
+            SlotRename::Put => new.insert(&op.path, op),
+            SlotRename::Swap => {
                 items.push(item(Change::Changed, None, Some(op)));
                 None
             }
@@ -321,7 +324,7 @@ fn itemized(
     }
     let hard = plan.attributions.iter().filter(|it| !it.is_soft());
     items.extend(hard.map(|it| {
-        let with = |look: &Option<Look>| {
+        let with = |look: &Option<FileAttributes>| {
             let seen = it.current.zip(look.as_ref());
             seen.map(|(seen, look)| seen.with_permissions(look.permissions))
         };
@@ -340,8 +343,8 @@ fn itemized(
     items
 }
 
-fn item(change: Change, gone: Option<&Op>, new: Option<&Op>) -> Item {
-    let swapped = new.filter(|op| op.act == Act::Swap);
+fn item(change: Change, gone: Option<&PlannedOp>, new: Option<&PlannedOp>) -> Item {
+    let swapped = new.filter(|op| op.act == SlotRename::Swap);
     Item {
         path: new.or(gone).map(|op| op.path.clone()).unwrap_or_default(),
         change,
@@ -371,8 +374,8 @@ fn parents<'a>(paths: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
 /// Finds renames: pairs of removed and created files with equal contents, within a bounded time.
 /// The same inode comes first, then files of equal size, those with the same name first.
 fn renames<'a>(
-    gone: &BTreeMap<&'a [u8], &'a Op>,
-    new: &BTreeMap<&'a [u8], &'a Op>,
+    gone: &BTreeMap<&'a [u8], &'a PlannedOp>,
+    new: &BTreeMap<&'a [u8], &'a PlannedOp>,
     trees: &mut Trees,
 ) -> Vec<(&'a [u8], &'a [u8])> {
     let mut by_inode: HashMap<u64, Vec<&'a [u8]>> = HashMap::new();

@@ -18,7 +18,7 @@ use std::path::Path;
 /// A change set in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct ListedChanges {
     /// The changes.
     pub changes: Changes,
     /// When its call began.
@@ -73,7 +73,7 @@ impl Store {
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn list(&self, session: &str) -> Result<Vec<Listed>, ChangesError> {
+    pub fn list(&self, session: &str) -> Result<Vec<ListedChanges>, ChangesError> {
         self.listed(session, ChangesId(0), |_| true)
     }
 
@@ -83,7 +83,7 @@ impl Store {
         session: &str,
         from: ChangesId,
         is_wanted: impl Fn(&ChangeSet) -> bool,
-    ) -> Result<Vec<Listed>, ChangesError> {
+    ) -> Result<Vec<ListedChanges>, ChangesError> {
         if !self.sessions()?.iter().any(|name| name == session) {
             return Ok(Vec::new());
         }
@@ -103,7 +103,7 @@ impl Store {
                 };
                 let (seconds, nanoseconds) = set.begun();
                 let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);
-                listed.push(Listed {
+                listed.push(ListedChanges {
                     changes,
                     begun: Timestamp(begun),
                     undoes,
@@ -122,7 +122,11 @@ impl Store {
     ///
     /// # Errors
     /// The directory cannot be read.
-    pub fn after(&self, session: &str, calls: &[ChangesId]) -> Result<Vec<Listed>, ChangesError> {
+    pub fn after(
+        &self,
+        session: &str,
+        calls: &[ChangesId],
+    ) -> Result<Vec<ListedChanges>, ChangesError> {
         let Some(first) = calls.iter().min() else {
             return Ok(Vec::new());
         };

@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// A rename between a path of the tree and a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
+pub(crate) enum SlotRename {
     /// Moves the file from the slot to the path, which does not exist.
     Put,
     /// Exchange of slot and path.
@@ -19,7 +19,7 @@ pub(crate) enum Act {
     Take,
 }
 
-impl Wire for Act {
+impl Wire for SlotRename {
     fn put(&self, to: &mut Vec<u8>) {
         to.push(match self {
             Self::Put => 0,
@@ -42,8 +42,8 @@ impl Wire for Act {
 /// `Put` if the slot is empty, a `Take` if it is not, a `Swap` if it holds another file than
 /// before.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Op {
-    pub(crate) act: Act,
+pub(crate) struct PlannedOp {
+    pub(crate) act: SlotRename,
     /// The path below the root.
     pub(crate) path: Vec<u8>,
     /// The slot below the slot directory.
@@ -58,7 +58,7 @@ pub(crate) struct Op {
     pub(crate) slot_means: Option<u64>,
 }
 
-wire!(Op {
+wire!(PlannedOp {
     act,
     path,
     slot,
@@ -68,7 +68,7 @@ wire!(Op {
     slot_means
 });
 
-impl Op {
+impl PlannedOp {
     pub(crate) fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(&self.path))
     }
@@ -81,9 +81,9 @@ impl Op {
     pub(crate) fn inverse(&self) -> Self {
         Self {
             act: match self.act {
-                Act::Put => Act::Take,
-                Act::Swap => Act::Swap,
-                Act::Take => Act::Put,
+                SlotRename::Put => SlotRename::Take,
+                SlotRename::Swap => SlotRename::Swap,
+                SlotRename::Take => SlotRename::Put,
             },
             path: self.path.clone(),
             slot: self.slot.clone(),
@@ -97,7 +97,7 @@ impl Op {
 
 /// The attributes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct FileAttributes {
     pub(crate) permissions: u32,
     pub(crate) uid: u32,
     pub(crate) gid: u32,
@@ -105,7 +105,7 @@ pub(crate) struct Look {
     pub(crate) attributes: Attributes,
 }
 
-impl Look {
+impl FileAttributes {
     pub(crate) fn new(seen: &FileStat, attributes: Attributes) -> Self {
         Self {
             permissions: seen.permissions(),
@@ -124,7 +124,7 @@ impl Look {
     }
 }
 
-impl Wire for Look {
+impl Wire for FileAttributes {
     fn put(&self, to: &mut Vec<u8>) {
         self.permissions.put(to);
         (self.uid, self.gid).put(to);
@@ -153,9 +153,9 @@ pub(crate) struct Attribution {
     /// The file at the path when the attributes are set.
     pub(crate) current: Option<FileStat>,
     /// The attributes before; `None` if the path does not exist then.
-    pub(crate) before: Option<Look>,
+    pub(crate) before: Option<FileAttributes>,
     /// The attributes after; `None` if the path does not exist then.
-    pub(crate) after: Option<Look>,
+    pub(crate) after: Option<FileAttributes>,
 }
 
 wire!(Attribution {
@@ -182,16 +182,16 @@ impl Attribution {
 
 /// A plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct ApplyPlan {
     /// Operations in an applicable order.
-    pub(crate) ops: Vec<Op>,
+    pub(crate) ops: Vec<PlannedOp>,
     /// Attributes, deepest path first.
     pub(crate) attributions: Vec<Attribution>,
     /// Paths that were skipped because another process changed them.
     pub(crate) skipped: Vec<Vec<u8>>,
 }
 
-impl Wire for Plan {
+impl Wire for ApplyPlan {
     fn put(&self, to: &mut Vec<u8>) {
         put_all(&self.ops, to);
         put_all(&self.attributions, to);
@@ -207,7 +207,7 @@ impl Wire for Plan {
     }
 }
 
-impl Plan {
+impl ApplyPlan {
     pub(crate) fn is_empty(&self) -> bool {
         self.ops.is_empty() && self.attributions.is_empty()
     }
@@ -222,9 +222,9 @@ impl Plan {
     /// of directories.
     pub(crate) fn sort(&mut self) {
         self.ops.sort_by(|a, b| match (a.act, b.act) {
-            (Act::Take, Act::Take) => b.path().cmp(a.path()),
-            (Act::Take, _) => std::cmp::Ordering::Less,
-            (_, Act::Take) => std::cmp::Ordering::Greater,
+            (SlotRename::Take, SlotRename::Take) => b.path().cmp(a.path()),
+            (SlotRename::Take, _) => std::cmp::Ordering::Less,
+            (_, SlotRename::Take) => std::cmp::Ordering::Greater,
             _ => a.path().cmp(b.path()),
         });
         self.attributions.sort_by(|a, b| b.path().cmp(a.path()));

@@ -6,11 +6,11 @@ use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::further_names::has_further_names;
 use crate::git_index;
-use crate::plan::{Act, Look, Op, Plan};
-use crate::recorder::{CONTENTS_FILE, Content, Index, PathRecord};
+use crate::plan::{ApplyPlan, FileAttributes, PlannedOp, SlotRename};
+use crate::recorder::{CONTENTS_FILE, ContentLocation, Index, PathRecord};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, LINKS_DIR, SLOTS_DIR};
-use crate::stale::Since;
+use crate::stale::StateAfterCall;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::changes::FileName;
 use rustix::fs::{
@@ -38,9 +38,9 @@ const DIRECTORY_FLAGS: OFlags = OFlags::PATH
 
 /// Opens a preimage. Returns the file, positioned at the contents, and their length; `u64::MAX` for
 /// a whole file.
-pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(File, u64)>> {
+pub(crate) fn open(set: &ChangeSet, content: &ContentLocation) -> io::Result<Option<(File, u64)>> {
     Ok(match content {
-        Content::Link(number) | Content::Clone(number) => {
+        ContentLocation::Link(number) | ContentLocation::Clone(number) => {
             let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
             let path = Path::new(LINKS_DIR).join(number.to_string());
             // A socket cannot be opened.
@@ -51,7 +51,7 @@ pub(crate) fn open(set: &ChangeSet, content: &Content) -> io::Result<Option<(Fil
             let file = openat(&set.dir, &path, flags, Mode::empty())?;
             Some((File::from(file), u64::MAX))
         }
-        Content::Packed(at, length) => {
+        ContentLocation::Packed(at, length) => {
             let mut pack = set.dir.read(CONTENTS_FILE)?;
             pack.seek(SeekFrom::Start(*at))?;
             Some((pack, *length))
@@ -82,7 +82,7 @@ pub(crate) fn recorded(
 ) -> Result<Option<Vec<u8>>, ChangesError> {
     let path = Path::new(OsStr::from_bytes(&record.path));
     let failed = || ChangesError::io("reading what is kept of", path);
-    if let Content::Target(target) = &record.content {
+    if let ContentLocation::Target(target) = &record.content {
         return Ok(Some(target.clone()));
     }
     let Some((file, length)) = open(set, &record.content).map_err(failed())? else {
@@ -108,7 +108,7 @@ fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a PathRecord> {
 }
 
 /// Creates files from preimages in the empty slots that a plan needs.
-pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesError> {
+pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), ChangesError> {
     let index = Index::read(&set.dir)?;
     let gone = set.slots().join(SLOTS_DIR);
     let gone = openat(CWD, &gone, DIRECTORY_FLAGS, Mode::empty())
@@ -120,14 +120,14 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
     for record in &index.records {
         firsts.entry(&record.path).or_insert(record);
     }
-    let since = Since::new(set)?;
+    let since = StateAfterCall::new(set)?;
     let whole = plan.clone();
     // Files that leave the tree.
-    let goes = plan.ops.iter().filter(|op| op.act != Act::Put);
+    let goes = plan.ops.iter().filter(|op| op.act != SlotRename::Put);
     let goes: HashSet<u64> = goes.filter_map(|op| Some(op.current?.ino)).collect();
     // After an undo and a redo the file is already in its slot.
-    let empty = |op: &&mut Op| {
-        op.act != Act::Take && op.in_slot.is_some_and(|it| !is_there(&gone, op, &it))
+    let empty = |op: &&mut PlannedOp| {
+        op.act != SlotRename::Take && op.in_slot.is_some_and(|it| !is_there(&gone, op, &it))
     };
     for op in plan.ops.iter_mut().filter(empty) {
         let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
@@ -144,11 +144,11 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
         let Some(seen) = first.stat else {
             continue;
         };
-        let look = Look::new(&seen, first.attributes.clone());
+        let look = FileAttributes::new(&seen, first.attributes.clone());
         let same = made
             .get(&seen.ino)
             .filter(|_| seen.is_file() && seen.links > 1);
-        if let Content::Link(number) = record.content
+        if let ContentLocation::Link(number) = record.content
             && let Some(link) = link_of(set, number).map_err(failed())?
             && link.is_file()
             && since.is_written(record, &link)
@@ -169,7 +169,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
             copied(&gone, name, &mut File::from(from), &look).map_err(failed())?;
             continue;
         }
-        if let Content::Link(number) = record.content
+        if let ContentLocation::Link(number) = record.content
             && let Some(link) = link_of(set, number).map_err(failed())?
             && link.is_file()
             && same.is_none()
@@ -185,7 +185,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
         let stays = |ino| !goes.contains(&ino);
         unpack_one(set, &gone, name, record, (&seen, &look), same, stays).map_err(failed())?;
         made.entry(seen.ino).or_insert_with(|| name.to_owned());
-        if let Content::Link(number) | Content::Clone(number) = record.content {
+        if let ContentLocation::Link(number) | ContentLocation::Clone(number) = record.content {
             used.insert(number);
         }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -195,7 +195,7 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
             .and_then(git_index::meaning);
     }
     drop_links(set, &index, plan, &used);
-    for op in plan.ops.iter_mut().filter(|op| op.act != Act::Take) {
+    for op in plan.ops.iter_mut().filter(|op| op.act != SlotRename::Take) {
         let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
         let name = slot.file_name().unwrap_or_default();
         op.in_slot = FileStat::at(&gone, name)
@@ -206,11 +206,11 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut Plan) -> Result<(), ChangesErro
 
 /// Removes preimage links that became slots, since they would be additional names of files in the
 /// tree.
-fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) {
+fn drop_links(set: &ChangeSet, index: &Index, plan: &ApplyPlan, used: &HashSet<u64>) {
     let paths: HashSet<&[u8]> = plan.ops.iter().map(|op| &op.path[..]).collect();
     let mut others: HashSet<u64> = HashSet::new();
     for record in &index.records {
-        if let Content::Link(number) | Content::Clone(number) = record.content
+        if let ContentLocation::Link(number) | ContentLocation::Clone(number) = record.content
             && !paths.contains(&record.path[..])
         {
             others.insert(number);
@@ -227,7 +227,7 @@ fn drop_links(set: &ChangeSet, index: &Index, plan: &Plan, used: &HashSet<u64>) 
 }
 
 /// True if the slot holds exactly this file.
-fn is_there(gone: &OwnedFd, op: &Op, file: &FileStat) -> bool {
+fn is_there(gone: &OwnedFd, op: &PlannedOp, file: &FileStat) -> bool {
     let name = op.slot().file_name().unwrap_or_default();
     let there = FileStat::at(gone, name).ok().flatten();
     there.is_some_and(|there| there.is_same_content(file))
@@ -238,7 +238,7 @@ fn unpack_one(
     gone: &OwnedFd,
     name: &OsStr,
     record: &PathRecord,
-    (seen, look): (&FileStat, &Look),
+    (seen, look): (&FileStat, &FileAttributes),
     same: Option<&OsString>,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<()> {
@@ -253,8 +253,10 @@ fn unpack_one(
     }
     match &record.content {
         _ if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
-        Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
-        Content::Link(number) | Content::Clone(number) if linked(set, *number, look, &stays)? => {
+        ContentLocation::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
+        ContentLocation::Link(number) | ContentLocation::Clone(number)
+            if linked(set, *number, look, &stays)? =>
+        {
             let link = Path::new(LINKS_DIR).join(number.to_string());
             linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
         }
@@ -271,7 +273,7 @@ fn unpack_one(
             io::copy(&mut from.by_ref().take(length), &mut File::from(to))?;
         }
     }
-    let is_link = matches!(record.content, Content::Target(_));
+    let is_link = matches!(record.content, ContentLocation::Target(_));
     dress(gone.as_fd(), name, look, is_link)?;
     Ok(())
 }
@@ -282,7 +284,7 @@ fn link_of(set: &ChangeSet, number: u64) -> io::Result<Option<FileStat>> {
 }
 
 /// Copies a preimage into a slot.
-fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Result<()> {
+fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &FileAttributes) -> io::Result<()> {
     match unlinkat(gone, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
@@ -298,7 +300,7 @@ fn copied(gone: &OwnedFd, name: &OsStr, from: &mut File, look: &Look) -> io::Res
 fn linked(
     set: &ChangeSet,
     number: u64,
-    look: &Look,
+    look: &FileAttributes,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<bool> {
     let links = openat(&set.dir, LINKS_DIR, DIRECTORY_FLAGS, Mode::empty())?;
@@ -311,7 +313,7 @@ fn linked(
         return Ok(true);
     }
     let attributes = attributes::all(links.as_fd(), name)?;
-    Ok(Look::new(&now, attributes) == *look)
+    Ok(FileAttributes::new(&now, attributes) == *look)
 }
 
 /// True if the change set stores preimages.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 /// A change set with its undos and redos.
 #[derive(Debug, Default)]
-struct Group {
+struct SetGroup {
     /// When the last of them began.
     last: Time,
     size: u64,
@@ -50,13 +50,13 @@ impl Store {
         Ok(removed)
     }
 
-    fn groups(&self, now: Time) -> Result<Vec<Group>, ChangesError> {
+    fn groups(&self, now: Time) -> Result<Vec<SetGroup>, ChangesError> {
         let mut all = Vec::new();
         for session in self.sessions()? {
             let Ok(directory) = PrivateDir::open(&self.path, &[&session]) else {
                 continue;
             };
-            let mut groups: BTreeMap<u64, Group> = BTreeMap::new();
+            let mut groups: BTreeMap<u64, SetGroup> = BTreeMap::new();
             for number in numbers(&directory)? {
                 let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
                     all.extend(half_made(&directory, number, now));
@@ -89,13 +89,13 @@ impl Store {
 const INCOMPLETE_AGE_SECS: i64 = 3600;
 
 /// Returns a change set that a killed process left incomplete. It is removed with the old ones.
-fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<Group> {
+fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<SetGroup> {
     let path = session.path().join(number.to_string());
     let last = FileStat::at(session, path.file_name()?).ok()??.mtime;
     let is_over = now.0.saturating_sub(last.0) > INCOMPLETE_AGE_SECS;
-    is_over.then(|| Group {
+    is_over.then(|| SetGroup {
         last,
         paths: vec![path],
-        ..Group::default()
+        ..SetGroup::default()
     })
 }

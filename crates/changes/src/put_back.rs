@@ -1,12 +1,12 @@
 //! Files that an undo or a redo restored. They have other inodes or change times than the original,
 //! but equal contents. So an earlier change set can be undone next.
 
-use crate::apply::Applying;
+use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::plan::{Act, Plan};
+use crate::plan::{ApplyPlan, SlotRename};
 use crate::recorder::Index;
 use crate::set::ChangeSet;
 use agent_bash_core::changes::ChangesId;
@@ -70,12 +70,12 @@ impl PutBack {
     }
 }
 
-impl Applying<'_> {
+impl ApplyDirectories<'_> {
     /// Accepts restored files in place of the originals that a plan expects. Returns whether there
     /// are any.
-    pub(crate) fn accept(&mut self, plan: &mut Plan, put_back: &PutBack) -> bool {
+    pub(crate) fn accept(&mut self, plan: &mut ApplyPlan, put_back: &PutBack) -> bool {
         let mut is_any = false;
-        let ops = plan.ops.iter_mut().filter(|op| op.act != Act::Put);
+        let ops = plan.ops.iter_mut().filter(|op| op.act != SlotRename::Put);
         let expected = ops.map(|op| (&op.path, &mut op.current));
         let looks = plan.attributions.iter_mut();
         let expected = expected.chain(looks.map(|it| (&it.path, &mut it.current)));

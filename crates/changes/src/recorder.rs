@@ -23,8 +23,8 @@ use crate::user::User;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
 use index::IndexEntry;
-pub(crate) use index::{Content, INDEX_FILE, Index, PathRecord, lacks};
-use outside::Outside;
+pub(crate) use index::{ContentLocation, INDEX_FILE, Index, PathRecord, lacks};
+use outside::OutsideFiles;
 use rustix::fs::{FileType, Mode, OFlags, openat, stat};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -120,11 +120,11 @@ pub struct Recorder {
     largest: u64,
     /// Recorded paths; true if the record is complete: with contents, or with all entries.
     known: HashMap<PathBuf, bool>,
-    contents: HashMap<u64, Content>,
+    contents: HashMap<u64, ContentLocation>,
     /// The first record of files with several names.
     firsts: HashMap<u64, (FileStat, Attributes)>,
     user: User,
-    outside: Outside,
+    outside: OutsideFiles,
     numbered: u64,
     /// Hidden paths, which are never read.
     pub(crate) hidden: Vec<PathBuf>,
@@ -173,7 +173,7 @@ impl Recorder {
             contents: HashMap::new(),
             firsts: HashMap::new(),
             user: User::current(),
-            outside: Outside::default(),
+            outside: OutsideFiles::default(),
             numbered: 0,
             hidden: Vec::new(),
         })
@@ -195,8 +195,11 @@ impl Recorder {
     /// Stores a copy of a file, if it fits.
     pub(crate) fn keep(&mut self, path: &Path) -> Result<(), ChangesError> {
         match self.recorded(path, Touch::Content) {
-            Ok(_) | Err(Stop::Elsewhere | Stop::Failed(ChangesError::TooMuch { .. })) => Ok(()),
-            Err(Stop::Failed(error)) => Err(error),
+            Ok(_)
+            | Err(NotRecorded::Elsewhere | NotRecorded::Failed(ChangesError::TooMuch { .. })) => {
+                Ok(())
+            }
+            Err(NotRecorded::Failed(error)) => Err(error),
         }
     }
 
@@ -236,11 +239,11 @@ impl Recorder {
         }
         let below = below.to_owned();
         match self.one(&below, touch) {
-            Err(Stop::Elsewhere) => {
+            Err(NotRecorded::Elsewhere) => {
                 self.outside.touched(path);
                 Ok(KeepOutcome::Outside)
             }
-            Err(Stop::Failed(error)) => Err(error),
+            Err(NotRecorded::Failed(error)) => Err(error),
             Ok(kept) => Ok(kept),
         }
     }
@@ -275,14 +278,14 @@ impl Recorder {
     }
 
     /// Records one path; if its name is about to be changed, also the paths below.
-    fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
+    fn one(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
         if self.tree.is_on_other_device(path).unwrap_or(false) {
             return self.on_other_device(path, touch);
         }
         if touch == Touch::Name {
             // A name is an entry of its directory, whose times change as well.
             self.directory(path.parent().unwrap_or(Path::new("")))
-                .map_err(Stop::Failed)?;
+                .map_err(NotRecorded::Failed)?;
         }
         if touch == Touch::Content {
             self.part(path)?;
@@ -294,7 +297,7 @@ impl Recorder {
             if is_enough {
                 return Ok(KeepOutcome::Already);
             }
-            return self.put(path, None, Content::Nothing);
+            return self.put(path, None, ContentLocation::Nothing);
         }
         let kept = self.recorded(path, touch)?;
         self.with_entries(path, touch, kept)
@@ -302,7 +305,7 @@ impl Recorder {
 
     /// Records a path on another device without a preimage: its inode numbers are separate, and no
     /// rename leads there.
-    fn on_other_device(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
+    fn on_other_device(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
         if self.known.contains_key(path) {
             return Ok(KeepOutcome::Already);
         }
@@ -316,7 +319,7 @@ impl Recorder {
         path: &Path,
         touch: Touch,
         kept: KeepOutcome,
-    ) -> Result<KeepOutcome, Stop> {
+    ) -> Result<KeepOutcome, NotRecorded> {
         if touch != Touch::Name
             || !self
                 .tree
@@ -329,12 +332,12 @@ impl Recorder {
     }
 
     /// Preserves a path at its first touch; a directory without its entries.
-    fn recorded(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, Stop> {
+    fn recorded(&mut self, path: &Path, touch: Touch) -> Result<KeepOutcome, NotRecorded> {
         let seen = match self.tree.stat(path) {
             Ok(seen) => seen,
-            Err(Errno::LOOP | Errno::XDEV) => return Err(Stop::Elsewhere),
+            Err(Errno::LOOP | Errno::XDEV) => return Err(NotRecorded::Elsewhere),
             // The kernel accepts no longer path, so it is recorded without a preimage.
-            Err(Errno::NAMETOOLONG) => return self.put(path, None, Content::Not),
+            Err(Errno::NAMETOOLONG) => return self.put(path, None, ContentLocation::Not),
             Err(error) => return Err(failed("looking at", path, error)),
         };
         if self.tree.is_on_other_device(path).unwrap_or(false) {
@@ -342,32 +345,34 @@ impl Recorder {
         }
         let wants_content = touch != Touch::Attributes;
         let content = match &seen {
-            None => Content::Nothing,
-            Some(seen) if seen.is_dir() && touch == Touch::Name => Content::Nothing,
-            Some(seen) if seen.is_dir() => Content::Unread,
+            None => ContentLocation::Nothing,
+            Some(seen) if seen.is_dir() && touch == Touch::Name => ContentLocation::Nothing,
+            Some(seen) if seen.is_dir() => ContentLocation::Unread,
             // Another name of the file was written to.
             Some(seen) if !wants_content && self.firsts.contains_key(&seen.ino) => {
                 match self.contents.get(&seen.ino) {
-                    Some(content) if !matches!(content, Content::Link(_)) => content.clone(),
-                    _ => Content::Unread,
+                    Some(content) if !matches!(content, ContentLocation::Link(_)) => {
+                        content.clone()
+                    }
+                    _ => ContentLocation::Unread,
                 }
             }
-            Some(_) if !wants_content => Content::Unread,
-            Some(_) if !self.keeps || self.is_hidden(path) => Content::Not,
+            Some(_) if !wants_content => ContentLocation::Unread,
+            Some(_) if !self.keeps || self.is_hidden(path) => ContentLocation::Not,
             Some(seen) => self.content(path, seen, touch)?,
         };
         let content = match &seen {
-            Some(seen) if !self.can_come_back(seen, &content) => Content::Not,
+            Some(seen) if !self.can_come_back(seen, &content) => ContentLocation::Not,
             _ => content,
         };
         self.put(path, seen, content)
     }
 
     /// True if an undo can restore the attributes.
-    fn can_come_back(&self, seen: &FileStat, content: &Content) -> bool {
+    fn can_come_back(&self, seen: &FileStat, content: &ContentLocation) -> bool {
         match content {
-            Content::Unread | Content::Not => true,
-            Content::Link(_) => self.user.may_dress(seen),
+            ContentLocation::Unread | ContentLocation::Not => true,
+            ContentLocation::Link(_) => self.user.may_dress(seen),
             _ => self.user.can_make(seen),
         }
     }
@@ -378,15 +383,19 @@ impl Recorder {
     }
 
     /// Records a path without a preimage.
-    fn put_named(&mut self, path: &Path, seen: Option<FileStat>) -> Result<KeepOutcome, Stop> {
+    fn put_named(
+        &mut self,
+        path: &Path,
+        seen: Option<FileStat>,
+    ) -> Result<KeepOutcome, NotRecorded> {
         let record = PathRecord {
             path: path.as_os_str().as_bytes().to_vec(),
             stat: seen,
             attributes: Vec::new(),
-            content: Content::Not,
+            content: ContentLocation::Not,
         };
         self.append(&IndexEntry::Path(record))
-            .map_err(Stop::Failed)?;
+            .map_err(NotRecorded::Failed)?;
         self.known.insert(path.to_owned(), true);
         Ok(KeepOutcome::Not)
     }
@@ -395,10 +404,10 @@ impl Recorder {
         &mut self,
         path: &Path,
         seen: Option<FileStat>,
-        content: Content,
-    ) -> Result<KeepOutcome, Stop> {
+        content: ContentLocation,
+    ) -> Result<KeepOutcome, NotRecorded> {
         let kept = match content {
-            Content::Not => KeepOutcome::Not,
+            ContentLocation::Not => KeepOutcome::Not,
             _ => KeepOutcome::Yes,
         };
         let attributes = match seen {
@@ -408,10 +417,10 @@ impl Recorder {
             }
             _ => Vec::new(),
         };
-        let has_all = !matches!(content, Content::Unread);
+        let has_all = !matches!(content, ContentLocation::Unread);
         let record = self.record(path, seen, attributes, content);
         self.append(&IndexEntry::Path(record))
-            .map_err(Stop::Failed)?;
+            .map_err(NotRecorded::Failed)?;
         self.known.insert(path.to_owned(), has_all);
         Ok(kept)
     }
@@ -423,7 +432,7 @@ impl Recorder {
         path: &Path,
         mut seen: Option<FileStat>,
         mut attributes: Attributes,
-        content: Content,
+        content: ContentLocation,
     ) -> PathRecord {
         if let Some(seen) = seen.as_mut().filter(|it| !it.is_dir()) {
             if seen.links > 1 && !self.firsts.contains_key(&seen.ino) {
@@ -481,12 +490,12 @@ fn file<'a>(set: &PrivateDir, name: &str, file: &'a mut Option<File>) -> io::Res
 }
 
 /// The reason why a path is not recorded.
-enum Stop {
+enum NotRecorded {
     /// The path contains a link or another mount.
     Elsewhere,
     Failed(ChangesError),
 }
 
-fn failed(what: &'static str, path: &Path, error: Errno) -> Stop {
-    Stop::Failed(ChangesError::errno(what, path)(error))
+fn failed(what: &'static str, path: &Path, error: Errno) -> NotRecorded {
+    NotRecorded::Failed(ChangesError::errno(what, path)(error))
 }

@@ -10,10 +10,10 @@ use crate::file_stat::{FileStat, Time};
 use crate::journal::Journal;
 use crate::mark;
 use crate::meta::SetKind;
-use crate::plan::{Act, Attribution, Look, Op, Plan};
+use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};
 use crate::rooted_dir::{RootedDir, canonical};
 use crate::set::{SLOTS_DIR, SetState};
-use crate::steps::{Care, Undisturbed};
+use crate::steps::{Precautions, Undisturbed};
 use crate::store::Store;
 use agent_bash_core::changes::{Changes, ChangesLevel};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const SLOT_PREFIX: &str = "s";
 
 /// The files below a directory at one moment.
 #[derive(Debug)]
-pub struct Scan {
+pub struct DirectoryScan {
     root: PathBuf,
     identity: (u64, u64),
     /// When the scan began, by the clock of the store's file system.
@@ -48,12 +48,12 @@ impl Store {
         &self,
         root: &Path,
         mut goes_on: impl FnMut(usize) -> bool,
-    ) -> Result<Scan, ChangesError> {
+    ) -> Result<DirectoryScan, ChangesError> {
         let root = canonical(root)?;
         self.is_apart_from(&root)?;
         let mut tree = RootedDir::open(&root)?;
         let (lock, path) = self.lock_file()?;
-        let mut survey = Scan {
+        let mut survey = DirectoryScan {
             identity: tree.identity()?,
             begun: mark::touched(&lock, &path)?,
             files: BTreeMap::new(),
@@ -100,8 +100,8 @@ impl Store {
     pub fn scan_after(
         &self,
         session: &str,
-        before: &Scan,
-        after: &Scan,
+        before: &DirectoryScan,
+        after: &DirectoryScan,
     ) -> Result<Changes, ChangesError> {
         let root = &before.root;
         if (root, before.identity) != (&after.root, after.identity) {
@@ -117,12 +117,12 @@ impl Store {
         let plan = before.difference(after);
         if !plan.is_empty() {
             // The journal describes changes that are already made.
-            let care = Care {
+            let care = Precautions {
                 synced: false,
                 ..self.care
             };
             let mut journal = Journal::begin(&set.dir, plan, &Undisturbed, care)?;
-            let noted = journal.note(Plan::default());
+            let noted = journal.note(ApplyPlan::default());
             noted.map_err(ChangesError::io("writing the journal of", set.dir()))?;
         }
         set.end(SetState::Done)?;
@@ -137,7 +137,7 @@ impl Store {
     }
 }
 
-impl Scan {
+impl DirectoryScan {
     /// Sets the command between this scan and the next, like
     /// [`ChangeSet::of_command`](crate::ChangeSet::of_command).
     #[must_use]
@@ -152,22 +152,22 @@ impl Scan {
     }
 
     /// Returns the plan that turns this scan into `after`.
-    fn difference(&self, after: &Self) -> Plan {
+    fn difference(&self, after: &Self) -> ApplyPlan {
         let is_known = |path: &[u8]| {
             let path = Path::new(OsStr::from_bytes(path));
             let mut unread = self.unread.iter().chain(&after.unread);
             !unread.any(|directory| path.starts_with(directory) && path != directory)
         };
-        let mut plan = Plan::default();
+        let mut plan = ApplyPlan::default();
         for (path, before) in self.files.iter().filter(|(path, _)| is_known(path)) {
             match after.files.get(path) {
-                None => put(&mut plan, Act::Take, path, Some(*before), None),
+                None => put(&mut plan, SlotRename::Take, path, Some(*before), None),
                 Some(now) => both(&mut plan, path, before, now),
             }
         }
         let new = |path: &[u8]| !self.files.contains_key(path) && is_known(path);
         for (path, now) in after.files.iter().filter(|(path, _)| new(path)) {
-            put(&mut plan, Act::Put, path, None, Some(*now));
+            put(&mut plan, SlotRename::Put, path, None, Some(*now));
         }
         plan.sort();
         plan
@@ -175,20 +175,20 @@ impl Scan {
 }
 
 /// Compares a path that exists in both scans.
-fn both(plan: &mut Plan, path: &[u8], before: &FileStat, now: &FileStat) {
+fn both(plan: &mut ApplyPlan, path: &[u8], before: &FileStat, now: &FileStat) {
     if before.kind() != now.kind() {
-        put(plan, Act::Take, path, Some(*before), None);
-        put(plan, Act::Put, path, None, Some(*now));
+        put(plan, SlotRename::Take, path, Some(*before), None);
+        put(plan, SlotRename::Put, path, None, Some(*now));
     } else if !before.is_dir() && may_differ(before, now) {
-        put(plan, Act::Swap, path, Some(*before), Some(*now));
+        put(plan, SlotRename::Swap, path, Some(*before), Some(*now));
     } else if before.permissions() != now.permissions()
         || (before.uid, before.gid) != (now.uid, now.gid)
     {
         plan.attributions.push(Attribution {
             path: path.to_vec(),
             current: Some(*now),
-            before: Some(Look::new(before, Vec::new())),
-            after: Some(Look::new(now, Vec::new())),
+            before: Some(FileAttributes::new(before, Vec::new())),
+            after: Some(FileAttributes::new(now, Vec::new())),
         });
     }
 }
@@ -206,9 +206,15 @@ fn may_differ(before: &FileStat, now: &FileStat) -> bool {
         || before.ctime != now.ctime && !is_otherwise_touched
 }
 
-fn put(plan: &mut Plan, act: Act, path: &[u8], here: Option<FileStat>, there: Option<FileStat>) {
+fn put(
+    plan: &mut ApplyPlan,
+    act: SlotRename,
+    path: &[u8],
+    here: Option<FileStat>,
+    there: Option<FileStat>,
+) {
     let number = plan.ops.len();
-    plan.ops.push(Op {
+    plan.ops.push(PlannedOp {
         act,
         path: path.to_vec(),
         slot: format!("{SLOTS_DIR}/{SLOT_PREFIX}{number}").into_bytes(),

@@ -8,7 +8,7 @@ use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::meta::Meta;
 use crate::numbers::numbers;
-use crate::plan::{Act, Plan};
+use crate::plan::{ApplyPlan, SlotRename};
 use crate::rooted_dir::{RootedDir, mount_of};
 use crate::set::{ChangeSet, SLOTS_DIR};
 use agent_bash_os::PrivateDir;
@@ -90,7 +90,11 @@ impl ChangeSet {
 
     /// Copies new files to the slot directory, if renames from the upper directory are not
     /// possible.
-    pub(crate) fn stage(&self, upper: &mut RootedDir, plan: &mut Plan) -> Result<(), ChangesError> {
+    pub(crate) fn stage(
+        &self,
+        upper: &mut RootedDir,
+        plan: &mut ApplyPlan,
+    ) -> Result<(), ChangesError> {
         let slots = self.slots();
         if slots == self.dir() {
             return Ok(());
@@ -107,7 +111,7 @@ impl ChangeSet {
                 .join(&name)
                 .into_os_string()
                 .into_encoded_bytes();
-            if op.act != Act::Take {
+            if op.act != SlotRename::Take {
                 let copied = copy(upper, &slot, &gone, &name, &mut known)
                     .and_then(|()| Ok(FileStat::at(&gone, &name)?));
                 op.in_slot = copied.map_err(ChangesError::io("copying", self.dir().join(slot)))?;

@@ -3,7 +3,7 @@
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
-use crate::plan::{Act, Op, Plan};
+use crate::plan::{ApplyPlan, PlannedOp, SlotRename};
 use crate::recorder::{INDEX_FILE, PathRecord};
 use crate::set::ChangeSet;
 use std::collections::HashMap;
@@ -11,17 +11,17 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// The state at the end of a call.
-pub(crate) struct Since {
+pub(crate) struct StateAfterCall {
     /// The files that the call put, by inode; the first name of several.
     put: HashMap<u64, (Vec<u8>, FileStat)>,
     /// The index file at its last write.
     index: Option<FileStat>,
 }
 
-impl Since {
+impl StateAfterCall {
     pub(crate) fn new(set: &ChangeSet) -> Result<Self, ChangesError> {
         let ops = set.journal()?.map(|it| it.plan.ops).unwrap_or_default();
-        let ops = ops.into_iter().filter(|op| op.act != Act::Take);
+        let ops = ops.into_iter().filter(|op| op.act != SlotRename::Take);
         let mut put = HashMap::new();
         for (path, seen) in ops.filter_map(|op| Some((op.path, op.in_slot?))) {
             put.entry(seen.ino).or_insert((path, seen));
@@ -46,9 +46,9 @@ impl Since {
     }
 
     /// Returns where the call put the file, if the current file there is removed and represents it.
-    pub(crate) fn stands_for(&self, plan: &Plan, link: &FileStat) -> Option<PathBuf> {
+    pub(crate) fn stands_for(&self, plan: &ApplyPlan, link: &FileStat) -> Option<PathBuf> {
         let (path, _) = self.put(link)?;
-        let goes = |op: &&Op| op.act != Act::Put && op.path == *path;
+        let goes = |op: &&PlannedOp| op.act != SlotRename::Put && op.path == *path;
         let op = plan.ops.iter().find(goes)?;
         let is_other = op.current.is_some_and(|here| here.ino != link.ino);
         is_other.then(|| Path::to_owned(op.path()))

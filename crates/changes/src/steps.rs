@@ -50,7 +50,7 @@ impl Steps for Undisturbed {
 /// The precautions of a commit. Tests disable one at a time.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy)]
-pub struct Care {
+pub struct Precautions {
     /// Files changed by other processes are conflicts.
     pub conflicts: bool,
     /// Changes at the moment of the mark count as earlier.
@@ -65,7 +65,7 @@ pub struct Care {
     pub second_look: bool,
 }
 
-impl Default for Care {
+impl Default for Precautions {
     fn default() -> Self {
         Self {
             conflicts: true,

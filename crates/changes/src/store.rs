@@ -11,7 +11,7 @@ use crate::set::{
     ChangeSet, LINKS_DIR, LOCK_FILE, SLOTS_DIR, SetState, UPPER_DIR, WORK_DIR, try_lock,
 };
 use crate::slots;
-use crate::steps::{Care, Steps, Undisturbed};
+use crate::steps::{Precautions, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
@@ -38,7 +38,7 @@ pub struct Store {
     pub(crate) path: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) steps: Arc<dyn Steps>,
-    pub(crate) care: Care,
+    pub(crate) care: Precautions,
     /// True once old change sets were pruned.
     pub(crate) pruned: AtomicBool,
     /// Unused change sets of calls that changed nothing, for reuse.
@@ -69,7 +69,7 @@ impl Store {
             path,
             limits: Limits::default(),
             steps: Arc::new(Undisturbed),
-            care: Care::default(),
+            care: Precautions::default(),
             pruned: AtomicBool::new(false),
             spares: Mutex::default(),
         })
@@ -78,7 +78,7 @@ impl Store {
     /// Sets an observer of steps, and the precautions of a commit. For tests.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_steps(mut self, steps: Arc<dyn Steps>, care: Care) -> Self {
+    pub fn with_steps(mut self, steps: Arc<dyn Steps>, care: Precautions) -> Self {
         self.steps = steps;
         self.care = care;
         self

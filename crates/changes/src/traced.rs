@@ -8,14 +8,14 @@ mod unrestorable;
 
 use crate::error::ChangesError;
 use crate::journal::Journal;
-use crate::plan::Act;
+use crate::plan::SlotRename;
 use crate::preimages::RECORD_SLOT_PREFIX;
-use crate::recorder::{Content, Index, lacks};
+use crate::recorder::{ContentLocation, Index, lacks};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SetState};
-use crate::steps::{Care, Undisturbed};
+use crate::steps::{Precautions, Undisturbed};
 use crate::user::User;
-use compare::{Effects, Known, one};
+use compare::{Effects, KnownPath, one};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -24,20 +24,20 @@ use std::path::{Path, PathBuf};
 /// Compares the records with the current tree.
 pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, ChangesError> {
     let mut tree = RootedDir::open_same(&set.root(), set.meta.identity)?;
-    let mut known: BTreeMap<&[u8], Known<'_>> = BTreeMap::new();
+    let mut known: BTreeMap<&[u8], KnownPath<'_>> = BTreeMap::new();
     for (number, record) in index.records.iter().enumerate() {
-        let known = known.entry(&record.path).or_insert(Known {
+        let known = known.entry(&record.path).or_insert(KnownPath {
             slot: format!("{RECORD_SLOT_PREFIX}{number}"),
             first: record,
             content: &record.content,
         });
-        if *known.content == Content::Unread {
+        if *known.content == ContentLocation::Unread {
             known.content = &record.content;
             known.slot = format!("{RECORD_SLOT_PREFIX}{number}");
         }
     }
     let links = index.records.iter();
-    let links = links.filter(|it| matches!(it.content, Content::Link(_)));
+    let links = links.filter(|it| matches!(it.content, ContentLocation::Link(_)));
     let mut effects = Effects {
         linked: links.filter_map(|it| Some(it.stat?.ino)).collect(),
         user: Some(User::current()),
@@ -64,7 +64,7 @@ pub(crate) fn effects(set: &ChangeSet, index: &Index) -> Result<Effects, Changes
 /// without records.
 pub(crate) fn conclude(
     set: &mut ChangeSet,
-    care: Care,
+    care: Precautions,
     whole: SetState,
     untouched: SetState,
 ) -> Result<(), ChangesError> {
@@ -85,7 +85,7 @@ pub(crate) fn conclude(
         lacks(&set.dir).map_err(failed())?;
     }
     // No operation follows, so nothing must be synced.
-    let care = Care {
+    let care = Precautions {
         synced: false,
         ..care
     };
@@ -97,7 +97,11 @@ pub(crate) fn conclude(
 /// Does not restore the attributes of a file if another of its names is removed, since the
 /// comparison of that name would fail then.
 fn shared(effects: &mut Effects) {
-    let goes = effects.back.ops.iter().filter(|op| op.act != Act::Put);
+    let goes = effects
+        .back
+        .ops
+        .iter()
+        .filter(|op| op.act != SlotRename::Put);
     let goes: HashSet<u64> = goes.filter_map(|op| Some(op.current?.ino)).collect();
     let left = &mut effects.back.skipped;
     effects.back.attributions.retain(|it| {

@@ -1,6 +1,6 @@
 //! Commits, discards, undoes and redoes change sets.
 
-use crate::apply::{Applying, Failed};
+use crate::apply::{ApplyDirectories, ApplyFailure};
 use crate::attributes;
 use crate::contents::MAX_FILE_BYTES;
 use crate::error::ChangesError;
@@ -11,7 +11,7 @@ use crate::journal::Journal;
 use crate::listing::{self, Trees};
 use crate::meta::SetKind;
 use crate::numbers::numbers;
-use crate::plan::{Act, Plan};
+use crate::plan::{ApplyPlan, SlotRename};
 use crate::preimages;
 use crate::recorder::INDEX_FILE;
 use crate::rooted_dir::RootedDir;
@@ -20,7 +20,7 @@ use crate::slots;
 use crate::steps::Step;
 use crate::store::Store;
 use crate::traced;
-use crate::upper::Scan;
+use crate::upper::UpperScan;
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
@@ -48,7 +48,7 @@ impl Store {
         let taken = listing::photograph(&set, self.care);
         if taken.as_ref().is_ok_and(|(photo, _)| photo.is_of_nothing()) {
             discard(&mut set)?;
-            return listing::summary(&set, &Plan::default());
+            return listing::summary(&set, &ApplyPlan::default());
         }
         held(set, taken)
     }
@@ -262,8 +262,8 @@ impl Store {
     fn carry_out(
         &self,
         set: &ChangeSet,
-        applying: &mut Applying<'_>,
-        plan: Plan,
+        applying: &mut ApplyDirectories<'_>,
+        plan: ApplyPlan,
     ) -> Result<(), ChangesError> {
         self.steps
             .at(Step::Checked)
@@ -278,8 +278,8 @@ impl Store {
         };
         let left = journal.back.map(|back| back.skipped).unwrap_or_default();
         let error = match failed {
-            Failed::Changed(path) => conflict(set, set.id, &journal.plan, &[path]),
-            Failed::System(path, error) => {
+            ApplyFailure::Changed(path) => conflict(set, set.id, &journal.plan, &[path]),
+            ApplyFailure::System(path, error) => {
                 let path = set.root().join(OsStr::from_bytes(&path));
                 ChangesError::io("changing", path)(error)
             }
@@ -296,14 +296,19 @@ impl Store {
         &self,
         set: &ChangeSet,
         slots: &mut RootedDir,
-        found: &mut Scan,
+        found: &mut UpperScan,
     ) -> Result<(), ChangesError> {
         let failed = |slot: &Path| ChangesError::errno("preparing", set.dir().join(slot));
         for slot in &found.made {
             let (dir, name) = slots.parent(slot).map_err(failed(slot))?;
             mkdirat(dir, name, Mode::RWXU).map_err(failed(slot))?;
         }
-        for op in found.plan.ops.iter_mut().filter(|op| op.act != Act::Take) {
+        for op in found
+            .plan
+            .ops
+            .iter_mut()
+            .filter(|op| op.act != SlotRename::Take)
+        {
             let slot = Path::new(OsStr::from_bytes(&op.slot));
             let (dir, name) = slots.parent(slot).map_err(failed(slot))?;
             if self.care.stripped {
@@ -319,8 +324,8 @@ impl Store {
         &self,
         set: &ChangeSet,
         slots: &Path,
-    ) -> Result<Applying<'_>, ChangesError> {
-        Ok(Applying {
+    ) -> Result<ApplyDirectories<'_>, ChangesError> {
+        Ok(ApplyDirectories {
             root: RootedDir::open_same(&set.root(), set.meta.identity)?,
             slots: RootedDir::open(slots)?,
             is_far: set.meta.slot_directory().is_some(),
@@ -434,9 +439,9 @@ pub(crate) fn settle(session: &PrivateDir, mut origin: ChangeSet) -> Result<(), 
     origin.set_state(state)
 }
 
-impl Applying<'_> {
+impl ApplyDirectories<'_> {
     /// Updates a plan: links that became slots changed the times of inodes in the tree.
-    fn look_again(&mut self, plan: &mut Plan) {
+    fn look_again(&mut self, plan: &mut ApplyPlan) {
         let slots: HashSet<u64> = plan
             .ops
             .iter()
@@ -464,7 +469,7 @@ impl Applying<'_> {
 
 /// Returns the error for a plan with conflicts. Files without a conflict are counted as everywhere
 /// in lists, not as operations, since an undo in part changes that many.
-fn conflict(set: &ChangeSet, id: ChangesId, plan: &Plan, paths: &[Vec<u8>]) -> ChangesError {
+fn conflict(set: &ChangeSet, id: ChangesId, plan: &ApplyPlan, paths: &[Vec<u8>]) -> ChangesError {
     let rest = rest(plan, paths);
     let free = listing::items(&rest, Trees::open(set).as_mut()).len();
     ChangesError::Conflict {

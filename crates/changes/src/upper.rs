@@ -11,10 +11,10 @@ use crate::file_stat::{FileStat, Time};
 use crate::git_index;
 use crate::mark::is_later;
 use crate::modes::Modes;
-use crate::plan::{Act, Attribution, Op, Plan};
+use crate::plan::{ApplyPlan, Attribution, PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::set::{SLOTS_DIR, UPPER_DIR};
-use crate::steps::Care;
+use crate::steps::Precautions;
 use rustix::fs::{FileType, readlinkat};
 use rustix::io::Errno;
 use std::collections::{BTreeSet, HashSet};
@@ -33,8 +33,8 @@ const UNREADABLE_ATTRIBUTES: [&str; 2] = ["user.overlay.redirect", "user.overlay
 
 /// The result of a scan.
 #[derive(Debug, Default)]
-pub(crate) struct Scan {
-    pub(crate) plan: Plan,
+pub(crate) struct UpperScan {
+    pub(crate) plan: ApplyPlan,
     /// Paths that another process changed since the mark.
     pub(crate) conflicts: Vec<Vec<u8>>,
     /// New directories. Their slots in the plan do not exist yet.
@@ -50,10 +50,10 @@ pub(crate) fn scan(
     set: &mut RootedDir,
     mark: Time,
     first: u64,
-    care: Care,
+    care: Precautions,
     modes: Modes,
     only: Option<BTreeSet<PathBuf>>,
-) -> Result<Scan, ChangesError> {
+) -> Result<UpperScan, ChangesError> {
     let upper = set.path().join(UPPER_DIR);
     let mut scanning = Scanning {
         lower,
@@ -63,7 +63,7 @@ pub(crate) fn scan(
         care,
         modes,
         only,
-        scan: Scan::default(),
+        scan: UpperScan::default(),
         touched: HashSet::new(),
         copied: Vec::new(),
     };
@@ -86,10 +86,10 @@ struct Scanning<'a> {
     set: &'a mut RootedDir,
     mark: Time,
     next: u64,
-    care: Care,
+    care: Precautions,
     modes: Modes,
     only: Option<BTreeSet<PathBuf>>,
-    scan: Scan,
+    scan: UpperScan,
     /// Directories with operations, whose times change.
     touched: HashSet<PathBuf>,
     /// Files copied up from a path that no longer exists.
@@ -97,26 +97,26 @@ struct Scanning<'a> {
 }
 
 /// The path and the error.
-type Fault = (PathBuf, io::Error);
+type PathFault = (PathBuf, io::Error);
 
-fn fault(path: &Path) -> impl FnOnce(Errno) -> Fault + '_ {
+fn fault(path: &Path) -> impl FnOnce(Errno) -> PathFault + '_ {
     |error| (path.to_owned(), error.into())
 }
 
 /// A directory of the overlay.
-struct Level {
+struct OverlayDirectory {
     path: PathBuf,
     /// True if the tree has the directory as well.
     merged: bool,
 }
 
 impl Scanning<'_> {
-    fn directories(&mut self) -> Result<(), Fault> {
+    fn directories(&mut self) -> Result<(), PathFault> {
         let top = PathBuf::new();
         if let Some(seen) = self.set.stat(&upper(&top)).map_err(fault(&top))? {
             self.open(&top, &upper(&top), &seen)?;
         }
-        let mut waiting = vec![Level {
+        let mut waiting = vec![OverlayDirectory {
             path: PathBuf::new(),
             merged: true,
         }];
@@ -126,7 +126,11 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    fn directory(&mut self, level: &Level, waiting: &mut Vec<Level>) -> Result<(), Fault> {
+    fn directory(
+        &mut self,
+        level: &OverlayDirectory,
+        waiting: &mut Vec<OverlayDirectory>,
+    ) -> Result<(), PathFault> {
         let path = &level.path;
         let at = upper(path);
         let names = self.set.names(&at).map_err(fault(path))?;
@@ -157,7 +161,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    fn open(&mut self, path: &Path, at: &Path, seen: &FileStat) -> Result<(), Fault> {
+    fn open(&mut self, path: &Path, at: &Path, seen: &FileStat) -> Result<(), PathFault> {
         let opened = self.modes.open(self.set, at, seen);
         opened.map_err(|error| (path.to_owned(), error))
     }
@@ -167,8 +171,8 @@ impl Scanning<'_> {
         path: &Path,
         merged: bool,
         marked: bool,
-        waiting: &mut Vec<Level>,
-    ) -> Result<(), Fault> {
+        waiting: &mut Vec<OverlayDirectory>,
+    ) -> Result<(), PathFault> {
         if !self.is_meant(path) {
             return Ok(());
         }
@@ -192,7 +196,7 @@ impl Scanning<'_> {
             };
         }
         match (here, there.is_dir()) {
-            (Some(here), true) if here.is_dir() => waiting.push(Level {
+            (Some(here), true) if here.is_dir() => waiting.push(OverlayDirectory {
                 path: path.to_owned(),
                 merged: true,
             }),
@@ -203,18 +207,18 @@ impl Scanning<'_> {
                     self.was_copied(path, &at, &there, merged)?;
                 }
                 self.make(path, &at, &there)?;
-                waiting.push(Level {
+                waiting.push(OverlayDirectory {
                     path: path.to_owned(),
                     merged: false,
                 });
             }
             (None, false) => {
                 self.was_copied(path, &at, &there, merged)?;
-                self.op(Act::Put, path, &at, None, Some(there));
+                self.op(SlotRename::Put, path, &at, None, Some(there));
             }
             (Some(here), false) if here.is_dir() => {
                 self.take(path)?;
-                self.op(Act::Put, path, &at, None, Some(there));
+                self.op(SlotRename::Put, path, &at, None, Some(there));
             }
             (Some(here), false) => self.both(path, &at, here, there)?,
         }
@@ -229,7 +233,7 @@ impl Scanning<'_> {
         at: &Path,
         there: &FileStat,
         merged: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PathFault> {
         if merged
             && (there.is_dir() || there.links == 1)
             && self
@@ -244,13 +248,13 @@ impl Scanning<'_> {
 
     /// Finds out whether the trial moved the file, or another process removed or moved it. In the
     /// second case its directory was changed, and no removal of the trial matches the file.
-    fn find_removed(&mut self) -> Result<(), Fault> {
+    fn find_removed(&mut self) -> Result<(), PathFault> {
         for (path, there) in std::mem::take(&mut self.copied) {
             let directory = path.parent().unwrap_or(Path::new(""));
             let directory = self.stat_below(directory).map_err(fault(&path))?;
             let is_old = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
             let mut taken = self.scan.plan.ops.iter().filter_map(|op| match op.act {
-                Act::Take => op.current,
+                SlotRename::Take => op.current,
                 _ => None,
             });
             let moved =
@@ -269,7 +273,7 @@ impl Scanning<'_> {
         at: &Path,
         here: FileStat,
         there: FileStat,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), PathFault> {
         let same = match self.is_same(path, at, &here, &there) {
             // A process without read permission may change the file, so the times decide.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -283,7 +287,7 @@ impl Scanning<'_> {
         if !self.is_index_as_it_was(path) {
             self.compare_times(path, &here);
         }
-        self.op(Act::Swap, path, at, Some(here), Some(there));
+        self.op(SlotRename::Swap, path, at, Some(here), Some(there));
         Ok(())
     }
 
@@ -345,7 +349,7 @@ impl Scanning<'_> {
     }
 
     /// Compares the attributes of a file in both.
-    fn look(&mut self, path: &Path, at: &Path) -> Result<(), Fault> {
+    fn look(&mut self, path: &Path, at: &Path) -> Result<(), PathFault> {
         if self.only.as_ref().is_some_and(|only| !only.contains(path)) {
             return Ok(());
         }
@@ -379,7 +383,7 @@ impl Scanning<'_> {
     }
 
     /// Keeps the times of directories with equal attributes in which operations happen.
-    fn keep_times(&mut self) -> Result<(), Fault> {
+    fn keep_times(&mut self) -> Result<(), PathFault> {
         let known: HashSet<Vec<u8>> = self
             .scan
             .plan
@@ -417,7 +421,7 @@ impl Scanning<'_> {
     }
 
     /// Removes a path of the tree with everything below it.
-    fn take(&mut self, top: &Path) -> Result<(), Fault> {
+    fn take(&mut self, top: &Path) -> Result<(), PathFault> {
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
             let Some(here) = self.lower.stat(&path).map_err(fault(&path))? else {
@@ -436,13 +440,13 @@ impl Scanning<'_> {
             }
             self.compare_times(&path, &here);
             let slot = self.slot();
-            self.op(Act::Take, &path, &slot, Some(here), None);
+            self.op(SlotRename::Take, &path, &slot, Some(here), None);
         }
         Ok(())
     }
 
     /// Adds a new directory.
-    fn make(&mut self, path: &Path, at: &Path, there: &FileStat) -> Result<(), Fault> {
+    fn make(&mut self, path: &Path, at: &Path, there: &FileStat) -> Result<(), PathFault> {
         let there = self.modes.before(at, *there);
         let after = look(self.set, at, &there).map_err(fault(path))?;
         self.scan.plan.attributions.push(Attribution {
@@ -453,13 +457,13 @@ impl Scanning<'_> {
         });
         let slot = self.slot();
         self.scan.made.push(slot.clone());
-        self.op(Act::Put, path, &slot, None, Some(there));
+        self.op(SlotRename::Put, path, &slot, None, Some(there));
         Ok(())
     }
 
     fn op(
         &mut self,
-        act: Act,
+        act: SlotRename,
         path: &Path,
         slot: &Path,
         here: Option<FileStat>,
@@ -474,7 +478,7 @@ impl Scanning<'_> {
         if !self.touched.contains(parent) {
             self.touched.insert(parent.to_owned());
         }
-        self.scan.plan.ops.push(Op {
+        self.scan.plan.ops.push(PlannedOp {
             act,
             path: bytes(path),
             slot: bytes(slot),

@@ -22,13 +22,13 @@ mod values;
 pub(crate) use about::{DoctorArgs, EnvArgs, SandboxArgs, SchemaArgs, SettingsArgs};
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use changes::{ChangesAction, ChangesArgs};
-pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
+pub(crate) use check::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
 pub(crate) use clean::CleanArgs;
 pub(crate) use cp::CpArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
 pub(crate) use hook::{HookArgs, NamedAgent, TakeOverArg};
 pub(crate) use jobs::{JobsAction, JobsArgs};
-pub(crate) use log::{LogArgs, Recorded, ReportArgs};
+pub(crate) use log::{LogArgs, RecordSelection, ReportArgs};
 pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
@@ -40,7 +40,7 @@ pub(crate) use values::{
     DEFAULT_SESSION, NetworkArg, ProfileArg, RecordName, SafeLevelArg, SandboxArg, StdinArg, word,
 };
 
-use crate::commands::remote_command::Elsewhere;
+use crate::commands::remote_command::TargetCommandLine;
 use agent_bash_server::rpc::{BUILD_NAME, PROTOCOL_VERSION};
 use clap::{Parser, Subcommand};
 
@@ -134,7 +134,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// The target that runs this command line itself, if one does.
-    pub(crate) fn elsewhere(&self) -> Option<Elsewhere<'_>> {
+    pub(crate) fn elsewhere(&self) -> Option<TargetCommandLine<'_>> {
         fn named(state: Option<&String>) -> &str {
             state.map_or(DEFAULT_SESSION, String::as_str)
         }
@@ -145,7 +145,7 @@ impl Command {
             Self::Doctor(args) => (&args.on, None),
             _ => return None,
         };
-        Some(Elsewhere {
+        Some(TargetCommandLine {
             on: on.as_deref()?,
             state,
             reads: matches!(self, Self::Jobs(args) if args.reads()),

@@ -20,11 +20,11 @@ mod words;
 use args::{Cli, Command};
 use clap::Parser;
 use commands::shell::CommandLine;
-use start::Start;
+use start::StartContext;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use usage::Usage;
+use usage::UsageError;
 
 const USAGE_ERROR: u8 = 2;
 
@@ -43,7 +43,7 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some(line) = CommandLine::of_link(&words) {
         return own_end(OWN_FAILURE, || {
-            commands::shell::shell(&line, &Start::of_this_process(token)?)
+            commands::shell::shell(&line, &StartContext::of_this_process(token)?)
         });
     }
     let words = words::joined(words);
@@ -68,9 +68,9 @@ fn own_end(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8>) -> Exi
     let code = panics::or_failure(own_failure, || {
         command().unwrap_or_else(|error| {
             output::say(&format!("agent-bash: {error:#}"));
-            if error.is::<Usage>() {
+            if error.is::<UsageError>() {
                 USAGE_ERROR
-            } else if error.is::<output::Unwritten>() {
+            } else if error.is::<output::WriteFailed>() {
                 WRITE_ERROR
             } else {
                 own_failure
@@ -85,7 +85,7 @@ fn dispatch(
     words: &[OsString],
     token: agent_bash::process::supervisor::Token,
 ) -> anyhow::Result<u8> {
-    let start = Start::of_this_process(token)?;
+    let start = StartContext::of_this_process(token)?;
     let logs = match command {
         // The interface would draw over them.
         Command::Tui(_) => !io::stderr().is_terminal(),

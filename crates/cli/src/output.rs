@@ -2,7 +2,7 @@
 //! error (`agent-bash run … | head -1`). Output to a terminal is cleaned, so that text from
 //! commands and files cannot control it.
 
-use agent_bash::core::{Cancel, Flow, OutputConsumer, StreamId};
+use agent_bash::core::{Cancel, ConsumerFlow, OutputConsumer, StreamId};
 use agent_bash::sink::TerminalText;
 use std::fmt;
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
@@ -23,7 +23,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
         out.write_all(text.as_bytes())
     };
     let written = written.and_then(|()| out.flush());
-    but_for_lost_readers(written).map_err(|error| Unwritten(error).into())
+    but_for_lost_readers(written).map_err(|error| WriteFailed(error).into())
 }
 
 /// Writes bytes as they are, for another program.
@@ -33,20 +33,20 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
-    but_for_lost_readers(written).map_err(|error| Unwritten(error).into())
+    but_for_lost_readers(written).map_err(|error| WriteFailed(error).into())
 }
 
 /// Stdout cannot be written, for a reason other than a closed pipe.
 #[derive(Debug)]
-pub(crate) struct Unwritten(io::Error);
+pub(crate) struct WriteFailed(io::Error);
 
-impl fmt::Display for Unwritten {
+impl fmt::Display for WriteFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot write to stdout: {}", self.0)
     }
 }
 
-impl std::error::Error for Unwritten {}
+impl std::error::Error for WriteFailed {}
 
 /// Writes a line for people to stderr; errors are ignored.
 pub(crate) fn say(line: &str) {
@@ -62,12 +62,12 @@ pub(crate) fn say(line: &str) {
 
 /// Passes bytes through as they come, unchanged; cleaned if they go to a terminal.
 #[derive(Debug)]
-pub(crate) struct Passed<W> {
+pub(crate) struct PassThrough<W> {
     to: W,
     clean: Option<TerminalText>,
 }
 
-impl<W: Write + IsTerminal> Passed<W> {
+impl<W: Write + IsTerminal> PassThrough<W> {
     pub(crate) fn new(to: W) -> Self {
         let clean = to.is_terminal().then(TerminalText::default);
         Self { to, clean }
@@ -85,11 +85,11 @@ impl<W: Write + IsTerminal> Passed<W> {
 ///
 /// # Errors
 /// As for [`print()`].
-pub(crate) fn pass(out: &mut Passed<Stdout>, bytes: &[u8]) -> anyhow::Result<bool> {
+pub(crate) fn pass(out: &mut PassThrough<Stdout>, bytes: &[u8]) -> anyhow::Result<bool> {
     match out.write(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         written => written
-            .map_err(Unwritten)
+            .map_err(WriteFailed)
             .map(|()| true)
             .map_err(Into::into),
     }
@@ -104,9 +104,9 @@ fn but_for_lost_readers(result: io::Result<()>) -> io::Result<()> {
 
 /// Live output: stdout and merged output to stdout, stderr to stderr; or everything to stderr.
 #[derive(Debug)]
-pub(crate) struct Live {
-    out: Passed<Stdout>,
-    err: Passed<Stderr>,
+pub(crate) struct LiveOutput {
+    out: PassThrough<Stdout>,
+    err: PassThrough<Stderr>,
     /// Stdout is reserved for the JSON result.
     all_to_stderr: bool,
     /// Triggered when the pipe is closed, as SIGPIPE would end a program.
@@ -114,14 +114,14 @@ pub(crate) struct Live {
     /// The pipe is closed.
     pub(crate) lost_reader: bool,
     /// Writing failed otherwise, for example because the disk is full.
-    pub(crate) unwritten: Option<Unwritten>,
+    pub(crate) unwritten: Option<WriteFailed>,
 }
 
-impl Live {
+impl LiveOutput {
     pub(crate) fn new(all_to_stderr: bool, cancel: Cancel) -> Self {
         Self {
-            out: Passed::new(io::stdout()),
-            err: Passed::new(io::stderr()),
+            out: PassThrough::new(io::stdout()),
+            err: PassThrough::new(io::stderr()),
             all_to_stderr,
             cancel,
             lost_reader: false,
@@ -130,8 +130,8 @@ impl Live {
     }
 }
 
-impl OutputConsumer for Live {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+impl OutputConsumer for LiveOutput {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let written = if self.all_to_stderr || stream == StreamId::Stderr {
             self.err.write(bytes)
         } else {
@@ -140,11 +140,11 @@ impl OutputConsumer for Live {
         if let Err(error) = written {
             match error.kind() {
                 io::ErrorKind::BrokenPipe => self.lost_reader = true,
-                _ => self.unwritten = Some(Unwritten(error)),
+                _ => self.unwritten = Some(WriteFailed(error)),
             }
             self.cancel.cancel();
-            return Flow::Stop;
+            return ConsumerFlow::Stop;
         }
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }

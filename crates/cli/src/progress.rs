@@ -2,7 +2,7 @@
 //! output. Only on a terminal, and erased when the command has ended.
 
 use agent_bash::HostContext;
-use agent_bash::core::{Clock, Flow, OutputConsumer, StreamId, short_duration};
+use agent_bash::core::{Clock, ConsumerFlow, OutputConsumer, StreamId, short_duration};
 use agent_bash::sink::{SizeStyle, size_text};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
@@ -21,7 +21,7 @@ const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 const ERASE_LINE: &str = "\r\x1b[K";
 
 /// The status line of one command.
-pub(crate) struct Progress {
+pub(crate) struct StatusLine {
     counts: Arc<Counts>,
     task: JoinHandle<()>,
     /// True if a line is on the screen. Locked while writing, so that no line is drawn after the
@@ -35,7 +35,7 @@ struct Counts {
     newlines: AtomicU64,
 }
 
-impl Progress {
+impl StatusLine {
     /// Starts the timer, if stderr is a terminal that can erase a line.
     pub(crate) fn start(host: &HostContext, clock: Arc<dyn Clock>) -> Option<Self> {
         let dumb = host
@@ -56,8 +56,8 @@ impl Progress {
     }
 }
 
-impl OutputConsumer for Progress {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+impl OutputConsumer for StatusLine {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let newlines = bytes.split(|byte| *byte == b'\n').count() - 1;
         self.counts
             .bytes
@@ -65,11 +65,11 @@ impl OutputConsumer for Progress {
         self.counts
             .newlines
             .fetch_add(newlines as u64, Ordering::Relaxed);
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }
 
-impl Drop for Progress {
+impl Drop for StatusLine {
     fn drop(&mut self) {
         let mut painted = self.painted.lock().unwrap_or_else(PoisonError::into_inner);
         self.task.abort();

@@ -1,10 +1,10 @@
 //! The process state we were started with: read once, here, and passed down.
 
 use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, word};
-use crate::usage::Usage;
+use crate::usage::UsageError;
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
-use agent_bash::settings::{self, Loaded, SettingsError};
+use agent_bash::settings::{self, LoadedSettings, SettingsError};
 use anyhow::Context;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The parts of it that commands need.
 #[derive(Debug)]
-pub(crate) struct Start {
+pub(crate) struct StartContext {
     /// Directory, environment, home.
     pub(crate) host: HostContext,
     /// Proof that this program may re-execute itself as a supervisor.
@@ -21,7 +21,7 @@ pub(crate) struct Start {
 
 /// Settings given on the command line; `None` leaves them to the settings files.
 #[derive(Debug, Default)]
-pub(crate) struct Chosen<'a> {
+pub(crate) struct ChosenSettings<'a> {
     /// `--profile`.
     pub(crate) profile: Option<ProfileArg>,
     /// `--safe-mode`.
@@ -34,11 +34,11 @@ pub(crate) struct Chosen<'a> {
     pub(crate) tools: Option<&'a [String]>,
 }
 
-impl Start {
+impl StartContext {
     /// Captures it.
     ///
     /// # Errors
-    /// The current directory cannot be determined. [`Usage`]: the state directory is named by a
+    /// The current directory cannot be determined. [`UsageError`]: the state directory is named by a
     /// relative path.
     pub(crate) fn of_this_process(token: Token) -> anyhow::Result<Self> {
         let mut host = HostContext::capture(PathBuf::from("/"));
@@ -55,9 +55,9 @@ impl Start {
     /// This user's settings for this directory, overridden by a command's options.
     ///
     /// # Errors
-    /// A file or variable with an invalid setting; [`Usage`].
-    pub(crate) fn settings(&self, chosen: &Chosen<'_>) -> anyhow::Result<Loaded> {
-        let usage = |error: SettingsError| Usage(error.to_string());
+    /// A file or variable with an invalid setting; [`UsageError`].
+    pub(crate) fn settings(&self, chosen: &ChosenSettings<'_>) -> anyhow::Result<LoadedSettings> {
+        let usage = |error: SettingsError| UsageError(error.to_string());
         let mut loaded = settings::load(&self.host).map_err(usage)?;
         let tools = chosen.tools.map(|tools| tools.join(","));
         for (key, text, option) in [
@@ -97,18 +97,20 @@ impl Start {
 
 /// A relative path would be another directory wherever a command is started, and what is kept would
 /// not be found again.
-fn check_state_dir(host: &HostContext) -> Result<(), Usage> {
+fn check_state_dir(host: &HostContext) -> Result<(), UsageError> {
     const STATE_VARIABLE: &str = "AGENT_BASH_STATE_DIR";
     let named = host
         .env
         .get(&OsString::from(STATE_VARIABLE))
         .map(PathBuf::from);
     match named {
-        Some(path) if path.is_relative() && !path.as_os_str().is_empty() => Err(Usage(format!(
-            "{STATE_VARIABLE} is `{}`: write an absolute path, such as {}",
-            path.display(),
-            host.cwd.join(&path).display()
-        ))),
+        Some(path) if path.is_relative() && !path.as_os_str().is_empty() => {
+            Err(UsageError(format!(
+                "{STATE_VARIABLE} is `{}`: write an absolute path, such as {}",
+                path.display(),
+                host.cwd.join(&path).display()
+            )))
+        }
         _ => Ok(()),
     }
 }

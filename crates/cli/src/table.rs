@@ -12,12 +12,12 @@ const PREFERRED_LAST_COLUMN: usize = 40;
 
 /// Rows in columns under headings; the last column is not padded.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
-    fitted(headings, rows, None, Narrow::default())
+    fitted(headings, rows, None, NarrowColumns::default())
 }
 
 /// How columns shrink on a narrow terminal.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Narrow<'a> {
+pub(crate) struct NarrowColumns<'a> {
     /// First, cells of these are cut, down to that many characters.
     pub(crate) cut: &'a [(usize, usize)],
     /// Then these are left out, one after the other.
@@ -30,7 +30,7 @@ pub(crate) fn fitted<const N: usize>(
     headings: [&str; N],
     rows: &[[String; N]],
     columns: Option<usize>,
-    narrow: Narrow<'_>,
+    narrow: NarrowColumns<'_>,
 ) -> String {
     let headings = headings.map(str::to_owned);
     let all = || std::iter::once(&headings).chain(rows);
@@ -117,7 +117,7 @@ mod tests {
                 ["CALL", "AT", "COMMAND"],
                 &rows,
                 columns,
-                Narrow {
+                NarrowColumns {
                     cut: &[],
                     left_out: &[1],
                 },
@@ -149,7 +149,7 @@ mod tests {
         ];
         let rows = rows.map(|row| row.map(str::to_owned));
         let fitted = |columns| {
-            let narrow = Narrow {
+            let narrow = NarrowColumns {
                 cut: &[(1, 16), (0, 12)],
                 left_out: &[],
             };

@@ -8,7 +8,7 @@ mod text;
 pub use kind::FileKind;
 pub use name::FileName;
 pub use text::{
-    BY_SCAN, Tell, applied_text, changed_by_text, changed_since_text, changed_too_text,
+    AnnouncedChanges, BY_SCAN, applied_text, changed_by_text, changed_since_text, changed_too_text,
     conflict_text, counted, discarded_text, not_redone_text, not_undone_text, protected_text,
     redone_text, undone_text,
 };
@@ -464,7 +464,7 @@ pub enum Undoable {
 
 /// How complete the trace of a call is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Traced {
+pub struct TraceState {
     /// Why the trace is incomplete; `None` if it is complete.
     pub lacking: Option<String>,
     /// True if the call was ended because the limit for preimages was reached.
@@ -475,7 +475,7 @@ pub struct Traced {
     pub unwatched: bool,
 }
 
-impl Traced {
+impl TraceState {
     /// Returns a complete trace.
     pub fn complete() -> Self {
         Self {

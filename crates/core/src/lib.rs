@@ -66,8 +66,8 @@ pub use remote_host::{NotRun, RemoteHost};
 pub use request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
 pub use result::{ArtifactRef, OutputSummary, ToolResult, TruncatedBy};
 pub use run::{
-    Ending, Executor, Flow, Invocation, Limits, Outcome, OutputConsumer, RunSpec, Shell,
-    StdinSource,
+    ConsumerFlow, Executor, Invocation, Limits, Outcome, OutputConsumer, RunSpec, ScriptEnding,
+    Shell, StdinSource,
 };
 pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 pub use size_text::{SizeStyle, size_text};

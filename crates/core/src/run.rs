@@ -1,6 +1,6 @@
 //! The interface between the pipeline and the executor of a script.
 
-use crate::changes::{Overlay, Traced};
+use crate::changes::{Overlay, TraceState};
 use crate::definitions::{Definitions, ShellDefinitions};
 use crate::sandbox::{ObservedSandbox, Plan, Report};
 use crate::setters::setters;
@@ -93,7 +93,7 @@ pub trait OutputConsumer: Send {
     /// Takes a chunk, which may be split anywhere, even inside a character or an escape sequence.
     /// The next chunk is read after this returns, so a slow consumer applies backpressure, and
     /// nothing is lost.
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow;
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow;
 
     /// Informs that the shell `pid` in process group `group` received the script. Executors that
     /// know these numbers call it once, before the first chunk.
@@ -115,7 +115,7 @@ pub trait OutputConsumer: Send {
 
 /// A consumer's response to a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
+pub enum ConsumerFlow {
     /// Continue.
     Continue,
     /// The consumer needs no more of this stream. The executor pushes at most one more second or 1
@@ -181,7 +181,7 @@ pub struct RunSpec {
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
-    /// True for a background job that appends [`Ending::completion_status`] to the output file when
+    /// True for a background job that appends [`ScriptEnding::completion_status`] to the output file when
     /// it has ended.
     pub completion_status: bool,
     /// The script without secrets, for a job's files and lists; `None` for the script itself.
@@ -343,7 +343,7 @@ pub struct Limits {
 #[non_exhaustive]
 pub struct Outcome {
     /// How the script ended.
-    pub ending: Ending,
+    pub ending: ScriptEnding,
     /// When the script was handed over.
     pub started_at: Timestamp,
     /// Time from the hand-over of the script to the end of the shell.
@@ -356,10 +356,10 @@ pub struct Outcome {
     pub final_cwd: Option<PathBuf>,
     /// Processes that are still alive.
     pub survivors: Vec<Survivor>,
-    /// A stream was closed because its consumer returned [`Flow::Stop`].
+    /// A stream was closed because its consumer returned [`ConsumerFlow::Stop`].
     pub closed_early: bool,
-    /// Number of the signal that killed the shell, if one did. Also set for [`Ending::TimedOut`]
-    /// and [`Ending::Cancelled`].
+    /// Number of the signal that killed the shell, if one did. Also set for [`ScriptEnding::TimedOut`]
+    /// and [`ScriptEnding::Cancelled`].
     pub shell_signal: Option<i32>,
     /// Notices.
     pub notices: Vec<Notice>,
@@ -368,12 +368,12 @@ pub struct Outcome {
     /// True if the shell was observed to run in the overlay of the trial.
     pub held_back: bool,
     /// How complete the record of changes is; `None` without a record.
-    pub traced: Option<Traced>,
+    pub traced: Option<TraceState>,
 }
 
 impl Outcome {
     /// Returns an outcome without stages, directories, survivors and notices.
-    pub fn new(ending: Ending, started_at: Timestamp, duration: Duration) -> Self {
+    pub fn new(ending: ScriptEnding, started_at: Timestamp, duration: Duration) -> Self {
         Self {
             ending,
             started_at,
@@ -408,7 +408,7 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Ending {
+pub enum ScriptEnding {
     /// The shell exited by itself.
     Exited {
         /// Exit code, 0 to 255.
@@ -439,7 +439,7 @@ pub enum Ending {
     },
 }
 
-impl Ending {
+impl ScriptEnding {
     /// Returns the last line of a background job's output file, with the blank lines before it.
     pub fn completion_status(&self) -> String {
         let failed = |why: &dyn std::fmt::Display| format!("failed: {why}");

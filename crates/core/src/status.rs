@@ -1,6 +1,6 @@
 //! How a call ended.
 
-use crate::{Ending, JobId, NotStarted};
+use crate::{JobId, NotStarted, ScriptEnding};
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a call. Never a guess: `exited{0}` is reported only if that exit was observed, or
@@ -64,17 +64,17 @@ pub enum Status {
     },
 }
 
-impl From<&Ending> for Status {
-    fn from(ending: &Ending) -> Self {
+impl From<&ScriptEnding> for Status {
+    fn from(ending: &ScriptEnding) -> Self {
         match ending.clone() {
-            Ending::Exited { code } => Self::Exited { code },
-            Ending::Signaled { signal, number } => Self::Signaled { signal, number },
-            Ending::TimedOut { after } => Self::TimedOut {
+            ScriptEnding::Exited { code } => Self::Exited { code },
+            ScriptEnding::Signaled { signal, number } => Self::Signaled { signal, number },
+            ScriptEnding::TimedOut { after } => Self::TimedOut {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
-            Ending::Cancelled => Self::Cancelled,
-            Ending::AllEnded => Self::lost("its end was not observed"),
-            Ending::Lost { reason } => Self::lost(reason),
+            ScriptEnding::Cancelled => Self::Cancelled,
+            ScriptEnding::AllEnded => Self::lost("its end was not observed"),
+            ScriptEnding::Lost { reason } => Self::lost(reason),
         }
     }
 }

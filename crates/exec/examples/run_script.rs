@@ -4,7 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
 use agent_bash_core::{
-    Cancel, Executor, Flow, OutputConsumer, RunSpec, ShellChoice, StreamId, SurvivorPolicy,
+    Cancel, ConsumerFlow, Executor, OutputConsumer, RunSpec, ShellChoice, StreamId, SurvivorPolicy,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
@@ -20,10 +20,10 @@ use std::time::Duration;
 struct Print;
 
 impl OutputConsumer for Print {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         match std::io::stdout().write_all(bytes) {
-            Ok(()) => Flow::Continue,
-            Err(_) => Flow::Stop,
+            Ok(()) => ConsumerFlow::Continue,
+            Err(_) => ConsumerFlow::Stop,
         }
     }
 }

@@ -2,21 +2,21 @@
 
 mod start_job;
 
-use crate::call::{Call, Finished};
+use crate::call::{Call, FinishedCall};
 use crate::direct;
 use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
-use crate::snapshot::{Configured, SnapshotForCall, Snapshots};
+use crate::snapshot::{ConfiguredNames, SnapshotForCall, Snapshots};
 use crate::start::{self, OfCall, unrecorded};
-use agent_bash_call::{Unstarted, cancelled_before, launch};
+use agent_bash_call::{UnstartedReason, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
-    Cancel, Definitions, Ending, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer,
-    RunSpec, SessionName, Shell, ShellDefinitions, StdinSource, Streams,
+    Cancel, Definitions, Executor, Limits, NotStarted, Notice, Outcome, OutputConsumer, RunSpec,
+    ScriptEnding, SessionName, Shell, ShellDefinitions, StdinSource, Streams,
 };
-use agent_bash_process::supervisor::{StartError, Supervised};
+use agent_bash_process::supervisor::{StartError, SupervisorClient};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -34,11 +34,11 @@ const REFILL_AFTER: Duration = Duration::from_millis(50);
 /// call, leaves no shell and no foreground command behind.
 #[derive(Debug)]
 pub struct ShellCache {
-    inner: Arc<Inner>,
+    inner: Arc<CacheInner>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct CacheInner {
     options: ShellCacheOptions,
     pool: Pool,
     sessions: Sessions,
@@ -56,7 +56,7 @@ impl ShellCache {
         let pool = Pool::new(options.warm_shells, Arc::clone(&options.clock));
         let snapshots = Snapshots::new(options.snapshot.clone());
         Self {
-            inner: Arc::new(Inner {
+            inner: Arc::new(CacheInner {
                 options,
                 pool,
                 sessions: Sessions::default(),
@@ -133,7 +133,7 @@ impl ShellCache {
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
         cwd: &Path,
-    ) -> Result<Configured, Notice> {
+    ) -> Result<ConfiguredNames, Notice> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
         let given = snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
@@ -187,7 +187,7 @@ impl ShellCache {
 
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing
     /// that must be set at a shell's start, otherwise a new one.
-    async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<Handover, StartError> {
+    async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<WaitingShellRef, StartError> {
         // A shell may cache files of its first trial, so a shell waits outside and enters a trial
         // with its call. A sandboxed shell cannot enter a trial later.
         if spec.pool.is_some()
@@ -201,14 +201,18 @@ impl ShellCache {
                 self.refill_later(kind);
             }
             match held_back(spec, shell).await {
-                Ok(shell) => return Ok(Handover { shell, warm: true }),
+                Ok(shell) => return Ok(WaitingShellRef { shell, warm: true }),
                 Err(error) => tracing::debug!(%error, "a shell that was ordered did not come"),
             }
         }
         self.new_shell(spec, kind).await
     }
 
-    async fn new_shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<Handover, StartError> {
+    async fn new_shell(
+        &self,
+        spec: &RunSpec,
+        kind: &ShellKind,
+    ) -> Result<WaitingShellRef, StartError> {
         let options = &self.inner.options;
         let supervised = launch(&options.supervisor, &spec.env.base, &options.clock, true).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
@@ -219,11 +223,16 @@ impl ShellCache {
             trial: spec.trial.as_deref(),
         };
         let shell = start::shell(supervised, kind, &options.directory, of_call).await?;
-        Ok(Handover { shell, warm: false })
+        Ok(WaitingShellRef { shell, warm: false })
     }
 
     /// Reuses a supervisor without processes for the next warm shell, or ends it.
-    async fn done_with(&self, spec: &RunSpec, kind: &ShellKind, supervised: Option<Supervised>) {
+    async fn done_with(
+        &self,
+        spec: &RunSpec,
+        kind: &ShellKind,
+        supervised: Option<SupervisorClient>,
+    ) {
         match supervised {
             Some(supervised) if spec.pool.is_none() => supervised.close().await,
             None if spec.pool.is_none() => {}
@@ -237,7 +246,7 @@ impl ShellCache {
     /// the next one. If no other call runs, new supervisors start the rest up to the wanted number:
     /// running calls have supervisors that can start shells. `own` is 1 if the caller is counted as
     /// a running call.
-    fn refill(&self, kind: &ShellKind, recycled: Option<Supervised>, own: usize) {
+    fn refill(&self, kind: &ShellKind, recycled: Option<SupervisorClient>, own: usize) {
         if !kind.shell.is_bash {
             return;
         }
@@ -278,7 +287,7 @@ impl ShellCache {
     }
 }
 
-impl Inner {
+impl CacheInner {
     fn lock_expected(&self) -> MutexGuard<'_, Option<ShellKind>> {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -296,7 +305,7 @@ impl Inner {
 }
 
 /// Starts warm shells with new supervisors, up to the wanted number.
-fn refill_with_new(cache: &Arc<Inner>, kind: &ShellKind) {
+fn refill_with_new(cache: &Arc<CacheInner>, kind: &ShellKind) {
     while cache.pool.reserve(kind) {
         spawn_refill(Arc::downgrade(cache), kind.clone());
     }
@@ -305,7 +314,7 @@ fn refill_with_new(cache: &Arc<Inner>, kind: &ShellKind) {
 fn order(
     kind: &ShellKind,
     directory: &Path,
-    supervised: Supervised,
+    supervised: SupervisorClient,
 ) -> Result<ComingShell, StartError> {
     start::order(supervised, kind, directory, OfCall::default())
 }
@@ -322,7 +331,7 @@ async fn held_back(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, S
 
 /// A shell waiting for a script.
 #[derive(Debug)]
-struct Handover {
+struct WaitingShellRef {
     shell: WaitingShell,
     /// True if the shell was started before the call, so that its record exports the call's
     /// variables.
@@ -331,7 +340,7 @@ struct Handover {
 
 /// Starts a reserved warm shell with a new supervisor. Holds only a weak reference: a dropped cache
 /// needs no more shells.
-fn spawn_refill(cache: Weak<Inner>, kind: ShellKind) {
+fn spawn_refill(cache: Weak<CacheInner>, kind: ShellKind) {
     tokio::spawn(async move {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
             return;
@@ -345,7 +354,7 @@ fn spawn_refill(cache: Weak<Inner>, kind: ShellKind) {
 }
 
 /// Ends idle shells until there are none left, or the cache is dropped.
-fn spawn_evictor(cache: Weak<Inner>) {
+fn spawn_evictor(cache: Weak<CacheInner>) {
     tokio::spawn(async move {
         loop {
             let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
@@ -365,7 +374,7 @@ fn spawn_evictor(cache: Weak<Inner>) {
 const NOT_FOUND: i32 = 127;
 
 fn add_notices(outcome: &mut Outcome, spec: &RunSpec, configured: SnapshotForCall) {
-    if outcome.ending == (Ending::Exited { code: NOT_FOUND }) {
+    if outcome.ending == (ScriptEnding::Exited { code: NOT_FOUND }) {
         outcome.notices.extend(configured.explain(&spec.script));
     }
     outcome.notices.extend(configured.notice);
@@ -454,19 +463,19 @@ impl Executor for ShellCache {
                 self.done_with(spec, &kind, Some(supervised)).await;
                 return Err(reason);
             }
-            let Handover { shell, warm } = handover;
+            let WaitingShellRef { shell, warm } = handover;
             let refused = match Call::hand_over(spec, shell, warm, options, cancel) {
                 Err(refused) => refused,
                 Ok(call) => {
-                    let Finished { result, supervised } = call.finish(out).await;
+                    let FinishedCall { result, supervised } = call.finish(out).await;
                     self.done_with(spec, &kind, supervised).await;
                     match result {
                         Ok(mut outcome) => {
                             add_notices(&mut outcome, spec, configured);
                             return Ok(outcome);
                         }
-                        Err(Unstarted::Refused(error)) => return Err(error),
-                        Err(Unstarted::RefusedHandoff(refused)) => refused,
+                        Err(UnstartedReason::Refused(error)) => return Err(error),
+                        Err(UnstartedReason::RefusedHandoff(refused)) => refused,
                     }
                 }
             };

@@ -7,12 +7,12 @@ use crate::replace;
 use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Follower, Recording, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog,
+    Follower, Recording, RefusedHandoff, ScriptFile, UnstartedReason, Watchdog, WatchdogSignals,
     notice_of_fallback,
 };
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::SandboxWatch;
-use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
+use agent_bash_process::supervisor::{ShellEnd, ShellFds, SupervisorClient};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 pub(crate) struct Call<'a> {
     spec: &'a RunSpec,
     options: &'a ShellCacheOptions,
-    supervised: Supervised,
+    supervised: SupervisorClient,
     /// Process id of the shell, which leads a process group of its own.
     pid: u32,
     streams: OutputStreams,
@@ -45,10 +45,10 @@ pub(crate) struct Call<'a> {
 
 /// A call that is over.
 #[derive(Debug)]
-pub(crate) struct Finished {
-    pub(crate) result: Result<Outcome, Unstarted>,
+pub(crate) struct FinishedCall {
+    pub(crate) result: Result<Outcome, UnstartedReason>,
     /// The supervisor, if it has no processes left.
-    pub(crate) supervised: Option<Supervised>,
+    pub(crate) supervised: Option<SupervisorClient>,
 }
 
 /// The contents of a waiting shell's script file, and the bytes that commit it. `exports`: the
@@ -136,7 +136,7 @@ impl<'a> Call<'a> {
             supervised.link(),
             clock,
             cancel.clone(),
-            Signals::default(),
+            WatchdogSignals::default(),
             spec,
         );
         Ok(Self {
@@ -160,7 +160,7 @@ impl<'a> Call<'a> {
     }
 
     /// Follows the call to its end.
-    pub(crate) async fn finish(mut self, out: &mut dyn OutputConsumer) -> Finished {
+    pub(crate) async fn finish(mut self, out: &mut dyn OutputConsumer) -> FinishedCall {
         out.started(self.pid, self.pid);
         let handover = self.options.handover(self.spec, self.started_at, true);
         let mut follower = Follower::new(
@@ -176,7 +176,7 @@ impl<'a> Call<'a> {
         let traced = self.recording.end(&mut self.supervised).await;
         let result = match self.script.unstarted(self.spec) {
             // A call that was terminated is over, whether or not its shell took the script.
-            Some(Unstarted::RefusedHandoff(_)) if ended.reason.is_some() => Ok(()),
+            Some(UnstartedReason::RefusedHandoff(_)) if ended.reason.is_some() => Ok(()),
             Some(unstarted) => Err(unstarted),
             None => Ok(()),
         };
@@ -194,7 +194,7 @@ impl<'a> Call<'a> {
             outcome.notices.extend(notice_of_fallback(&self.supervised));
             outcome
         });
-        Finished {
+        FinishedCall {
             result,
             supervised: left.is_empty.then_some(self.supervised),
         }

@@ -4,7 +4,7 @@ use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::streams::OutputStreams;
-use agent_bash_call::{Follower, Recording, Signals, Watchdog, launch, notice_of_fallback};
+use agent_bash_call::{Follower, Recording, Watchdog, WatchdogSignals, launch, notice_of_fallback};
 use agent_bash_core::{Cancel, Invocation, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId};
 use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::{DirectStart, ShellStart};
@@ -61,7 +61,7 @@ pub(crate) async fn run(
         supervised.link(),
         Arc::clone(&clock),
         cancel.clone(),
-        Signals::default(),
+        WatchdogSignals::default(),
         spec,
     );
     out.started(shell.pid, invocation.group.unsigned_abs());

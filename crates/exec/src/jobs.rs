@@ -25,13 +25,13 @@ mod launch;
 mod output;
 mod registry;
 
-pub use control::{Killed, Waited};
+pub use control::{KillOutcome, WaitOutcome};
 pub use error::JobError;
 pub use job::{Job, JobKind, JobState, JobStdin};
-pub(crate) use launch::{Launch, Unlaunched};
+pub(crate) use launch::{Launch, UnlaunchedReason};
 pub use output::{JobOutput, OutputRange};
 
-use crate::jobs::registry::{Locked, NewJob, Registry};
+use crate::jobs::registry::{NewJob, Registry, RegistryLock};
 use agent_bash_core::{Clock, JobId};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ impl Jobs {
     }
 
     /// Reserves a job's directory. Until it is complete, no other process can create a job.
-    pub(crate) async fn reserve(&self) -> Result<Reserved<'_>, JobError> {
+    pub(crate) async fn reserve(&self) -> Result<ReservedJob<'_>, JobError> {
         let locked = self
             .registry
             .lock(&*self.options.clock, LOCK_TIMEOUT)
@@ -150,13 +150,13 @@ impl Jobs {
             return Err(JobError::TooMany { running, limit });
         }
         let new = locked.new_job()?;
-        Ok(Reserved { new, locked })
+        Ok(ReservedJob { new, locked })
     }
 }
 
 /// The reserved directory of a future job, and the lock. If dropped, only its number is used up.
 #[derive(Debug)]
-pub(crate) struct Reserved<'a> {
+pub(crate) struct ReservedJob<'a> {
     new: NewJob,
-    locked: Locked<'a>,
+    locked: RegistryLock<'a>,
 }

@@ -33,12 +33,12 @@ pub use agent_bash_core as core;
 pub use agent_bash_process as process;
 pub use cache::ShellCache;
 pub use jobs::{
-    Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, Killed, OutputRange,
-    Waited,
+    Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, KillOutcome,
+    OutputRange, WaitOutcome,
 };
 pub use options::ShellCacheOptions;
 pub use session::{ShellInfo, sweep_sessions};
-pub use snapshot::{BUILTINS, Configured, KEYWORDS, SnapshotOptions, sweep_snapshots};
+pub use snapshot::{BUILTINS, ConfiguredNames, KEYWORDS, SnapshotOptions, sweep_snapshots};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

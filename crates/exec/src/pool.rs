@@ -6,7 +6,7 @@ use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
 use agent_bash_process::Inherited;
-use agent_bash_process::supervisor::{ShellFds, ShellSandbox, StartError, Supervised};
+use agent_bash_process::supervisor::{ShellFds, ShellSandbox, StartError, SupervisorClient};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -24,7 +24,7 @@ const RECYCLED_FACTOR: usize = 4;
 /// A shell that waits for its script.
 #[derive(Debug)]
 pub(crate) struct WaitingShell {
-    pub(crate) supervised: Supervised,
+    pub(crate) supervised: SupervisorClient,
     pub(crate) fds: ShellFds,
     /// The snapshot it has loaded.
     pub(crate) snapshot: Option<Arc<Snapshot>>,
@@ -33,7 +33,7 @@ pub(crate) struct WaitingShell {
 /// A shell that was ordered, and may already be waiting for its script.
 #[derive(Debug)]
 pub(crate) struct ComingShell {
-    pub(crate) supervised: Supervised,
+    pub(crate) supervised: SupervisorClient,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     /// Known once it is ready.
     pub(crate) fds: Option<ShellFds>,
@@ -68,11 +68,11 @@ impl ComingShell {
     ///
     /// # Errors
     /// It could not be started, or was killed.
-    fn look(&mut self) -> Result<bool, Spoiled> {
+    fn look(&mut self) -> Result<bool, SpoiledShell> {
         match &self.fds {
-            Some(_) if self.supervised.has_spoken() => return Err(Spoiled),
+            Some(_) if self.supervised.has_spoken() => return Err(SpoiledShell),
             Some(_) => {}
-            None => self.fds = self.supervised.try_started().map_err(|_| Spoiled)?,
+            None => self.fds = self.supervised.try_started().map_err(|_| SpoiledShell)?,
         }
         Ok(self.fds.is_some())
     }
@@ -80,7 +80,7 @@ impl ComingShell {
 
 /// A shell that will never be ready.
 #[derive(Debug)]
-struct Spoiled;
+struct SpoiledShell;
 
 /// Everything that a shell has from its start. A warm shell can only serve calls for which all of
 /// it is the same.
@@ -205,11 +205,11 @@ pub(crate) struct Pool {
     /// Maximum of them at once since the pool was empty.
     most: AtomicUsize,
     clock: Arc<dyn Clock>,
-    shelves: Mutex<Vec<Shelf>>,
+    shelves: Mutex<Vec<KindShelf>>,
 }
 
 #[derive(Debug)]
-struct Shelf {
+struct KindShelf {
     kind: ShellKind,
     /// Oldest first: it is most likely to be ready.
     shells: Vec<ComingShell>,
@@ -242,7 +242,7 @@ impl Pool {
             match own.shells[index].look() {
                 Ok(true) => break,
                 Ok(false) => index += 1,
-                Err(Spoiled) => drop(own.shells.remove(index)),
+                Err(SpoiledShell) => drop(own.shells.remove(index)),
             }
         }
         if own.shells.is_empty() {
@@ -306,10 +306,10 @@ impl Pool {
     }
 
     /// Counts a call as running until the returned value is dropped.
-    pub(crate) fn enter(&self) -> Running<'_> {
+    pub(crate) fn enter(&self) -> CountedCall<'_> {
         let running = self.running.fetch_add(1, Ordering::AcqRel) + 1;
         self.most.fetch_max(running, Ordering::AcqRel);
-        Running(&self.running)
+        CountedCall(&self.running)
     }
 
     /// True if other calls run. `own` is 1 if the caller is itself a call.
@@ -378,7 +378,7 @@ impl Pool {
             .count()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Shelf>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<KindShelf>> {
         // Ignores poisoning: no operation leaves the list inconsistent while holding the lock.
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -386,9 +386,9 @@ impl Pool {
 
 /// A running call.
 #[derive(Debug)]
-pub(crate) struct Running<'a>(&'a AtomicUsize);
+pub(crate) struct CountedCall<'a>(&'a AtomicUsize);
 
-impl Drop for Running<'_> {
+impl Drop for CountedCall<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
@@ -396,7 +396,11 @@ impl Drop for Running<'_> {
 
 /// The shelf of a kind, created if missing; if there are too many, the least recently used one is
 /// removed.
-fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &ShellKind, now: Duration) -> &'a mut Shelf {
+fn shelf<'a>(
+    shelves: &'a mut Vec<KindShelf>,
+    kind: &ShellKind,
+    now: Duration,
+) -> &'a mut KindShelf {
     let index = shelves
         .iter()
         .position(|shelf| shelf.kind == *kind)
@@ -407,7 +411,7 @@ fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &ShellKind, now: Duration) -> &'
             {
                 shelves.swap_remove(oldest);
             }
-            shelves.push(Shelf {
+            shelves.push(KindShelf {
                 kind: kind.clone(),
                 shells: Vec::new(),
                 reserved: 0,

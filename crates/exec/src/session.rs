@@ -27,10 +27,10 @@ use agent_bash_core::{
     Cancel, Clock, Definitions, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
     SessionName,
 };
-use call::{After, SessionCall};
+use call::{SessionCall, StateAfterCall};
 pub use directory::sweep_sessions;
 use live::LiveShell;
-use remembered::Remembered;
+use remembered::RememberedState;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
@@ -38,12 +38,12 @@ use tokio::sync::Mutex as AsyncMutex;
 /// The sessions of a cache.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
-    all: Mutex<Vec<Named>>,
+    all: Mutex<Vec<SessionKey>>,
 }
 
 /// A session, identified by its name and by everything that its shell is started with.
 #[derive(Debug)]
-struct Named {
+struct SessionKey {
     name: SessionName,
     kind: ShellKind,
     /// True if the call that opened the session wanted a snapshot.
@@ -62,7 +62,7 @@ pub struct ShellInfo {
     pub cwd: Option<PathBuf>,
 }
 
-impl Named {
+impl SessionKey {
     fn info(&self) -> ShellInfo {
         let session = self.session.try_lock();
         let cwd = session
@@ -81,7 +81,7 @@ impl Named {
 #[derive(Debug, Default)]
 struct ShellSession {
     shell: Option<LiveShell>,
-    remembered: Option<Remembered>,
+    remembered: Option<RememberedState>,
     /// The reason why the last shell ended, until a call has reported it.
     lost: Option<String>,
 }
@@ -120,7 +120,7 @@ impl Sessions {
     /// The sessions named so far, in order of first use.
     pub(crate) fn list(&self) -> Vec<ShellInfo> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().map(Named::info).collect()
+        all.iter().map(SessionKey::info).collect()
     }
 
     /// Returns the exports of the session's shell. If several sessions have that name, uses the
@@ -173,7 +173,7 @@ impl Sessions {
             return Arc::clone(&known.session);
         }
         let session = Arc::default();
-        all.push(Named {
+        all.push(SessionKey {
             name: name.clone(),
             kind: kind.clone(),
             snapshot,
@@ -243,7 +243,7 @@ impl ShellSession {
                 Err(after) => *after,
             };
             match after {
-                After::Alive {
+                StateAfterCall::Alive {
                     outcome,
                     shell,
                     cwd: place,
@@ -252,15 +252,15 @@ impl ShellSession {
                     self.remembered.get_or_insert_default().cwd = Some(place);
                     return Ok(with(notices, *outcome));
                 }
-                After::Ended { outcome, reason } => {
+                StateAfterCall::Ended { outcome, reason } => {
                     notices.push(reset(&reason));
                     return Ok(with(notices, outcome));
                 }
-                After::Refused { error, shell } => {
+                StateAfterCall::Refused { error, shell } => {
                     self.shell = shell;
                     return Err(error);
                 }
-                After::Displaced(place) => {
+                StateAfterCall::Displaced(place) => {
                     if let Some(remembered) = &mut self.remembered {
                         remembered.cwd = None;
                     }
@@ -269,7 +269,7 @@ impl ShellSession {
                         next: spec.cwd.clone(),
                     });
                 }
-                After::RefusedHandoff(reason) => {
+                StateAfterCall::RefusedHandoff(reason) => {
                     notices.push(reset(&reason));
                     refused = reason;
                 }

@@ -36,7 +36,7 @@ use capture::{Configuration, Reader};
 use file::SnapshotFile;
 pub use names::{BUILTINS, KEYWORDS};
 pub use options::SnapshotOptions;
-use skipped::Skipped;
+use skipped::SkipReason;
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -55,7 +55,7 @@ pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
 
 /// The parts of the user's configuration that shells load.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Configured {
+pub struct ConfiguredNames {
     /// The names of functions and aliases.
     pub names: Vec<String>,
     /// The aliases with what they stand for, as far as that is text.
@@ -99,8 +99,8 @@ impl Snapshot {
         self.path.as_deref()
     }
 
-    pub(crate) fn configured(&self) -> Configured {
-        Configured {
+    pub(crate) fn configured(&self) -> ConfiguredNames {
+        ConfiguredNames {
             names: self.names.clone(),
             aliases: self.aliases.clone(),
             path: self.path.clone(),
@@ -157,7 +157,7 @@ impl Snapshot {
 }
 
 /// Captures a snapshot.
-async fn capture(reader: &Reader) -> Result<Snapshot, Skipped> {
+async fn capture(reader: &Reader) -> Result<Snapshot, SkipReason> {
     let options = &reader.options;
     let Configuration {
         dump,
@@ -181,7 +181,7 @@ async fn capture(reader: &Reader) -> Result<Snapshot, Skipped> {
         &after.aliases,
     ));
     let file =
-        SnapshotFile::write(&options.directory, &text).map_err(|source| Skipped::NotKept {
+        SnapshotFile::write(&options.directory, &text).map_err(|source| SkipReason::NotKept {
             directory: options.directory.clone(),
             source,
         })?;

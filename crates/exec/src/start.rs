@@ -4,7 +4,7 @@ use crate::pool::{ComingShell, ShellKind, WaitingShell};
 use crate::record;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::{NotStarted, RunSpec, Streams};
-use agent_bash_process::supervisor::{ShellStart, StartError, Supervised};
+use agent_bash_process::supervisor::{ShellStart, StartError, SupervisorClient};
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) struct OfCall<'a> {
 /// Starts a shell below a supervisor without processes. A sandboxed or traced shell gets a private
 /// directory in `directory`.
 pub(crate) async fn shell(
-    supervised: Supervised,
+    supervised: SupervisorClient,
     kind: &ShellKind,
     directory: &Path,
     of_call: OfCall<'_>,
@@ -34,7 +34,7 @@ pub(crate) async fn shell(
 
 /// Orders a shell as [`shell`] does, without waiting for it.
 pub(crate) fn order(
-    mut supervised: Supervised,
+    mut supervised: SupervisorClient,
     kind: &ShellKind,
     directory: &Path,
     of_call: OfCall<'_>,

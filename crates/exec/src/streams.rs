@@ -19,7 +19,7 @@ const MAX_PIPE: usize = 1 << 20;
 /// The pipes of one call, and the read buffer.
 #[derive(Debug)]
 pub(crate) struct OutputStreams {
-    pipes: Vec<Pipe>,
+    pipes: Vec<StreamPipe>,
     /// Allocated on first use.
     buffer: Vec<u8>,
     closed_early: bool,
@@ -33,7 +33,7 @@ pub(crate) struct OutputStreams {
 }
 
 #[derive(Debug)]
-struct Pipe {
+struct StreamPipe {
     stream: StreamId,
     receiver: Receiver,
     after_stop: AfterStop,
@@ -46,10 +46,10 @@ pub(crate) struct ReadyStream(usize);
 impl OutputStreams {
     /// Takes over read ends.
     pub(crate) fn of(fds: Vec<(StreamId, OwnedFd)>) -> io::Result<Self> {
-        let pipe = |(stream, fd): (StreamId, OwnedFd)| -> io::Result<Pipe> {
+        let pipe = |(stream, fd): (StreamId, OwnedFd)| -> io::Result<StreamPipe> {
             rustix::io::ioctl_fionbio(&fd, true)?;
             let receiver = Receiver::from_owned_fd_unchecked(fd)?;
-            Ok(Pipe {
+            Ok(StreamPipe {
                 stream,
                 receiver,
                 after_stop: AfterStop::default(),
@@ -261,7 +261,7 @@ fn number(stream: StreamId) -> u64 {
     }
 }
 
-impl Pipe {
+impl StreamPipe {
     fn push(&mut self, bytes: &[u8], out: &mut dyn OutputConsumer) -> Progress {
         self.after_stop.push(self.stream, bytes, out)
     }
@@ -270,16 +270,16 @@ impl Pipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::Flow;
+    use agent_bash_core::ConsumerFlow;
     use std::io::Write;
 
     #[derive(Default)]
     struct Bytes(usize);
 
     impl OutputConsumer for Bytes {
-        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
             self.0 += bytes.len();
-            Flow::Continue
+            ConsumerFlow::Continue
         }
     }
 
@@ -316,9 +316,9 @@ mod tests {
     struct Order(Vec<StreamId>);
 
     impl OutputConsumer for Order {
-        fn chunk(&mut self, stream: StreamId, _: &[u8]) -> Flow {
+        fn chunk(&mut self, stream: StreamId, _: &[u8]) -> ConsumerFlow {
             self.0.push(stream);
-            Flow::Continue
+            ConsumerFlow::Continue
         }
     }
 

@@ -6,7 +6,9 @@
 #[path = "it/support.rs"]
 mod support;
 
-use agent_bash_core::{Cancel, Executor, Flow, OutputConsumer, StreamId, Streams, SurvivorPolicy};
+use agent_bash_core::{
+    Cancel, ConsumerFlow, Executor, OutputConsumer, StreamId, Streams, SurvivorPolicy,
+};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +23,10 @@ const LENGTH: usize = 200_000_000;
 struct Count(usize);
 
 impl OutputConsumer for Count {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         assert!(bytes.iter().all(|byte| *byte == b'x'));
         self.0 += bytes.len();
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }
 

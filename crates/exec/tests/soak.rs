@@ -12,8 +12,8 @@
 mod support;
 
 use agent_bash_core::{
-    Cancel, Ending, Executor, Flow, OutputConsumer, RunSpec, SessionName, StreamId, Streams,
-    SurvivorPolicy,
+    Cancel, ConsumerFlow, Executor, OutputConsumer, RunSpec, ScriptEnding, SessionName, StreamId,
+    Streams, SurvivorPolicy,
 };
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -76,12 +76,12 @@ impl SoakState {
 struct Enough(usize);
 
 impl OutputConsumer for Enough {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.0 = self.0.saturating_sub(bytes.len());
         if self.0 == 0 {
-            Flow::Stop
+            ConsumerFlow::Stop
         } else {
-            Flow::Continue
+            ConsumerFlow::Continue
         }
     }
 }
@@ -103,7 +103,7 @@ impl Soak {
             .survivors(SurvivorPolicy::Kill)
     }
 
-    async fn ends(&self, spec: &RunSpec, is_right: impl Fn(&Ending) -> bool) {
+    async fn ends(&self, spec: &RunSpec, is_right: impl Fn(&ScriptEnding) -> bool) {
         let ran = run_with(&self.cache, spec, &Cancel::new()).await;
         let ending = ran.unwrap().outcome.ending;
         assert!(is_right(&ending), "{}: {ending:?}", spec.script);
@@ -111,7 +111,7 @@ impl Soak {
 
     /// In a session: on a busy machine its shell may exceed the second it has to respond, which is
     /// a valid result, too.
-    async fn ends_in_session(&self, spec: &RunSpec, is_right: impl Fn(&Ending) -> bool) {
+    async fn ends_in_session(&self, spec: &RunSpec, is_right: impl Fn(&ScriptEnding) -> bool) {
         if let Ok(ran) = run_with(&self.cache, spec, &Cancel::new()).await {
             let ending = ran.outcome.ending;
             assert!(is_right(&ending), "{}: {ending:?}", spec.script);
@@ -120,7 +120,7 @@ impl Soak {
 
     async fn exits(&self, script: &str, code: i32) {
         self.ends(&self.spec(script), |ending| {
-            *ending == Ending::Exited { code }
+            *ending == ScriptEnding::Exited { code }
         })
         .await;
     }
@@ -136,7 +136,7 @@ impl Soak {
             cancel.cancel();
         };
         let (outcome, ()) = tokio::join!(call, later);
-        assert_eq!(outcome.unwrap().ending, Ending::Cancelled, "{script}");
+        assert_eq!(outcome.unwrap().ending, ScriptEnding::Cancelled, "{script}");
     }
 
     async fn job(&self, number: usize) {
@@ -158,7 +158,7 @@ impl Soak {
     /// One call; its kind is that of its number.
     async fn call(&self, number: usize) {
         let timed = |script: &str| self.spec(script).timeout(Duration::from_millis(50));
-        let timed_out = |ending: &Ending| matches!(ending, Ending::TimedOut { .. });
+        let timed_out = |ending: &ScriptEnding| matches!(ending, ScriptEnding::TimedOut { .. });
         let session = |script: &str| {
             self.spec(script)
                 .session(SessionName(format!("s{}", number % 3)))
@@ -191,7 +191,7 @@ impl Soak {
                 let spec = self
                     .spec("{ sleep .02; echo late; } & echo early")
                     .survivors(SurvivorPolicy::Adopt);
-                self.ends(&spec, |ending| *ending == Ending::Exited { code: 0 })
+                self.ends(&spec, |ending| *ending == ScriptEnding::Exited { code: 0 })
                     .await;
             }
             9 => {
@@ -208,7 +208,7 @@ impl Soak {
             }
             11 => {
                 self.ends_in_session(&session("exit 4"), |ending| {
-                    *ending == Ending::Exited { code: 4 }
+                    *ending == ScriptEnding::Exited { code: 4 }
                 })
                 .await;
             }

@@ -53,7 +53,7 @@ pub struct JournalEntry {
     pub session: Option<SessionName>,
     /// Why the call was refused; nothing ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub objection: Option<Objection>,
+    pub objection: Option<RefusalEntry>,
     /// The request for more than the sandbox allows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escalation: Option<Escalation>,
@@ -61,7 +61,7 @@ pub struct JournalEntry {
     pub result: ToolResult,
     /// The raw output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub printed: Option<Printed>,
+    pub printed: Option<PrintedOutput>,
     /// Further values to mask, besides recognised secrets. They are not recorded.
     #[serde(skip)]
     pub secrets: Vec<String>,
@@ -104,7 +104,7 @@ impl JournalEntry {
 
 /// Why a call was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Objection {
+pub struct RefusalEntry {
     /// The reason as a sentence.
     pub message: String,
     /// The alternative.
@@ -131,7 +131,7 @@ pub struct Escalation {
 /// The beginning and the end of an output with its escape sequences. Bytes that are not UTF-8 are
 /// replaced by U+FFFD.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Printed {
+pub struct PrintedOutput {
     /// The beginning, or the whole output if it is short.
     pub head: String,
     /// Number of omitted bytes between beginning and end.

@@ -5,7 +5,7 @@
 //! first. Every write holds a lock on a separate file, because several interfaces share the history
 //! and each may shorten it.
 
-use crate::Hide;
+use crate::MaskSecrets;
 use agent_bash_core::{Status, Timestamp};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,7 @@ impl HistoryEntry {
 #[derive(Clone)]
 pub struct History {
     state: PathBuf,
-    hide: Hide,
+    hide: MaskSecrets,
     most_bytes: u64,
 }
 
@@ -115,7 +115,7 @@ impl fmt::Debug for History {
 impl History {
     /// Returns the history of a state directory. `hide` masks secrets in stored commands. Performs
     /// no I/O.
-    pub fn new(state: PathBuf, hide: Hide) -> Self {
+    pub fn new(state: PathBuf, hide: MaskSecrets) -> Self {
         Self {
             state,
             hide,
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn history(dir: &tempfile::TempDir) -> History {
-        let hide: Hide = Arc::new(|text| Cow::Owned(text.replace("s3cret", "[hidden]")));
+        let hide: MaskSecrets = Arc::new(|text| Cow::Owned(text.replace("s3cret", "[hidden]")));
         History::new(dir.path().join("state"), hide)
     }
 

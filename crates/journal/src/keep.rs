@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// The retention limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Keep {
+pub struct RetentionLimits {
     /// Time since the last write of a journal.
     pub time: Duration,
     /// Total size of all journals in bytes; the oldest are removed first.
@@ -16,7 +16,7 @@ pub struct Keep {
 
 /// The removed journals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Swept {
+pub struct SweptJournals {
     /// Number of files.
     pub files: u64,
     /// Total size in bytes.
@@ -25,11 +25,11 @@ pub struct Swept {
 
 /// Removes journals that are too old, then the oldest until the total size fits. A journal of a
 /// running process is never removed.
-pub fn sweep(state: &Path, keep: Keep, now: Timestamp) -> Swept {
+pub fn sweep(state: &Path, keep: RetentionLimits, now: Timestamp) -> SweptJournals {
     let longest = u64::try_from(keep.time.as_millis()).unwrap_or(u64::MAX);
     let all = recordings(state, None);
     let mut total: u64 = all.iter().map(|one| one.bytes).sum();
-    let mut swept = Swept::default();
+    let mut swept = SweptJournals::default();
     for one in all {
         let age = now.0.saturating_sub(one.written_at.0);
         if (age > longest || total > keep.bytes) && one.remove() {

@@ -13,12 +13,12 @@ mod recording;
 mod writer;
 
 pub use agent_bash_core as core;
-pub use entry::{Escalation, JournalEntry, JournalLevel, Objection, Printed};
+pub use entry::{Escalation, JournalEntry, JournalLevel, PrintedOutput, RefusalEntry};
 pub use history::{History, HistoryEnd, HistoryEntry};
-pub use keep::{Keep, Swept, sweep};
+pub use keep::{RetentionLimits, SweptJournals, sweep};
 pub use printed::PrintedTail;
-pub use recording::{Recorded, Recording, recordings};
-pub use writer::{FULL_REASON, Hide, Journal, JournalOptions};
+pub use recording::{JournalContents, Recording, recordings};
+pub use writer::{FULL_REASON, Journal, JournalOptions, MaskSecrets};
 
 /// The name of the journal directory.
 const DIRECTORY_NAME: &str = "journal";

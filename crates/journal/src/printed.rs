@@ -1,6 +1,6 @@
 //! [`PrintedTail`]: keeps the beginning and the end of an output in bounded memory.
 
-use crate::Printed;
+use crate::PrintedOutput;
 use std::collections::VecDeque;
 
 /// Bytes of the beginning, and of the end. Together they are as much of one call as a user reads on
@@ -32,11 +32,11 @@ impl PrintedTail {
 
     /// Returns the collected output. Characters are never split; if bytes are omitted, lines are
     /// not split either.
-    pub fn finish(self) -> Printed {
+    pub fn finish(self) -> PrintedOutput {
         let (head, mut tail) = (self.head, Vec::from(self.tail));
         if self.left_out == 0 {
             let all = [head, tail].concat();
-            return Printed {
+            return PrintedOutput {
                 head: String::from_utf8_lossy(&all).into_owned(),
                 left_out: 0,
                 tail: String::new(),
@@ -50,7 +50,7 @@ impl PrintedTail {
         let begin = first(b'\n').or_else(|| first(b' '));
         let begin = begin.map_or(0, |at| at + 1);
         let left_out = self.left_out + (head.len() - end + begin) as u64;
-        Printed {
+        PrintedOutput {
             head: String::from_utf8_lossy(&head[..end]).into_owned(),
             left_out,
             tail: String::from_utf8_lossy(&tail.split_off(begin)).into_owned(),
@@ -67,7 +67,7 @@ fn last_end(bytes: &[u8], of: u8) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn of(chunks: impl IntoIterator<Item = Vec<u8>>) -> Printed {
+    fn of(chunks: impl IntoIterator<Item = Vec<u8>>) -> PrintedOutput {
         let mut tail = PrintedTail::default();
         for chunk in chunks {
             tail.push(&chunk);
@@ -81,12 +81,12 @@ mod tests {
         let printed = of(text.as_bytes().chunks(7).map(<[u8]>::to_vec));
         assert_eq!(
             printed,
-            Printed {
+            PrintedOutput {
                 head: text,
-                ..Printed::default()
+                ..PrintedOutput::default()
             }
         );
-        assert_eq!(of([]), Printed::default());
+        assert_eq!(of([]), PrintedOutput::default());
     }
 
     #[test]

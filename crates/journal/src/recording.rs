@@ -35,7 +35,7 @@ pub struct Recording {
 /// The contents of a journal.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct JournalContents {
     /// The calls in the order of their end.
     pub entries: Vec<JournalEntry>,
     /// Number of invalid lines, such as the last one of a killed process.
@@ -49,7 +49,7 @@ pub struct Recorded {
 /// A line of the file.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Line {
+enum JournalLine {
     Entry(Box<JournalEntry>),
     Full { full: bool },
 }
@@ -133,7 +133,7 @@ impl Recording {
             let lines: Vec<&[u8]> = tail.split(|byte| *byte == b'\n').skip(skipped).collect();
             let entries = lines.into_iter().rev();
             let mut entries = entries.filter_map(|line| match serde_json::from_slice(line) {
-                Ok(Line::Entry(entry)) => Some(*entry),
+                Ok(JournalLine::Entry(entry)) => Some(*entry),
                 _ => None,
             });
             if let Some(entry) = entries.next() {
@@ -150,9 +150,9 @@ impl Recording {
     ///
     /// # Errors
     /// The file cannot be read. Damaged lines are counted.
-    pub fn read(&self) -> io::Result<Recorded> {
+    pub fn read(&self) -> io::Result<JournalContents> {
         let mut reader = BufReader::new(self.dir.read(&self.name)?);
-        let mut recorded = Recorded::default();
+        let mut recorded = JournalContents::default();
         let mut line = Vec::new();
         loop {
             line.clear();
@@ -163,8 +163,8 @@ impl Recording {
                 return Ok(recorded);
             }
             match serde_json::from_slice(&line) {
-                Ok(Line::Entry(entry)) => recorded.entries.push(*entry),
-                Ok(Line::Full { full }) => recorded.full |= full,
+                Ok(JournalLine::Entry(entry)) => recorded.entries.push(*entry),
+                Ok(JournalLine::Full { full }) => recorded.full |= full,
                 // A complete JSON object is an entry of a newer version; half a line is not an
                 // object.
                 Err(_) if serde_json::from_slice::<Map<String, Value>>(&line).is_ok() => {

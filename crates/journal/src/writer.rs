@@ -22,7 +22,7 @@ const FULL_LINE: &[u8] = b"{\"full\":true}\n";
 const SECRET_MASK: &str = "[hidden]";
 
 /// Masks secrets in a text.
-pub type Hide = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
+pub type MaskSecrets = Arc<dyn Fn(&str) -> Cow<'_, str> + Send + Sync>;
 
 /// The options of a journal.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ pub struct JournalOptions {
     /// True if each call is of another process: all of them write one file.
     pub is_shared: bool,
     /// Applied to every text of an entry.
-    pub hide: Hide,
+    pub hide: MaskSecrets,
 }
 
 impl fmt::Debug for JournalOptions {
@@ -56,11 +56,11 @@ impl fmt::Debug for JournalOptions {
 #[derive(Debug)]
 pub struct Journal {
     options: JournalOptions,
-    file: Mutex<Option<Open>>,
+    file: Mutex<Option<OpenJournal>>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenJournal {
     file: File,
     written: u64,
     is_full: bool,
@@ -115,7 +115,7 @@ impl Journal {
         if is_full { full() } else { Ok(()) }
     }
 
-    fn open(&self, first: Timestamp) -> io::Result<Open> {
+    fn open(&self, first: Timestamp) -> io::Result<OpenJournal> {
         let dir = PrivateDir::create(
             &self.options.state,
             &[&self.options.session, DIRECTORY_NAME],
@@ -130,7 +130,7 @@ impl Journal {
         };
         // The lock says that this process runs. Without locks that is unknown.
         let _ = file.try_lock_shared();
-        Ok(Open {
+        Ok(OpenJournal {
             file,
             written: dir.size(&name),
             is_full: false,
@@ -181,7 +181,7 @@ impl Journal {
 const SHARED_SUFFIX: &str = "-shared.jsonl";
 
 /// Opens the file that all processes of a session write, or creates it.
-fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<Open> {
+fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     let oldest = || -> io::Result<Option<String>> {
         let names = dir.names()?.into_iter();
         Ok(names.filter(|name| name.ends_with(SHARED_SUFFIX)).min())
@@ -200,7 +200,7 @@ fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<Open> {
     let reader = dir.read(&name)?;
     let start = reader.metadata()?.len().saturating_sub(last.len() as u64);
     let read = reader.read_at(&mut last, start)?;
-    Ok(Open {
+    Ok(OpenJournal {
         file: dir.write(&name, true)?,
         written: 0,
         is_full: last[..read] == *FULL_LINE,
@@ -216,7 +216,7 @@ impl Drop for Unlock {
     }
 }
 
-impl Open {
+impl OpenJournal {
     /// Waits until no other process writes, and takes over what they have written.
     fn lock(&mut self) -> io::Result<Unlock> {
         self.file.lock()?;

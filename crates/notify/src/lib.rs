@@ -17,7 +17,7 @@ mod listener;
 pub use fork::fork;
 pub use inherited::inherited;
 pub use install::{Instruction, install};
-pub use listener::{Listener, Waiting};
+pub use listener::{Listener, WaitingCall};
 
 #[cfg(test)]
 mod tests;

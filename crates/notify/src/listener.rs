@@ -15,7 +15,7 @@ pub struct Listener {
 
 /// A system call that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingCall {
     id: u64,
     /// The calling thread, numbered in the listener's pid namespace.
     pub thread: i32,
@@ -29,13 +29,13 @@ pub struct Waiting {
 
 /// A buffer for a message of any kernel, aligned as its widest field.
 #[repr(C)]
-union Room {
+union MessageBuffer {
     request: libc::seccomp_notif,
     response: libc::seccomp_notif_resp,
     all: [u64; MAX_MESSAGE_BYTES / 8],
 }
 
-impl Room {
+impl MessageBuffer {
     /// The kernel refuses a buffer that is not zeroed.
     fn empty() -> Self {
         Self {
@@ -81,8 +81,8 @@ impl Listener {
 
     /// Receives the next waiting system call; blocks until there is one. `None` if its thread ended
     /// meanwhile.
-    pub fn next(&self) -> io::Result<Option<Waiting>> {
-        let mut room = Room::empty();
+    pub fn next(&self) -> io::Result<Option<WaitingCall>> {
+        let mut room = MessageBuffer::empty();
         match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut room) {
             Ok(()) => {}
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(None),
@@ -93,7 +93,7 @@ impl Listener {
         // SAFETY: the whole union was initialised, and the part consists of integers, for which
         // every value is valid.
         let request = unsafe { room.request };
-        Ok(Some(Waiting {
+        Ok(Some(WaitingCall {
             id: request.id,
             thread: request.pid.cast_signed(),
             table: request.data.arch,
@@ -103,7 +103,7 @@ impl Listener {
     }
 
     /// True if the system call still waits, so that data read before belongs to its process.
-    pub fn still_waits(&self, call: &Waiting) -> bool {
+    pub fn still_waits(&self, call: &WaitingCall) -> bool {
         let mut id = call.id;
         self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id)
             .is_ok()
@@ -113,8 +113,8 @@ impl Listener {
     ///
     /// # Errors
     /// `ENOENT`: the system call no longer waits.
-    pub fn let_go(&self, call: &Waiting) -> io::Result<()> {
-        let mut room = Room::empty();
+    pub fn let_go(&self, call: &WaitingCall) -> io::Result<()> {
+        let mut room = MessageBuffer::empty();
         room.response = libc::seccomp_notif_resp {
             id: call.id,
             val: 0,

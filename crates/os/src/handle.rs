@@ -15,12 +15,12 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[derive(Debug)]
 pub struct ProcessHandle {
     pid: Pid,
-    by: By,
+    by: HandleKind,
 }
 
 /// How the process is recognised.
 #[derive(Debug)]
-enum By {
+enum HandleKind {
     /// The kernel's handle.
     Pidfd(OwnedFd),
     /// The start time, if `/proc` shows it.
@@ -35,14 +35,14 @@ impl ProcessHandle {
     pub fn open(pid: i32) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
         let by = match pidfd::open(pid) {
-            Ok(pidfd) => By::Pidfd(pidfd),
+            Ok(pidfd) => HandleKind::Pidfd(pidfd),
             Err(error @ (Errno::SRCH | Errno::MFILE | Errno::NFILE)) => return Err(error.into()),
             Err(_) => {
                 if test_kill_process(pid) == Err(Errno::SRCH) {
                     return Err(Errno::SRCH.into());
                 }
                 let info = ProcessInfo::read(pid.as_raw_pid());
-                By::StartTime(info.map(|info| info.start_time))
+                HandleKind::StartTime(info.map(|info| info.start_time))
             }
         };
         Ok(Self { pid, by })
@@ -54,7 +54,7 @@ impl ProcessHandle {
     /// The process has ended, the permission is missing, or the signal does not exist.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
-        if let By::Pidfd(pidfd) = &self.by {
+        if let HandleKind::Pidfd(pidfd) = &self.by {
             match pidfd::signal(pidfd, signal) {
                 // The kernel and filters of system calls use the same errors: `kill` tells which.
                 Err(Errno::NOSYS | Errno::PERM | Errno::ACCESS) => {}
@@ -70,8 +70,8 @@ impl ProcessHandle {
     /// True if the process has ended, reaped or not. Does not wait.
     pub fn has_ended(&self) -> bool {
         match &self.by {
-            By::Pidfd(pidfd) => pidfd::has_ended(pidfd),
-            By::StartTime(started) => match ProcessInfo::read(self.pid.as_raw_pid()) {
+            HandleKind::Pidfd(pidfd) => pidfd::has_ended(pidfd),
+            HandleKind::StartTime(started) => match ProcessInfo::read(self.pid.as_raw_pid()) {
                 Some(now) => now.zombie || Some(now.start_time) != *started,
                 None => started.is_some() || test_kill_process(self.pid) == Err(Errno::SRCH),
             },
@@ -82,16 +82,16 @@ impl ProcessHandle {
     /// refuses pidfds: the caller asks [`Self::has_ended`] again and again.
     pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         match &self.by {
-            By::Pidfd(pidfd) => Some(pidfd.as_fd()),
-            By::StartTime(_) => None,
+            HandleKind::Pidfd(pidfd) => Some(pidfd.as_fd()),
+            HandleKind::StartTime(_) => None,
         }
     }
 
     /// Returns the pidfd for an event loop to own.
     pub fn into_pidfd(self) -> Option<OwnedFd> {
         match self.by {
-            By::Pidfd(pidfd) => Some(pidfd),
-            By::StartTime(_) => None,
+            HandleKind::Pidfd(pidfd) => Some(pidfd),
+            HandleKind::StartTime(_) => None,
         }
     }
 }
@@ -110,7 +110,7 @@ mod tests {
     fn without_pidfd(pid: i32) -> ProcessHandle {
         ProcessHandle {
             pid: Pid::from_raw(pid).unwrap(),
-            by: By::StartTime(ProcessInfo::read(pid).map(|info| info.start_time)),
+            by: HandleKind::StartTime(ProcessInfo::read(pid).map(|info| info.start_time)),
         }
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn handle_without_pidfd_does_not_signal_another_process_with_the_same_pid() {
         let mut child = sleeping();
         let mut handle = without_pidfd(child.id().cast_signed());
-        handle.by = By::StartTime(Some(1));
+        handle.by = HandleKind::StartTime(Some(1));
         assert!(handle.has_ended());
         assert!(handle.signal(Signal::KILL.as_raw()).is_err());
         assert!(child.try_wait().unwrap().is_none());

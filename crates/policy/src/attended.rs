@@ -5,9 +5,9 @@ mod table;
 
 use agent_bash_syntax::Script;
 use agent_bash_syntax::ast::{Command, Link};
-use agent_bash_syntax::git::Git;
+use agent_bash_syntax::git::GitCommandLine;
 use agent_bash_syntax::run::{Field, ResolvedCommand};
-use table::{ROWS, Row, Wants};
+use table::{ProgramForm, ROWS, TerminalUse};
 
 /// The terminal that a script needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
         };
         let wanted = WantsTerminal {
             program: ran.name().unwrap_or_default().to_owned(),
-            draws: wants == Wants::Screen,
+            draws: wants == TerminalUse::Screen,
         };
         if wanted.draws {
             return Some(wanted);
@@ -71,14 +71,14 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
     let last = here
         .next_back()
         .filter(|ran| ran.name() == Some("git") && !prints_elsewhere(ran));
-    let is_paged = |git: Git<'_>| match git.subcommand() {
+    let is_paged = |git: GitCommandLine<'_>| match git.subcommand() {
         Some("stash") => {
             git.arguments.first().and_then(|word| word.value.literal()) == Some("list")
         }
         Some(subcommand) => PAGED_SUBCOMMANDS.contains(&subcommand),
         None => false,
     };
-    last.is_some_and(|ran| is_paged(Git::read(&ran.words)))
+    last.is_some_and(|ran| is_paged(GitCommandLine::read(&ran.words)))
 }
 
 /// The first command that a script itself puts into the background with `&`, as it is written
@@ -116,7 +116,7 @@ fn is_run_here(ran: &ResolvedCommand) -> bool {
     !ran.dormant && !ran.is_function && !ran.through.iter().any(is_elsewhere)
 }
 
-fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<Wants> {
+fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> {
     let name = ran.name()?;
     let words = ran.arguments();
     if words.iter().any(|word| is_one_of(word, &INFO_OPTIONS)) {
@@ -125,25 +125,25 @@ fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<Wants> {
     let rows = ROWS.iter().filter(|row| row.names.contains(&name));
     let row = rows.into_iter().find(|row| row.is_met_by(name, ran))?;
     let is_met = match row.wants {
-        Wants::Screen => !prints_elsewhere(ran),
-        Wants::Lines => !reads_elsewhere(ran),
+        TerminalUse::Screen => !prints_elsewhere(ran),
+        TerminalUse::Lines => !reads_elsewhere(ran),
         // Which of them a redirection of input around it is for is not known.
-        Wants::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
+        TerminalUse::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
         // Nor is what feeds `>( … )` known.
-        Wants::Text => {
+        TerminalUse::Text => {
             let text = script.parsed.text;
             !reads_elsewhere(ran) && !text.contains('<') && !text.contains(">(")
         }
-        Wants::Terminal => true,
+        TerminalUse::Terminal => true,
     };
     is_met.then_some(row.wants)
 }
 
-impl Row {
+impl ProgramForm {
     fn is_met_by(&self, name: &str, ran: &ResolvedCommand) -> bool {
         let git;
         let (verb, words) = if name == "git" {
-            git = Git::read(&ran.words);
+            git = GitCommandLine::read(&ran.words);
             (git.subcommand(), git.arguments)
         } else if self.verbs.is_empty() {
             (None, ran.arguments())

@@ -12,7 +12,7 @@ use crate::excerpt::marked_lines;
 use crate::policy::{Policy, decided};
 use crate::safety::{RuleSelection, check_safety, rules};
 use crate::syntax::run::ResolvedCommand;
-use crate::syntax::value::{Piece, Value};
+use crate::syntax::value::{Value, ValuePiece};
 use crate::{Check, Finding, Script, Span, Verdict};
 
 /// A command as it was read.
@@ -155,7 +155,7 @@ fn read_command(ran: &ResolvedCommand, base: &str) -> ReadCommand {
         .chain(targets.filter(|_| ran.words.is_empty()))
         .flat_map(Value::pieces)
         .filter_map(|piece| match piece {
-            Piece::Unknown { why, .. } => Some(why.to_string()),
+            ValuePiece::Unknown { why, .. } => Some(why.to_string()),
             _ => None,
         })
         .collect();

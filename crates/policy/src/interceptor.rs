@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::syntax::CommandHost;
 use crate::syntax::run::ResolvedCommand;
-use crate::syntax::value::{Piece, Value};
+use crate::syntax::value::{Value, ValuePiece};
 use crate::{Check, Finding, Script, Span, Verdict};
 
 /// The effect of a matching rule.
@@ -68,7 +68,7 @@ pub struct InvalidRule {
 }
 
 #[derive(Clone)]
-struct Compiled {
+struct CompiledRule {
     rule: InterceptRule,
     pattern: Regex,
     unless: Option<Regex>,
@@ -77,7 +77,7 @@ struct Compiled {
 /// Compiled rules.
 #[derive(Clone)]
 pub struct Interceptor {
-    rules: Vec<Compiled>,
+    rules: Vec<CompiledRule>,
     invalid: Vec<InvalidRule>,
 }
 
@@ -146,7 +146,7 @@ impl Interceptor {
         for (index, rule) in rules.into_iter().enumerate() {
             let unless = rule.unless.as_deref().map(Regex::new).transpose();
             match (Regex::new(&rule.pattern), unless) {
-                (Ok(pattern), Ok(unless)) => out.rules.push(Compiled {
+                (Ok(pattern), Ok(unless)) => out.rules.push(CompiledRule {
                     rule,
                     pattern,
                     unless,
@@ -302,7 +302,7 @@ fn written(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {
         match piece {
-            Piece::Text(text) => {
+            ValuePiece::Text(text) => {
                 for c in text.chars() {
                     // A space in a pattern separates words.
                     if c.is_whitespace() {
@@ -315,8 +315,8 @@ fn written(value: &Value) -> String {
                     out.push(c);
                 }
             }
-            Piece::Glob(glob) => out.push_str(glob),
-            Piece::Unknown { .. } => out.push('$'),
+            ValuePiece::Glob(glob) => out.push_str(glob),
+            ValuePiece::Unknown { .. } => out.push('$'),
         }
     }
     if out.is_empty() {

@@ -4,7 +4,7 @@
 
 use crate::Script;
 use crate::syntax::ast::{Command, Link, ListEntry};
-use crate::syntax::git::Git;
+use crate::syntax::git::GitCommandLine;
 use crate::syntax::run::ResolvedCommand;
 
 /// Programs for which exit code 1 is a result.
@@ -105,7 +105,7 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
         return false;
     };
     match ran.name() {
-        Some("git") => Git::read(&ran.words)
+        Some("git") => GitCommandLine::read(&ran.words)
             .subcommand()
             .is_some_and(|name| STATUS_GIT_SUBCOMMANDS.contains(&name)),
         name => name.is_some_and(|name| STATUS_PROGRAMS.contains(&name)),

@@ -39,7 +39,7 @@ pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
 pub use last_pipeline::{ends_if_interrupted, ends_with_answer, last_pipeline};
-pub use normalise::{Lifted, lift, trimmed};
+pub use normalise::{LiftedScript, lift, trimmed};
 pub use policy::Policy;
 pub use privileges::takes_privileges;
 pub use safe_mode::{INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, check_safe_mode};

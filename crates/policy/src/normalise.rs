@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 
 /// A script without its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lifted<'t> {
+pub struct LiftedScript<'t> {
     /// The script to run.
     pub command: &'t str,
     /// Show only this many lines of the beginning.
@@ -31,7 +31,7 @@ pub fn trimmed(script: &str) -> &str {
 }
 
 /// Removes the limits from a script, if it ends with any that can be removed.
-pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
+pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
     let [
         ListEntry {
             background: false,
@@ -89,7 +89,7 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
     if agreement(script) != Agreement::Same {
         return None;
     }
-    Some(Lifted {
+    Some(LiftedScript {
         command,
         head,
         tail,
@@ -134,7 +134,7 @@ fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
 mod tests {
     use super::*;
 
-    fn lifted(script: &str) -> Option<Lifted<'_>> {
+    fn lifted(script: &str) -> Option<LiftedScript<'_>> {
         lift(&Parsed::read(trimmed(script)))
     }
 

@@ -71,16 +71,16 @@ impl Default for SafeMode {
 }
 
 /// Why a script is refused.
-struct Refusal {
+struct SafeModeRefusal {
     rule: &'static str,
     span: Span,
     words: Vec<String>,
     why: String,
 }
 
-impl Refusal {
+impl SafeModeRefusal {
     fn new(rule: &'static str, span: Span, why: impl Into<String>) -> Self {
-        Refusal {
+        SafeModeRefusal {
             rule,
             span,
             words: Vec::new(),
@@ -122,12 +122,12 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     }
 }
 
-fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option<Refusal> {
+fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option<SafeModeRefusal> {
     if let Some(refusal) = shape(&script.parsed.list) {
         return Some(refusal);
     }
     if agreement == Agreement::Different {
-        return Some(Refusal::new(
+        return Some(SafeModeRefusal::new(
             "ambiguous",
             Span::default(),
             "write it more plainly: it can be read in two ways",
@@ -137,13 +137,13 @@ fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option
 }
 
 /// Refuses anything but simple commands in lists and pipelines.
-fn shape(list: &List) -> Option<Refusal> {
+fn shape(list: &List) -> Option<SafeModeRefusal> {
     for entry in &list.entries {
         for stage in &entry.stages {
             let simple = match stage {
                 Command::Simple(simple) => simple,
                 Command::Compound(compound) => {
-                    return Some(Refusal::new(
+                    return Some(SafeModeRefusal::new(
                         "construct",
                         compound.span,
                         "write plain commands, without groups or loops",
@@ -151,26 +151,26 @@ fn shape(list: &List) -> Option<Refusal> {
                 }
             };
             if entry.background || entry.prefixed {
-                return Some(Refusal::new(
+                return Some(SafeModeRefusal::new(
                     "construct", simple.span, "leave out &, ! and time",
                 ));
             }
             if !simple.assigns.is_empty() || simple.words.is_empty() {
-                return Some(Refusal::new(
+                return Some(SafeModeRefusal::new(
                     "environment",
                     simple.span,
                     "leave out variables in front of the command",
                 ));
             }
             if let Some(word) = simple.words.iter().find(|word| !is_plain(word)) {
-                return Some(Refusal::new(
+                return Some(SafeModeRefusal::new(
                     "expansion",
                     word.span,
                     "write the words out, without $ and substitutions",
                 ));
             }
             if let Some(redir) = simple.redirs.iter().find(|redir| !harmless_form(redir)) {
-                return Some(Refusal::new(
+                return Some(SafeModeRefusal::new(
                     "redirection", redir.target.span, "leave out the redirection",
                 ));
             }
@@ -214,14 +214,14 @@ fn is_descriptor(target: &str) -> bool {
 
 /// Checks one command: it must be on the list, and neither run another program nor write a file by
 /// its options.
-fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<Refusal> {
+fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<SafeModeRefusal> {
     let refuse = |rule, why: String| {
         let words = ran
             .words
             .iter()
             .map(|field| field.value.to_string())
             .collect();
-        Some(Refusal {
+        Some(SafeModeRefusal {
             rule,
             span: ran.span,
             words,
@@ -233,7 +233,7 @@ fn command(ran: &ResolvedCommand, mode: &SafeMode) -> Option<Refusal> {
         .iter()
         .find(|redirection| !harmless_target(redirection))
     {
-        return Some(Refusal::new(
+        return Some(SafeModeRefusal::new(
             "redirection", redirection.span, "leave out the redirection",
         ));
     }

@@ -24,7 +24,7 @@ mod zsh;
 
 use crate::syntax::run::ResolvedCommand;
 use crate::{Check, Finding, Script, Span, Verdict};
-use rule::{Hit, Scene};
+use rule::{RuleFinding, RuleInput};
 use std::path::PathBuf;
 
 pub use registry::rules;
@@ -42,7 +42,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         .filter(|rule| selection.includes(rule))
         .collect();
     let asked = &asked;
-    let scene = Scene::new(script, rules(), asked, 0);
+    let scene = RuleInput::new(script, rules(), asked, 0);
     let blocked = |commands: &[ResolvedCommand]| {
         commands.iter().find_map(|ran| {
             let found = |rule: &&Rule| rule.check(ran, &scene).map(|hit| finding(rule, hit));
@@ -83,7 +83,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     Verdict::Allow
 }
 
-fn finding(rule: &Rule, hit: Hit) -> Finding {
+fn finding(rule: &Rule, hit: RuleFinding) -> Finding {
     let (message, suggestion) = hit.wording.unwrap_or((rule.message, rule.suggestion));
     Finding {
         check: Check::Safety,
@@ -100,7 +100,7 @@ fn finding(rule: &Rule, hit: Hit) -> Finding {
 
 /// Returns the paths that all commands of a refused script touch, since they would run in the same
 /// trial. `None` if the paths of a command are unknown, or it affects more than files.
-fn refused_paths(script: &Script<'_>, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+fn refused_paths(script: &Script<'_>, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     if scene.is_broken || script.over_limit || script.syntax_error.is_some() {
         return None;
     }
@@ -130,7 +130,7 @@ mod tests {
             ("git status; ls", None),
         ] {
             let script = Script::read(text, &context);
-            let scene = Scene::new(&script, rules(), rules(), 0);
+            let scene = RuleInput::new(&script, rules(), rules(), 0);
             for ran in &script.ran {
                 for rule in rules() {
                     rule.check(ran, &scene);

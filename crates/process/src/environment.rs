@@ -3,7 +3,7 @@
 
 pub use crate::secrets::{Masks, SecretFilter};
 pub use crate::unattended::{
-    Attendance, Setting, UNATTENDED_DEFAULTS, UnattendedDefault, attended,
+    DefaultEffect, UNATTENDED_DEFAULTS, UnattendedDefault, UserPresence, attended,
 };
 
 use crate::git_settings;
@@ -53,7 +53,7 @@ pub struct EnvironmentPolicy {
     /// The filter for secrets, which are removed; `None` removes nothing.
     pub secrets: Option<SecretFilter>,
     /// The defaults to set; `None` sets none.
-    pub unattended: Option<Attendance>,
+    pub unattended: Option<UserPresence>,
     /// The session's variables, set on top; `None` as a value removes.
     pub session: BTreeMap<OsString, Option<OsString>>,
 }
@@ -63,7 +63,7 @@ impl Default for EnvironmentPolicy {
         Self {
             inherit: Inherit::All,
             secrets: Some(SecretFilter::default()),
-            unattended: Some(Attendance::Pipe),
+            unattended: Some(UserPresence::Pipe),
             session: BTreeMap::new(),
         }
     }
@@ -106,11 +106,13 @@ impl BaseEnvironment {
         for default in UNATTENDED_DEFAULTS {
             match policy
                 .unattended
-                .map_or(Setting::Leave, |place| default.setting(place))
+                .map_or(DefaultEffect::Leave, |place| default.setting(place))
             {
-                Setting::Set(value) => drop(variables.insert(default.name.into(), value.into())),
-                Setting::Unset => drop(variables.remove(OsStr::new(default.name))),
-                Setting::Leave => {}
+                DefaultEffect::Set(value) => {
+                    drop(variables.insert(default.name.into(), value.into()))
+                }
+                DefaultEffect::Unset => drop(variables.remove(OsStr::new(default.name))),
+                DefaultEffect::Leave => {}
             }
         }
         for (name, value) in &policy.session {
@@ -220,7 +222,7 @@ mod tests {
     #[test]
     fn a_terminal_has_colours() {
         let policy = EnvironmentPolicy {
-            unattended: Some(Attendance::Terminal),
+            unattended: Some(UserPresence::Terminal),
             ..Default::default()
         };
         let base = BaseEnvironment::build(host(&[]), &policy);

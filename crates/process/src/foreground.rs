@@ -1,6 +1,6 @@
 //! A program of the person's own in the foreground of our terminal, such as an editor.
 
-use crate::transport::Carrier;
+use crate::transport::TransportProcess;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -25,7 +25,7 @@ pub fn in_foreground(
     file: &Path,
     env: &BTreeMap<OsString, OsString>,
     directory: &Path,
-) -> io::Result<Carrier> {
+) -> io::Result<TransportProcess> {
     #[expect(
         clippy::disallowed_methods,
         reason = "this is where a person's own programs are started"
@@ -39,5 +39,5 @@ pub fn in_foreground(
         .envs(env)
         .current_dir(directory)
         .spawn()?;
-    Ok(Carrier::of(child))
+    Ok(TransportProcess::of(child))
 }

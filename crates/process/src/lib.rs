@@ -57,7 +57,7 @@ pub use shell::resolve_shell;
 pub use signal::{hide_memory, ignored_signals, signal_name};
 pub use temporary::{NoTemporaryDirectory, make_temporary};
 pub use terminal_size::terminal_columns;
-pub use transport::{Carrier, Transport};
+pub use transport::{Transport, TransportProcess};
 pub use unresolvable_cwd::is_reached_from_here;
 
 #[cfg(doctest)]

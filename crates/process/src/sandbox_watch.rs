@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 #[derive(Debug)]
 pub struct SandboxWatch {
     report: Report,
-    counters: Option<Counters>,
+    counters: Option<DenialCounters>,
 }
 
 impl SandboxWatch {
@@ -22,14 +22,14 @@ impl SandboxWatch {
     pub fn of(report: Option<Report>, plan: Option<&Plan>, pid: u32) -> Option<Self> {
         let report = report?;
         let counters = plan.filter(|_| report.tier == Tier::Full);
-        let counters = counters.and_then(|plan| Counters::of(pid, plan.network));
+        let counters = counters.and_then(|plan| DenialCounters::of(pid, plan.network));
         Some(Self { report, counters })
     }
 
     /// Returns the current observation, with the attempts since the last one.
     pub fn observe(&mut self) -> ObservedSandbox {
         let mut confined = ObservedSandbox::new(self.report.clone());
-        confined.network_refused = self.counters.as_mut().and_then(Counters::more);
+        confined.network_refused = self.counters.as_mut().and_then(DenialCounters::more);
         confined
     }
 }
@@ -37,14 +37,14 @@ impl SandboxWatch {
 /// The kernel's counters of one namespace. Open files, as the namespace cannot be found any more
 /// once its processes have ended.
 #[derive(Debug)]
-struct Counters {
+struct DenialCounters {
     v4: File,
     /// `None` without IPv6, or where it counts nothing.
     v6: Option<File>,
     reported: u64,
 }
 
-impl Counters {
+impl DenialCounters {
     /// `None` where the network is the host's. Without one, the namespace is the shell's own and
     /// has counted nothing yet; a shared one has, of others.
     fn of(pid: u32, network: Network) -> Option<Self> {

@@ -34,14 +34,16 @@ mod server;
 mod shell_directory;
 
 pub use host::{
-    DirectShell, Disconnected, JobFds, JobKilled, JobVisit, Link, NotDetached, ReportFds, ShellFds,
-    StartError, StartedOnTerminal, Supervised, Supervisor,
+    DirectShell, Disconnected, JobFds, JobKilled, JobVisit, NotDetached, OrderSender, ReportFds,
+    ShellFds, StartError, StartedOnTerminal, Supervisor, SupervisorClient,
 };
 pub use job_directory::JobEnd;
 pub use nested::is_below_supervisor;
 #[doc(hidden)]
 pub use protocol::ORDER_NAMES;
-pub use protocol::{Detach, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart};
+pub use protocol::{
+    DetachOptions, DirectStart, Event, ShellEnd, ShellSandbox, ShellStart, TerminalStart,
+};
 pub(crate) use server::command_line;
 pub use server::{Token, init, shown_command_line};
 

@@ -24,12 +24,12 @@ pub struct Transport {
     /// The process's stderr.
     pub errors: Receiver,
     /// The handle that ends and reaps the process.
-    pub carrier: Carrier,
+    pub carrier: TransportProcess,
 }
 
 /// The process of a transport, or of an editor. Dropping it kills its process group and reaps it.
 #[derive(Debug)]
-pub struct Carrier {
+pub struct TransportProcess {
     /// `None` once it is reaped.
     child: Option<Child>,
 }
@@ -68,7 +68,7 @@ impl Transport {
             .spawn()?;
         let (input, output, errors) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let carrier = Carrier::of(child);
+        let carrier = TransportProcess::of(child);
         let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
@@ -81,7 +81,7 @@ impl Transport {
     }
 }
 
-impl Carrier {
+impl TransportProcess {
     pub(crate) fn of(child: Child) -> Self {
         Self { child: Some(child) }
     }
@@ -149,7 +149,7 @@ async fn waited_for(pid: i32) {
     }
 }
 
-impl Drop for Carrier {
+impl Drop for TransportProcess {
     fn drop(&mut self) {
         self.end();
     }

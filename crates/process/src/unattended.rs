@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 
 /// The calls to which a default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Attendance {
+pub enum UserPresence {
     /// Without a terminal: no answers and no colours.
     Pipe,
     /// A terminal of its own, which a user may watch.
@@ -18,14 +18,14 @@ pub struct UnattendedDefault {
     /// The variable.
     pub name: &'static str,
     /// The variable's value without a terminal.
-    pub pipe: Setting,
+    pub pipe: DefaultEffect,
     /// The variable's value with a terminal.
-    pub terminal: Setting,
+    pub terminal: DefaultEffect,
 }
 
 /// The effect of a default on its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
+pub enum DefaultEffect {
     /// Sets it.
     Set(&'static str),
     /// Removes the host's value.
@@ -36,10 +36,10 @@ pub enum Setting {
 
 impl UnattendedDefault {
     /// Returns the effect.
-    pub fn setting(&self, attendance: Attendance) -> Setting {
+    pub fn setting(&self, attendance: UserPresence) -> DefaultEffect {
         match attendance {
-            Attendance::Pipe => self.pipe,
-            Attendance::Terminal => self.terminal,
+            UserPresence::Pipe => self.pipe,
+            UserPresence::Terminal => self.terminal,
         }
     }
 }
@@ -47,12 +47,16 @@ impl UnattendedDefault {
 const fn always(name: &'static str, value: &'static str) -> UnattendedDefault {
     UnattendedDefault {
         name,
-        pipe: Setting::Set(value),
-        terminal: Setting::Set(value),
+        pipe: DefaultEffect::Set(value),
+        terminal: DefaultEffect::Set(value),
     }
 }
 
-const fn differs(name: &'static str, pipe: Setting, terminal: Setting) -> UnattendedDefault {
+const fn differs(
+    name: &'static str,
+    pipe: DefaultEffect,
+    terminal: DefaultEffect,
+) -> UnattendedDefault {
     UnattendedDefault {
         name,
         pipe,
@@ -96,11 +100,15 @@ pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
     always("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),
     always("CI", "1"),
     // Colours and cursor movements are noise where no terminal interprets them.
-    differs("NO_COLOR", Setting::Set("1"), Setting::Leave),
-    differs("CLICOLOR_FORCE", Setting::Unset, Setting::Leave),
-    differs("FORCE_COLOR", Setting::Unset, Setting::Leave),
-    differs("COLORTERM", Setting::Unset, Setting::Leave),
-    differs("TERM", Setting::Set("dumb"), Setting::Set("xterm-256color")),
+    differs("NO_COLOR", DefaultEffect::Set("1"), DefaultEffect::Leave),
+    differs("CLICOLOR_FORCE", DefaultEffect::Unset, DefaultEffect::Leave),
+    differs("FORCE_COLOR", DefaultEffect::Unset, DefaultEffect::Leave),
+    differs("COLORTERM", DefaultEffect::Unset, DefaultEffect::Leave),
+    differs(
+        "TERM",
+        DefaultEffect::Set("dumb"),
+        DefaultEffect::Set("xterm-256color"),
+    ),
 ];
 
 /// Returns the user's own values of the variables that keep programs from waiting for input, as
@@ -108,7 +116,7 @@ pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
 pub fn attended(own: &BTreeMap<OsString, OsString>) -> BTreeMap<String, Option<String>> {
     let of_nobody = UNATTENDED_DEFAULTS.iter().filter(|it| {
         let differs = it.pipe != it.terminal;
-        !differs && matches!(it.terminal, Setting::Set(_))
+        !differs && matches!(it.terminal, DefaultEffect::Set(_))
     });
     let value = |name: &str| own.get(OsStr::new(name))?.to_str().map(str::to_owned);
     of_nobody

@@ -4,7 +4,7 @@ pub use crate::changes::{
     ChangesDiffData, ChangesDoneData, ChangesListData, ChangesPreviewData, ChangesSetData,
     FileDiffData,
 };
-use crate::file::Piece;
+use crate::file::Base64Bytes;
 pub use crate::file::{FilePieceData, FileWrittenData};
 pub use crate::hello::{HelloData, MachineData};
 
@@ -137,9 +137,9 @@ pub struct ProgramData {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     /// All that it printed, at most 4 MiB.
-    pub out: Piece,
+    pub out: Base64Bytes,
     /// The program's stderr, at most 256 KiB.
-    pub err: Piece,
+    pub err: Base64Bytes,
 }
 
 /// Data of `ping`.

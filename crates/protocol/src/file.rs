@@ -12,21 +12,21 @@ pub const MAX_PIECE: usize = 4 << 20;
 
 /// Bytes, on the wire as base64. Its `Debug` says how many.
 #[derive(Clone, PartialEq, Eq, Default)]
-pub struct Piece(pub Vec<u8>);
+pub struct Base64Bytes(pub Vec<u8>);
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for Base64Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes", self.0.len())
     }
 }
 
-impl Serialize for Piece {
+impl Serialize for Base64Bytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&STANDARD.encode(&self.0))
     }
 }
 
-impl<'de> Deserialize<'de> for Piece {
+impl<'de> Deserialize<'de> for Base64Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
         let bytes = STANDARD
@@ -40,7 +40,7 @@ impl<'de> Deserialize<'de> for Piece {
     }
 }
 
-impl JsonSchema for Piece {
+impl JsonSchema for Base64Bytes {
     fn inline_schema() -> bool {
         true
     }
@@ -58,7 +58,7 @@ impl JsonSchema for Piece {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FilePieceData {
     /// The bytes from `offset` on.
-    pub data: Piece,
+    pub data: Base64Bytes,
     /// Length of the whole file now.
     pub size: u64,
     /// The file's permissions, as a number: 420 is `0644`.
@@ -84,14 +84,14 @@ mod tests {
 
     #[test]
     fn a_piece_is_base64_of_bounded_length() {
-        let piece = Piece(vec![0, 255, 10]);
+        let piece = Base64Bytes(vec![0, 255, 10]);
         let wire = serde_json::to_value(&piece).unwrap();
         assert_eq!(wire, json!("AP8K"));
-        assert_eq!(serde_json::from_value::<Piece>(wire).unwrap(), piece);
-        assert!(serde_json::from_value::<Piece>(json!("A?")).is_err());
-        let longest = serde_json::to_value(Piece(vec![7; MAX_PIECE])).unwrap();
-        assert!(serde_json::from_value::<Piece>(longest).is_ok());
-        let longer = serde_json::to_value(Piece(vec![7; MAX_PIECE + 1])).unwrap();
-        assert!(serde_json::from_value::<Piece>(longer).is_err());
+        assert_eq!(serde_json::from_value::<Base64Bytes>(wire).unwrap(), piece);
+        assert!(serde_json::from_value::<Base64Bytes>(json!("A?")).is_err());
+        let longest = serde_json::to_value(Base64Bytes(vec![7; MAX_PIECE])).unwrap();
+        assert!(serde_json::from_value::<Base64Bytes>(longest).is_ok());
+        let longer = serde_json::to_value(Base64Bytes(vec![7; MAX_PIECE + 1])).unwrap();
+        assert!(serde_json::from_value::<Base64Bytes>(longer).is_err());
     }
 }

@@ -10,7 +10,7 @@ const MAX_VALUE_BYTES: usize = 64 * 1024;
 
 /// The fields that identify a request, taken from the outermost object only.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Head {
+pub struct RequestHead {
     /// The `id` field.
     pub id: Option<Value>,
     /// The `type` field of the JSON-lines protocol.
@@ -19,10 +19,10 @@ pub struct Head {
     pub has_method: bool,
 }
 
-/// Extracts a [`Head`].
+/// Extracts a [`RequestHead`].
 #[derive(Debug, Default)]
-pub struct Scan {
-    head: Head,
+pub struct HeadScan {
+    head: RequestHead,
     /// Depth of open objects and arrays.
     depth: usize,
     /// The outermost value is not an object, so nothing in it is looked at.
@@ -36,9 +36,9 @@ pub struct Scan {
     token: Vec<u8>,
 }
 
-impl Scan {
+impl HeadScan {
     /// Scans a whole line.
-    pub fn line(line: &[u8]) -> Head {
+    pub fn line(line: &[u8]) -> RequestHead {
         let mut scan = Self::default();
         scan.push(line);
         scan.finish()
@@ -52,7 +52,7 @@ impl Scan {
     }
 
     /// The line has ended.
-    pub fn finish(mut self) -> Head {
+    pub fn finish(mut self) -> RequestHead {
         self.end_value();
         self.head
     }
@@ -150,23 +150,23 @@ mod tests {
             (r#"{"a":1}{"id":1}"#, None, None),
             (r#"]]{"id":1}"#, None, None),
         ] {
-            let head = Scan::line(line.as_bytes());
+            let head = HeadScan::line(line.as_bytes());
             assert_eq!((&head.id, head.kind.as_deref()), (&id, kind), "{line}");
             // The result is the same for pieces of any size.
             for size in 1..5 {
-                let mut scan = Scan::default();
+                let mut scan = HeadScan::default();
                 line.as_bytes()
                     .chunks(size)
                     .for_each(|piece| scan.push(piece));
                 assert_eq!(scan.finish(), head, "{line}");
             }
         }
-        assert!(Scan::line(br#"{"x":"\ud800","method":"ping"}"#).has_method);
+        assert!(HeadScan::line(br#"{"x":"\ud800","method":"ping"}"#).has_method);
     }
 
     #[test]
     fn nothing_that_comes_makes_it_keep_much() {
-        let mut scan = Scan::default();
+        let mut scan = HeadScan::default();
         scan.push(b"{\"id\":\"");
         for _ in 0..1000 {
             scan.push(&[b'x'; 1024]);

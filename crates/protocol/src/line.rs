@@ -1,7 +1,7 @@
 //! Reads lines of bounded length. A longer line is consumed to its end and dropped, except for its
 //! id, so that the next line is read correctly.
 
-use crate::head::{Head, Scan};
+use crate::head::{HeadScan, RequestHead};
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
@@ -13,25 +13,25 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// A line, or what came instead.
 #[derive(Debug, PartialEq)]
-pub enum Line {
+pub enum InputLine {
     /// A line without its line end. The last line of the input may lack one.
     Whole(Vec<u8>),
     /// The line exceeded [`MAX_LINE`]. Only its id and kind are known.
-    TooLong(Head),
+    TooLong(RequestHead),
     /// End of input.
     End,
 }
 
 /// The lines of an input.
-pub struct Lines<R> {
+pub struct InputLines<R> {
     input: BufReader<R>,
     /// The beginning of the current line.
     line: Vec<u8>,
     /// Set once the current line is too long: it is only scanned.
-    too_long: Option<Scan>,
+    too_long: Option<HeadScan>,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> InputLines<R> {
     /// The lines of `input`.
     pub fn new(input: R) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// I/O errors.
-    pub async fn next(&mut self) -> io::Result<Line> {
+    pub async fn next(&mut self) -> io::Result<InputLine> {
         loop {
             let available = match self.input.fill_buf().await {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -53,7 +53,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             };
             if available.is_empty() {
                 return Ok(if self.line.is_empty() && self.too_long.is_none() {
-                    Line::End
+                    InputLine::End
                 } else {
                     self.take()
                 });
@@ -75,10 +75,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    fn take(&mut self) -> Line {
+    fn take(&mut self) -> InputLine {
         match self.too_long.take() {
-            Some(scan) => Line::TooLong(scan.finish()),
-            None => Line::Whole(std::mem::take(&mut self.line)),
+            Some(scan) => InputLine::TooLong(scan.finish()),
+            None => InputLine::Whole(std::mem::take(&mut self.line)),
         }
     }
 }
@@ -88,19 +88,19 @@ mod tests {
     use super::*;
     use tokio::io::AsyncWriteExt;
 
-    async fn read(input: &[u8]) -> Vec<Line> {
-        let mut lines = Lines::new(input);
+    async fn read(input: &[u8]) -> Vec<InputLine> {
+        let mut lines = InputLines::new(input);
         let mut read = Vec::new();
         loop {
             match lines.next().await.unwrap() {
-                Line::End => return read,
+                InputLine::End => return read,
                 line => read.push(line),
             }
         }
     }
 
-    fn whole(text: &str) -> Line {
-        Line::Whole(text.into())
+    fn whole(text: &str) -> InputLine {
+        InputLine::Whole(text.into())
     }
 
     #[tokio::test]
@@ -116,15 +116,15 @@ mod tests {
         let request = format!("{{\"command\": \"{longest}\", \"id\": 7}}");
         let input = format!("{longest}\n{longest}y\nnext\n{request}\nnext\n{longest}zzz");
         let head = |id: Option<u64>| {
-            Line::TooLong(Head {
+            InputLine::TooLong(RequestHead {
                 id: id.map(Into::into),
-                ..Head::default()
+                ..RequestHead::default()
             })
         };
         assert_eq!(
             read(input.as_bytes()).await,
             [
-                Line::Whole(longest.clone().into()),
+                InputLine::Whole(longest.clone().into()),
                 head(None),
                 whole("next"),
                 head(Some(7)),
@@ -137,7 +137,7 @@ mod tests {
     #[tokio::test]
     async fn a_dropped_future_loses_nothing() {
         let (mut write, read) = tokio::io::duplex(64);
-        let mut lines = Lines::new(read);
+        let mut lines = InputLines::new(read);
         write.write_all(b"fir").await.unwrap();
         tokio::select! {
             biased;

@@ -5,7 +5,7 @@
 //! `camelCase` names that existing clients of such protocols use.
 
 use crate::data::JobData;
-use crate::file::Piece;
+use crate::file::Base64Bytes;
 use crate::hello::Hello;
 use crate::name::Name;
 use agent_bash_core::Findings;
@@ -290,7 +290,7 @@ pub enum RpcCall {
         words: Vec<String>,
         /// The program's stdin. Default: empty.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        input: Option<Piece>,
+        input: Option<Base64Bytes>,
     },
     /// Returns a piece of a file. Data: `FilePieceData`.
     #[serde(rename = "file.read")]
@@ -312,7 +312,7 @@ pub enum RpcCall {
         /// The file's path, as for `file.read`.
         path: String,
         /// The next bytes, at most 4 MiB.
-        data: Piece,
+        data: Base64Bytes,
         /// More pieces follow.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         more: bool,

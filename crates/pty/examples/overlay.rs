@@ -1,9 +1,9 @@
 //! A program with an overlay: runs a command on its own terminal and shows it in a box. `cargo run
 //! -p agent-bash-pty --example overlay -- 'vim notes.txt'`
 
-use agent_bash_core::{Cancel, Clock, Flow, OutputConsumer, RunSpec, ShellChoice};
+use agent_bash_core::{Cancel, Clock, ConsumerFlow, OutputConsumer, RunSpec, ShellChoice};
 use agent_bash_core::{StreamId, SurvivorPolicy};
-use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
+use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy, UserPresence};
 use agent_bash_process::{SystemClock, resolve_shell, supervisor};
 use agent_bash_pty::{PtyExecutor, PtyOptions, PtySize};
 use agent_bash_render::{Overlay, OverlayAction, OverlayKeys, OverlayState, Theme};
@@ -11,8 +11,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 struct Nowhere;
 impl OutputConsumer for Nowhere {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
-        Flow::Continue
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
+        ConsumerFlow::Continue
     }
 }
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         std::env::temp_dir(),
     );
     let command = std::env::args().nth(1).unwrap_or_else(|| "top".to_owned());
-    let unattended = Some(Attendance::Terminal);
+    let unattended = Some(UserPresence::Terminal);
     let policy = EnvironmentPolicy {
         unattended,
         ..EnvironmentPolicy::default()

@@ -1,17 +1,18 @@
 //! One call on a terminal, from its start to its outcome.
 
 use crate::options::PtyOptions;
-use crate::session::{PtyEnd, PtySession, Shared};
+use crate::session::{PtyEnd, PtySession, SharedSession};
 use crate::source::{DRAIN_TIMEOUT, TerminalSource};
 use agent_bash_call::{
-    Follower, Reason, Recording, ScriptFile, SurvivorHandover, Unstarted, Watchdog,
+    EndReason, Follower, Recording, ScriptFile, SurvivorHandover, UnstartedReason, Watchdog,
     cancelled_before,
 };
 use agent_bash_core::{
-    Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Timestamp,
+    Clock, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, ScriptEnding,
+    Timestamp,
 };
 use agent_bash_process::SandboxWatch;
-use agent_bash_process::supervisor::Supervised;
+use agent_bash_process::supervisor::SupervisorClient;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +24,7 @@ pub struct PtyRun {
     pub(crate) options: PtyOptions,
     /// The watch of the shell's sandbox, if there is one.
     pub(crate) sandbox: Option<SandboxWatch>,
-    pub(crate) supervised: Supervised,
+    pub(crate) supervised: SupervisorClient,
     /// The recording of the command's changes to files.
     pub(crate) changes: Recording,
     pub(crate) source: TerminalSource,
@@ -36,7 +37,7 @@ pub struct PtyRun {
 
 /// Reports how the session ended, even if no task waited for it.
 pub(crate) struct EndReporter {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<SharedSession>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -79,8 +80,8 @@ impl PtyRun {
         let traced = self.changes.end(&mut self.supervised).await;
         let unstarted = self.script.unstarted(&self.spec);
         let result = match unstarted.filter(|_| ended.reason.is_none() && ended.shell.is_some()) {
-            Some(Unstarted::Refused(refusal)) => Err(refusal),
-            Some(Unstarted::RefusedHandoff(refused)) => Err(failed(refused)),
+            Some(UnstartedReason::Refused(refusal)) => Err(refusal),
+            Some(UnstartedReason::RefusedHandoff(refused)) => Err(failed(refused)),
             None => {
                 let duration = ended.at.saturating_sub(self.started);
                 let mut outcome = left.outcome(&handover, duration);
@@ -92,7 +93,7 @@ impl PtyRun {
         };
         self.ended.shared.end(PtyEnd {
             result: result.clone(),
-            killed: ended.reason == Some(Reason::Kill),
+            killed: ended.reason == Some(EndReason::Kill),
         });
         if left.is_empty {
             // If this program exits next, it could no longer reap the supervisor.
@@ -111,9 +112,9 @@ impl TerminalSource {
             outcome.notices.insert(0, notice);
         }
         if let Some(reason) = self.error.take() {
-            outcome.ending = Ending::Lost { reason };
+            outcome.ending = ScriptEnding::Lost { reason };
         }
-        if let Ending::Lost { reason } = &outcome.ending {
+        if let ScriptEnding::Lost { reason } = &outcome.ending {
             let line = format!("\r\nPTY error: {reason}\r\n");
             self.push(line.as_bytes(), out);
         }

@@ -23,8 +23,8 @@ const NO_COLOURS: &str = "\x1b[m";
 const MAX_MOVE: usize = LineEdit::MAX_MOVE;
 
 /// An edit in progress.
-pub(crate) struct Edited {
-    screen: vt100::Parser<Rows>,
+pub(crate) struct LineInEdit {
+    screen: vt100::Parser<ScrolledRows>,
     reader: Reader,
 }
 
@@ -50,7 +50,7 @@ struct OpenLine {
 
 /// Rows that have left the screen.
 #[derive(Default)]
-struct Rows {
+struct ScrolledRows {
     /// The text of the rows above the edit, before the edit. Rows from the first changed one on are
     /// part of it. Moving there is not enough: pyrepl moves up and down again.
     above: VecDeque<String>,
@@ -58,7 +58,7 @@ struct Rows {
     state: BasicFormattedCaptureState,
 }
 
-impl vt100::Callbacks for Rows {
+impl vt100::Callbacks for ScrolledRows {
     fn on_scroll(&mut self, row: RowContents<'_>, _: bool) {
         if let Some(before) = self.above.pop_front() {
             let mut now = String::new();
@@ -73,7 +73,7 @@ impl vt100::Callbacks for Rows {
     }
 }
 
-impl Edited {
+impl LineInEdit {
     /// The offset in output at which an edit begins. `prompt`: bracketed paste is on, so that an
     /// end of line belongs to the editor, too. Sequences are whole.
     pub(crate) fn begins(bytes: &[u8], prompt: bool) -> Option<usize> {
@@ -110,7 +110,8 @@ impl Edited {
         let state = terminal.state_formatted();
         let copy = || {
             // Without scrollback, rows are reported as soon as they leave the screen.
-            let mut copy = vt100::Parser::new_with_callbacks(rows, cols, 0, Rows::default());
+            let mut copy =
+                vt100::Parser::new_with_callbacks(rows, cols, 0, ScrolledRows::default());
             copy.process(state.as_bytes());
             copy.callbacks_mut().above = rows_above(terminal, first.into());
             copy
@@ -245,7 +246,7 @@ fn rows_above(screen: &vt100::Screen, rows: usize) -> VecDeque<String> {
 }
 
 /// The rows down to `last`, with wrapped rows joined to lines: scrolls all of them off the screen.
-fn rows_of(mut screen: vt100::Parser<Rows>, last: u16) -> String {
+fn rows_of(mut screen: vt100::Parser<ScrolledRows>, last: u16) -> String {
     screen.process(format!("\x1b[r\x1b[{}S", last + 1).as_bytes());
     std::mem::take(&mut screen.callbacks_mut().text)
 }

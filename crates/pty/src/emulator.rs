@@ -6,14 +6,14 @@
 //!
 //! A program that is known to draw is treated alike on the main screen: from its first jump to a
 //! corner until it restores the line discipline. For an edited line, the final text is shown
-//! ([`Edited`]).
+//! ([`LineInEdit`]).
 
 use crate::PtySize;
 use crate::colors::TerminalColors;
-use crate::edited::{Edited, sequence_len};
-use crate::guard::{Guard, Piece};
+use crate::edited::{LineInEdit, sequence_len};
+use crate::guard::{Guard, OutputPiece};
 use crate::keys::InputModes;
-use crate::queries::Queries;
+use crate::queries::TerminalReplies;
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,7 +29,7 @@ const SCROLLBACK_LINES: usize = 1000;
 /// A terminal's screen.
 pub(crate) struct Emulator {
     guard: Guard,
-    screen: Guarded,
+    screen: EmulatorState,
     shown: ReaderOutput,
     /// The program that has the whole screen.
     program: Option<Program>,
@@ -42,12 +42,12 @@ struct Program {
     /// Since when.
     since: Duration,
     /// The line in which the program began.
-    line: Line,
+    line: FullScreenLine,
 }
 
 /// The state of a line in which a program takes the whole screen.
 #[derive(Debug)]
-enum Line {
+enum FullScreenLine {
     /// The line is empty.
     Empty,
     /// The line may end there.
@@ -69,8 +69,8 @@ enum Drawing {
 }
 
 /// The emulator proper, and the values for creating a new one.
-struct Guarded {
-    parser: vt100::Parser<Queries>,
+struct EmulatorState {
+    parser: vt100::Parser<TerminalReplies>,
     size: PtySize,
     colors: TerminalColors,
 }
@@ -83,18 +83,18 @@ struct ReaderOutput {
     /// behind is not shown.
     is_after_program: bool,
     /// The edit in progress.
-    edited: Option<Edited>,
+    edited: Option<LineInEdit>,
     /// An edit of the line that was open before the last change of size, if nothing was written
     /// since. Only this edit knows the rows of the line: the resize cuts them and no longer marks
     /// them as wrapped.
-    resized: Option<Edited>,
+    resized: Option<LineInEdit>,
     /// True directly after the end of bracketed paste. readline sends a carriage return behind it.
     is_after_prompt: bool,
 }
 
 /// The result of processing a chunk.
 #[derive(Debug, Default)]
-pub(crate) struct Processed {
+pub(crate) struct ProcessedChunk {
     /// Output for the consumer.
     pub(crate) shown: Vec<u8>,
     /// Replies for the program.
@@ -106,7 +106,7 @@ impl Emulator {
     pub(crate) fn new(size: PtySize, colors: TerminalColors, draws: bool) -> Self {
         Self {
             guard: Guard::new(),
-            screen: Guarded {
+            screen: EmulatorState {
                 parser: parser(size, colors),
                 size,
                 colors,
@@ -123,7 +123,7 @@ impl Emulator {
 
     /// Processes a program's output, split anywhere, which arrived at `now`. `raw`: canonical mode
     /// is off.
-    pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> Processed {
+    pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> ProcessedChunk {
         // On the alternate screen, the sequence that leaves it marks the end. A program that has
         // restored the line discipline before its last output is read has drawn that output all the
         // same.
@@ -143,13 +143,13 @@ impl Emulator {
             main,
         } = self;
         guard.cut(chunk, screen.size.cols(), |piece| match piece {
-            Piece::Bytes(bytes) => {
+            OutputPiece::Bytes(bytes) => {
                 if *main == Drawing::Expected && jumps_to_a_corner(bytes) {
                     *main = Drawing::Now { was_raw: raw };
                     let line = if screen.is_at_line_start() {
-                        Line::Empty
+                        FullScreenLine::Empty
                     } else {
-                        Line::Ends
+                        FullScreenLine::Ends
                     };
                     shown.end_edit(false);
                     program.get_or_insert(Program { since: now, line });
@@ -160,7 +160,7 @@ impl Emulator {
                     shown.add_written(bytes, raw, screen);
                 }
             }
-            Piece::PrivateModes(bytes) => {
+            OutputPiece::PrivateModes(bytes) => {
                 let (was_alternate, was_prompt) = (screen.is_alternate(), screen.is_prompt());
                 let line = screen.line();
                 screen.feed(as_supported(bytes));
@@ -183,7 +183,7 @@ impl Emulator {
                     _ => shown.add_or_edit(bytes),
                 }
             }
-            Piece::Reset(bytes) => {
+            OutputPiece::Reset(bytes) => {
                 shown.end_edit(false);
                 screen.feed(bytes);
                 screen.parser.callbacks_mut().reset();
@@ -193,7 +193,7 @@ impl Emulator {
         if !raw && !self.screen.is_prompt() {
             self.shown.end_edit(false);
         }
-        Processed {
+        ProcessedChunk {
             shown: std::mem::take(&mut self.shown.bytes),
             answers: self.screen.parser.callbacks_mut().take_answers(),
         }
@@ -258,7 +258,7 @@ impl Emulator {
     }
 }
 
-impl Guarded {
+impl EmulatorState {
     fn is_alternate(&self) -> bool {
         self.parser.screen().alternate_screen()
     }
@@ -273,17 +273,17 @@ impl Guarded {
     }
 
     /// The state of the line up to the cursor.
-    fn line(&self) -> Line {
+    fn line(&self) -> FullScreenLine {
         let screen = self.parser.screen();
         let (row, col) = screen.cursor_position();
         if col == 0 {
-            return Line::Empty;
+            return FullScreenLine::Empty;
         }
         if row > 0 && screen.row_wrapped(row - 1) {
             // The line began further up, which later output cannot change.
-            return Line::Ends;
+            return FullScreenLine::Ends;
         }
-        Line::Continues(screen.contents_between(row, 0, row, col))
+        FullScreenLine::Continues(screen.contents_between(row, 0, row, col))
     }
 
     fn feed(&mut self, bytes: &[u8]) {
@@ -291,7 +291,7 @@ impl Guarded {
     }
 
     /// Runs code that may panic. After a panic, the screen is reset.
-    fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<Queries>)) {
+    fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<TerminalReplies>)) {
         let parser_now = &mut self.parser;
         if caught(|| work(parser_now)).is_none() {
             self.parser = parser(self.size, self.colors);
@@ -314,7 +314,7 @@ impl Guarded {
 
 impl ReaderOutput {
     /// Adds written text to the output for readers, and draws it on the screen.
-    fn add_written(&mut self, mut bytes: &[u8], raw: bool, screen: &mut Guarded) {
+    fn add_written(&mut self, mut bytes: &[u8], raw: bool, screen: &mut EmulatorState) {
         if std::mem::take(&mut self.is_after_prompt) && screen.is_at_line_start() {
             bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);
         }
@@ -331,13 +331,13 @@ impl ReaderOutput {
         };
         if self.edited.is_none()
             && (raw || is_prompt)
-            && let Some(at) = Edited::begins(&bytes[ended..], is_prompt)
+            && let Some(at) = LineInEdit::begins(&bytes[ended..], is_prompt)
         {
             let (before, edits) = bytes.split_at(ended + at);
             screen.feed(before);
             self.add(before);
             let resized = resized.filter(|_| before.is_empty());
-            self.edited = resized.or_else(|| caught(|| Edited::of(screen.parser.screen())));
+            self.edited = resized.or_else(|| caught(|| LineInEdit::of(screen.parser.screen())));
             bytes = edits;
         }
         screen.feed(bytes);
@@ -365,11 +365,11 @@ impl ReaderOutput {
     }
 
     /// Sets a new size of the screen. First sends the edit, because its rows may be cut.
-    fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &Guarded) {
+    fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &EmulatorState) {
         let before = self.resized.take();
         self.end_edit(false);
         self.resized = caught(|| {
-            let mut edited = before.unwrap_or_else(|| Edited::of(screen.parser.screen()));
+            let mut edited = before.unwrap_or_else(|| LineInEdit::of(screen.parser.screen()));
             edited.resize(rows, cols);
             edited
         });
@@ -395,15 +395,15 @@ impl ReaderOutput {
             return;
         };
         match line {
-            Line::Empty => {}
-            Line::Ends => self.add(b"\r\n"),
-            Line::Continues(_) => self.add(ERASE_LINE),
+            FullScreenLine::Empty => {}
+            FullScreenLine::Ends => self.add(b"\r\n"),
+            FullScreenLine::Continues(_) => self.add(ERASE_LINE),
         }
         let seconds = now.saturating_sub(since).as_secs_f64();
         self.add(format!("[full-screen program, {seconds:.1} s]\r\n").as_bytes());
         match line {
-            Line::Continues(line) => self.add(line.as_bytes()),
-            Line::Empty | Line::Ends => self.is_after_program = true,
+            FullScreenLine::Continues(line) => self.add(line.as_bytes()),
+            FullScreenLine::Empty | FullScreenLine::Ends => self.is_after_program = true,
         }
     }
 }
@@ -456,9 +456,9 @@ fn at_least_two(length: u16) -> NonZeroU16 {
     NonZeroU16::new(length.max(2)).unwrap_or(NonZeroU16::MAX)
 }
 
-fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<Queries> {
+fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<TerminalReplies> {
     let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
-    vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK_LINES, Queries::new(colors))
+    vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK_LINES, TerminalReplies::new(colors))
 }
 
 /// The emulator supports two of the three numbers for the alternate screen.
@@ -470,7 +470,7 @@ fn as_supported(sequence: &[u8]) -> &[u8] {
     }
 }
 
-fn snapshot(parser: &vt100::Parser<Queries>) -> Screen {
+fn snapshot(parser: &vt100::Parser<TerminalReplies>) -> Screen {
     let screen = parser.screen();
     let (rows, cols) = screen.size();
     let (rows, cols) = (rows.get(), cols.get());

@@ -5,10 +5,12 @@ use crate::call::{EndReporter, PtyRun, failed};
 use crate::options::PtyOptions;
 use crate::recording::{Recording, RecordingWriter};
 use crate::script;
-use crate::session::{PtySession, Shared};
+use crate::session::{PtySession, SharedSession};
 use crate::source::TerminalSource;
 use crate::terminal::Terminal;
-use agent_bash_call::{Recording as ChangesRecording, Signals, Watchdog, cancelled_before, launch};
+use agent_bash_call::{
+    Recording as ChangesRecording, Watchdog, WatchdogSignals, cancelled_before, launch,
+};
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
 use agent_bash_process::SandboxWatch;
@@ -112,7 +114,7 @@ impl PtyExecutor {
             .recording()
             .take()
             .map(|out| Recording::start(out, Arc::clone(&options.clock), options.size));
-        let shared = Shared::new(
+        let shared = SharedSession::new(
             Arc::clone(&terminal),
             options.size,
             options.colors,
@@ -131,7 +133,7 @@ impl PtyExecutor {
                 other => failed(other),
             })?;
         let changes = ChangesRecording::begin(spec, &supervised, shell.unwatched.as_ref());
-        let signals = Signals {
+        let signals = WatchdogSignals {
             kill: Some(shared.kill.clone()),
             has_reported: None,
         };

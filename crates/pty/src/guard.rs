@@ -26,7 +26,7 @@ const MAX_PARAMETER: u32 = 999;
 
 /// A piece of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Piece<'a> {
+pub(crate) enum OutputPiece<'a> {
     /// Any other output.
     Bytes(&'a [u8]),
     /// A complete sequence that sets or resets private modes.
@@ -82,13 +82,13 @@ impl Guard {
     }
 
     /// Splits a chunk into pieces. `cols` is the width of the screen.
-    pub(crate) fn cut(&mut self, chunk: &[u8], cols: u16, mut piece: impl FnMut(Piece<'_>)) {
+    pub(crate) fn cut(&mut self, chunk: &[u8], cols: u16, mut piece: impl FnMut(OutputPiece<'_>)) {
         for byte in chunk {
             self.step(*byte, cols, &mut piece);
         }
         let whole = whole_characters(&self.bytes);
         if whole > 0 {
-            piece(Piece::Bytes(&self.bytes[..whole]));
+            piece(OutputPiece::Bytes(&self.bytes[..whole]));
             self.bytes.drain(..whole);
         }
     }
@@ -98,14 +98,14 @@ impl Guard {
         std::mem::take(&mut self.bytes)
     }
 
-    fn flush(&mut self, piece: &mut impl FnMut(Piece<'_>)) {
+    fn flush(&mut self, piece: &mut impl FnMut(OutputPiece<'_>)) {
         if !self.bytes.is_empty() {
-            piece(Piece::Bytes(&self.bytes));
+            piece(OutputPiece::Bytes(&self.bytes));
             self.bytes.clear();
         }
     }
 
-    fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
+    fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(OutputPiece<'_>)) {
         match (self.state, byte) {
             // In any state, these cancel the current sequence.
             (
@@ -171,7 +171,7 @@ impl Guard {
         }
     }
 
-    fn after_escape(&mut self, byte: u8, sent: bool, piece: &mut impl FnMut(Piece<'_>)) {
+    fn after_escape(&mut self, byte: u8, sent: bool, piece: &mut impl FnMut(OutputPiece<'_>)) {
         // Not a valid continuation: the emulator keeps waiting for one.
         if byte >= 0x7f {
             return;
@@ -183,7 +183,7 @@ impl Guard {
         }
         if byte == b'c' {
             self.flush(piece);
-            piece(Piece::Reset(&[ESC, byte]));
+            piece(OutputPiece::Reset(&[ESC, byte]));
             self.state = ParserState::Ground;
             return;
         }
@@ -199,7 +199,7 @@ impl Guard {
         };
     }
 
-    fn end_of_sequence(&mut self, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
+    fn end_of_sequence(&mut self, cols: u16, piece: &mut impl FnMut(OutputPiece<'_>)) {
         let sequence = std::mem::take(&mut self.sequence);
         let (Some(last), Some(first)) = (sequence.last(), sequence.get(2)) else {
             return;
@@ -207,7 +207,7 @@ impl Guard {
         match (first, last) {
             (b'?', b'h' | b'l') => {
                 self.flush(piece);
-                piece(Piece::PrivateModes(&sequence));
+                piece(OutputPiece::PrivateModes(&sequence));
             }
             (_, b'b') => clamp(&sequence, u32::from(cols), &mut self.bytes),
             (_, b'@'..=b'P' | b'S' | b'T' | b'X' | b'`' | b'a' | b'd' | b'e') => {
@@ -255,8 +255,8 @@ mod tests {
         let (mut out, mut pieces) = (Vec::new(), 0);
         for chunk in chunks {
             guard.cut(chunk, 100, |piece| match piece {
-                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
-                Piece::PrivateModes(bytes) | Piece::Reset(bytes) => {
+                OutputPiece::Bytes(bytes) => out.extend_from_slice(bytes),
+                OutputPiece::PrivateModes(bytes) | OutputPiece::Reset(bytes) => {
                     out.extend_from_slice(bytes);
                     pieces += 1;
                 }
@@ -327,8 +327,8 @@ mod tests {
             let (mut guard, mut pieces) = (Guard::new(), Vec::new());
             for chunk in chunks {
                 guard.cut(chunk, 100, |piece| match piece {
-                    Piece::Bytes(bytes) => pieces.push(bytes.to_vec()),
-                    Piece::PrivateModes(_) | Piece::Reset(_) => {}
+                    OutputPiece::Bytes(bytes) => pieces.push(bytes.to_vec()),
+                    OutputPiece::PrivateModes(_) | OutputPiece::Reset(_) => {}
                 });
             }
             pieces.push(guard.finish());

@@ -28,7 +28,7 @@ const SECONDARY_ATTRIBUTES: &str = "\x1b[>0;0;0c";
 
 /// Replies and modes, in addition to the emulator's own.
 #[derive(Debug)]
-pub(crate) struct Queries {
+pub(crate) struct TerminalReplies {
     colors: TerminalColors,
     answers: String,
     pub(crate) title: String,
@@ -38,7 +38,7 @@ pub(crate) struct Queries {
     kitty: [Vec<u8>; 2],
 }
 
-impl Queries {
+impl TerminalReplies {
     pub(crate) fn new(colors: TerminalColors) -> Self {
         Self {
             colors,
@@ -110,7 +110,7 @@ enum KittyChange {
     Set(u8, u16),
 }
 
-impl vt100::Callbacks for Queries {
+impl vt100::Callbacks for TerminalReplies {
     fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
         let title = String::from_utf8_lossy(title);
         self.title = visible::one_line(&title)

@@ -25,7 +25,7 @@ const MOST_ANSWERED: usize = 64 << 10;
 /// nothing. After the command's end it still has the last screen, and holds no descriptors.
 #[derive(Clone)]
 pub struct PtySession {
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
     status: watch::Receiver<PtyStatus>,
 }
 
@@ -186,7 +186,7 @@ impl fmt::Debug for PtySession {
 }
 
 /// Shared by the handles and the running call.
-pub(crate) struct Shared {
+pub(crate) struct SharedSession {
     emulator: Mutex<Emulator>,
     /// The screen of a generation.
     cache: Mutex<Option<(u64, Arc<Screen>)>>,
@@ -201,7 +201,7 @@ pub(crate) struct Shared {
     status: watch::Sender<PtyStatus>,
 }
 
-impl Shared {
+impl SharedSession {
     pub(crate) fn new(
         terminal: Arc<Terminal>,
         size: PtySize,

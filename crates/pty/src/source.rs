@@ -2,9 +2,9 @@
 //! some silence, the command is checked for waiting for input.
 
 use crate::detect;
-use crate::session::Shared;
+use crate::session::SharedSession;
 use crate::terminal::{ProgramSide, Terminal};
-use agent_bash_call::{AfterStop, Alarm, Progress, Reason, Source};
+use agent_bash_call::{AfterStop, Alarm, EndReason, Progress, Source};
 use agent_bash_core::{Clock, OutputConsumer, StreamId};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -37,7 +37,7 @@ pub(crate) struct TerminalSource {
     /// Held until the shell has ended, so that a command that closes all its descriptors does not
     /// cause EOF.
     program_side: Option<ProgramSide>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedSession>,
     clock: Arc<dyn Clock>,
     /// The terminal session that is examined for programs waiting for input.
     session: i32,
@@ -76,7 +76,7 @@ impl TerminalSource {
     pub(crate) fn new(
         terminal: Arc<Terminal>,
         program_side: ProgramSide,
-        shared: Arc<Shared>,
+        shared: Arc<SharedSession>,
         clock: Arc<dyn Clock>,
         session: u32,
     ) -> Self {
@@ -196,8 +196,8 @@ impl Source for TerminalSource {
         read > 0
     }
 
-    fn being_ended(&mut self, reason: Reason) {
-        if reason == Reason::Timeout {
+    fn being_ended(&mut self, reason: EndReason) {
+        if reason == EndReason::Timeout {
             self.waited_for = self.shared.waiting();
         }
     }

@@ -9,7 +9,7 @@
 #[path = "it/support.rs"]
 mod support;
 
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use std::collections::BTreeSet;
 use std::fs;
 use support::{attend, soon, spec};
@@ -79,7 +79,7 @@ async fn two_hundred_sessions_leave_nothing() {
         }
         let ending = attended.outcome().await.ending;
         assert!(
-            index % 3 != 2 || ending == Ending::Exited { code: 3 },
+            index % 3 != 2 || ending == ScriptEnding::Exited { code: 3 },
             "{ending:?}"
         );
         handles.push(attended.session);

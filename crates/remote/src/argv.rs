@@ -2,14 +2,14 @@
 //! credentials. Never with a terminal, and never with a secret, because every user of the machine
 //! can read arguments.
 
-use crate::target::{SCRIPT_PLACEHOLDER, Way};
+use crate::target::{SCRIPT_PLACEHOLDER, TargetTransport};
 use std::ffi::OsString;
 
 /// The words of the command that runs `script` there by a POSIX shell, with our stdin and stdout as
 /// its.
-pub fn argv(way: &Way, script: &str) -> Vec<OsString> {
+pub fn argv(way: &TargetTransport, script: &str) -> Vec<OsString> {
     let words: Vec<String> = match way {
-        Way::Ssh { to, port } => {
+        TargetTransport::Ssh { to, port } => {
             let fixed = [
                 "ssh",
                 "-T",
@@ -35,9 +35,9 @@ pub fn argv(way: &Way, script: &str) -> Vec<OsString> {
             ]);
             words
         }
-        Way::Docker { container } => exec("docker", container, script),
-        Way::Podman { container } => exec("podman", container, script),
-        Way::Kube {
+        TargetTransport::Docker { container } => exec("docker", container, script),
+        TargetTransport::Podman { container } => exec("podman", container, script),
+        TargetTransport::Kube {
             context,
             namespace,
             pod,
@@ -54,7 +54,7 @@ pub fn argv(way: &Way, script: &str) -> Vec<OsString> {
             words.extend(["--", "/bin/sh", "-c", script]);
             words.into_iter().map(str::to_owned).collect()
         }
-        Way::Command(words) => {
+        TargetTransport::Command(words) => {
             let put = |word: &String| match &**word {
                 SCRIPT_PLACEHOLDER => script.to_owned(),
                 _ => word.clone(),
@@ -104,7 +104,7 @@ mod tests {
             assert_eq!(words.join(" "), want);
         }
         let words = ["nsenter", "sh", "-c", "{script}"].map(str::to_owned);
-        let words = argv(&Way::Command(words.into()), "echo {script}");
+        let words = argv(&TargetTransport::Command(words.into()), "echo {script}");
         assert_eq!(words, ["nsenter", "sh", "-c", "echo {script}"]);
     }
 }

@@ -6,15 +6,15 @@
 mod incoming;
 mod state;
 
-pub use incoming::{MAX_LINE, Update};
-pub use state::Failed;
+pub use incoming::{MAX_LINE, OutputUpdate};
+pub use state::RequestFailure;
 
 use agent_bash_core::{Cancel, Clock};
-use agent_bash_process::Carrier;
+use agent_bash_process::TransportProcess;
 use incoming::Incoming;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use state::{Shared, Waiting};
+use state::{SharedState, WaitingRequest};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 
 /// The timeouts of the ends of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Patience {
+pub struct ChannelTimeouts {
     /// Between two signs of life of ours.
     pub ping: Duration,
     /// A target that has not been heard for so long is gone.
@@ -32,7 +32,7 @@ pub struct Patience {
     pub cancelled: Duration,
 }
 
-impl Default for Patience {
+impl Default for ChannelTimeouts {
     fn default() -> Self {
         Self {
             ping: Duration::from_secs(10),
@@ -45,9 +45,9 @@ impl Default for Patience {
 /// A channel. Dropping it ends the transport at once.
 #[derive(Debug)]
 pub struct Channel {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     clock: Arc<dyn Clock>,
-    patience: Patience,
+    patience: ChannelTimeouts,
     running: JoinHandle<()>,
 }
 
@@ -59,11 +59,11 @@ impl Channel {
     pub fn over(
         input: impl AsyncWrite + Unpin + Send + 'static,
         output: impl AsyncBufRead + Unpin + Send + 'static,
-        carrier: Option<Carrier>,
+        carrier: Option<TransportProcess>,
         clock: Arc<dyn Clock>,
-        patience: Patience,
+        patience: ChannelTimeouts,
     ) -> Self {
-        let shared = Arc::new(Shared::new(clock.now()));
+        let shared = Arc::new(SharedState::new(clock.now()));
         let running = tokio::spawn(run(
             Arc::clone(&shared),
             input,
@@ -92,14 +92,14 @@ impl Channel {
     /// Dropping the future cancels the request, and forgets its answer.
     ///
     /// # Errors
-    /// [`Failed`].
+    /// [`RequestFailure`].
     pub async fn ask(
         &self,
         kind: &str,
         body: &impl Serialize,
-        live: &mut (dyn FnMut(Update) + Send),
+        live: &mut (dyn FnMut(OutputUpdate) + Send),
         cancel: &Cancel,
-    ) -> Result<Option<Box<RawValue>>, Failed> {
+    ) -> Result<Option<Box<RawValue>>, RequestFailure> {
         let waiting = self.shared.begin(kind, body)?;
         let mut is_cancelled = false;
         loop {
@@ -118,7 +118,7 @@ impl Channel {
                     waiting.cancel();
                 }
                 () = self.clock.sleep(self.patience.cancelled), if is_cancelled => {
-                    return Err(Failed::Cut("it did not answer to a cancellation".to_owned()));
+                    return Err(RequestFailure::Cut("it did not answer to a cancellation".to_owned()));
                 }
             }
         }
@@ -149,12 +149,12 @@ impl Drop for Channel {
 
 /// Serves the channel until it is closed, and reports the reason to all waiting requests.
 async fn run(
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     input: impl AsyncWrite + Unpin,
     output: impl AsyncBufRead + Unpin,
-    mut carrier: Option<Carrier>,
+    mut carrier: Option<TransportProcess>,
     clock: Arc<dyn Clock>,
-    patience: Patience,
+    patience: ChannelTimeouts,
 ) {
     let writing = async {
         write_all(&shared, input).await;
@@ -163,12 +163,12 @@ async fn run(
     };
     let end = tokio::select! {
         end = read_all(&shared, output, &*clock) => end,
-        why = writing => End::Fault(why),
-        why = stay_alive(&shared, &*clock, patience) => End::Fault(why),
+        why = writing => ChannelEnd::Fault(why),
+        why = stay_alive(&shared, &*clock, patience) => ChannelEnd::Fault(why),
     };
     match end {
-        End::OfInput => shared.die("the connection was cut"),
-        End::Fault(why) => return shared.die(&why),
+        ChannelEnd::OfInput => shared.die("the connection was cut"),
+        ChannelEnd::Fault(why) => return shared.die(&why),
     }
     if let Some(carrier) = &mut carrier
         && shared.is_finished()
@@ -177,7 +177,7 @@ async fn run(
     }
 }
 
-async fn write_all(shared: &Shared, mut input: impl AsyncWrite + Unpin) {
+async fn write_all(shared: &SharedState, mut input: impl AsyncWrite + Unpin) {
     while let Some((id, line)) = shared.next_line().await {
         let mut written = 0;
         while written < line.len() {
@@ -198,7 +198,7 @@ async fn write_all(shared: &Shared, mut input: impl AsyncWrite + Unpin) {
 }
 
 /// The end of a channel.
-enum End {
+enum ChannelEnd {
     /// The input has ended: the transport is about to end, if it was asked to.
     OfInput,
     /// Anything else, and what: the transport is of no more use.
@@ -207,19 +207,19 @@ enum End {
 
 /// Reads until there is no more, or until something comes that does not belong. Returns which.
 async fn read_all(
-    shared: &Shared,
+    shared: &SharedState,
     mut output: impl AsyncBufRead + Unpin,
     clock: &dyn Clock,
-) -> End {
+) -> ChannelEnd {
     let mut line = Vec::new();
     loop {
         let available = match output.fill_buf().await {
             Ok(available) => available,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return End::Fault(format!("the connection failed: {error}")),
+            Err(error) => return ChannelEnd::Fault(format!("the connection failed: {error}")),
         };
         if available.is_empty() {
-            return End::OfInput;
+            return ChannelEnd::OfInput;
         }
         shared.heard(clock.now());
         let end = available.iter().position(|byte| *byte == b'\n');
@@ -228,12 +228,12 @@ async fn read_all(
         output.consume(part + usize::from(end.is_some()));
         if line.len() > MAX_LINE {
             let most = MAX_LINE >> 20;
-            return End::Fault(format!("the target sent a line longer than {most} MiB"));
+            return ChannelEnd::Fault(format!("the target sent a line longer than {most} MiB"));
         }
         if end.is_some() {
             let taken = Incoming::read(&line).and_then(|incoming| shared.take(incoming));
             if let Err(fault) = taken {
-                return End::Fault(fault);
+                return ChannelEnd::Fault(fault);
             }
             line.clear();
             line.shrink_to(64 * 1024);
@@ -242,9 +242,13 @@ async fn read_all(
 }
 
 /// Says that we live, and finds out that the target does not. Returns that.
-async fn stay_alive(shared: &Arc<Shared>, clock: &dyn Clock, patience: Patience) -> String {
+async fn stay_alive(
+    shared: &Arc<SharedState>,
+    clock: &dyn Clock,
+    patience: ChannelTimeouts,
+) -> String {
     let mut said = clock.now();
-    let mut ping: Option<Waiting> = None;
+    let mut ping: Option<WaitingRequest> = None;
     loop {
         let silent = clock.now().saturating_sub(shared.last_heard());
         let Some(left) = patience
@@ -259,7 +263,7 @@ async fn stay_alive(shared: &Arc<Shared>, clock: &dyn Clock, patience: Patience)
         if until_ping.is_zero() {
             said = clock.now();
             // One that was not answered yet is still on its way.
-            if ping.as_ref().is_none_or(Waiting::is_answered) {
+            if ping.as_ref().is_none_or(WaitingRequest::is_answered) {
                 ping = shared.begin("ping", &serde_json::json!({})).ok();
             }
             continue;

@@ -7,7 +7,7 @@ use crate::script::{script, word};
 use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
 use agent_bash_core::{Clock, visible};
-use agent_bash_process::{Carrier, Transport};
+use agent_bash_process::{Transport, TransportProcess};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -48,7 +48,7 @@ pub struct LocalHost {
 
 /// A target on which our program was started.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct StartedTarget {
     /// The stdin of the program.
     pub(crate) input: Sender,
     /// The stdout of the program.
@@ -58,7 +58,7 @@ pub(crate) struct Line {
     /// The task that reads stderr.
     pub(crate) reading: JoinHandle<()>,
     /// The transport.
-    pub(crate) carrier: Carrier,
+    pub(crate) carrier: TransportProcess,
     /// True if the program was uploaded for this connection.
     pub(crate) uploaded: bool,
 }
@@ -71,7 +71,7 @@ pub(crate) async fn dial(
     target: &Target,
     program: &Program,
     here: &LocalHost,
-) -> Result<Line, NotReached> {
+) -> Result<StartedTarget, NotReached> {
     let not_reached = |what, said| NotReached {
         target: target.name.clone(),
         what,
@@ -89,7 +89,7 @@ pub(crate) async fn dial(
         not_reached(Obstacle::NoTransport { program, reason }, String::new())
     })?;
     let said = StderrTail::default();
-    let mut line = Line {
+    let mut line = StartedTarget {
         input: transport.input,
         output: BufReader::new(transport.output),
         reading: tokio::spawn(said.clone().read(transport.errors)),
@@ -130,7 +130,7 @@ fn nonce() -> io::Result<String> {
     Ok(text)
 }
 
-impl Line {
+impl StartedTarget {
     /// Follows the script until it becomes our program.
     async fn boot(
         &mut self,

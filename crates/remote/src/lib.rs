@@ -20,12 +20,12 @@ mod target;
 
 pub use agent_bash_protocol as protocol;
 pub use argv::argv;
-pub use channel::{Channel, Failed, MAX_LINE, Patience, Update};
+pub use channel::{Channel, ChannelTimeouts, MAX_LINE, OutputUpdate, RequestFailure};
 pub use dial::{CONNECT_TIMEOUT, LocalHost, MAX_BANNER_BYTES, UPLOAD_TIMEOUT};
 pub use error::{NotReached, Obstacle};
 pub use program::{Program, ProgramError};
 pub use remote::{AskError, Connection, Remote, Uploads};
-pub use target::{DEFAULT_LEASE, Target, TargetError, Way};
+pub use target::{DEFAULT_LEASE, Target, TargetError, TargetTransport};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

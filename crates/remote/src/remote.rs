@@ -1,7 +1,7 @@
 //! A target that is kept in reach: dialled when it is first needed, and once more when the channel
 //! was closed before a request was on its way.
 
-use crate::channel::{Channel, Failed, Patience, Update};
+use crate::channel::{Channel, ChannelTimeouts, OutputUpdate, RequestFailure};
 use crate::dial::{CONNECT_TIMEOUT, LAST_WORDS, LocalHost, dial};
 use crate::error::{NotReached, Obstacle};
 use crate::stderr_tail::StderrTail;
@@ -62,7 +62,7 @@ pub struct Remote {
     local: LocalHost,
     /// The first message.
     hello: Hello,
-    patience: Patience,
+    patience: ChannelTimeouts,
     connection: Mutex<Option<Arc<Connection>>>,
     /// A failed connection that no request has seen, and its time. The next request need not wait
     /// for another failure.
@@ -106,7 +106,7 @@ impl Remote {
             uploads,
             local: here,
             hello,
-            patience: Patience::default(),
+            patience: ChannelTimeouts::default(),
             connection: Mutex::new(None),
             failed: Mutex::new(None),
         }
@@ -114,7 +114,7 @@ impl Remote {
 
     /// Sets other timeouts than the default.
     #[must_use]
-    pub fn with_patience(mut self, patience: Patience) -> Self {
+    pub fn with_patience(mut self, patience: ChannelTimeouts) -> Self {
         self.patience = patience;
         self
     }
@@ -178,7 +178,7 @@ impl Remote {
         let answer = tokio::select! {
             biased;
             answer = hello => answer,
-            () = self.local.clock.sleep(CONNECT_TIMEOUT) => Err(Failed::Cut(Obstacle::Silent(CONNECT_TIMEOUT).to_string())),
+            () = self.local.clock.sleep(CONNECT_TIMEOUT) => Err(RequestFailure::Cut(Obstacle::Silent(CONNECT_TIMEOUT).to_string())),
         };
         let what = match answer {
             Ok(answer) => match machine(answer.as_deref()) {
@@ -192,12 +192,14 @@ impl Remote {
                 }
                 Err(what) => what,
             },
-            Err(Failed::Refused(why) | Failed::Unfit(why)) => {
+            Err(RequestFailure::Refused(why) | RequestFailure::Unfit(why)) => {
                 Obstacle::Unfit(agent_bash_core::visible::shown(&why).into_owned())
             }
-            Err(Failed::Unsent(_) | Failed::Cut(_) | Failed::Unwanted) => Obstacle::NotStarted {
-                is_static: program.is_static(),
-            },
+            Err(RequestFailure::Unsent(_) | RequestFailure::Cut(_) | RequestFailure::Unwanted) => {
+                Obstacle::NotStarted {
+                    is_static: program.is_static(),
+                }
+            }
         };
         drop(channel);
         tokio::select! {
@@ -217,7 +219,7 @@ impl Remote {
         &self,
         kind: &str,
         body: &(impl Serialize + Sync),
-        live: &mut (dyn FnMut(Update) + Send),
+        live: &mut (dyn FnMut(OutputUpdate) + Send),
         cancel: &Cancel,
     ) -> Result<Option<Box<RawValue>>, AskError> {
         if let Some((at, error)) = self.failed.lock().await.take()
@@ -234,22 +236,24 @@ impl Remote {
             };
             return match connection.channel.ask(kind, body, live, cancel).await {
                 Ok(data) => Ok(data),
-                Err(Failed::Unsent(_)) if !is_second => {
+                Err(RequestFailure::Unsent(_)) if !is_second => {
                     is_second = true;
                     continue;
                 }
-                Err(Failed::Unsent(why)) => Err(NotReached {
+                Err(RequestFailure::Unsent(why)) => Err(NotReached {
                     target: self.target.name.clone(),
                     what: Obstacle::Unfit(why),
                     stderr: connection.stderr.text(),
                 }
                 .into()),
-                Err(Failed::Unwanted) => Err(AskError::Cancelled),
-                Err(Failed::Refused(why)) => Err(AskError::Refused(
+                Err(RequestFailure::Unwanted) => Err(AskError::Cancelled),
+                Err(RequestFailure::Refused(why)) => Err(AskError::Refused(
                     agent_bash_core::visible::shown(&why).into_owned(),
                 )),
-                Err(Failed::Unfit(why)) => Err(AskError::Refused(why)),
-                Err(Failed::Cut(why)) => Err(AskError::Cut(with_reason(why, &connection.stderr))),
+                Err(RequestFailure::Unfit(why)) => Err(AskError::Refused(why)),
+                Err(RequestFailure::Cut(why)) => {
+                    Err(AskError::Cut(with_reason(why, &connection.stderr)))
+                }
             };
         }
     }

@@ -10,7 +10,7 @@ pub const DEFAULT_LEASE: Duration = Duration::from_secs(60);
 /// The connection to a remote host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Way {
+pub enum TargetTransport {
     /// OpenSSH's client.
     Ssh {
         /// Host, or `user@host`, as ssh and its configuration know it.
@@ -51,7 +51,7 @@ pub struct Target {
     /// The user's name for the target.
     pub name: String,
     /// The connection.
-    pub way: Way,
+    pub way: TargetTransport,
     /// Directory of calls; otherwise the home there.
     pub cwd: Option<String>,
     /// Variables of commands there.
@@ -119,11 +119,11 @@ impl Target {
     pub fn parse(name: &str) -> Result<Self, TargetError> {
         let unknown = || TargetError::Unknown(name.to_owned());
         let (kind, to) = name.split_once(':').ok_or_else(unknown)?;
-        Ok(Self::new(name, Way::parse(name, kind, to)?))
+        Ok(Self::new(name, TargetTransport::parse(name, kind, to)?))
     }
 
     /// A target with nothing set: as the settings' `[targets.NAME]` begins.
-    pub fn new(name: impl Into<String>, way: Way) -> Self {
+    pub fn new(name: impl Into<String>, way: TargetTransport) -> Self {
         Self {
             name: name.into(),
             way,
@@ -146,7 +146,9 @@ impl Target {
             return Err(TargetError::BadDirectory(directory.clone()));
         }
         match &self.way {
-            Way::Command(words) if !words.iter().skip(1).any(|word| word == SCRIPT_PLACEHOLDER) => {
+            TargetTransport::Command(words)
+                if !words.iter().skip(1).any(|word| word == SCRIPT_PLACEHOLDER) =>
+            {
                 Err(TargetError::NoScript(self.name.clone()))
             }
             _ => Ok(()),
@@ -157,7 +159,7 @@ impl Target {
 /// Stands for the script in a command.
 pub(crate) const SCRIPT_PLACEHOLDER: &str = "{script}";
 
-impl Way {
+impl TargetTransport {
     /// The way `kind` to `to`; `target` is what the user wrote.
     ///
     /// # Errors
@@ -249,11 +251,11 @@ mod tests {
 
     #[test]
     fn names_are_read() {
-        let ssh = |to: &str, port| Way::Ssh {
+        let ssh = |to: &str, port| TargetTransport::Ssh {
             to: to.to_owned(),
             port,
         };
-        let kube = |context: Option<&str>, container: Option<&str>| Way::Kube {
+        let kube = |context: Option<&str>, container: Option<&str>| TargetTransport::Kube {
             context: context.map(str::to_owned),
             namespace: "ns".to_owned(),
             pod: "pod".to_owned(),
@@ -268,13 +270,13 @@ mod tests {
             ),
             (
                 "docker:box",
-                Way::Docker {
+                TargetTransport::Docker {
                     container: container(),
                 },
             ),
             (
                 "podman:box",
-                Way::Podman {
+                TargetTransport::Podman {
                     container: container(),
                 },
             ),
@@ -345,8 +347,9 @@ mod tests {
 
     #[test]
     fn a_command_says_where_the_script_goes() {
-        let way =
-            |words: &[&str]| Way::Command(words.iter().map(|&word| word.to_owned()).collect());
+        let way = |words: &[&str]| {
+            TargetTransport::Command(words.iter().map(|&word| word.to_owned()).collect())
+        };
         assert!(
             Target::new("x", way(&["sh", "-c", "{script}"]))
                 .check()

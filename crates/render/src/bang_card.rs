@@ -2,7 +2,7 @@
 
 use crate::bash_text::script_rows;
 use crate::card_frame::{
-    Body, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, rows_above,
+    CardBody, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, rows_above,
 };
 use crate::styled_line::wrapped;
 use crate::{
@@ -135,7 +135,7 @@ impl BangCard {
         }));
         let mut foot = Vec::new();
         let body = if self.folded {
-            Body::Rows(Vec::new())
+            CardBody::Rows(Vec::new())
         } else if expanded {
             let dropped = self.output.dropped_lines();
             if dropped > 0 {
@@ -144,7 +144,7 @@ impl BangCard {
                     theme.dim,
                 ));
             }
-            Body::All {
+            CardBody::All {
                 output: &self.output,
                 width: inner,
                 rail: Span::raw(MARGIN_SPACES),
@@ -154,7 +154,7 @@ impl BangCard {
             if tail.earlier > 0 {
                 head.extend(note(&rows_above(&tail, &self.output), theme.dim));
             }
-            Body::Rows(indented(tail.rows))
+            CardBody::Rows(indented(tail.rows))
         };
         if self.folded {
             foot.extend([self.footer(inner, style, theme), rule("")]);

@@ -5,7 +5,7 @@ use crate::styled_line::StyledLine;
 use crate::visible_text::shortened;
 use crate::{Theme, visible_text};
 use agent_bash_core::visible;
-use agent_bash_syntax::tokens::{Ending, TokenKind, Tokens, ending};
+use agent_bash_syntax::tokens::{TextEnding, TokenKind, Tokens, ending};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::ops::Range;
@@ -39,7 +39,7 @@ impl BashStyles {
         let own = functions(text, &tokens);
         let is_known = |name: &str| own.contains(&name) || is_known(name);
         let mut styles = Self::of_tokens(text, &tokens, theme, is_known);
-        if let Ending::Wrong(span) = ending(text, &tokens) {
+        if let TextEnding::Wrong(span) = ending(text, &tokens) {
             styles.mark(span.start..span.end, theme.wrong);
         }
         styles

@@ -13,12 +13,12 @@ const DURATION_COLUMNS: usize = 7;
 /// A card's contents, for one width.
 pub(crate) struct CardFrame<'a> {
     pub(crate) head: Vec<Line<'static>>,
-    pub(crate) body: Body<'a>,
+    pub(crate) body: CardBody<'a>,
     pub(crate) foot: Vec<Line<'static>>,
 }
 
 /// The output of a card.
-pub(crate) enum Body<'a> {
+pub(crate) enum CardBody<'a> {
     /// A few rows.
     Rows(Vec<Line<'static>>),
     /// All stored output, behind a rail.
@@ -51,7 +51,7 @@ impl CardFrame<'_> {
     }
 }
 
-impl Body<'_> {
+impl CardBody<'_> {
     fn height(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.len(),

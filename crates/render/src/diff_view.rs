@@ -2,7 +2,7 @@
 //! them have no effect.
 
 use crate::file_row::file_row;
-use crate::match_marks::{Marked, text};
+use crate::match_marks::{MatchStyle, text};
 use crate::pager::{CLIPPED_MARK, counting};
 use crate::panel_frame::{framed, inner_rows};
 use crate::{PagerPosition, Theme, visible_text};
@@ -157,8 +157,8 @@ impl DiffLine {
         width.saturating_sub(self.parts(&Theme::plain()).sign.width())
     }
 
-    fn parts(&self, theme: &Theme) -> Parts {
-        let of = |sign: &'static str, text: &str, style: Style, is_heading| Parts {
+    fn parts(&self, theme: &Theme) -> LineParts {
+        let of = |sign: &'static str, text: &str, style: Style, is_heading| LineParts {
             sign: Span::styled(sign, style),
             body: Line::from(Span::styled(cells(text), style)),
             base: style,
@@ -167,14 +167,14 @@ impl DiffLine {
         match self {
             Self::File(file) => {
                 let mut body = file_row(file, theme.title, theme);
-                Parts {
+                LineParts {
                     sign: body.spans.remove(0),
                     body,
                     base: theme.text,
                     is_heading: true,
                 }
             }
-            Self::Note(text) => Parts {
+            Self::Note(text) => LineParts {
                 sign: Span::raw("  "),
                 ..of("", text, theme.dim, true)
             },
@@ -188,7 +188,7 @@ impl DiffLine {
 }
 
 /// A line with its styles.
-struct Parts {
+struct LineParts {
     /// The part that stays at the left.
     sign: Span<'static>,
     body: Line<'static>,
@@ -197,7 +197,7 @@ struct Parts {
     is_heading: bool,
 }
 
-impl Parts {
+impl LineParts {
     /// The first shown column, if other lines start at `from`.
     fn first_column(&self, from: usize, width: usize) -> usize {
         let wide = self.body.width();
@@ -219,7 +219,7 @@ impl Parts {
     ) -> Line<'static> {
         let room = width.saturating_sub(self.sign.width());
         let from = self.first_column(from, width);
-        let marked = Marked {
+        let marked = MatchStyle {
             pattern,
             base: self.base,
         };

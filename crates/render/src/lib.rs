@@ -63,7 +63,7 @@ pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
 pub use prompt_view::PromptView;
 pub use question::{Question, QuestionPart};
-pub use refused::Refused;
+pub use refused::RefusalView;
 pub use regex;
 pub use screen_view::ScreenView;
 pub use spinner::{SPINNER_STEP, icon, mark};

@@ -12,12 +12,12 @@ const GOES_ON: char = '›';
 
 /// The pattern, if there is one, and the base style of lines.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Marked<'a> {
+pub(crate) struct MatchStyle<'a> {
     pub(crate) pattern: Option<&'a Regex>,
     pub(crate) base: Style,
 }
 
-impl Marked<'_> {
+impl MatchStyle<'_> {
     /// The columns `from` to `from + room` of a coloured line, with the matches in the whole line
     /// marked.
     pub(crate) fn columns(

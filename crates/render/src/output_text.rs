@@ -53,14 +53,14 @@ impl OutputLimits {
 /// The last lines of a command's output.
 pub struct OutputText {
     parser: Parser,
-    lines: Lines,
+    lines: ParsedLines,
     /// A text shown instead of the lines.
     replacement: Option<Box<OutputText>>,
 }
 
 /// The state that the parser updates.
 #[derive(Debug)]
-struct Lines {
+struct ParsedLines {
     limits: OutputLimits,
     /// The last lines; the final one is still open.
     last: VecDeque<StyledLine>,
@@ -91,7 +91,7 @@ impl OutputText {
     pub fn new(limits: OutputLimits) -> Self {
         Self {
             parser: Parser::new(),
-            lines: Lines {
+            lines: ParsedLines {
                 limits,
                 last: VecDeque::from([StyledLine::default()]),
                 size: 0,
@@ -127,7 +127,7 @@ impl OutputText {
     }
 
     /// The lines that are shown.
-    fn visible_lines(&self) -> &Lines {
+    fn visible_lines(&self) -> &ParsedLines {
         match &self.replacement {
             Some(text) => &text.lines,
             None => &self.lines,
@@ -286,7 +286,7 @@ impl fmt::Debug for OutputText {
     }
 }
 
-impl Lines {
+impl ParsedLines {
     fn open(&mut self) -> &mut StyledLine {
         if self.last.is_empty() {
             self.last.push_back(StyledLine::default());
@@ -366,7 +366,7 @@ impl Lines {
     }
 }
 
-impl Perform for Lines {
+impl Perform for ParsedLines {
     fn print(&mut self, c: char) {
         self.write(|line, style, most| line.push(c, style, most));
     }

@@ -1,6 +1,6 @@
 //! A pager for texts of any length. The host supplies the visible lines.
 
-use crate::match_marks::Marked;
+use crate::match_marks::MatchStyle;
 use crate::panel_frame::{framed, inner_rows};
 use crate::{OutputText, Theme, visible_text};
 use ratatui::buffer::Buffer;
@@ -132,7 +132,7 @@ impl Pager<'_> {
 
     /// The shown part of a line.
     fn shown(&self, row: &Line<'_>, room: usize, theme: &Theme) -> Vec<Span<'static>> {
-        let marked = Marked {
+        let marked = MatchStyle {
             pattern: self.pattern,
             base: theme.text,
         };

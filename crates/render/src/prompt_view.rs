@@ -28,7 +28,7 @@ pub struct PromptView<'a> {
 }
 
 /// A character and its position.
-struct Placed<'a> {
+struct PlacedChar<'a> {
     text: &'a str,
     at: usize,
     row: usize,
@@ -52,7 +52,7 @@ impl PromptView<'_> {
         let first = (cursor + 1).saturating_sub(usize::from(area.height));
         let row = first + usize::from(y.saturating_sub(area.y));
         let column = usize::from(x.saturating_sub(area.x));
-        let is_at_cell = |one: &&Placed<'_>| {
+        let is_at_cell = |one: &&PlacedChar<'_>| {
             let is_end = one.text == "\n";
             one.row > row || (one.row == row && (is_end || one.column + one.width > column))
         };
@@ -118,7 +118,7 @@ fn position(area: Rect, row: usize, column: usize) -> (u16, u16) {
 }
 
 /// Every character with its position, and the position after the one before `end`.
-fn placed(text: &str, end: usize, width: u16) -> (Vec<Placed<'_>>, (usize, usize)) {
+fn placed(text: &str, end: usize, width: u16) -> (Vec<PlacedChar<'_>>, (usize, usize)) {
     let width = usize::from(width.max(1));
     let (mut row, mut column) = (0, 0);
     let mut characters = Vec::new();
@@ -131,7 +131,7 @@ fn placed(text: &str, end: usize, width: u16) -> (Vec<Placed<'_>>, (usize, usize
         if column + wide > width || column == width {
             (row, column) = (row + 1, 0);
         }
-        characters.push(Placed {
+        characters.push(PlacedChar {
             text: grapheme,
             at,
             row,

@@ -8,7 +8,7 @@ use ratatui::text::Line;
 
 /// A refusal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusalView {
     /// The text of the refusal.
     pub text: String,
     /// Lines of the command, each with the marks under its words.
@@ -19,7 +19,7 @@ pub struct Refused {
     pub can_be_tried: bool,
 }
 
-impl Refused {
+impl RefusalView {
     /// A refusal that has only a text.
     pub fn new(text: impl Into<String>) -> Self {
         Self {

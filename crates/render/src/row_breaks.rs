@@ -17,12 +17,12 @@ pub(crate) fn broken(
     let (mut start, mut columns, mut has_word) = (0, 0, false);
     // The end of the last character that fits.
     let mut end = 0;
-    let mut gap: Option<Gap> = None;
+    let mut gap: Option<WordGap> = None;
     for (at, wide, is_space) in parts {
         if is_space {
             match &mut gap {
                 Some(gap) if gap.end == at => (gap.end, gap.columns) = (at + 1, columns + 1),
-                _ if has_word => gap = Some(Gap::new(at, columns)),
+                _ if has_word => gap = Some(WordGap::new(at, columns)),
                 _ => {}
             }
             columns += 1;
@@ -51,14 +51,14 @@ pub(crate) fn broken(
 }
 
 /// The spaces behind a word.
-struct Gap {
+struct WordGap {
     from: usize,
     end: usize,
     /// Columns of the row up to its end.
     columns: usize,
 }
 
-impl Gap {
+impl WordGap {
     /// One space.
     fn new(at: usize, columns: usize) -> Self {
         Self {

@@ -2,14 +2,15 @@
 
 use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{
-    Body, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, railed, rows_above,
+    CardBody, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, railed, rows_above,
     shown_of,
 };
 use crate::footer::{FooterLine, footer};
 use crate::styled_line::wrapped;
 use crate::visible_text::shortened;
 use crate::{
-    CardChanges, CardState, OutputLimits, OutputText, Refused, Theme, result_rows, spinner, words,
+    CardChanges, CardState, OutputLimits, OutputText, RefusalView, Theme, result_rows, spinner,
+    words,
 };
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Status, ToolResult};
@@ -47,7 +48,7 @@ pub struct ToolCard {
     /// The output.
     pub output: OutputText,
     /// The refusal, if the call was refused.
-    pub refused: Option<Refused>,
+    pub refused: Option<RefusalView>,
     /// Rows of output while the card is collapsed.
     pub collapsed_rows: usize,
     /// True if the collapsed card shows the first rows, not the last ones.
@@ -106,7 +107,7 @@ impl ToolCard {
     /// text, the card shows only the rows, and states the other facts itself. `refused` is the
     /// refusal of a check. The card shows it instead of the result's text, which repeats the
     /// command for the model.
-    pub fn finish(&mut self, result: &ToolResult, refused: Option<Refused>) {
+    pub fn finish(&mut self, result: &ToolResult, refused: Option<RefusalView>) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = words::millis(result.duration_ms);
         self.footer = footer(result);
@@ -174,7 +175,7 @@ impl ToolCard {
         );
         let mut head = self.head(inner, expanded, theme);
         let body = if self.folded {
-            Body::Rows(Vec::new())
+            CardBody::Rows(Vec::new())
         } else if expanded {
             let output = match &self.page {
                 Some(page) => {
@@ -197,13 +198,13 @@ impl ToolCard {
                     Span::styled(text, theme.dim),
                 ]));
             }
-            Body::All {
+            CardBody::All {
                 output,
                 width: inner,
                 rail: rail.clone(),
             }
         } else {
-            Body::Rows(self.collapsed(inner, &rail, theme))
+            CardBody::Rows(self.collapsed(inner, &rail, theme))
         };
         let mut foot = Vec::new();
         if self.folded {

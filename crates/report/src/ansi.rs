@@ -3,7 +3,7 @@
 //! card use: output must not hide more from a reviewer than from the model.
 
 use crate::colour::{Ink, Rgb, nearest, readable};
-use agent_bash_journal::Printed;
+use agent_bash_journal::PrintedOutput;
 use agent_bash_render::{OutputLimits, OutputText, Theme};
 use agent_bash_sink::TerminalText;
 use maud::{Markup, html};
@@ -64,7 +64,7 @@ impl Palette {
     }
 
     /// The whole stored output.
-    pub(crate) fn printed(&mut self, printed: &Printed) -> Markup {
+    pub(crate) fn printed(&mut self, printed: &PrintedOutput) -> Markup {
         html! {
             (self.text(&printed.head))
             @if printed.left_out > 0 {
@@ -165,9 +165,9 @@ mod tests {
 
     fn shown(text: &str) -> (String, String) {
         let mut palette = Palette::default();
-        let printed = Printed {
+        let printed = PrintedOutput {
             head: text.to_owned(),
-            ..Printed::default()
+            ..PrintedOutput::default()
         };
         (palette.printed(&printed).into_string(), palette.rules())
     }
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn omitted_bytes_are_counted() {
         let mut palette = Palette::default();
-        let printed = Printed {
+        let printed = PrintedOutput {
             head: "a\n".to_owned(),
             left_out: 7,
             tail: "z\n".to_owned(),

@@ -7,7 +7,7 @@ use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{
     JobId, Notice, NoticeKind, SizeStyle, Status, ToolResult, size_text, visible,
 };
-use agent_bash_journal::{Escalation, JournalEntry, Objection};
+use agent_bash_journal::{Escalation, JournalEntry, RefusalEntry};
 use maud::{Markup, html};
 
 /// The script, and why it was refused.
@@ -22,7 +22,7 @@ pub(crate) fn command(entry: &JournalEntry) -> Markup {
 }
 
 /// The script, with the part of the objection marked.
-fn marked(command: &str, objection: Option<&Objection>) -> Markup {
+fn marked(command: &str, objection: Option<&RefusalEntry>) -> Markup {
     let span = objection
         .and_then(|objection| objection.span)
         .unwrap_or_default();
@@ -41,7 +41,7 @@ fn marked(command: &str, objection: Option<&Objection>) -> Markup {
     }
 }
 
-fn objected(objection: &Objection, status: &Status) -> Markup {
+fn objected(objection: &RefusalEntry, status: &Status) -> Markup {
     html! {
         p.objection {
             (visible::shown(&objection.message))

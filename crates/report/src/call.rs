@@ -2,7 +2,7 @@
 
 use crate::ansi::Palette;
 use crate::body;
-use crate::changes::{Known, background_changes, changes};
+use crate::changes::{KnownChanges, background_changes, changes};
 use crate::kinds::{FILTERS, outside};
 use crate::page_data::JobLine;
 use crate::page_data::Page;
@@ -27,7 +27,7 @@ pub(crate) fn call(
     let (result, jobs) = (&entry.result, &page.jobs);
     let after = page.background_changes(entry);
     let runs = runs(entry, jobs);
-    let known = |set| Known {
+    let known = |set| KnownChanges {
         diffs: page.diffs(set),
         actions: page.actions(set),
         runs,

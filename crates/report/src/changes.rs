@@ -11,11 +11,11 @@ use maud::{Markup, html};
 const MOST_LINES: usize = 400;
 
 /// A file and its diff, if it is known.
-type Row<'a> = (&'a FileChange, Option<&'a Diff>);
+type FileRow<'a> = (&'a FileChange, Option<&'a Diff>);
 
 /// Facts about a change set that its call has not recorded.
 #[derive(Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownChanges<'a> {
     pub(crate) diffs: &'a [Diff],
     /// The actions on the change set, in order of time.
     pub(crate) actions: &'a [ChangesAction],
@@ -26,12 +26,16 @@ pub(crate) struct Known<'a> {
 }
 
 /// The changes of the call itself, or of its job.
-pub(crate) fn changes(changes: &Changes, known: Known<'_>) -> Markup {
+pub(crate) fn changes(changes: &Changes, known: KnownChanges<'_>) -> Markup {
     section("Files", changes, known)
 }
 
 /// The changes of the call's background processes, or perhaps of an earlier call's.
-pub(crate) fn background_changes(changes: &Changes, known: Known<'_>, or_earlier: bool) -> Markup {
+pub(crate) fn background_changes(
+    changes: &Changes,
+    known: KnownChanges<'_>,
+    or_earlier: bool,
+) -> Markup {
     let title = if or_earlier {
         "Files, by background processes of this call or an earlier one"
     } else {
@@ -40,14 +44,14 @@ pub(crate) fn background_changes(changes: &Changes, known: Known<'_>, or_earlier
     section(title, changes, known)
 }
 
-fn section(title: &str, changes: &Changes, known: Known<'_>) -> Markup {
+fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
     let diffs = known.diffs;
-    let all: Vec<Row<'_>> = if diffs.is_empty() {
+    let all: Vec<FileRow<'_>> = if diffs.is_empty() {
         changes.files.iter().map(|file| (file, None)).collect()
     } else {
         diffs.iter().map(|diff| (&diff.file, Some(diff))).collect()
     };
-    let (of_git, own): (Vec<Row<'_>>, Vec<Row<'_>>) =
+    let (of_git, own): (Vec<FileRow<'_>>, Vec<FileRow<'_>>) =
         all.into_iter().partition(|(file, _)| file.name.is_of_git());
     html! {
         section.changes {
@@ -78,7 +82,7 @@ fn time(at: Timestamp, call: Timestamp) -> String {
     if is_same_day { clock(at) } else { date(at) }
 }
 
-fn one((file, diff): &Row<'_>) -> Markup {
+fn one((file, diff): &FileRow<'_>) -> Markup {
     let text = diff.and_then(|diff| diff.text.as_deref());
     let lines: Vec<(&str, &str)> = text.map(classed).unwrap_or_default();
     let count = |class| lines.iter().filter(|(kind, _)| *kind == class).count();
@@ -179,8 +183,8 @@ fn class(change: Change) -> &'static str {
 mod tests {
     use super::*;
 
-    fn of(diffs: &[Diff]) -> Known<'_> {
-        Known {
+    fn of(diffs: &[Diff]) -> KnownChanges<'_> {
+        KnownChanges {
             diffs,
             actions: &[],
             runs: false,

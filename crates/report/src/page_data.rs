@@ -2,7 +2,7 @@
 
 use agent_bash_core::changes::{Changes, ChangesId, FileChange};
 use agent_bash_core::{JobId, Timestamp};
-use agent_bash_journal::{JournalEntry, Recorded};
+use agent_bash_journal::{JournalContents, JournalEntry};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The changes in a file.
@@ -114,7 +114,7 @@ pub struct Page {
 
 impl Page {
     /// A page of a recorded session, without later facts.
-    pub fn new(session: impl Into<String>, recorded: Recorded, made_at: Timestamp) -> Self {
+    pub fn new(session: impl Into<String>, recorded: JournalContents, made_at: Timestamp) -> Self {
         Self {
             session: session.into(),
             made_at,

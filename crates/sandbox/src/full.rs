@@ -12,7 +12,7 @@ mod terminal;
 mod writable;
 
 use crate::error::SandboxError;
-use crate::networks::Entrance;
+use crate::networks::NetworkEntrance;
 use crate::plan::Order;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::Plan;
@@ -21,7 +21,10 @@ use std::path::PathBuf;
 
 /// Moves this process into new namespaces as the order needs, and into a shared network. Returns
 /// the promises that could not be enforced.
-pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<Lack>, SandboxError> {
+pub(crate) fn enter(
+    order: &Order,
+    entrance: Option<&NetworkEntrance>,
+) -> Result<Vec<Lack>, SandboxError> {
     let plan = order.full();
     if plan.is_none() && order.trial.is_none() {
         return Ok(Vec::new());
@@ -52,7 +55,10 @@ pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<La
 
 /// Leaves the host's namespaces. Later mounts of the host, for example over a secret, do not appear
 /// here.
-pub(crate) fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), SandboxError> {
+pub(crate) fn leave(
+    plan: Option<&Plan>,
+    entrance: Option<&NetworkEntrance>,
+) -> Result<(), SandboxError> {
     namespaces::leave(plan.map(|plan| plan.network), entrance)?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", apart).map_err(SandboxError::step("separating the mounts"))

@@ -3,9 +3,9 @@
 //! same pid.
 
 use crate::error::SandboxError;
-use crate::networks::Entrance;
+use crate::networks::NetworkEntrance;
 use crate::plan::Order;
-use crate::report::Message;
+use crate::report::LauncherMessage;
 use agent_bash_core::sandbox::Report;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -42,9 +42,9 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     let mut report = UnixStream::from(report);
     let Err(error) = enter_sandbox(File::from(order), &mut report, args);
     let message = match error {
-        SandboxError::NoTrial(reason) => Message::NoTrial(reason),
-        SandboxError::Lacks { what } => Message::Lacks(what.into_owned()),
-        other => Message::Failed(other.to_string()),
+        SandboxError::NoTrial(reason) => LauncherMessage::NoTrial(reason),
+        SandboxError::Lacks { what } => LauncherMessage::Lacks(what.into_owned()),
+        other => LauncherMessage::Failed(other.to_string()),
     };
     // If the pipe is closed, the report has no reader.
     let _ = say(&mut report, &message);
@@ -75,7 +75,7 @@ fn enter_sandbox(
     let name = args.next().ok_or(SandboxError::Start("no name is given"))?;
     let enforced = restrict(&order, entrance.as_ref())?;
     be_watched(&order, report)?;
-    say(report, &Message::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
+    say(report, &LauncherMessage::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this process becomes the program; no process is started"
@@ -101,8 +101,8 @@ fn be_watched(order: &Order, report: &mut UnixStream) -> Result<(), SandboxError
     };
     let begun = crate::trace::begin(scope);
     let said = match &begun {
-        Ok(listener) => say_with(report, &Message::Watched, listener),
-        Err(error) => say(report, &Message::Unwatched(error.to_string())),
+        Ok(listener) => say_with(report, &LauncherMessage::Watched, listener),
+        Err(error) => say(report, &LauncherMessage::Unwatched(error.to_string())),
     };
     said.map_err(SandboxError::step("reporting"))?;
     if begun.is_ok() {
@@ -120,28 +120,31 @@ fn be_watched(order: &Order, _: &mut UnixStream) -> Result<(), SandboxError> {
 }
 
 #[cfg(target_os = "linux")]
-fn restrict(order: &Order, entrance: Option<&Entrance>) -> Result<Option<Report>, SandboxError> {
+fn restrict(
+    order: &Order,
+    entrance: Option<&NetworkEntrance>,
+) -> Result<Option<Report>, SandboxError> {
     crate::restrict::restrict(order, entrance)
 }
 
 /// The way into a shared network, as a descriptor that the program does not inherit.
 #[cfg(target_os = "linux")]
-fn entrance(order: &Order) -> Result<Option<Entrance>, SandboxError> {
+fn entrance(order: &Order) -> Result<Option<NetworkEntrance>, SandboxError> {
     let Some((part, number)) = order.network else {
         return Ok(None);
     };
     let socket = agent_bash_notify::inherited(number)
         .map_err(SandboxError::step("taking over the network's socket"))?;
-    Ok(Some(Entrance { part, socket }))
+    Ok(Some(NetworkEntrance { part, socket }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn entrance(_: &Order) -> Result<Option<Entrance>, SandboxError> {
+fn entrance(_: &Order) -> Result<Option<NetworkEntrance>, SandboxError> {
     Ok(None)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Order, _: Option<&Entrance>) -> Result<Option<Report>, SandboxError> {
+fn restrict(_: &Order, _: Option<&NetworkEntrance>) -> Result<Option<Report>, SandboxError> {
     Err(SandboxError::lacks("Linux"))
 }
 
@@ -172,13 +175,13 @@ fn read_order(mut file: File) -> Result<Order, SandboxError> {
     serde_json::from_slice(&text).map_err(SandboxError::step("reading the order"))
 }
 
-fn say(report: &mut UnixStream, message: &Message) -> std::io::Result<()> {
+fn say(report: &mut UnixStream, message: &LauncherMessage) -> std::io::Result<()> {
     report.write_all(&line(message)?)
 }
 
 /// Sends a message with a descriptor.
 #[cfg(target_os = "linux")]
-fn say_with(report: &UnixStream, message: &Message, sent: &OwnedFd) -> std::io::Result<()> {
+fn say_with(report: &UnixStream, message: &LauncherMessage, sent: &OwnedFd) -> std::io::Result<()> {
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
     let line = line(message)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -195,7 +198,7 @@ fn say_with(report: &UnixStream, message: &Message, sent: &OwnedFd) -> std::io::
     Ok(())
 }
 
-fn line(message: &Message) -> std::io::Result<Vec<u8>> {
+fn line(message: &LauncherMessage) -> std::io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)

@@ -1,5 +1,5 @@
 //! The sandbox: the process of a call restricts itself with Landlock, seccomp and, where they work,
-//! namespaces, and then becomes the shell. [`Plan`] is the policy, [`Start`] starts a launcher,
+//! namespaces, and then becomes the shell. [`Plan`] is the policy, [`LauncherStart`] starts a launcher,
 //! [`init`] is the launcher itself.
 
 mod error;
@@ -29,13 +29,14 @@ pub mod view;
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::SandboxError;
 pub use launcher::{PROCESS_NAME, init};
-pub use networks::{Entrance, NetworkRole, Networks};
+pub use networks::{NetworkEntrance, NetworkRole, Networks};
 pub use plan::{Order, WatchScope};
 pub use resolve::{
-    ChangedPath, Facts, Identity, KnownWorkspace, NameScan, ResolveError, Resolved, Stamp,
-    Surroundings, Uncached, Wanted, by_its_name, is_named, protected_among, resolve, workspace,
+    ChangedPath, HostFacts, KnownWorkspace, NameScan, NotCached, ParentDirectories, PathIdentity,
+    PlanStamp, ResolveError, ResolvedSandbox, WantedSandbox, by_its_name, is_named,
+    protected_among, resolve, workspace,
 };
-pub use start::{Start, StartedProgram};
+pub use start::{LauncherStart, StartedProgram};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

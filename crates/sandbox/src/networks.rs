@@ -19,13 +19,13 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Debug, Default)]
 pub struct Networks {
     /// The socket ends at which later sandboxes peek.
-    all: Mutex<Vec<(Power, UnixStream)>>,
+    all: Mutex<Vec<(NetworkPower, UnixStream)>>,
 }
 
 /// The permissions of a sandbox. A sandbox with fewer permissions must not reach servers of one
 /// with more, which could act for it.
 #[derive(Debug, PartialEq, Eq)]
-struct Power {
+struct NetworkPower {
     level: Level,
     writable: Vec<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub enum NetworkRole {
 
 /// The access of one launcher to a shared network.
 #[derive(Debug)]
-pub struct Entrance {
+pub struct NetworkEntrance {
     /// The role of the sandbox.
     pub part: NetworkRole,
     /// The socket for the descriptors. No other process may hold it: closing it tells the others
@@ -55,25 +55,25 @@ impl Networks {
     ///
     /// # Errors
     /// No descriptors are available.
-    pub fn entrance(&self, plan: &Plan) -> io::Result<Option<Entrance>> {
+    pub fn entrance(&self, plan: &Plan) -> io::Result<Option<NetworkEntrance>> {
         if (plan.network, plan.tier) != (Network::Loopback, Tier::Full) {
             return Ok(None);
         }
-        let power = Power {
+        let power = NetworkPower {
             level: plan.level,
             writable: plan.writable.clone(),
         };
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|(_, members)| !is_lost(members));
         if let Some((_, members)) = all.iter().find(|(other, _)| *other == power) {
-            return Ok(Some(Entrance {
+            return Ok(Some(NetworkEntrance {
                 part: NetworkRole::Join,
                 socket: members.try_clone()?.into(),
             }));
         }
         let (members, maker) = UnixStream::pair()?;
         all.push((power, members));
-        Ok(Some(Entrance {
+        Ok(Some(NetworkEntrance {
             part: NetworkRole::Make,
             socket: maker.into(),
         }))
@@ -102,7 +102,7 @@ mod tests {
         }
     }
 
-    fn part(networks: &Networks, plan: &Plan) -> Option<Entrance> {
+    fn part(networks: &Networks, plan: &Plan) -> Option<NetworkEntrance> {
         networks.entrance(plan).unwrap()
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// that the program runs; a message means that it does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Message {
+pub(crate) enum LauncherMessage {
     /// The order is carried out and the program is about to start. With the report of the sandbox,
     /// if there is one.
     Ready(Option<Report>),

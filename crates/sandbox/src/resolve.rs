@@ -18,13 +18,13 @@ pub use error::ResolveError;
 pub use names::is_named;
 pub use protected_changes::{ChangedPath, protected_among};
 pub use scan::NameScan;
-pub use stamp::{Identity, Stamp, Surroundings, Uncached};
+pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};
 pub use workspace::KnownWorkspace;
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use links::Written;
+use links::LinkCreators;
 use paths::{canonical, existing, in_home};
-use secrets::Secrets;
+use secrets::SecretSearch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 /// The sandbox that settings and requests ask for. Paths are absolute, or begin with `~/`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WantedSandbox {
     /// The write access of the call.
     pub level: Level,
     /// The network of the call.
@@ -51,7 +51,7 @@ pub struct Wanted {
     pub shared_tmp: bool,
 }
 
-impl Wanted {
+impl WantedSandbox {
     /// Returns the defaults of a level, without a network.
     pub fn new(level: Level) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Wanted {
 
 /// The facts of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct HostFacts {
     /// The user's home.
     pub home: Option<PathBuf>,
     /// The directory of the host.
@@ -84,7 +84,7 @@ pub struct Facts {
     pub settings: Arc<[PathBuf]>,
 }
 
-impl Facts {
+impl HostFacts {
     /// Creates facts without variables, earlier workspaces and settings.
     pub fn new(home: Option<PathBuf>, directory: PathBuf, tier: Tier) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl Facts {
 
 /// Returns the workspace of a host: the nearest directory with a `.git`, or else the host's
 /// directory.
-pub fn workspace(facts: &Facts) -> Result<PathBuf, ResolveError> {
+pub fn workspace(facts: &HostFacts) -> Result<PathBuf, ResolveError> {
     let home = facts.home.as_deref().map(canonical);
     let directory = existing("workspace", &facts.directory)?;
     workspace::around(&directory, home.as_deref(), &facts.known)
@@ -108,7 +108,7 @@ pub fn workspace(facts: &Facts) -> Result<PathBuf, ResolveError> {
 
 /// The result of [`resolve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedSandbox {
     /// The plan.
     pub plan: Plan,
     /// The workspace, if it is writable.
@@ -119,14 +119,14 @@ pub struct Resolved {
 ///
 /// # Errors
 /// [`ResolveError`]; `Link` and `Planted` mean that an earlier call may have chosen a directory.
-pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError> {
+pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSandbox, ResolveError> {
     if wanted.network == Network::Loopback && facts.tier == Tier::Base {
         return Err(ResolveError::NoLoopback);
     }
     let home = facts.home.as_deref().map(canonical);
-    let mut places = Places {
+    let mut places = PathPlaces {
         home: home.clone(),
-        written: Written {
+        written: LinkCreators {
             directories: workspace::written_by(&facts.known).cloned().collect(),
             home: home.as_deref(),
         },
@@ -142,7 +142,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
                 .iter()
                 .map(|name| workspace.join(name)),
         );
-        let git = git::Git::of(&workspace);
+        let git = git::RepositoryPaths::of(&workspace);
         protected.extend(git.protected.iter().cloned());
         writable.extend(git.writable.iter().cloned());
         writable.insert(workspace.clone());
@@ -154,7 +154,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
         for path in places.trusted("writable", &wanted.writable)? {
             let path = existing("writable", &path)?;
             protected.extend(names::PROTECTED_NAMES.iter().map(|name| path.join(name)));
-            let git = git::Git::of(&path);
+            let git = git::RepositoryPaths::of(&path);
             protected.extend(git.protected.iter().cloned());
             repositories.push(git);
             writable.insert(path);
@@ -170,7 +170,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
         }
     }
     let readable = places.trusted("readable", &wanted.readable)?;
-    let secrets = Secrets {
+    let secrets = SecretSearch {
         home: places.home.as_deref(),
         directory: &canonical(&facts.directory),
         variables: &facts.env,
@@ -208,7 +208,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Resolved, ResolveError>
         protected: protected.into_iter().collect(),
         devices: devices.into_iter().collect(),
     };
-    Ok(Resolved {
+    Ok(ResolvedSandbox {
         plan,
         workspace: root,
     })
@@ -225,12 +225,12 @@ pub fn by_its_name(path: &Path) -> PathBuf {
 }
 
 /// The base of relative paths in the settings, and the places where links are not trusted.
-struct Places<'a> {
+struct PathPlaces<'a> {
     home: Option<PathBuf>,
-    written: Written<'a>,
+    written: LinkCreators<'a>,
 }
 
-impl Places<'_> {
+impl PathPlaces<'_> {
     /// Returns the paths of a list without links.
     fn all(
         &self,
@@ -303,14 +303,14 @@ mod tests {
             fs::write(self.path.join(file), text).unwrap();
         }
 
-        fn plan(&self, wanted: &Wanted, directory: &str) -> Result<Plan, ResolveError> {
+        fn plan(&self, wanted: &WantedSandbox, directory: &str) -> Result<Plan, ResolveError> {
             let directory = self.path.join(directory);
-            let facts = Facts::new(Some(self.path.clone()), directory, Tier::Base);
+            let facts = HostFacts::new(Some(self.path.clone()), directory, Tier::Base);
             resolve(wanted, &facts).map(|resolved| resolved.plan)
         }
 
         /// Returns relative paths.
-        fn writable(&self, wanted: &Wanted, directory: &str) -> Vec<String> {
+        fn writable(&self, wanted: &WantedSandbox, directory: &str) -> Vec<String> {
             let plan = self.plan(wanted, directory).unwrap();
             let relative =
                 |path: &PathBuf| path.strip_prefix(&self.path).unwrap().display().to_string();
@@ -318,8 +318,8 @@ mod tests {
         }
     }
 
-    fn write() -> Wanted {
-        Wanted::new(Level::WorkspaceWrite)
+    fn write() -> WantedSandbox {
+        WantedSandbox::new(Level::WorkspaceWrite)
     }
 
     #[test]
@@ -327,7 +327,7 @@ mod tests {
         let home = Home::new();
         assert_eq!(home.writable(&write(), "main/src"), ["main"]);
         assert_eq!(home.writable(&write(), "plain"), ["plain"]);
-        let nothing = home.writable(&Wanted::new(Level::ReadOnly), "main");
+        let nothing = home.writable(&WantedSandbox::new(Level::ReadOnly), "main");
         assert!(nothing.is_empty(), "{nothing:?}");
     }
 
@@ -381,7 +381,7 @@ mod tests {
             let tree = home.path.join(tree).join(".git");
             home.write(&format!("{own}/gitdir"), &format!("{}\n", tree.display()));
         }
-        let is_protected = |wanted: &Wanted, name: &str| {
+        let is_protected = |wanted: &WantedSandbox, name: &str| {
             let path = format!("main/.git/worktrees/{name}/commondir");
             let plan = home.plan(wanted, "main").unwrap();
             plan.protected.contains(&home.path.join(path))

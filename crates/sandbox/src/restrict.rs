@@ -3,7 +3,7 @@
 use crate::base::{capabilities, landlock, seccomp};
 use crate::error::SandboxError;
 use crate::full;
-use crate::networks::Entrance;
+use crate::networks::NetworkEntrance;
 use crate::plan::Order;
 use agent_bash_core::sandbox::{Lack, Report, Tier};
 use rustix::fs::{Mode, OFlags};
@@ -21,7 +21,7 @@ const LACKS_OF_BASE: [Lack; 5] = [
 /// Restricts this single-threaded process. `None` in a trial without a sandbox.
 pub(crate) fn restrict(
     order: &Order,
-    entrance: Option<&Entrance>,
+    entrance: Option<&NetworkEntrance>,
 ) -> Result<Option<Report>, SandboxError> {
     let Some(plan) = &order.plan else {
         full::enter(order, entrance)?;

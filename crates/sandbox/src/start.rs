@@ -3,7 +3,7 @@
 use crate::error::SandboxError;
 use crate::launcher::PROCESS_NAME;
 use crate::plan::Order;
-use crate::report::Message;
+use crate::report::LauncherMessage;
 use agent_bash_core::sandbox::Report;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::FdFlags;
@@ -27,13 +27,13 @@ const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
 /// A launcher to be started: its command line and inherited descriptors.
 #[derive(Debug)]
-pub struct Start {
+pub struct LauncherStart {
     order: OwnedFd,
     messages: OwnedFd,
     report: OwnedFd,
 }
 
-impl Start {
+impl LauncherStart {
     /// Writes the order for the launcher. Its descriptors are inheritable: no other thread may
     /// start a process until [`Self::report`] was called.
     pub fn new(order: &Order) -> Result<Self, SandboxError> {
@@ -79,7 +79,7 @@ impl Start {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: i64::from(patience.subsec_nanos()),
         };
-        let mut heard = Heard::default();
+        let mut heard = LauncherMessages::default();
         let mut text = Vec::new();
         while read_more(&self.messages, &patience, &mut text, &mut heard.descriptors)
             .map_err(SandboxError::step("waiting for the launcher"))?
@@ -104,7 +104,7 @@ pub struct StartedProgram {
 
 /// The messages so far.
 #[derive(Debug, Default)]
-struct Heard {
+struct LauncherMessages {
     /// True if the program is about to start.
     ready: bool,
     sandbox: Option<Report>,
@@ -113,17 +113,17 @@ struct Heard {
     descriptors: VecDeque<OwnedFd>,
 }
 
-impl Heard {
+impl LauncherMessages {
     /// Handles one line.
     fn take(&mut self, line: &[u8], patience: &Timespec) -> Result<(), SandboxError> {
         let message = serde_json::from_slice(line)
             .map_err(SandboxError::step("reading what the launcher said"))?;
         match message {
-            Message::Ready(sandbox) => {
+            LauncherMessage::Ready(sandbox) => {
                 self.ready = true;
                 self.sandbox = sandbox;
             }
-            Message::Watched => {
+            LauncherMessage::Watched => {
                 let listener = self
                     .descriptors
                     .pop_front()
@@ -133,10 +133,10 @@ impl Heard {
                     listener.map_err(|error| SandboxError::Unwatched(error.to_string()))?;
                 self.watched = Some(Ok(listener));
             }
-            Message::Unwatched(reason) => self.watched = Some(Err(reason)),
-            Message::NoTrial(reason) => return Err(SandboxError::NoTrial(reason)),
-            Message::Lacks(what) => return Err(SandboxError::lacks(what)),
-            Message::Failed(reason) => return Err(SandboxError::Reported(reason)),
+            LauncherMessage::Unwatched(reason) => self.watched = Some(Err(reason)),
+            LauncherMessage::NoTrial(reason) => return Err(SandboxError::NoTrial(reason)),
+            LauncherMessage::Lacks(what) => return Err(SandboxError::lacks(what)),
+            LauncherMessage::Failed(reason) => return Err(SandboxError::Reported(reason)),
         }
         Ok(())
     }
@@ -230,7 +230,7 @@ mod tests {
     use agent_bash_core::sandbox::Tier;
 
     fn heard(text: &str) -> Result<Option<StartedProgram>, SandboxError> {
-        let mut heard = Heard::default();
+        let mut heard = LauncherMessages::default();
         let patience = Timespec {
             tv_sec: 1,
             tv_nsec: 0,

@@ -4,10 +4,12 @@
 mod indirect;
 mod table;
 
-pub use indirect::{Indirect, indirect};
-pub use table::{Call, Effect, FileArgument, Flags, Follow, Operand, call};
+pub use indirect::{IndirectEffect, indirect};
+pub use table::{Call, FileArgument, FileEffect, FileOperand, FlagsPosition, LinkHandling, call};
 
-use crate::base::seccomp::program::{AUDIT_ARCH, Case, Elsewhere, FilterAction, Rule, assemble};
+use crate::base::seccomp::program::{
+    AUDIT_ARCH, FilterAction, OtherArchitectures, Rule, RuleCase, assemble,
+};
 use crate::base::seccomp::rules::any_of;
 use crate::plan::WatchScope;
 use agent_bash_notify::{Instruction, Listener, install};
@@ -71,11 +73,11 @@ fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
     let absent = |number| {
         let answer = FilterAction::Error(libc::ENOSYS);
         let tests = Vec::new();
-        let cases = vec![Case { tests, answer }];
+        let cases = vec![RuleCase { tests, answer }];
         Rule { number, cases }
     };
     rules.push(absent(libc::SYS_io_uring_setup));
-    let elsewhere = Elsewhere::Notify(match scope {
+    let elsewhere = OtherArchitectures::Notify(match scope {
         WatchScope::Changes => table::CALLS_32_BIT,
         WatchScope::Sockets => table::SOCKET_CALLS_32_BIT,
     });
@@ -93,14 +95,14 @@ fn program(scope: WatchScope) -> Option<Vec<Instruction>> {
 fn rule(call: &Call) -> Rule {
     let mut tests = Vec::new();
     for operand in call.operands {
-        if let Effect::Opens(Flags::In(argument)) = operand.effect {
+        if let FileEffect::Opens(FlagsPosition::In(argument)) = operand.effect {
             tests.push(any_of(argument, CHANGING_FLAGS as u32));
         }
     }
     let answer = FilterAction::Notify;
     Rule {
         number: call.number,
-        cases: vec![Case { tests, answer }],
+        cases: vec![RuleCase { tests, answer }],
     }
 }
 

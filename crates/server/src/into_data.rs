@@ -1,10 +1,10 @@
 //! Conversions from the session's types to the data of responses.
 
-use agent_bash::change_sets::{FileDiff, Listed, Preview, Text};
-use agent_bash::core::Ending;
+use agent_bash::change_sets::{DiffText, FileDiff, ListedChanges, Preview};
+use agent_bash::core::ScriptEnding;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
-use agent_bash::sink::{ArtifactInfo, Next, Page, SearchResult};
+use agent_bash::sink::{ArtifactInfo, NextPage, Page, SearchResult};
 use agent_bash_protocol::data::{
     ArtifactData, BashData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData,
     FoundLineData, JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData,
@@ -17,7 +17,7 @@ pub trait IntoData<Data> {
     fn into_data(self) -> Data;
 }
 
-impl IntoData<ChangesSetData> for Listed {
+impl IntoData<ChangesSetData> for ListedChanges {
     fn into_data(self) -> ChangesSetData {
         ChangesSetData {
             changes: self.changes,
@@ -33,14 +33,14 @@ impl IntoData<ChangesSetData> for Listed {
 impl IntoData<FileDiffData> for FileDiff {
     fn into_data(self) -> FileDiffData {
         let octal = |(before, after)| [format!("{before:o}"), format!("{after:o}")];
-        let binary = self.text == Text::Binary;
+        let binary = self.text == DiffText::Binary;
         FileDiffData {
             file: self.file,
             binary,
             changed_since: self.is_since,
             in_the_way: self.is_in_the_way,
             diff: match self.text {
-                Text::Unified(text) => Some(text),
+                DiffText::Unified(text) => Some(text),
                 _ => None,
             },
             mode: self.mode.map(octal),
@@ -139,12 +139,12 @@ impl IntoData<JobData> for Job {
     }
 }
 
-impl IntoData<JobEndingData> for Ending {
+impl IntoData<JobEndingData> for ScriptEnding {
     fn into_data(self) -> JobEndingData {
         match self {
-            Ending::Exited { code } => JobEndingData::Exited { code },
-            Ending::Signaled { signal, number } => JobEndingData::Signaled { signal, number },
-            Ending::TimedOut { after } => JobEndingData::TimedOut {
+            ScriptEnding::Exited { code } => JobEndingData::Exited { code },
+            ScriptEnding::Signaled { signal, number } => JobEndingData::Signaled { signal, number },
+            ScriptEnding::TimedOut { after } => JobEndingData::TimedOut {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             // A job has no other endings.
@@ -202,12 +202,12 @@ impl IntoData<PageData> for Page {
             total_lines: self.total_lines,
             total_bytes: self.total_bytes,
             next: match self.next {
-                Next::Line(line) => Some(line),
-                Next::End | Next::Byte(_) => None,
+                NextPage::Line(line) => Some(line),
+                NextPage::End | NextPage::Byte(_) => None,
             },
             next_byte: match self.next {
-                Next::Byte(byte) => Some(byte),
-                Next::End | Next::Line(_) => None,
+                NextPage::Byte(byte) => Some(byte),
+                NextPage::End | NextPage::Line(_) => None,
             },
             hint: self.hint(),
         }

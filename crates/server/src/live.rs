@@ -14,7 +14,7 @@ pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
 }
 
 /// Sends updates to a client.
-pub(crate) trait Watcher: Send {
+pub(crate) trait UpdateSender: Send {
     /// Returns when the update has been queued.
     fn take(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
@@ -25,7 +25,7 @@ pub(crate) trait Watcher: Send {
 pub(crate) async fn during<T>(
     work: impl Future<Output = T>,
     live: &LiveUpdates,
-    watcher: &mut impl Watcher,
+    watcher: &mut impl UpdateSender,
 ) -> T {
     let clock = SystemClock::new();
     let mut work = pin!(work);
@@ -64,7 +64,7 @@ mod tests {
     #[derive(Default)]
     struct Collect(String);
 
-    impl Watcher for Collect {
+    impl UpdateSender for Collect {
         async fn take(&mut self, update: LiveUpdate) {
             if let LiveUpdate::Delta { text, .. } = update {
                 self.0.push_str(&text);
@@ -90,7 +90,7 @@ mod tests {
 
     struct Blocked<'a>(&'a Notify);
 
-    impl Watcher for Blocked<'_> {
+    impl UpdateSender for Blocked<'_> {
         async fn take(&mut self, _: LiveUpdate) {
             self.0.notified().await;
         }

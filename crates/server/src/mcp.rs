@@ -21,19 +21,19 @@ mod tools;
 mod transport;
 mod windows;
 
-pub use options::Options;
+pub use options::McpOptions;
 
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
-use agent_bash::running::Running;
+use agent_bash::running::RunningCalls;
 use handler::Server;
-use served::Served;
+use served::OrderedHandler;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use transport::{Bounded, Stop};
+use transport::{BoundedTransport, WriteStopper};
 
 /// Time allowed for ending commands, on top of their grace period.
 const AFTER_GRACE: Duration = Duration::from_secs(2);
@@ -50,7 +50,7 @@ pub async fn serve<R, W>(
     input: R,
     output: W,
     session: Arc<Conversation>,
-    options: Options,
+    options: McpOptions,
     stop: &Cancel,
 ) -> io::Result<()>
 where
@@ -59,16 +59,16 @@ where
 {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let grace = session.tool().profile().grace;
-    let stop_writing = Stop::default();
+    let stop_writing = WriteStopper::default();
     // Triggered by a signal and at the end of input.
     let end = stop.child();
     let output = stop_writing.stoppable(output);
-    let transport = Bounded::new(input, output, end.clone());
-    let calls = Arc::new(Running::new(end.clone()));
+    let transport = BoundedTransport::new(input, output, end.clone());
+    let calls = Arc::new(RunningCalls::new(end.clone()));
     let server = Server::new(session, Arc::clone(&calls), Arc::clone(&clock), options);
     let running = tokio::select! {
         biased;
-        running = rmcp::serve_server(Served(server), transport) => running,
+        running = rmcp::serve_server(OrderedHandler(server), transport) => running,
         () = stop.cancelled() => return Ok(()),
     };
     let running = match running {

@@ -29,21 +29,21 @@ pub use agent_bash_protocol::{
 
 use self::answer::RpcAnswer;
 use agent_bash::Conversation;
-use agent_bash::adapters::Adapted;
+use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::in_order::Tickets;
 use agent_bash::panics::caught_in;
 use agent_bash::process::SystemClock;
-use agent_bash::running::Running;
-use agent_bash_protocol::line::{Line, Lines};
+use agent_bash::running::RunningCalls;
+use agent_bash_protocol::line::{InputLine, InputLines};
 use agent_bash_protocol::{ErrorCode, Hello};
 use files::Uploads;
 use in_flight::{InFlight, RequestKind};
 use job_watch::JobWatch;
 use message::Response;
-use outbox::{Outbox, Writing};
+use outbox::{Outbox, WriterTask};
 use read::ParsedRequest;
-use refused::Refused;
+use refused::ErrorReply;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,8 +77,8 @@ where
 {
     let (outbox, writing) = Outbox::new(output);
     let clock = Arc::new(SystemClock::new());
-    let serving = Serving::new(session, outbox, clock, stop.child());
-    serving.serve(Lines::new(input), writing).await
+    let serving = RpcService::new(session, outbox, clock, stop.child());
+    serving.serve(InputLines::new(input), writing).await
 }
 
 fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
@@ -88,12 +88,12 @@ fn response(id: Option<RpcId>, kind: &str, answer: RpcAnswer) -> Response {
     }
 }
 
-struct Serving {
+struct RpcService {
     session: Arc<Conversation>,
-    adapted: Adapted,
+    adapted: ClientAdapters,
     /// The calls of adapters. They may continue after their answers, but not after their client has
     /// disconnected.
-    running: Arc<Running>,
+    running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
     /// True for a worker: it runs only calls that passed its host's policy.
     is_worker: bool,
@@ -113,11 +113,11 @@ struct Serving {
     tasks: JoinSet<()>,
 }
 
-impl Serving {
+impl RpcService {
     /// Serves until `end` is triggered, which it triggers itself when the client has gone.
     fn new(session: Arc<Conversation>, outbox: Outbox, clock: Arc<dyn Clock>, end: Cancel) -> Self {
-        let running = Arc::new(Running::new(end.clone()));
-        let adapted = Adapted::new(
+        let running = Arc::new(RunningCalls::new(end.clone()));
+        let adapted = ClientAdapters::new(
             Arc::clone(&session),
             Arc::clone(&running),
             Arc::clone(&clock),
@@ -143,8 +143,8 @@ impl Serving {
     /// Serves these lines, and returns when everything has ended and was written.
     async fn serve<R: AsyncRead + Unpin>(
         mut self,
-        lines: Lines<R>,
-        writing: Writing,
+        lines: InputLines<R>,
+        writing: WriterTask,
     ) -> io::Result<()> {
         let read = self.read_all(lines).await;
         self.in_flight.cancel_all();
@@ -168,7 +168,7 @@ impl Serving {
     }
 
     /// Reads and starts requests until the input ends.
-    async fn read_all<R: AsyncRead + Unpin>(&mut self, mut lines: Lines<R>) -> io::Result<()> {
+    async fn read_all<R: AsyncRead + Unpin>(&mut self, mut lines: InputLines<R>) -> io::Result<()> {
         let stop = self.end.clone();
         loop {
             if self.is_out_of_step {
@@ -187,14 +187,14 @@ impl Serving {
                 line = lines.next() => line?,
             };
             let answer = match line {
-                Line::End => return Ok(()),
-                Line::TooLong(head) => {
+                InputLine::End => return Ok(()),
+                InputLine::TooLong(head) => {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
                     self.is_out_of_step = self.is_worker;
                     Some(read::refusal_of(head, error))
                 }
-                Line::Whole(line) => self.take(&line),
+                InputLine::Whole(line) => self.take(&line),
             };
             let Some(answer) = answer else { continue };
             // Backpressure: nothing more is read until there is room for the answer. A signal is
@@ -237,7 +237,7 @@ impl Serving {
         match self.in_flight.begin(id.clone(), what, line.len()) {
             Err(refused) => Some(RpcResponse::failure(id, &kind, refused)),
             Ok(flight) => {
-                let asking = dispatch::Asking {
+                let asking = dispatch::ServedRequest {
                     id: id.clone(),
                     session: Arc::clone(&self.session),
                     adapted: self.adapted.clone(),
@@ -267,7 +267,7 @@ impl Serving {
     fn hello(&mut self, hello: &Hello) -> RpcAnswer {
         if self.is_worker {
             let error = "`hello` comes first, and once: a worker has one host";
-            return Err(Refused::new(ErrorCode::Protocol, error));
+            return Err(ErrorReply::new(ErrorCode::Protocol, error));
         }
         let tools = hello.tools.as_ref().or(self.tools.as_ref());
         let answer = dispatch::hello(&self.session, hello, tools, None)?;
@@ -295,7 +295,7 @@ impl Serving {
 
 /// Returns when everything has been written, or the client has not read for a while. All clones of
 /// the outbox must have been dropped.
-async fn written(writing: Writing, clock: &dyn Clock) {
+async fn written(writing: WriterTask, clock: &dyn Clock) {
     tokio::select! {
         biased;
         () = writing.finish() => {}

@@ -130,7 +130,7 @@ async fn over_mcp_with_and_without_an_adapter() {
         ] {
             let (ours, theirs) = tokio::io::duplex(1 << 20);
             let (from, to) = tokio::io::split(ours);
-            let options = mcp::Options {
+            let options = mcp::McpOptions {
                 handle_after: Duration::ZERO,
                 structured: false,
                 adapter: adapter.map(|name| adapters::by_name(name).unwrap()),

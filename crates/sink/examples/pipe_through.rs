@@ -3,12 +3,12 @@
 //! Prints what is shown to stdout and the counts, as JSON, to stderr.
 
 use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, ArtifactStore, Clock, Flow, OutputLimits, Status, StreamId,
+    ArtifactEnd, ArtifactMeta, ArtifactStore, Clock, ConsumerFlow, OutputLimits, Status, StreamId,
     Timestamp, Truncation,
 };
 use agent_bash_sink::{
     ArtifactDir, ArtifactDirOptions, ArtifactLimits, CarriageReturn, Lifetime, Naming, OutputSink,
-    Shown, SinkOptions, SizeStyle, binary_text,
+    ShownOutput, SinkOptions, SizeStyle, binary_text,
 };
 use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
@@ -66,7 +66,7 @@ fn main() -> io::Result<()> {
     loop {
         let read = io::stdin().read(&mut buffer)?;
         // Once `head` is satisfied we stop reading, so the producer gets SIGPIPE or EPIPE.
-        if read == 0 || sink.push(&buffer[..read]) == Flow::Stop {
+        if read == 0 || sink.push(&buffer[..read]) == ConsumerFlow::Stop {
             break;
         }
     }
@@ -78,7 +78,7 @@ fn main() -> io::Result<()> {
     for piece in report.shown.pieces() {
         stdout.write_all(piece.marked().as_bytes())?;
     }
-    if report.shown == Shown::Binary {
+    if report.shown == ShownOutput::Binary {
         let mark = binary_text(report.summary.total_bytes, SizeStyle::Tight);
         writeln!(stdout, "{mark}")?;
     }

@@ -6,7 +6,7 @@
 //! `view`.
 
 use crate::allocate;
-use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
+use crate::artifact_list::{ArtifactInfo, ClearOutcome, RemovedArtifacts, ids, info};
 use crate::artifact_options::{ArtifactDirOptions, SessionNameError};
 use crate::artifact_writer::FileWriter;
 use crate::quota;
@@ -147,14 +147,14 @@ impl ArtifactDir {
     /// session's. Files that other processes are still writing are kept. So is the counter: a link
     /// must resolve to its own output or to nothing, never to a later artifact. Also called on
     /// drop.
-    pub fn close(&self) -> Removed {
+    pub fn close(&self) -> RemovedArtifacts {
         let mut state = self.shared.state();
         let made = std::mem::take(&mut state.made);
         let Some(dir) = state.dir.take() else {
-            return Removed::default();
+            return RemovedArtifacts::default();
         };
         drop(state);
-        let mut removed = Removed::default();
+        let mut removed = RemovedArtifacts::default();
         if self.shared.options.lifetime == Lifetime::Session {
             for id in made {
                 if let Ok(sidecar) = Sidecar::read(&dir, id)
@@ -169,16 +169,16 @@ impl ArtifactDir {
 
     /// Removes all artifacts of the session regardless of age, except those that `keep` selects and
     /// those that belong to a live session of another process.
-    pub fn clear(&self, keep: impl Fn(&ArtifactInfo) -> bool) -> Cleared {
+    pub fn clear(&self, keep: impl Fn(&ArtifactInfo) -> bool) -> ClearOutcome {
         match self.shared.look() {
             Ok(dir) => sweep::clear(&dir, self.shared.options.clock.wall(), keep),
-            Err(_) => Cleared::default(),
+            Err(_) => ClearOutcome::default(),
         }
     }
 
     /// Removes expired artifacts in all sessions under `root`: session-lifetime artifacts whose
     /// process is dead, and day-lifetime artifacts that are older than a day. Call it at startup.
-    pub fn sweep(root: &Path, now: Timestamp) -> Removed {
+    pub fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
         sweep::sweep(root, now)
     }
 
@@ -190,7 +190,7 @@ impl ArtifactDir {
     /// Sweeps as [`Self::sweep`] does, but at most once an hour. For programs that make a single
     /// call: a sweep looks at every artifact. If the process ends during a sweep, the next process
     /// continues it.
-    pub fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
+    pub fn sweep_when_due(root: &Path, now: Timestamp) -> RemovedArtifacts {
         sweep::sweep_when_due(root, now)
     }
 

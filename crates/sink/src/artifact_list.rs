@@ -30,7 +30,7 @@ pub struct ArtifactInfo {
 /// How much was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Removed {
+pub struct RemovedArtifacts {
     /// Artifacts.
     pub artifacts: u64,
     /// The length of the removed artifacts in bytes.
@@ -40,9 +40,9 @@ pub struct Removed {
 /// The result of [`ArtifactDir::clear`](crate::ArtifactDir::clear).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct Cleared {
+pub struct ClearOutcome {
     /// The removed artifacts.
-    pub removed: Removed,
+    pub removed: RemovedArtifacts,
     /// Artifacts that are still in use and were therefore kept.
     pub in_use: u64,
 }
@@ -74,7 +74,7 @@ pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> 
     })
 }
 
-impl Removed {
+impl RemovedArtifacts {
     /// Removes an artifact and counts it if that worked.
     pub(crate) fn take(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
         let bytes = dir.size(&sidecar.file);

@@ -3,7 +3,7 @@
 use crate::line_index::LineIndex;
 use crate::quota;
 use crate::shared_dir::SharedDir;
-use crate::sidecar::{Done, Sidecar};
+use crate::sidecar::{FinishedFacts, Sidecar};
 use agent_bash_core::{ArtifactEnd, ArtifactError, ArtifactRef, ArtifactWriter};
 use agent_bash_os::PrivateDir;
 use std::fs::File;
@@ -118,7 +118,13 @@ impl ArtifactWriter for FileWriter {
     fn finish(mut self: Box<Self>, end: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError> {
         let index = std::mem::take(&mut self.index);
         let shared = self.given_away.load(Ordering::Relaxed);
-        self.sidecar.done = Some(Done::new(end, self.bytes, self.complete, shared, index));
+        self.sidecar.done = Some(FinishedFacts::new(
+            end,
+            self.bytes,
+            self.complete,
+            shared,
+            index,
+        ));
         self.sidecar
             .write(&self.dir)
             .map_err(|error| self.failed(error))?;

@@ -4,7 +4,7 @@ use crate::report::SinkReport;
 use crate::sanitise::CarriageReturn;
 use crate::sink::{OutputSink, SinkOptions};
 use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, Direction, Flow, OutputConsumer,
+    ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ConsumerFlow, Direction, OutputConsumer,
     OutputLimits, OutputSummary, StreamId, Streams, Truncation, Window,
 };
 use std::fs::File;
@@ -161,7 +161,7 @@ impl CallOutput {
 }
 
 impl OutputConsumer for CallOutput {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.sink(stream).push(bytes)
     }
 

@@ -3,7 +3,7 @@
 
 use crate::sanitise::TextSink;
 use crate::terminal_text::begun_len;
-use crate::view::{FileView, Go, MAX_PAGE_BYTES, Page};
+use crate::view::{FileView, MAX_PAGE_BYTES, Page, ReadOn};
 use std::io;
 
 /// How much is read in front of a page, for colours that were begun there.
@@ -26,14 +26,14 @@ impl FileView {
         let Some(start) = self.line_start(first)? else {
             return Ok(marked);
         };
-        let mut begun = Coloured::default();
+        let mut begun = ColouredText::default();
         self.take(
             start.saturating_sub(COLOUR_LOOKBACK_BYTES),
             start,
             usize::MAX,
             &mut begun,
         )?;
-        let mut coloured = Coloured::default();
+        let mut coloured = ColouredText::default();
         coloured.add(&begun.in_force());
         let text = &page.piece.text;
         self.take(start, u64::MAX, text.len(), &mut coloured)?;
@@ -46,7 +46,7 @@ impl FileView {
     }
 
     /// Cleans the bytes between two places, until there are `most` bytes of text.
-    fn take(&self, from: u64, to: u64, most: usize, out: &mut Coloured) -> io::Result<()> {
+    fn take(&self, from: u64, to: u64, most: usize, out: &mut ColouredText) -> io::Result<()> {
         let mut sanitiser = self.sanitiser();
         let mut left = to - from;
         // A sequence is only seen in one piece.
@@ -58,9 +58,9 @@ impl FileView {
             let rest = begun.split_off(begun.len() - begun_len(&begun));
             sanitiser.push(&std::mem::replace(&mut begun, rest), out);
             if left == 0 || out.text.len() > most {
-                Go::Stop
+                ReadOn::Stop
             } else {
-                Go::On
+                ReadOn::On
             }
         })?;
         sanitiser.push(&begun, out);
@@ -71,7 +71,7 @@ impl FileView {
 
 /// Text, and the colour sequences in it.
 #[derive(Debug, Default)]
-struct Coloured {
+struct ColouredText {
     text: String,
     /// Each with its place in the text.
     sequences: Vec<(usize, String)>,
@@ -79,7 +79,7 @@ struct Coloured {
     size: usize,
 }
 
-impl Coloured {
+impl ColouredText {
     fn add(&mut self, sequence: &str) {
         if !sequence.is_empty() && self.size + sequence.len() <= MAX_COLOUR_BYTES {
             self.size += sequence.len();
@@ -112,7 +112,7 @@ impl Coloured {
     }
 }
 
-impl TextSink for Coloured {
+impl TextSink for ColouredText {
     fn text(&mut self, text: &[u8], _: u64) {
         self.text.push_str(&String::from_utf8_lossy(text));
     }
@@ -142,7 +142,7 @@ impl TextSink for Coloured {
     }
 }
 
-impl Coloured {
+impl ColouredText {
     /// Removes the text from a place on, and returns it. Its colours stay in force.
     fn cut(&mut self, at: usize) -> String {
         for (place, _) in self.sequences.iter_mut().rev() {

@@ -3,15 +3,15 @@
 //! All four work on positions within the clean text and on line numbers. How many raw bytes a cut
 //! drops is then looked up in the window.
 
-use crate::lines::Text;
-use crate::report::{Piece, Shown};
+use crate::lines::StreamText;
+use crate::report::{CleanPiece, ShownOutput};
 use crate::scan;
-use crate::window::{Shrink, TextPart, Window};
+use crate::window::{ShrinkLimit, TextPart, Window};
 use agent_bash_core::{Direction, TruncatedBy, Truncation, whole_characters};
 
 /// The shown pieces, and the number of bytes not shown.
-pub(crate) struct Cut {
-    pub(crate) shown: Shown,
+pub(crate) struct CutText {
+    pub(crate) shown: ShownOutput,
     pub(crate) truncated_by: Option<TruncatedBy>,
     pub(crate) direction: Direction,
     /// Raw bytes not shown.
@@ -31,9 +31,9 @@ pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
 }
 
 /// When a policy's window may shrink.
-pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
+pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<ShrinkLimit> {
     match policy {
-        Truncation::Middle { max, ends } if !tail => Some(Shrink {
+        Truncation::Middle { max, ends } if !tail => Some(ShrinkLimit {
             over: max as u64,
             tail: ends.saturating_add(1),
         }),
@@ -43,18 +43,18 @@ pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
 
 /// Cuts the text of a stream of `raw` bytes to the last `tail` lines (if given) and then by the
 /// policy.
-pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
+pub(crate) fn cut(text: &StreamText, policy: Truncation, tail: Option<u64>, raw: u64) -> CutText {
     cut_within(text, policy, usize::MAX, tail, raw)
 }
 
 /// Cuts a text to at most `most` lines regardless of the policy.
 pub(crate) fn cut_within(
-    text: &Text,
+    text: &StreamText,
     policy: Truncation,
     most: usize,
     tail: Option<u64>,
     raw: u64,
-) -> Cut {
+) -> CutText {
     let bounds = bounds(policy, most);
     let (shown, truncated_by, direction) = match tail {
         Some(wanted) if wanted < text.lines => last_lines(text, bounds, wanted),
@@ -63,7 +63,7 @@ pub(crate) fn cut_within(
             Truncation::Tail { .. } if text.lines > most as u64 => {
                 last_lines(text, bounds, text.lines)
             }
-            Truncation::Tail { bytes } => by_bytes(Shown::Tail(last_bytes(text, bytes))),
+            Truncation::Tail { bytes } => by_bytes(ShownOutput::Tail(last_bytes(text, bytes))),
             Truncation::Head { bytes } => first_lines(text, bytes, most),
             Truncation::Middle { ends, .. } => by_bytes(middle(text, ends, most / 2)),
             Truncation::HeadTail {
@@ -87,9 +87,9 @@ pub(crate) fn cut_within(
         },
     };
     let (shown, truncated_by, direction) = match (shown, truncated_by) {
-        (Shown::Whole(piece), None) if text.head_cut => {
+        (ShownOutput::Whole(piece), None) if text.head_cut => {
             let by = Some(TruncatedBy::HeadTail);
-            (Shown::Head(piece), by, Direction::Head)
+            (ShownOutput::Head(piece), by, Direction::Head)
         }
         (shown, None) => {
             let by = text.clamped.then_some(TruncatedBy::LineLength);
@@ -98,7 +98,7 @@ pub(crate) fn cut_within(
         (shown, by) => (shown, by, direction),
     };
     let dropped_bytes = raw.saturating_sub(shown_raw(text, &shown, raw));
-    Cut {
+    CutText {
         shown,
         truncated_by,
         direction,
@@ -108,27 +108,27 @@ pub(crate) fn cut_within(
 
 /// The shown pieces, the limit that truncated them, and the kept part. The direction has no meaning
 /// if nothing was truncated.
-type Choice = (Shown, Option<TruncatedBy>, Direction);
+type ShownChoice = (ShownOutput, Option<TruncatedBy>, Direction);
 
 /// The text as it is shown if the policy does not cut it.
-fn whole(text: &Text) -> Choice {
+fn whole(text: &StreamText) -> ShownChoice {
     let total = text.window.total;
     let piece = span(&text.window, 0, total).unwrap_or_default();
     let piece = number_from_start(piece);
-    (Shown::Whole(piece), None, Direction::Tail)
+    (ShownOutput::Whole(piece), None, Direction::Tail)
 }
 
-fn by_bytes(shown: Shown) -> Choice {
+fn by_bytes(shown: ShownOutput) -> ShownChoice {
     let direction = match shown {
-        Shown::Head(_) => Direction::Head,
-        Shown::Ends { .. } => Direction::Middle,
+        ShownOutput::Head(_) => Direction::Head,
+        ShownOutput::Ends { .. } => Direction::Middle,
         _ => Direction::Tail,
     };
     (shown, Some(TruncatedBy::Bytes), direction)
 }
 
 /// True if the policy leaves a text uncut.
-fn fits(text: &Text, (max_bytes, max_lines): (usize, usize)) -> bool {
+fn fits(text: &StreamText, (max_bytes, max_lines): (usize, usize)) -> bool {
     text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
 }
 
@@ -149,14 +149,18 @@ fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
 /// The last `wanted` lines of a text that has more. If they exceed the policy's limits, their end
 /// is kept: the caller asked for the end, and where the wanted lines begin is only known once the
 /// stream is over.
-fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) -> Choice {
+fn last_lines(
+    text: &StreamText,
+    (max_bytes, max_lines): (usize, usize),
+    wanted: u64,
+) -> ShownChoice {
     let lines = wanted.min(max_lines as u64);
     let by = if wanted > lines {
         TruncatedBy::Lines
     } else {
         TruncatedBy::HeadTail
     };
-    let Text {
+    let StreamText {
         window, lines: all, ..
     } = text;
     let from = nth_last_line(&window.tail, lines);
@@ -164,9 +168,9 @@ fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) 
         Some(from) => {
             let piece = span(window, from, window.total).unwrap_or_default();
             let piece = number_from_end(piece, *all);
-            (Shown::Tail(piece), Some(by), Direction::Tail)
+            (ShownOutput::Tail(piece), Some(by), Direction::Tail)
         }
-        None => by_bytes(Shown::Tail(last_bytes(text, max_bytes))),
+        None => by_bytes(ShownOutput::Tail(last_bytes(text, max_bytes))),
     }
 }
 
@@ -185,8 +189,8 @@ fn nth_last_line(part: &TextPart, n: u64) -> Option<u64> {
 }
 
 /// The last `max` bytes, starting at a line boundary if there is one among them.
-fn last_bytes(text: &Text, max: usize) -> Piece {
-    let Text {
+fn last_bytes(text: &StreamText, max: usize) -> CleanPiece {
+    let StreamText {
         window,
         lines,
         last_start,
@@ -218,26 +222,26 @@ fn line_start_at_or_after(part: &TextPart, earliest: u64) -> Option<u64> {
 }
 
 /// The first `max` bytes.
-fn first_bytes(text: &Text, max: usize) -> Piece {
+fn first_bytes(text: &StreamText, max: usize) -> CleanPiece {
     let to = text.window.total.min(max as u64);
     let piece = span(&text.window, 0, to).unwrap_or_default();
     number_from_start(piece)
 }
 
 /// The first `max` bytes, limited to `most` lines.
-fn first_lines(text: &Text, max: usize, most: usize) -> Choice {
+fn first_lines(text: &StreamText, max: usize, most: usize) -> ShownChoice {
     match first_lines_len(text.window.head.bytes(), most) {
         Some(len) if len <= max => (
-            Shown::Head(first_bytes(text, len)),
+            ShownOutput::Head(first_bytes(text, len)),
             Some(TruncatedBy::Lines),
             Direction::Head,
         ),
-        _ => by_bytes(Shown::Head(first_bytes(text, max))),
+        _ => by_bytes(ShownOutput::Head(first_bytes(text, max))),
     }
 }
 
 /// The first and the last `ends` bytes, each limited to `most` lines.
-fn middle(text: &Text, ends: usize, most: usize) -> Shown {
+fn middle(text: &StreamText, ends: usize, most: usize) -> ShownOutput {
     let first = first_lines_len(text.window.head.bytes(), most).unwrap_or(usize::MAX);
     let head = first_bytes(text, ends.min(first));
     let total = text.window.total;
@@ -245,11 +249,16 @@ fn middle(text: &Text, ends: usize, most: usize) -> Shown {
     let from = total.saturating_sub(ends as u64).max(last);
     let tail = span(&text.window, from, total).unwrap_or_default();
     let tail = number_from_end(tail, text.lines);
-    Shown::Ends { head, tail }
+    ShownOutput::Ends { head, tail }
 }
 
 /// The first and the last lines, trimmed from the inside until they fit in `max` bytes together.
-fn head_and_tail(text: &Text, max: usize, head_lines: usize, tail_lines: usize) -> Shown {
+fn head_and_tail(
+    text: &StreamText,
+    max: usize,
+    head_lines: usize,
+    tail_lines: usize,
+) -> ShownOutput {
     let window = &text.window;
     let total = window.total;
     let head_len = first_lines_len(window.head.bytes(), head_lines).unwrap_or(usize::MAX);
@@ -269,11 +278,11 @@ fn head_and_tail(text: &Text, max: usize, head_lines: usize, tail_lines: usize) 
     let mut head = number_from_start(head);
     let mut tail = number_from_end(tail, text.lines);
     mark_cut_lines(text, &mut head, &mut tail);
-    Shown::Ends { head, tail }
+    ShownOutput::Ends { head, tail }
 }
 
 /// Records how many bytes are missing of a line that is longer than its half of the window.
-fn mark_cut_lines(text: &Text, head: &mut Piece, tail: &mut Piece) {
+fn mark_cut_lines(text: &StreamText, head: &mut CleanPiece, tail: &mut CleanPiece) {
     let head_len = head.text.len() as u64;
     let tail_from = text.window.total - tail.text.len() as u64;
     if !head.text.ends_with('\n') {
@@ -303,7 +312,7 @@ fn whole_lines_len(bytes: &[u8], max: usize) -> Option<usize> {
 }
 
 /// The text between two positions, trimmed to whole characters. `None` if it is no longer kept.
-fn span(window: &Window, from: u64, to: u64) -> Option<Piece> {
+fn span(window: &Window, from: u64, to: u64) -> Option<CleanPiece> {
     let part = match &window.tail {
         tail if tail.start <= from && to <= tail.end() => tail,
         _ => &window.head,
@@ -318,19 +327,19 @@ fn span(window: &Window, from: u64, to: u64) -> Option<Piece> {
         .count();
     let text = &at_most[skipped..];
     let text = &text[..whole_characters(text)];
-    Some(Piece {
+    Some(CleanPiece {
         text: String::from_utf8_lossy(text).into_owned(),
-        ..Piece::default()
+        ..CleanPiece::default()
     })
 }
 
-fn number_from_start(mut piece: Piece) -> Piece {
+fn number_from_start(mut piece: CleanPiece) -> CleanPiece {
     let count = lines_in(&piece.text);
     piece.lines = (count > 0).then_some([1, count]);
     piece
 }
 
-fn number_from_end(mut piece: Piece, last: u64) -> Piece {
+fn number_from_end(mut piece: CleanPiece, last: u64) -> CleanPiece {
     let count = lines_in(&piece.text);
     piece.lines = (count > 0).then_some([last + 1 - count, last]);
     piece
@@ -342,7 +351,7 @@ fn lines_in(text: &str) -> u64 {
 }
 
 /// Raw bytes that the shown pieces account for, including what cleaning removed in and before them.
-fn shown_raw(text: &Text, shown: &Shown, raw: u64) -> u64 {
+fn shown_raw(text: &StreamText, shown: &ShownOutput, raw: u64) -> u64 {
     let window = &text.window;
     let total = window.total;
     let before = |at: u64| match at {
@@ -350,12 +359,12 @@ fn shown_raw(text: &Text, shown: &Shown, raw: u64) -> u64 {
         _ => window.raw_before(at).unwrap_or(0),
     };
     let spans = match shown {
-        Shown::Binary => [(0, 0), (0, 0)],
-        Shown::Whole(_) if total == 0 => return raw,
-        Shown::Whole(_) => [(0, total), (0, 0)],
-        Shown::Head(piece) => [(0, piece.text.len() as u64), (0, 0)],
-        Shown::Tail(piece) => [(total - piece.text.len() as u64, total), (0, 0)],
-        Shown::Ends { head, tail } => [
+        ShownOutput::Binary => [(0, 0), (0, 0)],
+        ShownOutput::Whole(_) if total == 0 => return raw,
+        ShownOutput::Whole(_) => [(0, total), (0, 0)],
+        ShownOutput::Head(piece) => [(0, piece.text.len() as u64), (0, 0)],
+        ShownOutput::Tail(piece) => [(total - piece.text.len() as u64, total), (0, 0)],
+        ShownOutput::Ends { head, tail } => [
             (0, head.text.len() as u64),
             (total - tail.text.len() as u64, total),
         ],

@@ -23,7 +23,7 @@ const MAX_STRING_BYTES: u32 = 1 << 20;
 
 /// The meaning of a byte within a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum SequenceStep {
     /// Part of the sequence, which continues.
     Inside,
     /// The last byte of the sequence.
@@ -84,23 +84,23 @@ impl Escape {
         self.state = EscapeState::Opened;
     }
 
-    /// Takes the next byte. [`Step::Last`] and [`Step::After`] end the sequence.
-    pub(crate) fn byte(&mut self, byte: u8) -> Step {
+    /// Takes the next byte. [`SequenceStep::Last`] and [`SequenceStep::After`] end the sequence.
+    pub(crate) fn byte(&mut self, byte: u8) -> SequenceStep {
         match self.state {
             EscapeState::Body { is_osc, remaining } => self.in_body(is_osc, remaining, byte),
             EscapeState::Opened | EscapeState::Sequence => self.in_sequence(byte),
         }
     }
 
-    fn in_sequence(&mut self, byte: u8) -> Step {
+    fn in_sequence(&mut self, byte: u8) -> SequenceStep {
         if byte == ESC {
             self.open();
-            return Step::Inside;
+            return SequenceStep::Inside;
         }
         // Text inside a sequence: the sequence is broken, and must not take part of a UTF-8
         // character with it.
         if byte >= 0x80 {
-            return self.cancel(Step::After);
+            return self.cancel(SequenceStep::After);
         }
         if matches!(self.state, EscapeState::Opened)
             && matches!(byte, b']' | b'P' | b'X' | b'^' | b'_')
@@ -110,47 +110,47 @@ impl Escape {
                 is_osc: byte == b']',
                 remaining: MAX_STRING_BYTES,
             };
-            return Step::Inside;
+            return SequenceStep::Inside;
         }
         // `vte` silently ignores DEL here, so our record of its state must not change.
         if byte == DEL {
-            return Step::Inside;
+            return SequenceStep::Inside;
         }
         let seen = self.feed(byte);
         if seen.printed {
             // `vte` ends an ill-formed control sequence silently; this byte is the text after it.
-            return Step::After;
+            return SequenceStep::After;
         }
         match seen.control {
-            _ if seen.ended => Step::Last(seen.effect),
-            Some(CAN | SUB) => Step::Last(None),
-            Some(_) => Step::Control,
+            _ if seen.ended => SequenceStep::Last(seen.effect),
+            Some(CAN | SUB) => SequenceStep::Last(None),
+            Some(_) => SequenceStep::Control,
             None => {
                 self.state = EscapeState::Sequence;
-                Step::Inside
+                SequenceStep::Inside
             }
         }
     }
 
-    fn in_body(&mut self, is_osc: bool, remaining: u32, byte: u8) -> Step {
+    fn in_body(&mut self, is_osc: bool, remaining: u32, byte: u8) -> SequenceStep {
         match byte {
             ESC => {
                 self.open();
-                Step::Inside
+                SequenceStep::Inside
             }
-            CAN | SUB => self.cancel(Step::Last(None)),
-            BEL if is_osc => self.cancel(Step::Last(None)),
-            b'\n' => self.cancel(Step::After),
-            _ if remaining == 0 => self.cancel(Step::After),
+            CAN | SUB => self.cancel(SequenceStep::Last(None)),
+            BEL if is_osc => self.cancel(SequenceStep::Last(None)),
+            b'\n' => self.cancel(SequenceStep::After),
+            _ if remaining == 0 => self.cancel(SequenceStep::After),
             _ => {
                 let remaining = remaining - 1;
                 self.state = EscapeState::Body { is_osc, remaining };
-                Step::Inside
+                SequenceStep::Inside
             }
         }
     }
 
-    fn cancel(&mut self, step: Step) -> Step {
+    fn cancel(&mut self, step: SequenceStep) -> SequenceStep {
         self.feed(CAN);
         step
     }

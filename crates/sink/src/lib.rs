@@ -53,13 +53,13 @@ mod wording;
 pub use agent_bash_core as core;
 pub use agent_bash_core::{SizeStyle, size_text};
 pub use artifact_dir::{ArtifactDir, LookupError, open_artifact};
-pub use artifact_list::{ArtifactInfo, Cleared, Removed};
+pub use artifact_list::{ArtifactInfo, ClearOutcome, RemovedArtifacts};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
 pub use audit_file::AuditFile;
 pub use call::{CallOptions, CallOutput, CallReport};
 pub use host_secret::host_secret;
 pub use live::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
-pub use report::{Piece, Shown, SinkReport};
+pub use report::{CleanPiece, ShownOutput, SinkReport};
 pub use sanitise::CarriageReturn;
 pub use search::{FoundLine, Search, SearchError, SearchResult};
 pub use session_claim::SessionClaim;
@@ -68,7 +68,7 @@ pub use sidecar::Lifetime;
 pub use sink::{OutputSink, SinkOptions};
 pub use tail_buffer::{TailBuffer, TailPart};
 pub use terminal_text::TerminalText;
-pub use view::{DEFAULT_LINES, FileView, MAX_PAGE_BYTES, Next, Page};
+pub use view::{DEFAULT_LINES, FileView, MAX_PAGE_BYTES, NextPage, Page};
 pub use wording::{binary_text, truncated_note};
 
 #[cfg(doctest)]

@@ -7,14 +7,14 @@
 
 use crate::sanitise::TextSink;
 use crate::scan;
-use crate::window::{Shrink, Window};
+use crate::window::{ShrinkLimit, Window};
 
 /// Bytes of the open line that are kept regardless of the window: the range that backspaces can
 /// reach.
 const MAX_OPEN_BYTES: usize = 4096;
 
 /// The text of a stream, line by line, with only a window kept.
-pub(crate) struct Lines {
+pub(crate) struct StreamLines {
     finished: Window,
     open: Window,
     clamp: Option<Clamping>,
@@ -35,12 +35,12 @@ pub(crate) struct Lines {
     cr_ends: bool,
     /// Such a CR-ended line had visible text.
     cr_text_seen: bool,
-    beyond: Beyond,
+    beyond: UncountedLines,
 }
 
 /// Lines beyond those that `head` wants: counted, not kept.
 #[derive(Default)]
-struct Beyond {
+struct UncountedLines {
     ended: u64,
     open: bool,
 }
@@ -57,7 +57,7 @@ struct Clamping {
 }
 
 /// Everything known of a text once its stream has ended.
-pub(crate) struct Text {
+pub(crate) struct StreamText {
     pub(crate) window: Window,
     /// Lines of the stream.
     pub(crate) total_lines: u64,
@@ -75,15 +75,15 @@ pub(crate) struct Text {
     pub(crate) overwritten: bool,
 }
 
-impl Lines {
+impl StreamLines {
     /// Keeps `head` lines of at most `max_chars` characters, in windows of the given sizes.
     pub(crate) fn new(
         (head_cap, tail_cap): (usize, usize),
         max_chars: Option<usize>,
         head: Option<u64>,
-        shrink: Option<Shrink>,
+        shrink: Option<ShrinkLimit>,
     ) -> Self {
-        let shrink_open = shrink.map(|shrink| Shrink {
+        let shrink_open = shrink.map(|shrink| ShrinkLimit {
             tail: shrink.tail.max(MAX_OPEN_BYTES),
             ..shrink
         });
@@ -104,7 +104,7 @@ impl Lines {
             overwritten: false,
             cr_ends: false,
             cr_text_seen: false,
-            beyond: Beyond::default(),
+            beyond: UncountedLines::default(),
         }
     }
 
@@ -126,7 +126,7 @@ impl Lines {
     }
 
     /// The stream has ended, `raw` bytes long.
-    pub(crate) fn finish(mut self, raw: u64) -> Text {
+    pub(crate) fn finish(mut self, raw: u64) -> StreamText {
         self.mark_omission(raw);
         let open = u64::from(self.open.total > 0);
         let lines = self.ended + open;
@@ -136,7 +136,7 @@ impl Lines {
             self.finished.take(&mut self.open);
         }
         let beyond = self.beyond.ended + u64::from(self.beyond.open);
-        Text {
+        StreamText {
             window: self.finished,
             total_lines: lines + beyond,
             lines,
@@ -276,7 +276,7 @@ impl Lines {
     }
 }
 
-impl TextSink for Lines {
+impl TextSink for StreamLines {
     fn text(&mut self, text: &[u8], raw: u64) {
         if self.wanted.is_none() {
             self.wanted_text(text, raw);
@@ -346,7 +346,7 @@ impl TextSink for Lines {
     }
 }
 
-impl Beyond {
+impl UncountedLines {
     fn count(&mut self, text: &[u8]) {
         if let Some(last) = text.last() {
             self.ended += scan::newlines(text);

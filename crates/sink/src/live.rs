@@ -89,12 +89,12 @@ pub enum LiveUpdate {
 /// The live output of one command, for one watcher. Clones are handles to the same.
 #[derive(Debug, Clone)]
 pub struct LiveUpdates {
-    shared: Arc<Mutex<Shared>>,
+    shared: Arc<Mutex<SharedLive>>,
     options: LiveOptions,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedLive {
     tail: TailBuffer,
     /// Bytes delivered, or removed by cleaning.
     delivered: u64,
@@ -109,7 +109,7 @@ struct Shared {
 }
 
 /// The next step of a watcher.
-enum Step {
+enum WatcherStep {
     Deliver(LiveUpdate),
     Wait(Duration),
     /// The new output changes nothing visible.
@@ -132,7 +132,7 @@ const MAX_OPEN_BYTES: usize = 4096;
 impl LiveUpdates {
     /// Creates an empty live output.
     pub fn new(options: LiveOptions) -> Self {
-        let shared = Shared {
+        let shared = SharedLive {
             tail: TailBuffer::new(options.max_bytes, options.carriage_return),
             delivered: 0,
             delivered_lines: 0,
@@ -168,10 +168,10 @@ impl LiveUpdates {
         loop {
             self.changed().await;
             match self.step(clock.now()) {
-                Step::Deliver(update) => return Some(update),
-                Step::Wait(left) => clock.sleep(left).await,
-                Step::Nothing => {}
-                Step::End => return None,
+                WatcherStep::Deliver(update) => return Some(update),
+                WatcherStep::Wait(left) => clock.sleep(left).await,
+                WatcherStep::Nothing => {}
+                WatcherStep::End => return None,
             }
         }
     }
@@ -189,22 +189,22 @@ impl LiveUpdates {
         .await;
     }
 
-    fn step(&self, now: Duration) -> Step {
+    fn step(&self, now: Duration) -> WatcherStep {
         let mut shared = self.lock();
         let due = shared.last_at.map(|last| last + self.options.interval);
         if shared.is_pending()
             && let Some(left) = due.and_then(|due| due.checked_sub(now))
             && !left.is_zero()
         {
-            return Step::Wait(left);
+            return WatcherStep::Wait(left);
         }
         match shared.take(&self.options) {
             Some(update) => {
                 shared.last_at = Some(now);
-                Step::Deliver(update)
+                WatcherStep::Deliver(update)
             }
-            None if shared.ended => Step::End,
-            None => Step::Nothing,
+            None if shared.ended => WatcherStep::End,
+            None => WatcherStep::Nothing,
         }
     }
 
@@ -216,12 +216,12 @@ impl LiveUpdates {
         shared.take(&self.options)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, SharedLive> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Shared {
+impl SharedLive {
     fn is_pending(&self) -> bool {
         self.tail.total_bytes() > self.delivered
     }
@@ -274,7 +274,7 @@ impl Shared {
             // Partial state (half a character or sequence) is lost with the skipped bytes.
             self.delta = Delta::new(carriage_return);
         }
-        let mut change = Change {
+        let mut change = DeltaText {
             rewind: 0,
             text: String::new(),
             line_from: 0,
@@ -298,7 +298,7 @@ impl Shared {
         let boundary = (surplus..=len).find(|at| change.open.is_char_boundary(*at));
         let boundary = boundary.unwrap_or(len);
         change.open.drain(..boundary);
-        let Change {
+        let DeltaText {
             rewind, text, open, ..
         } = change;
         self.delta.open = open;
@@ -331,7 +331,7 @@ impl std::fmt::Debug for Delta {
 }
 
 /// Collects the text of one delta.
-struct Change {
+struct DeltaText {
     rewind: usize,
     text: String,
     /// Start in `text` of its last line.
@@ -342,7 +342,7 @@ struct Change {
     open: String,
 }
 
-impl TextSink for Change {
+impl TextSink for DeltaText {
     fn text(&mut self, text: &[u8], _raw: u64) {
         // Cleaned text always consists of whole characters, so nothing is replaced.
         self.text.push_str(&String::from_utf8_lossy(text));

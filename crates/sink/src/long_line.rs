@@ -28,14 +28,14 @@ pub(crate) struct LongLine {
     runs: Vec<(u64, u64)>,
     /// The offset in `bytes` at which the search continues.
     from: usize,
-    found: Option<Excerpt>,
+    found: Option<MatchExcerpt>,
     /// The line's beginning, once it is too long to be shown whole.
     beginning: Vec<u8>,
 }
 
 /// The text around a match.
 #[derive(Debug)]
-struct Excerpt {
+struct MatchExcerpt {
     text: String,
     /// Characters of the line before the excerpt.
     before: u64,
@@ -154,7 +154,7 @@ impl LongLine {
         self.runs.drain(..kept.saturating_sub(1));
     }
 
-    fn excerpt(&self, found: std::ops::Range<usize>) -> Excerpt {
+    fn excerpt(&self, found: std::ops::Range<usize>) -> MatchExcerpt {
         let boundary = |at: &usize| {
             self.bytes
                 .get(*at)
@@ -172,7 +172,7 @@ impl LongLine {
             .checked_sub(1)
             .and_then(|run| self.runs.get(run))
             .map_or(0, |(text, file)| file + (position - text));
-        Excerpt {
+        MatchExcerpt {
             text: String::from_utf8_lossy(&self.bytes[from..to]).into_owned(),
             before: self.dropped_chars + scan::chars(&self.bytes[..from]),
             at,

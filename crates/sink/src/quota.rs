@@ -6,7 +6,7 @@
 //! the sum.
 
 use crate::allocate::{COUNTER_FILE, Counter};
-use crate::artifact_list::{Removed, ids};
+use crate::artifact_list::{RemovedArtifacts, ids};
 use crate::artifact_options::ArtifactDirOptions;
 use crate::expiry::is_settled;
 use crate::sidecar::Sidecar;
@@ -44,7 +44,7 @@ pub(crate) fn make_room(
             limit
         };
         let now = options.clock.wall();
-        let mut removed = Removed::default();
+        let mut removed = RemovedArtifacts::default();
         let is_enough = |used: u64| {
             used.saturating_add(needed) <= target && !self::lacks_space(dir, options, needed)
         };

@@ -8,7 +8,7 @@ pub struct SinkReport {
     /// The stream.
     pub stream: StreamId,
     /// The shown part.
-    pub shown: Shown,
+    pub shown: ShownOutput,
     /// The counts.
     pub summary: OutputSummary,
     /// The full output on disk. It exists exactly if it could be kept and one of these holds:
@@ -28,19 +28,19 @@ pub struct SinkReport {
 
 /// The shown part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownOutput {
     /// All of it; the text is empty if nothing was printed.
-    Whole(Piece),
+    Whole(CleanPiece),
     /// The beginning.
-    Head(Piece),
+    Head(CleanPiece),
     /// The end.
-    Tail(Piece),
+    Tail(CleanPiece),
     /// Beginning and end. They never overlap, and something is missing between them.
     Ends {
         /// The beginning.
-        head: Piece,
+        head: CleanPiece,
         /// The end.
-        tail: Piece,
+        tail: CleanPiece,
     },
     /// No output is shown, as it is not text.
     Binary,
@@ -48,7 +48,7 @@ pub enum Shown {
 
 /// A piece of clean text: valid UTF-8 without control characters other than TAB and LF.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Piece {
+pub struct CleanPiece {
     /// The text, including its last LF if it has one.
     pub text: String,
     /// First and last line shown, possibly in part; from 1. `None` if the piece is empty.
@@ -59,7 +59,7 @@ pub struct Piece {
     pub missing_after: u64,
 }
 
-impl Piece {
+impl CleanPiece {
     /// The text with marks where a line is incomplete: `[N bytes omitted] …` before, `… [N bytes
     /// omitted]` after it.
     pub fn marked(&self) -> String {
@@ -78,9 +78,9 @@ impl Piece {
     }
 }
 
-impl Shown {
+impl ShownOutput {
     /// The shown pieces, in stream order.
-    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+    pub fn pieces(&self) -> impl Iterator<Item = &CleanPiece> {
         let (first, second) = match self {
             Self::Whole(piece) | Self::Head(piece) | Self::Tail(piece) => (Some(piece), None),
             Self::Ends { head, tail } => (Some(head), Some(tail)),

@@ -4,7 +4,7 @@
 //! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an
 //! `OutputSink`).
 
-use crate::escape::{Escape, Step};
+use crate::escape::{Escape, SequenceStep};
 use crate::scan;
 use agent_bash_core::{LineEdit, visible};
 
@@ -82,7 +82,7 @@ pub(crate) struct Sanitiser {
     /// The offset at which the current sequence began.
     escape_from: u64,
     /// An incomplete UTF-8 character.
-    partial: Partial,
+    partial: PartialChar,
     /// Position of a CR whose effect depends on what comes next.
     pending_cr: Option<u64>,
     /// The line was erased since, or by what stands for the CR.
@@ -110,7 +110,7 @@ enum Mode {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Partial {
+struct PartialChar {
     bytes: [u8; 4],
     len: usize,
 }
@@ -131,7 +131,7 @@ impl Sanitiser {
             mode: Mode::Text,
             escape: Escape::default(),
             escape_from: 0,
-            partial: Partial::default(),
+            partial: PartialChar::default(),
             pending_cr: None,
             erased: false,
             backspaces: 0,
@@ -365,20 +365,20 @@ impl Sanitiser {
     fn in_escape(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         for (at, &byte) in bytes.iter().enumerate() {
             match self.escape.byte(byte) {
-                Step::Inside => {}
-                Step::Control if byte == b'\n' || byte == b'\t' => {
+                SequenceStep::Inside => {}
+                SequenceStep::Control if byte == b'\n' || byte == b'\t' => {
                     let raw = self.raw + at as u64;
                     self.emit_at(&[byte], raw, out);
                 }
-                Step::Control => self.control(byte, self.raw + at as u64, out),
-                Step::Last(effect) => {
+                SequenceStep::Control => self.control(byte, self.raw + at as u64, out),
+                SequenceStep::Last(effect) => {
                     self.mode = Mode::Text;
                     if let Some(effect) = effect {
                         self.apply(effect, self.raw + at as u64, out);
                     }
                     return at + 1;
                 }
-                Step::After => {
+                SequenceStep::After => {
                     self.mode = Mode::Text;
                     return at;
                 }
@@ -422,7 +422,7 @@ impl Sanitiser {
     /// Continues a character begun in an earlier chunk. Consumes one byte, or none if it does not
     /// belong to the character.
     fn complete(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
-        let Partial {
+        let PartialChar {
             bytes: mut begun,
             len,
         } = self.partial;
@@ -435,7 +435,7 @@ impl Sanitiser {
                 1
             }
             Err(error) if error.error_len().is_none() => {
-                self.partial = Partial {
+                self.partial = PartialChar {
                     bytes: begun,
                     len: len + 1,
                 };

@@ -5,7 +5,7 @@
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
-use crate::view::{FileView, Go, capped_sentence};
+use crate::view::{FileView, ReadOn, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
@@ -162,7 +162,7 @@ impl FileView {
         goes_on: impl Fn() -> bool,
         each: impl FnMut(u64, &LongLine, bool),
     ) -> io::Result<()> {
-        let mut lines = Lines {
+        let mut lines = LineSplitter {
             pattern,
             open: LongLine::default(),
             number: 1,
@@ -172,7 +172,7 @@ impl FileView {
         let mut sanitiser = self.sanitiser();
         self.each_chunk(0, |chunk| {
             sanitiser.push(chunk, &mut lines);
-            if goes_on() { Go::On } else { Go::Stop }
+            if goes_on() { ReadOn::On } else { ReadOn::Stop }
         })?;
         sanitiser.finish(&mut lines);
         if !lines.open.is_empty() {
@@ -183,7 +183,7 @@ impl FileView {
 }
 
 /// Takes text apart into lines.
-struct Lines<F> {
+struct LineSplitter<F> {
     pattern: Regex,
     /// The line being read.
     open: LongLine,
@@ -206,7 +206,7 @@ struct Searcher<'a> {
     found: SearchResult,
 }
 
-impl<F: FnMut(u64, &LongLine, bool)> Lines<F> {
+impl<F: FnMut(u64, &LongLine, bool)> LineSplitter<F> {
     fn end_line(&mut self) {
         if self.number >= self.from {
             let is_match = self.open.search_to_end(&self.pattern);
@@ -263,7 +263,7 @@ impl Searcher<'_> {
     }
 }
 
-impl<F: FnMut(u64, &LongLine, bool)> TextSink for Lines<F> {
+impl<F: FnMut(u64, &LongLine, bool)> TextSink for LineSplitter<F> {
     fn text(&mut self, text: &[u8], raw: u64) {
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', text) {

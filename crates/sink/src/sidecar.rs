@@ -30,12 +30,12 @@ pub(crate) struct Sidecar {
     pub(crate) owner: ProcessIdentity,
     pub(crate) lifetime: Lifetime,
     /// `None` while it is being written.
-    pub(crate) done: Option<Done>,
+    pub(crate) done: Option<FinishedFacts>,
 }
 
 /// The facts about a finished call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Done {
+pub(crate) struct FinishedFacts {
     pub(crate) status: Status,
     pub(crate) duration_ms: u64,
     pub(crate) bytes: u64,
@@ -154,7 +154,7 @@ impl Sidecar {
     }
 }
 
-impl Done {
+impl FinishedFacts {
     pub(crate) fn new(
         end: &ArtifactEnd,
         bytes: u64,
@@ -197,7 +197,7 @@ mod tests {
             duration: Duration::ZERO,
         };
         let finish = |_: &ProcessIdentity| {
-            let done = Done::new(&end, 0, true, false, LineIndex::default());
+            let done = FinishedFacts::new(&end, 0, true, false, LineIndex::default());
             let done = Some(done);
             Sidecar {
                 done,

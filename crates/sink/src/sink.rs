@@ -3,14 +3,14 @@
 //! Only the sequence of steps is here. Cleaning is `sanitise`, lines and windows are `lines` and
 //! `window`, the policies are `cut`, the way to disk is `spill`.
 
-use crate::cut::{self, Cut};
-use crate::lines::{Lines, Text};
-use crate::report::{Shown, SinkReport};
+use crate::cut::{self, CutText};
+use crate::lines::{StreamLines, StreamText};
+use crate::report::{ShownOutput, SinkReport};
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::spill::Spill;
 use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, ArtifactStore, Flow, OutputLimits, OutputSummary, Status, StreamId,
-    TruncatedBy, Truncation, Window,
+    ArtifactEnd, ArtifactMeta, ArtifactStore, ConsumerFlow, OutputLimits, OutputSummary, Status,
+    StreamId, TruncatedBy, Truncation, Window,
 };
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -38,7 +38,7 @@ pub struct SinkOptions {
 pub struct OutputSink {
     options: SinkOptions,
     sanitiser: Sanitiser,
-    lines: Lines,
+    lines: StreamLines,
     spill: Spill,
     kept_for_others: bool,
 }
@@ -53,7 +53,7 @@ impl OutputSink {
     ) -> Self {
         let policy = options.limits.truncation;
         let tail = options.tail.is_some();
-        let mut lines = Lines::new(
+        let mut lines = StreamLines::new(
             cut::window_sizes(policy, tail),
             options.limits.max_line_chars,
             options.head.map(NonZeroU64::get),
@@ -71,15 +71,15 @@ impl OutputSink {
         }
     }
 
-    /// Takes a chunk, split anywhere. Returns [`Flow::Stop`] once `head` has its lines; what is
+    /// Takes a chunk, split anywhere. Returns [`ConsumerFlow::Stop`] once `head` has its lines; what is
     /// pushed after that is still counted and goes into the artifact.
-    pub fn push(&mut self, bytes: &[u8]) -> Flow {
+    pub fn push(&mut self, bytes: &[u8]) -> ConsumerFlow {
         self.spill.push(bytes);
         self.sanitiser.push(bytes, &mut self.lines);
         if self.lines.head_satisfied() {
-            Flow::Stop
+            ConsumerFlow::Stop
         } else {
-            Flow::Continue
+            ConsumerFlow::Continue
         }
     }
 
@@ -149,7 +149,7 @@ impl OutputSink {
     }
 }
 
-fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {
+fn binary(text: &StreamText, policy: Truncation, raw: u64) -> (ShownOutput, OutputSummary) {
     let mut summary = OutputSummary::default();
     summary.total_bytes = raw;
     summary.total_lines = text.total_lines;
@@ -158,10 +158,10 @@ fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {
     summary.truncated = true;
     summary.direction = policy.direction();
     summary.binary = true;
-    (Shown::Binary, summary)
+    (ShownOutput::Binary, summary)
 }
 
-fn summarise(text: &Text, cut: Cut, raw: u64) -> (Shown, OutputSummary) {
+fn summarise(text: &StreamText, cut: CutText, raw: u64) -> (ShownOutput, OutputSummary) {
     let mut ranges: Vec<[u64; 2]> = Vec::new();
     for [first, last] in cut.shown.pieces().filter_map(|piece| piece.lines) {
         match ranges.last_mut() {

@@ -1,7 +1,7 @@
 //! Removes expired artifacts: those of dead processes and those older than a day.
 
 use crate::allocate::{COUNTER_FILE, forget};
-use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
+use crate::artifact_list::{ArtifactInfo, ClearOutcome, RemovedArtifacts, ids, info};
 use crate::artifact_options::DIRECTORY_NAME;
 use crate::expiry::{DAY_MS, is_older, is_past};
 use crate::quota;
@@ -33,23 +33,23 @@ pub(crate) fn is_due(root: &Path, now: Timestamp) -> bool {
 }
 
 /// The position at which the next sweep begins; `None` if none is due.
-fn next(dir: &PrivateDir, now: Timestamp) -> Option<Reached> {
+fn next(dir: &PrivateDir, now: Timestamp) -> Option<SweepPosition> {
     let last = dir.metadata(STAMP_FILE).and_then(|stamp| stamp.modified());
     let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
-    let from = Reached::read(dir);
+    let from = SweepPosition::read(dir);
     // A stamp from the future does not count: the clock was set back.
     let is_recent = matches!(age, Ok(Some(age)) if age < INTERVAL_MS);
-    from.or_else(|| (!is_recent).then(Reached::default))
+    from.or_else(|| (!is_recent).then(SweepPosition::default))
 }
 
 /// Sweeps as [`sweep`] does, unless a sweep has finished within the last hour. Continues a sweep
 /// whose process was killed.
-pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
+pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> RemovedArtifacts {
     let Ok(dir) = PrivateDir::open(root, &[]) else {
-        return Removed::default();
+        return RemovedArtifacts::default();
     };
     let Some(from) = next(&dir, now) else {
-        return Removed::default();
+        return RemovedArtifacts::default();
     };
     // Written before the sweep, so that only one of several programs starts one. If it cannot be
     // written, each of them does.
@@ -60,18 +60,18 @@ pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
 }
 
 /// Sweeps all sessions under `root`. What cannot be read or is not ours stays.
-pub(crate) fn sweep(root: &Path, now: Timestamp) -> Removed {
-    sweep_from(root, now, &Reached::default(), &mut |_| {})
+pub(crate) fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
+    sweep_from(root, now, &SweepPosition::default(), &mut |_| {})
 }
 
 /// The position of a sweep: sessions and artifacts are read in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Reached {
+struct SweepPosition {
     session: String,
     id: ArtifactId,
 }
 
-impl Reached {
+impl SweepPosition {
     /// `None` if the last sweep has ended.
     fn read(root: &PrivateDir) -> Option<Self> {
         let mut text = String::new();
@@ -99,10 +99,10 @@ impl Reached {
 fn sweep_from(
     root: &Path,
     now: Timestamp,
-    from: &Reached,
-    note: &mut dyn FnMut(Reached),
-) -> Removed {
-    let mut removed = Removed::default();
+    from: &SweepPosition,
+    note: &mut dyn FnMut(SweepPosition),
+) -> RemovedArtifacts {
+    let mut removed = RemovedArtifacts::default();
     let Ok(entries) = fs::read_dir(root) else {
         return removed;
     };
@@ -119,7 +119,7 @@ fn sweep_from(
         if let Ok(dir) = PrivateDir::open(root, &[&name, DIRECTORY_NAME]) {
             let mut note = |id| {
                 let session = name.clone();
-                note(Reached { session, id });
+                note(SweepPosition { session, id });
             };
             sweep_dir(&dir, now, first, &mut removed, &mut note);
         }
@@ -133,8 +133,8 @@ pub(crate) fn clear(
     dir: &PrivateDir,
     now: Timestamp,
     keep: impl Fn(&ArtifactInfo) -> bool,
-) -> Cleared {
-    let mut cleared = Cleared::default();
+) -> ClearOutcome {
+    let mut cleared = ClearOutcome::default();
     for id in ids(dir) {
         let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id) else {
             continue;
@@ -160,7 +160,7 @@ fn sweep_dir(
     dir: &PrivateDir,
     now: Timestamp,
     first: ArtifactId,
-    removed: &mut Removed,
+    removed: &mut RemovedArtifacts,
     note: &mut dyn FnMut(ArtifactId),
 ) {
     let mut known: BTreeSet<String> = BTreeSet::from([COUNTER_FILE.to_owned()]);

@@ -4,7 +4,7 @@
 //! taken. Counting, keeping and the final text are the job of `OutputSink`.
 
 use crate::cut;
-use crate::lines::Lines;
+use crate::lines::StreamLines;
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use agent_bash_core::Truncation;
 use std::collections::VecDeque;
@@ -92,7 +92,7 @@ fn line_ends(bytes: &[u8]) -> u64 {
 fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String {
     let mut sanitiser = Sanitiser::new(carriage_return);
     let policy = Truncation::Tail { bytes: usize::MAX };
-    let mut lines = Lines::new(cut::window_sizes(policy, false), None, None, None);
+    let mut lines = StreamLines::new(cut::window_sizes(policy, false), None, None, None);
     for part in parts {
         sanitiser.push(part, &mut lines);
     }

@@ -57,7 +57,7 @@ impl TerminalText {
 
     /// The part of the next chunk that may be shown.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
-        let mut clean = Clean {
+        let mut clean = CleanText {
             text: Vec::with_capacity(chunk.len()),
             coloured: self.coloured,
         };
@@ -75,7 +75,7 @@ impl TerminalText {
 
     /// The stream has ended: returns what was held back.
     pub fn finish(&mut self) -> Vec<u8> {
-        let mut clean = Clean {
+        let mut clean = CleanText {
             text: Vec::new(),
             coloured: self.coloured,
         };
@@ -104,19 +104,19 @@ impl std::fmt::Debug for TerminalText {
     }
 }
 
-struct Clean {
+struct CleanText {
     text: Vec<u8>,
     coloured: bool,
 }
 
-impl Clean {
+impl CleanText {
     fn sequence(&mut self, number: usize, last: char) {
         // Writing to a Vec cannot fail.
         let _ = write!(self.text, "\x1b[{number}{last}");
     }
 }
 
-impl TextSink for Clean {
+impl TextSink for CleanText {
     fn text(&mut self, text: &[u8], _: u64) {
         self.text.extend_from_slice(text);
     }

@@ -4,8 +4,8 @@
 
 use crate::cut;
 use crate::line_index::LineIndex;
-use crate::lines::Lines;
-use crate::report::Piece;
+use crate::lines::StreamLines;
+use crate::report::CleanPiece;
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::scan;
 use crate::wording::truncated_at;
@@ -43,21 +43,21 @@ pub struct FileView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// The clean text; [`Piece::marked`] shows where a line longer than a page was cut.
-    pub piece: Piece,
+    /// The clean text; [`CleanPiece::marked`] shows where a line longer than a page was cut.
+    pub piece: CleanPiece,
     /// Lines of the file.
     pub total_lines: u64,
     /// Length of the file in bytes.
     pub total_bytes: u64,
     /// The place to continue at.
-    pub next: Next,
+    pub next: NextPage,
     /// Set if the page reaches the end of a file that was capped at this many bytes.
     pub capped_at: Option<u64>,
 }
 
 /// The place where the page after this one begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum NextPage {
     /// The file ends with the page.
     End,
     /// The next page begins at this line.
@@ -72,9 +72,9 @@ impl Page {
     pub fn hint(&self) -> Option<String> {
         let shown = self.shown()?;
         let next = match self.next {
-            Next::End => String::new(),
-            Next::Line(line) => format!(" Use offset={line} to go on."),
-            Next::Byte(byte) => format!(" The line goes on: use byte={byte}."),
+            NextPage::End => String::new(),
+            NextPage::Line(line) => format!(" Use offset={line} to go on."),
+            NextPage::Byte(byte) => format!(" The line goes on: use byte={byte}."),
         };
         Some(format!("[{shown}{next}]"))
     }
@@ -85,7 +85,7 @@ impl Page {
         let shown = match self.piece.lines {
             None if self.total_bytes == 0 => None,
             None => Some(format!("Nothing to show: {total} lines in all.")),
-            Some([1, last]) if last == total && self.next == Next::End => None,
+            Some([1, last]) if last == total && self.next == NextPage::End => None,
             Some([first, last]) => Some(format!("Showing lines {first}-{last} of {total}.")),
         };
         match (shown, self.capped_at.map(capped_sentence)) {
@@ -132,7 +132,7 @@ impl FileView {
         view.each_chunk(0, |chunk| {
             has_lf = memchr::memchr(b'\n', chunk).is_some();
             has_cr |= memchr::memchr(b'\r', chunk).is_some();
-            if has_lf { Go::Stop } else { Go::On }
+            if has_lf { ReadOn::Stop } else { ReadOn::On }
         })?;
         if has_cr && !has_lf {
             // The index counts LFs only.
@@ -199,7 +199,7 @@ impl FileView {
         self.each_chunk(from, |chunk| {
             lines += self.line_ends(chunk);
             last = chunk.last().copied().unwrap_or(last);
-            Go::On
+            ReadOn::On
         })?;
         Ok(lines + u64::from(last != self.line_end))
     }
@@ -214,7 +214,7 @@ impl FileView {
         let first = offset.max(1);
         let total_lines = self.total_lines()?;
         let Some(start) = self.line_start(first)? else {
-            return self.page(Piece::default(), total_lines, Next::End);
+            return self.page(CleanPiece::default(), total_lines, NextPage::End);
         };
         let limit = limit.unwrap_or(DEFAULT_LINES).max(1);
         let (mut piece, raw) = self.read_page(start, limit, u64::MAX)?;
@@ -222,9 +222,9 @@ impl FileView {
         let last = piece.lines.map_or(first - 1, |[_, last]| last);
         let whole_lines = piece.text.ends_with('\n');
         let next = match () {
-            () if whole_lines && last < total_lines => Next::Line(last + 1),
-            () if !whole_lines && start + raw < self.len()? => Next::Byte(start + raw),
-            () => Next::End,
+            () if whole_lines && last < total_lines => NextPage::Line(last + 1),
+            () if !whole_lines && start + raw < self.len()? => NextPage::Byte(start + raw),
+            () => NextPage::End,
         };
         self.page(piece, total_lines, next)
     }
@@ -243,12 +243,16 @@ impl FileView {
                 .min(chunk.len());
             line += self.line_ends(&chunk[..wanted]);
             seen += wanted as u64;
-            if seen == offset { Go::Stop } else { Go::On }
+            if seen == offset {
+                ReadOn::Stop
+            } else {
+                ReadOn::On
+            }
         })?;
         number(&mut piece, line);
         let next = match offset.saturating_add(raw) {
-            end if end < self.len()? => Next::Byte(end),
-            _ => Next::End,
+            end if end < self.len()? => NextPage::Byte(end),
+            _ => NextPage::End,
         };
         self.page(piece, self.total_lines()?, next)
     }
@@ -266,10 +270,10 @@ impl FileView {
             bytes: self.longest,
         };
         let mut sanitiser = self.sanitiser();
-        let mut text = Lines::new(cut::window_sizes(policy, false), None, None, None);
+        let mut text = StreamLines::new(cut::window_sizes(policy, false), None, None, None);
         self.each_chunk(start, |chunk| {
             sanitiser.push(chunk, &mut text);
-            Go::On
+            ReadOn::On
         })?;
         sanitiser.finish(&mut text);
         let raw = sanitiser.raw();
@@ -278,17 +282,17 @@ impl FileView {
         if let Some(range) = &mut piece.lines {
             *range = range.map(|line| line + first - 1);
         }
-        self.page(piece, total_lines, Next::End)
+        self.page(piece, total_lines, NextPage::End)
     }
 
-    fn page(&self, piece: Piece, total_lines: u64, next: Next) -> io::Result<Page> {
+    fn page(&self, piece: CleanPiece, total_lines: u64, next: NextPage) -> io::Result<Page> {
         let total_bytes = self.len()?;
         Ok(Page {
             piece,
             total_lines,
             total_bytes,
             next,
-            capped_at: (self.capped && next == Next::End).then_some(total_bytes),
+            capped_at: (self.capped && next == NextPage::End).then_some(total_bytes),
         })
     }
 
@@ -313,11 +317,11 @@ impl FileView {
                 found = memchr::memchr_iter(self.line_end, chunk)
                     .nth(nth)
                     .map(|end| at + end as u64 + 1);
-                return Go::Stop;
+                return ReadOn::Stop;
             }
             lines += here;
             at += chunk.len() as u64;
-            Go::On
+            ReadOn::On
         })?;
         let len = self.len()?;
         Ok(found.filter(|&start| start < len))
@@ -325,22 +329,22 @@ impl FileView {
 
     /// Cleans the file from byte `start` on, limited to `lines` lines, `raw_limit` raw bytes and a
     /// page of text. Returns the text and the number of raw bytes it accounts for.
-    fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(Piece, u64)> {
+    fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(CleanPiece, u64)> {
         let lines = lines.min(self.most_lines);
         let policy = Truncation::Head {
             bytes: self.longest,
         };
         let mut sanitiser = self.sanitiser();
-        let mut text = Lines::new(cut::window_sizes(policy, false), None, Some(lines), None);
+        let mut text = StreamLines::new(cut::window_sizes(policy, false), None, Some(lines), None);
         let mut left = raw_limit;
         self.each_chunk(start, |chunk| {
             let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
             sanitiser.push(&chunk[..wanted], &mut text);
             left -= wanted as u64;
             if left == 0 || text.head_satisfied() || text.len() > self.longest as u64 {
-                Go::Stop
+                ReadOn::Stop
             } else {
-                Go::On
+                ReadOn::On
             }
         })?;
         // At the end of the requested range, an incomplete character or sequence is left for the
@@ -374,7 +378,7 @@ impl FileView {
     pub(crate) fn each_chunk(
         &self,
         mut from: u64,
-        mut take: impl FnMut(&[u8]) -> Go,
+        mut take: impl FnMut(&[u8]) -> ReadOn,
     ) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK_BYTES];
         loop {
@@ -382,7 +386,7 @@ impl FileView {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 read => read?,
             };
-            if read == 0 || take(&buffer[..read]) == Go::Stop {
+            if read == 0 || take(&buffer[..read]) == ReadOn::Stop {
                 return Ok(());
             }
             from += read as u64;
@@ -392,12 +396,12 @@ impl FileView {
 
 /// The decision to continue reading or to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Go {
+pub(crate) enum ReadOn {
     On,
     Stop,
 }
 
-fn number(piece: &mut Piece, first: u64) {
+fn number(piece: &mut CleanPiece, first: u64) {
     let count = scan::newlines(piece.text.as_bytes());
     let open = !piece.text.is_empty() && !piece.text.ends_with('\n');
     let count = count + u64::from(open);

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 pub(crate) struct Window {
     head_cap: usize,
     tail_cap: usize,
-    shrink: Option<Shrink>,
+    shrink: Option<ShrinkLimit>,
     /// The first bytes, at most `head_cap`.
     pub(crate) head: TextPart,
     /// The last bytes, at most `tail_cap`.
@@ -26,7 +26,7 @@ pub(crate) struct Window {
 
 /// If a text is longer than `over`, only `tail` bytes of its end can be shown.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shrink {
+pub(crate) struct ShrinkLimit {
     pub(crate) over: u64,
     pub(crate) tail: usize,
 }
@@ -41,23 +41,23 @@ pub(crate) struct TextPart {
     pub(crate) start: u64,
     /// Maps text to stream positions: one entry wherever their offset changes. The first covers the
     /// byte before `start`, if there is one.
-    runs: VecDeque<Run>,
+    runs: VecDeque<IdenticalRun>,
     /// Raw stream position after the last byte.
     raw_end: u64,
     /// Lines that were clamped, oldest first.
-    clamps: VecDeque<Clamp>,
+    clamps: VecDeque<ClampMark>,
 }
 
 /// From here to the next run, text and stream are identical byte for byte.
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct IdenticalRun {
     text: u64,
     raw: u64,
 }
 
 /// The mark of a clamped line.
 #[derive(Debug, Clone, Copy)]
-struct Clamp {
+struct ClampMark {
     /// Position of the mark within the text.
     text: u64,
     /// Bytes of the stream that it replaces.
@@ -67,7 +67,7 @@ struct Clamp {
 impl Window {
     /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of the latter once `shrink`
     /// applies.
-    pub(crate) fn new(head_cap: usize, tail_cap: usize, shrink: Option<Shrink>) -> Self {
+    pub(crate) fn new(head_cap: usize, tail_cap: usize, shrink: Option<ShrinkLimit>) -> Self {
         Self {
             head_cap,
             tail_cap,
@@ -81,7 +81,7 @@ impl Window {
         if text.is_empty() {
             return;
         }
-        let run = Run {
+        let run = IdenticalRun {
             text: self.total,
             raw,
         };
@@ -97,7 +97,7 @@ impl Window {
             self.head.buffer.extend_from_slice(&text[..room]);
             self.head.raw_end = self.raw_end;
             if raw_len != text.len() as u64 {
-                self.head.runs.push_back(Run {
+                self.head.runs.push_back(IdenticalRun {
                     text: run.text + room as u64,
                     raw: self.head.raw_end,
                 });
@@ -111,7 +111,7 @@ impl Window {
         self.tail.raw_end = self.raw_end;
         if raw_len != text.len() as u64 {
             // Bytes that are removed after a stand-in do not belong to it.
-            self.tail.runs.push_back(Run {
+            self.tail.runs.push_back(IdenticalRun {
                 text: self.total,
                 raw: self.raw_end,
             });
@@ -129,7 +129,7 @@ impl Window {
 
     /// Appends the mark of a clamped line, which stands for `raw_len` bytes at `raw`.
     pub(crate) fn append_clamp(&mut self, mark: &str, raw: u64, raw_len: u64) {
-        let clamp = Clamp {
+        let clamp = ClampMark {
             text: self.total,
             raw_len,
         };
@@ -240,7 +240,7 @@ impl TextPart {
             .sum()
     }
 
-    fn push_run(&mut self, run: Run) {
+    fn push_run(&mut self, run: IdenticalRun) {
         let drifted = self
             .runs
             .back()
@@ -255,7 +255,7 @@ impl TextPart {
         if count == 0 {
             return;
         }
-        let shifted = |run: &Run| Run {
+        let shifted = |run: &IdenticalRun| IdenticalRun {
             text: run.text + shift,
             raw: run.raw,
         };
@@ -271,7 +271,7 @@ impl TextPart {
         self.raw_end = other.raw_end;
         for clamp in &other.clamps {
             let text = clamp.text + shift;
-            self.clamps.push_back(Clamp { text, ..*clamp });
+            self.clamps.push_back(ClampMark { text, ..*clamp });
         }
     }
 

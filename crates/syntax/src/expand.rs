@@ -11,7 +11,7 @@ use super::ast::{Word, WordPart};
 use super::pattern::push_globbed;
 use super::run::{Machine, is_assignment};
 use super::state::{ShellState, Slot};
-use super::value::{Piece, Value, Why};
+use super::value::{UnknownCause, Value, ValuePiece};
 
 /// The result of expanding a parameter.
 pub(super) enum Expansion {
@@ -42,7 +42,7 @@ impl Fields<'_> {
     fn push_splitting(&mut self, value: &Value) {
         for piece in value.pieces() {
             match piece {
-                Piece::Text(text) => {
+                ValuePiece::Text(text) => {
                     for (index, part) in text.split(|c| self.separators.contains(c)).enumerate() {
                         if index > 0 {
                             self.cut();
@@ -50,8 +50,8 @@ impl Fields<'_> {
                         push_globbed(&mut self.current, part);
                     }
                 }
-                Piece::Glob(glob) => self.current.push_glob(glob),
-                Piece::Unknown { why, .. } => self.current.push_unknown(why.clone(), true),
+                ValuePiece::Glob(glob) => self.current.push_glob(glob),
+                ValuePiece::Unknown { why, .. } => self.current.push_unknown(why.clone(), true),
             }
         }
     }
@@ -181,7 +181,7 @@ impl Machine<'_> {
         };
         match directory {
             Some(directory) => into.push_text(directory),
-            None => into.push_unknown(Why::Variable("HOME".to_owned()), false),
+            None => into.push_unknown(UnknownCause::Variable("HOME".to_owned()), false),
         }
         rest
     }
@@ -236,7 +236,7 @@ impl Machine<'_> {
                 }
             }
         }
-        Value::unknown(Why::Number)
+        Value::unknown(UnknownCause::Number)
     }
 }
 

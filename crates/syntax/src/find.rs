@@ -178,7 +178,7 @@ fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
     let mut pattern = |value: &Value| {
         for piece in value.pieces() {
             match piece {
-                super::value::Piece::Text(text) => push_globbed(&mut out, text),
+                super::value::ValuePiece::Text(text) => push_globbed(&mut out, text),
                 other => out.extend(&Value::from(other.clone())),
             }
         }

@@ -11,7 +11,7 @@ use super::harmful::{ALSO_NAMES, HARMFUL_COMMANDS};
 use super::pattern::push_globbed;
 use super::run::{Field, Machine, ResolvedCommand};
 use super::state::ShellState;
-use super::value::{Value, Why};
+use super::value::{UnknownCause, Value};
 
 /// Limit of commands from one text. They are unresolved, and each costs about a microsecond.
 const MAX_COMMANDS: usize = 20_000;
@@ -60,7 +60,7 @@ fn field(text: &str, at: usize, st: &ShellState) -> Field {
         None => push_globbed(&mut value, &plain),
         Some((known, name)) => {
             push_globbed(&mut value, known);
-            value.push_unknown(Why::Variable(name.to_owned()), false);
+            value.push_unknown(UnknownCause::Variable(name.to_owned()), false);
         }
     }
     Field {

@@ -6,7 +6,7 @@ use super::value::Value;
 
 /// A parsed git command line.
 #[derive(Debug)]
-pub struct Git<'w> {
+pub struct GitCommandLine<'w> {
     subcommand: Option<String>,
     /// The words after the subcommand.
     pub arguments: &'w [Field],
@@ -16,10 +16,10 @@ pub struct Git<'w> {
     pub globals: Vec<&'w Field>,
 }
 
-impl<'w> Git<'w> {
+impl<'w> GitCommandLine<'w> {
     /// Parses the words of a command that is `git` or `git-something`.
-    pub fn read(words: &'w [Field]) -> Git<'w> {
-        let mut git = Git {
+    pub fn read(words: &'w [Field]) -> GitCommandLine<'w> {
+        let mut git = GitCommandLine {
             subcommand: None,
             arguments: &[],
             config: Vec::new(),
@@ -102,7 +102,7 @@ impl<'w> Git<'w> {
 }
 
 /// The options of a git command, as git's own parser defines them.
-pub struct Options {
+pub struct GitOptionTable {
     /// Letters of short options that take a value.
     pub valued: &'static str,
     /// All long options without dashes, with a trailing `=` if they take a value. The list must be
@@ -130,7 +130,7 @@ pub enum GitArgument<'w> {
     Operand(&'w Field),
 }
 
-impl Options {
+impl GitOptionTable {
     /// Parses arguments. Options that git would reject are skipped.
     pub fn read<'w>(&self, arguments: &'w [Field]) -> Vec<GitArgument<'w>> {
         let mut out = Vec::new();

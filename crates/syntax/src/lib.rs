@@ -34,7 +34,7 @@ pub use context::{Context, Dialect};
 pub use predefined::Predefined;
 pub use span::Span;
 
-use reader::{Origin, Problem};
+use reader::{Origin, ReadProblem};
 use run::{Machine, ResolvedCommand};
 use std::cell::Cell;
 
@@ -45,7 +45,7 @@ pub struct Parsed<'t> {
     pub text: &'t str,
     /// The script's commands, unresolved.
     pub list: ast::List,
-    problem: Option<(Problem, usize)>,
+    problem: Option<(ReadProblem, usize)>,
 }
 
 /// Everything known about a script after walking it.
@@ -108,9 +108,10 @@ impl<'t> Script<'t> {
     pub fn follow(parsed: Parsed<'t>, context: &'t Context) -> Self {
         let mut machine = Machine::new(context);
         machine.walk(&parsed.list);
-        let over_limit = machine.incomplete || matches!(parsed.problem, Some((Problem::Limit, _)));
+        let over_limit =
+            machine.incomplete || matches!(parsed.problem, Some((ReadProblem::Limit, _)));
         let syntax_error = match parsed.problem {
-            Some((Problem::Syntax, at)) => Some(at),
+            Some((ReadProblem::Syntax, at)) => Some(at),
             _ => None,
         };
         let flat = if over_limit || syntax_error.is_some() || machine.broken_text {

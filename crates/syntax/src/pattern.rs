@@ -1,6 +1,6 @@
 //! Shell patterns: matching known text, and separating text from active glob characters.
 
-use super::value::{Piece, Value};
+use super::value::{Value, ValuePiece};
 
 /// Adds unquoted text to a field, with glob characters as separate pieces.
 pub fn push_globbed(value: &mut Value, text: &str) {
@@ -124,9 +124,9 @@ pub fn of_value(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {
         match piece {
-            Piece::Glob(glob) => out.push_str(glob),
-            Piece::Unknown { .. } => out.push('*'),
-            Piece::Text(text) => {
+            ValuePiece::Glob(glob) => out.push_str(glob),
+            ValuePiece::Unknown { .. } => out.push('*'),
+            ValuePiece::Text(text) => {
                 for c in text.chars() {
                     if matches!(c, '*' | '?' | '[' | '\\') {
                         out.push('\\');
@@ -170,10 +170,10 @@ mod tests {
         assert_eq!(
             kinds,
             [
-                Piece::Text("a".into()),
-                Piece::Glob("*".into()),
-                Piece::Glob("[b]".into()),
-                Piece::Text("c[".into())
+                ValuePiece::Text("a".into()),
+                ValuePiece::Glob("*".into()),
+                ValuePiece::Glob("[b]".into()),
+                ValuePiece::Text("c[".into())
             ]
         );
     }

@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use super::ast::{Assign, Command, Compound, Link, List, ListEntry, Redir, Simple, Word, WordPart};
 use crate::Span;
-use pending::Pending;
+use pending::PendingHeredoc;
 
 /// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people
 /// stay below 10; each level costs about 2 KiB of stack.
@@ -36,7 +36,7 @@ const MAX_STAGES: usize = 500;
 
 /// Why a text could not be read completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub(crate) enum ReadProblem {
     /// Bash would report a syntax error here.
     Syntax,
     /// Over one of our limits; bash might run it.
@@ -45,11 +45,11 @@ pub(crate) enum Problem {
 
 /// The result of reading a text.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct ReadText {
     /// The commands, as far as they could be read.
     pub(crate) list: List,
     /// Why and where (byte offset in the text) reading stopped.
-    pub(crate) problem: Option<(Problem, usize)>,
+    pub(crate) problem: Option<(ReadProblem, usize)>,
 }
 
 /// The source of a text, so that spans refer to the caller's script.
@@ -62,15 +62,15 @@ pub(crate) enum Origin {
 }
 
 /// Parses `text`, counting words and commands against `budget`.
-pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -> Reading {
+pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -> ReadText {
     let mut reader = Reader::new(text, origin, budget, depth);
     let mut list = List::default();
     reader.list(&mut list);
     if reader.problem.is_none() && reader.pos < text.len() {
-        reader.fail(Problem::Syntax);
+        reader.fail(ReadProblem::Syntax);
     }
     reader.take_heredocs();
-    Reading {
+    ReadText {
         list,
         problem: reader.problem,
     }
@@ -90,13 +90,13 @@ pub(super) struct Reader<'a> {
     origin: Origin,
     depth: u16,
     budget: &'a Cell<u32>,
-    pending: Vec<Pending>,
+    pending: Vec<PendingHeredoc>,
     /// How many command substitutions are open.
     substitutions: u16,
     /// True directly within `${ …; }`: a `}` where a command could begin closes it, whatever
     /// follows.
     in_function_substitution: bool,
-    problem: Option<(Problem, usize)>,
+    problem: Option<(ReadProblem, usize)>,
 }
 
 impl<'a> Reader<'a> {
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Records the first problem and moves to the end, so that all loops terminate.
-    fn fail(&mut self, problem: Problem) {
+    fn fail(&mut self, problem: ReadProblem) {
         if self.problem.is_none() {
             self.problem = Some((problem, self.pos));
         }
@@ -127,14 +127,14 @@ impl<'a> Reader<'a> {
     fn spend(&mut self) {
         match self.budget.get().checked_sub(1) {
             Some(left) => self.budget.set(left),
-            None => self.fail(Problem::Limit),
+            None => self.fail(ReadProblem::Limit),
         }
     }
 
     /// Runs `inner` one nesting level deeper, or stops reading.
     fn deeper<T: Default>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= MAX_DEPTH {
-            self.fail(Problem::Limit);
+            self.fail(ReadProblem::Limit);
             return T::default();
         }
         self.depth += 1;
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
     fn expect_keyword(&mut self, word: &str) {
         self.skip_newlines();
         if !self.take_keyword(word) {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
         }
     }
 
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
             self.skip_newlines();
             if self.at_list_end() {
                 if link != Link::Next {
-                    self.fail(Problem::Syntax);
+                    self.fail(ReadProblem::Syntax);
                 }
                 return;
             }
@@ -285,13 +285,13 @@ impl<'a> Reader<'a> {
                 Some(b'\n') => Link::Next,
                 _ => {
                     if !self.at_list_end() || stuck {
-                        self.fail(Problem::Syntax);
+                        self.fail(ReadProblem::Syntax);
                     }
                     return;
                 }
             };
             if stuck {
-                self.fail(Problem::Syntax);
+                self.fail(ReadProblem::Syntax);
             }
         }
     }
@@ -309,10 +309,10 @@ impl<'a> Reader<'a> {
             if let Some(stage) = self.command() {
                 entry.stages.push(stage);
                 if entry.stages.len() > MAX_STAGES {
-                    self.fail(Problem::Limit);
+                    self.fail(ReadProblem::Limit);
                 }
             } else if !entry.prefixed {
-                self.fail(Problem::Syntax);
+                self.fail(ReadProblem::Syntax);
             }
             self.skip_blanks();
             if self.byte(0) != Some(b'|') || self.starts_with("||") {

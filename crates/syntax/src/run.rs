@@ -43,7 +43,7 @@ use crate::{Context, Span};
 pub use launch::{Invocation, shell_name};
 pub(super) use launcher::is_assignment;
 pub use path::lexical;
-use remembered::Memory;
+use remembered::CallMemory;
 pub use resolved_command::{Field, Redirection, ResolvedCommand};
 
 /// Limit of commands walked: loops, functions and nested scripts all count.
@@ -57,7 +57,7 @@ const BYTES_PER_STEP: usize = 64;
 const MAX_DEPTH: u16 = 80;
 
 /// A pending exit trap.
-pub(super) struct Waiting {
+pub(super) struct PendingTrap {
     text: Value,
     /// The state in which it was set.
     before: ShellState,
@@ -78,14 +78,14 @@ pub(crate) struct Machine<'c> {
     calling: Vec<usize>,
     /// The number of calls that were skipped because of that.
     recursions: u32,
-    memory: Memory,
+    memory: CallMemory,
     /// Functions that the shell has, and the script calls.
     predefined: BTreeSet<String>,
     /// Aliases being expanded.
     expanding: Vec<String>,
     called: BTreeSet<String>,
     /// Commands to run at the end of the script.
-    traps: Vec<Waiting>,
+    traps: Vec<PendingTrap>,
     /// The programs through which the current command is started.
     pub(super) through: Vec<String>,
     pub(super) dormant: bool,
@@ -112,7 +112,7 @@ impl<'c> Machine<'c> {
             rounds: 1,
             calling: Vec::new(),
             recursions: 0,
-            memory: Memory::new(),
+            memory: CallMemory::new(),
             predefined: BTreeSet::new(),
             expanding: Vec::new(),
             called: BTreeSet::new(),

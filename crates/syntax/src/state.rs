@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::ast::Command;
 use super::command_host::CommandHost;
-use super::value::{Value, Why};
+use super::value::{UnknownCause, Value};
 
 /// The value of a variable on one path through the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,7 +155,7 @@ impl ShellState {
             }
         }
         if slots.is_empty() {
-            slots.push(Slot::Scalar(Value::unknown(Why::Input)));
+            slots.push(Slot::Scalar(Value::unknown(UnknownCause::Input)));
         }
         self.put(name, slots);
     }
@@ -253,7 +253,7 @@ fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
         }
         let Some(mut both) = both else { continue };
         if both.len() > MAX_SLOTS {
-            both = vec![Slot::Scalar(Value::unknown(Why::Limit))];
+            both = vec![Slot::Scalar(Value::unknown(UnknownCause::Limit))];
         }
         out.push((Rc::clone(name), Rc::new(both)));
     }

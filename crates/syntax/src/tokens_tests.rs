@@ -133,14 +133,14 @@ fn what_is_unfinished_is_not_wrong() {
         "", "ls", "a; b", "a &", "for x in 1 2; do a; done", "cat <<E\nx\nE\n", "f() { a; }",
         "a \"b\" 'c' $(d)", "! a", "case x in a) b;; esac", "[[ a ]] && b", "x=(1 2)",
     ] {
-        assert_eq!(how(text), Ending::Whole, "{text}");
+        assert_eq!(how(text), TextEnding::Whole, "{text}");
     }
     for text in [
         "echo 'a", "echo \"a", "echo \"$(", "if", "if a; then b", "a &&", "a |", "for x in 1",
         "case x in", "(a", "{ a;", "cat <<E", "cat <<E\nx", "echo ${a", "echo $((1", "echo `a",
         "do", "fi", "a $'b", "[[ a", "f()", "while a; do b", "a \\", "a >",
     ] {
-        assert_eq!(how(text), Ending::Unfinished, "{text}");
+        assert_eq!(how(text), TextEnding::Unfinished, "{text}");
     }
     for (text, start, end) in [
         ("a )", 2, 3),
@@ -154,9 +154,9 @@ fn what_is_unfinished_is_not_wrong() {
     ] {
         if text == "for x in a; b" {
             // `b` may become something else, but never `do`; that is not looked at.
-            assert_eq!(how(text), Ending::Unfinished, "{text}");
+            assert_eq!(how(text), TextEnding::Unfinished, "{text}");
         } else {
-            assert_eq!(how(text), Ending::Wrong(Span { start, end }), "{text}");
+            assert_eq!(how(text), TextEnding::Wrong(Span { start, end }), "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Why a part of a word is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub enum UnknownCause {
     /// A variable that this script never sets.
     Variable(String),
     /// A variable without which bash stops (`${NAME:?}`).
@@ -27,33 +27,35 @@ pub enum Why {
     Limit,
 }
 
-impl Why {
+impl UnknownCause {
     /// The reason for two adjacent parts combined. `Fetched` takes precedence.
-    fn combine(&mut self, other: Why) {
-        if other == Why::Fetched {
+    fn combine(&mut self, other: UnknownCause) {
+        if other == UnknownCause::Fetched {
             *self = other;
         }
     }
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for UnknownCause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Variable(name) | Why::Required(name) => write!(out, "the value of ${name}"),
-            Why::Output => out.write_str("the output of a command"),
-            Why::Tracked => out.write_str("the names of tracked files"),
-            Why::Fetched => out.write_str("what was downloaded or decoded"),
-            Why::Input => out.write_str("text read while running"),
-            Why::Number => out.write_str("the result of arithmetic"),
-            Why::Expansion => out.write_str("the result of an expansion"),
-            Why::Limit => out.write_str("too long to follow"),
+            UnknownCause::Variable(name) | UnknownCause::Required(name) => {
+                write!(out, "the value of ${name}")
+            }
+            UnknownCause::Output => out.write_str("the output of a command"),
+            UnknownCause::Tracked => out.write_str("the names of tracked files"),
+            UnknownCause::Fetched => out.write_str("what was downloaded or decoded"),
+            UnknownCause::Input => out.write_str("text read while running"),
+            UnknownCause::Number => out.write_str("the result of arithmetic"),
+            UnknownCause::Expansion => out.write_str("the result of an expansion"),
+            UnknownCause::Limit => out.write_str("too long to follow"),
         }
     }
 }
 
 /// A stretch of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum ValuePiece {
     /// Exactly this text.
     Text(String),
     /// An active glob character or bracket expression, such as `*` or `[a-z]`.
@@ -61,7 +63,7 @@ pub enum Piece {
     /// Unknown text.
     Unknown {
         /// The reason why the part is unknown.
-        why: Why,
+        why: UnknownCause,
         /// True if the part is unquoted, so that it may become several words, including options.
         splits: bool,
     },
@@ -70,8 +72,8 @@ pub enum Piece {
 /// The pieces of a value. Most values have just one, which needs no allocation.
 #[derive(Debug, Clone)]
 enum Pieces {
-    One(Piece),
-    Some(Vec<Piece>),
+    One(ValuePiece),
+    Some(Vec<ValuePiece>),
 }
 
 impl Default for Pieces {
@@ -81,7 +83,7 @@ impl Default for Pieces {
 }
 
 impl Pieces {
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: ValuePiece) {
         *self = match std::mem::take(self) {
             Pieces::Some(pieces) if pieces.is_empty() => Pieces::One(piece),
             Pieces::Some(mut pieces) => {
@@ -103,9 +105,9 @@ impl Pieces {
 }
 
 impl std::ops::Deref for Pieces {
-    type Target = [Piece];
+    type Target = [ValuePiece];
 
-    fn deref(&self) -> &[Piece] {
+    fn deref(&self) -> &[ValuePiece] {
         match self {
             Pieces::One(piece) => std::slice::from_ref(piece),
             Pieces::Some(pieces) => pieces,
@@ -114,7 +116,7 @@ impl std::ops::Deref for Pieces {
 }
 
 impl std::ops::DerefMut for Pieces {
-    fn deref_mut(&mut self) -> &mut [Piece] {
+    fn deref_mut(&mut self) -> &mut [ValuePiece] {
         match self {
             Pieces::One(piece) => std::slice::from_mut(piece),
             Pieces::Some(pieces) => pieces,
@@ -138,7 +140,7 @@ const MAX_VALUE_BYTES: usize = 256 * 1024;
 /// script that contains it itself is treated as unknown there.
 pub(crate) const HOLE_CHAR: char = '\u{f8fe}';
 
-/// Represents a [`Why::Fetched`] piece, so that it is recognised in the script.
+/// Represents a [`UnknownCause::Fetched`] piece, so that it is recognised in the script.
 const FETCHED_HOLE_CHAR: char = '\u{f8ff}';
 
 const HOLE_CHARS: [char; 2] = [HOLE_CHAR, FETCHED_HOLE_CHAR];
@@ -163,20 +165,20 @@ impl Value {
         }
         Value {
             len: text.len() + 1,
-            pieces: Pieces::One(Piece::Text(text)),
+            pieces: Pieces::One(ValuePiece::Text(text)),
         }
     }
 
     /// Completely unknown.
-    pub fn unknown(why: Why) -> Self {
+    pub fn unknown(why: UnknownCause) -> Self {
         Value {
-            pieces: Pieces::One(Piece::Unknown { why, splits: false }),
+            pieces: Pieces::One(ValuePiece::Unknown { why, splits: false }),
             len: 0,
         }
     }
 
     /// The pieces in order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[ValuePiece] {
         &self.pieces
     }
 
@@ -184,7 +186,7 @@ impl Value {
     pub fn literal(&self) -> Option<&str> {
         match &*self.pieces {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [ValuePiece::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -198,20 +200,20 @@ impl Value {
     pub fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
-            .any(|piece| matches!(piece, Piece::Unknown { .. }))
+            .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
     }
 
     /// True if an unknown part may become several fields, including options.
     pub fn may_split(&self) -> bool {
         self.pieces
             .iter()
-            .any(|piece| matches!(piece, Piece::Unknown { splits: true, .. }))
+            .any(|piece| matches!(piece, ValuePiece::Unknown { splits: true, .. }))
     }
 
     /// The known text at its beginning.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
-            Some(Piece::Text(text)) => text,
+            Some(ValuePiece::Text(text)) => text,
             _ => "",
         }
     }
@@ -225,8 +227,8 @@ impl Value {
                 let hole = known.chars().next_back().filter(|c| HOLE_CHARS.contains(c));
                 self.push_text(known.trim_end_matches(HOLE_CHARS));
                 match hole {
-                    Some(FETCHED_HOLE_CHAR) => self.push_unknown(Why::Fetched, true),
-                    Some(_) => self.push_unknown(Why::Expansion, true),
+                    Some(FETCHED_HOLE_CHAR) => self.push_unknown(UnknownCause::Fetched, true),
+                    Some(_) => self.push_unknown(UnknownCause::Expansion, true),
                     None => {}
                 }
             }
@@ -236,8 +238,8 @@ impl Value {
             return;
         }
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(ValuePiece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(ValuePiece::Text(text.to_owned())),
         }
     }
 
@@ -247,8 +249,8 @@ impl Value {
         self.len = self.len.saturating_add(bytes).saturating_add(1);
         if self.len > MAX_VALUE_BYTES {
             let splits = self.may_split();
-            self.pieces = Pieces::One(Piece::Unknown {
-                why: Why::Limit,
+            self.pieces = Pieces::One(ValuePiece::Unknown {
+                why: UnknownCause::Limit,
                 splits,
             });
             return false;
@@ -265,23 +267,23 @@ impl Value {
         if !self.takes(glob.len()) {
             return;
         }
-        self.pieces.push(Piece::Glob(glob.to_owned()));
+        self.pieces.push(ValuePiece::Glob(glob.to_owned()));
     }
 
     /// Adds an unknown part.
-    pub fn push_unknown(&mut self, why: Why, splits: bool) {
+    pub fn push_unknown(&mut self, why: UnknownCause, splits: bool) {
         if self.len > MAX_VALUE_BYTES || !self.takes(0) {
             return;
         }
         match self.pieces.last_mut() {
-            Some(Piece::Unknown {
+            Some(ValuePiece::Unknown {
                 splits: last,
                 why: before,
             }) => {
                 *last |= splits;
                 before.combine(why);
             }
-            _ => self.pieces.push(Piece::Unknown { why, splits }),
+            _ => self.pieces.push(ValuePiece::Unknown { why, splits }),
         }
     }
 
@@ -289,9 +291,9 @@ impl Value {
     pub fn extend(&mut self, other: &Value) {
         for piece in other.pieces() {
             match piece {
-                Piece::Text(text) => self.push_text(text),
-                Piece::Glob(glob) => self.push_glob(glob),
-                Piece::Unknown { why, splits } => self.push_unknown(why.clone(), *splits),
+                ValuePiece::Text(text) => self.push_text(text),
+                ValuePiece::Glob(glob) => self.push_glob(glob),
+                ValuePiece::Unknown { why, splits } => self.push_unknown(why.clone(), *splits),
             }
         }
     }
@@ -301,7 +303,7 @@ impl Value {
     pub fn quoted(&self) -> Value {
         let mut out = self.clone();
         for piece in out.pieces.iter_mut() {
-            if let Piece::Unknown { splits, .. } = piece {
+            if let ValuePiece::Unknown { splits, .. } = piece {
                 *splits = false;
             }
         }
@@ -313,11 +315,12 @@ impl Value {
         let mut out = String::new();
         for piece in self.pieces() {
             match piece {
-                Piece::Text(text) | Piece::Glob(text) => out.push_str(text),
-                Piece::Unknown {
-                    why: Why::Fetched, ..
+                ValuePiece::Text(text) | ValuePiece::Glob(text) => out.push_str(text),
+                ValuePiece::Unknown {
+                    why: UnknownCause::Fetched,
+                    ..
                 } => out.push(FETCHED_HOLE_CHAR),
-                Piece::Unknown { .. } => out.push(HOLE_CHAR),
+                ValuePiece::Unknown { .. } => out.push(HOLE_CHAR),
             }
         }
         out
@@ -328,8 +331,8 @@ impl Value {
         self.pieces().iter().any(|piece| {
             matches!(
                 piece,
-                Piece::Unknown {
-                    why: Why::Fetched,
+                ValuePiece::Unknown {
+                    why: UnknownCause::Fetched,
                     ..
                 }
             )
@@ -349,7 +352,7 @@ impl Value {
 
     /// The value without trailing newlines, as from a command substitution.
     pub(crate) fn without_final_newlines(mut self) -> Value {
-        while let Some(Piece::Text(text)) = self.pieces.last_mut() {
+        while let Some(ValuePiece::Text(text)) = self.pieces.last_mut() {
             text.truncate(text.trim_end_matches('\n').len());
             if !text.is_empty() {
                 break;
@@ -363,7 +366,7 @@ impl Value {
     pub fn split(&self, separators: &[char]) -> Vec<Value> {
         let mut out = vec![Value::default()];
         for piece in self.pieces() {
-            let Piece::Text(text) = piece else {
+            let ValuePiece::Text(text) = piece else {
                 if let Some(last) = out.last_mut() {
                     last.extend(&Value::from(piece.clone()));
                 }
@@ -388,20 +391,20 @@ impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in self.pieces() {
             match piece {
-                Piece::Text(text) | Piece::Glob(text) => out.write_str(text)?,
-                Piece::Unknown {
-                    why: Why::Variable(name) | Why::Required(name),
+                ValuePiece::Text(text) | ValuePiece::Glob(text) => out.write_str(text)?,
+                ValuePiece::Unknown {
+                    why: UnknownCause::Variable(name) | UnknownCause::Required(name),
                     ..
                 } => write!(out, "${name}")?,
-                Piece::Unknown { why, .. } => write!(out, "<{why}>")?,
+                ValuePiece::Unknown { why, .. } => write!(out, "<{why}>")?,
             }
         }
         Ok(())
     }
 }
 
-impl From<Piece> for Value {
-    fn from(piece: Piece) -> Self {
+impl From<ValuePiece> for Value {
+    fn from(piece: ValuePiece) -> Self {
         Value {
             pieces: Pieces::One(piece),
             len: 1,

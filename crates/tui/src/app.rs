@@ -18,19 +18,19 @@ use crate::OnQuit;
 use crate::aliases::Aliases;
 use crate::approvals::ApprovalQuestion;
 use crate::change_work::ChangeWork;
-use crate::complete::Listed;
-use crate::console::{Console, Handled};
+use crate::complete::CandidateList;
+use crate::console::{Console, EventOutcome};
 use crate::diff_state::DiffState;
 use crate::functions::Functions;
 use crate::help::Help;
 use crate::history_search::HistorySearch;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::note::Note;
-use crate::pager_source::{Seek, SharedText, Source};
+use crate::pager_source::{LineSource, PatternSearch, SharedText};
 use crate::pager_state::{PagerRequest, PagerState};
 use crate::prompt::Prompt;
 use crate::prompt_directory::PromptDirectory;
-use crate::questions::{QuestionOutcome, Questions, Waiting};
+use crate::questions::{OpenQuestion, QuestionOutcome, Questions};
 use crate::queue::Queue;
 use crate::redraw::Redraw;
 use crate::transcript::{Card, CardEntry, EntryId, Transcript};
@@ -68,7 +68,7 @@ pub(crate) struct App {
     pub(crate) jobs: Option<JobsState>,
     pub(crate) diff: Option<DiffState>,
     pub(crate) search: Option<Box<HistorySearch>>,
-    pub(crate) listed: Option<Listed>,
+    pub(crate) listed: Option<CandidateList>,
     /// True while the interface acts on a change set, or looks at it before acting.
     is_changing: bool,
     pub(crate) help: Option<Help>,
@@ -186,7 +186,7 @@ pub(crate) enum Effect {
     },
     Find {
         text: SharedText,
-        seek: Seek,
+        seek: PatternSearch,
     },
     /// Puts a text into the clipboard of the host's terminal.
     Copy(String),
@@ -305,8 +305,8 @@ impl App {
         let is_for_line = self.is_for_line(event, now);
         if let Some(console) = self.console.as_mut().filter(|_| !is_for_line) {
             match console.event(event, now) {
-                Handled::Consumed => return,
-                Handled::Close => self.console = None,
+                EventOutcome::Consumed => return,
+                EventOutcome::Close => self.console = None,
             }
         }
         if self.helps(event) {
@@ -345,8 +345,8 @@ impl App {
             PagerRequest::Nothing => {}
             PagerRequest::Close => self.pager = None,
             PagerRequest::Find(seek) => match pager.source() {
-                Source::File(text) => self.effects.push(Effect::Find { text, seek }),
-                Source::Card(id) => {
+                LineSource::File(text) => self.effects.push(Effect::Find { text, seek }),
+                LineSource::Card(id) => {
                     let entry = self.transcript.get(id);
                     if let Some(output) = entry.and_then(|entry| entry.card.output()) {
                         pager.find_in(output, &seek);
@@ -396,7 +396,7 @@ impl App {
 
     /// Handles a call's question whether it may leave the sandbox.
     pub(crate) fn ask(&mut self, question: ApprovalQuestion, now: Duration) {
-        self.questions.push(Waiting::Call(question), now);
+        self.questions.push(OpenQuestion::Call(question), now);
         // One call runs at a time, and only calls have a sandbox to leave.
         self.change_call(CardEntry::waits_for_answer);
     }

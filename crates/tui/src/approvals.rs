@@ -15,7 +15,7 @@ pub(crate) const DENIAL_REASON: &str = "the user at the terminal does not allow 
 /// builder, and this value to [`crate::run`]. Calls that ask for no more than the sandbox allows
 /// are not asked about.
 pub struct Approvals {
-    approver: Arc<Asking>,
+    approver: Arc<PendingApproval>,
     questions: UnboundedReceiver<ApprovalQuestion>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct ApprovalQuestion {
     answer: oneshot::Sender<bool>,
 }
 
-struct Asking {
+struct PendingApproval {
     ask: UnboundedSender<ApprovalQuestion>,
 }
 
@@ -38,7 +38,7 @@ impl Approvals {
     pub fn new() -> Self {
         let (ask, question) = unbounded_channel();
         Self {
-            approver: Arc::new(Asking { ask }),
+            approver: Arc::new(PendingApproval { ask }),
             questions: question,
         }
     }
@@ -123,7 +123,7 @@ impl ApprovalQuestion {
 }
 
 #[async_trait]
-impl Approver for Asking {
+impl Approver for PendingApproval {
     async fn approve(&self, _: &Proposal<'_>) -> Approval {
         Approval::Allow
     }

@@ -2,7 +2,7 @@
 //! meanwhile, are shown, undone and redone as one.
 
 use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
-use crate::change_actions::{self, Proposed};
+use crate::change_actions::{self, ProposedAction};
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesId, FileChange, FileName, counted, not_redone_text,
     not_undone_text,
@@ -19,13 +19,13 @@ pub(crate) fn look(
     sets: &ChangeSets,
     act: ChangesAct,
     ids: &[ChangesId],
-) -> Result<Box<Proposed>, Box<ActionOutcome>> {
+) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
     let failed = |error: &ChangesRefused| Box::new(refused(sets, ids, &error.to_string()));
     let Some(first_id) = ids.first() else {
         return Err(Box::new(refused(sets, ids, "nothing is left to be done")));
     };
     let root = sets.show(*first_id).map_err(|error| failed(&error))?.root;
-    let mut before = Touched::below(&root);
+    let mut before = TouchedFiles::below(&root);
     let mut steps: Vec<FileChange> = Vec::new();
     let mut conflicts: Vec<FileName> = Vec::new();
     for id in ids {
@@ -55,7 +55,7 @@ pub(crate) fn look(
         outcome.lines.extend(named(others, &by));
         return Err(Box::new(outcome));
     }
-    Ok(Box::new(Proposed {
+    Ok(Box::new(ProposedAction {
         act,
         id: *first_id,
         then: ids[1..].to_vec(),
@@ -87,12 +87,12 @@ fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<Fi
 }
 
 /// The files that the steps so far change.
-struct Touched<'a> {
+struct TouchedFiles<'a> {
     root: &'a Path,
     names: HashSet<String>,
 }
 
-impl<'a> Touched<'a> {
+impl<'a> TouchedFiles<'a> {
     fn below(root: &'a str) -> Self {
         let root = Path::new(root);
         let names = HashSet::new();
@@ -121,7 +121,7 @@ impl<'a> Touched<'a> {
 }
 
 /// Carries out the plan, one change set after the other, until one is refused. Blocks.
-pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
+pub(crate) fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
     let all = proposed.all();
     let mut steps: Vec<FileChange> = Vec::new();
     let mut made: Vec<ChangesId> = Vec::new();
@@ -184,7 +184,7 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
 
 /// Lines about a refusal: its reason, and the actions that therefore did not take place.
 fn stopped(
-    proposed: &Proposed,
+    proposed: &ProposedAction,
     error: &ChangesRefused,
     rest: &[ChangesId],
     is_first: bool,

@@ -2,7 +2,7 @@
 
 use crate::approvals;
 use crate::change_actions;
-use crate::interrupt::Running;
+use crate::interrupt::InterruptibleCommand;
 use crate::transcript::{Card, CardEntry};
 use agent_bash::core::{Definitions, Request, SessionName, Status, ToolResult};
 use agent_bash::journals::HistoryEnd;
@@ -11,7 +11,7 @@ use agent_bash::session::{BangMessage, BangOptions};
 use agent_bash::sink::LiveUpdates;
 use agent_bash::{CallOptions, Conversation, ESCALATION_RULE, Escalation, Refusal};
 use agent_bash_render::{
-    CardChanges, CardState, FooterLine, Refused, StoredOutput, ToolCard, words,
+    CardChanges, CardState, FooterLine, RefusalView, StoredOutput, ToolCard, words,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) enum CallEnd {
     Tool {
         result: Box<ToolResult>,
         /// The refusal of a check, if one refused the command.
-        refused: Option<Refused>,
+        refused: Option<RefusalView>,
     },
     Bang(Box<BangMessage>),
     /// The command did not run, for this reason.
@@ -81,7 +81,7 @@ pub(crate) async fn call(
     request: Request,
     extras: CallExtras,
     live: &LiveUpdates,
-    running: &Running,
+    running: &InterruptibleCommand,
 ) -> CallEnd {
     session.begin_turn();
     let command = request.command.clone();
@@ -107,12 +107,12 @@ pub(crate) async fn call(
 }
 
 /// A refusal, as a card shows it.
-fn refused(command: &str, refusal: &Refusal) -> Refused {
+fn refused(command: &str, refusal: &Refusal) -> RefusalView {
     let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIAL_REASON);
     if is_own {
-        return Refused::new(KEPT_INSIDE_TEXT);
+        return RefusalView::new(KEPT_INSIDE_TEXT);
     }
-    let mut refused = Refused::new(refusal.to_string());
+    let mut refused = RefusalView::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
         refused.instead.clone_from(&rule.explanation.instead);
         refused.can_be_tried = rule.explanation.can_be_tried;
@@ -132,7 +132,7 @@ pub(crate) async fn bang(
     command: &str,
     excluded_from_context: bool,
     live: &LiveUpdates,
-    running: &Running,
+    running: &InterruptibleCommand,
 ) -> CallEnd {
     let mut feed = running.feed(live);
     let options = BangOptions {
@@ -300,7 +300,7 @@ mod tests {
     ) -> Vec<FooterLine> {
         let end = CallEnd::Tool {
             result: Box::new(result),
-            refused: Some(Refused::new("no")),
+            refused: Some(RefusalView::new("no")),
         };
         end.show_on(&mut entry, outside);
         match entry.card {
@@ -377,9 +377,9 @@ mod tests {
         assert_eq!(offered(denied, true, None), []);
         // If a trial passes the rules, the card offers a trial and not a command of the user's own.
         let mut card = ToolCard::new("x");
-        card.refused = Some(Refused {
+        card.refused = Some(RefusalView {
             can_be_tried: true,
-            ..Refused::new("no")
+            ..RefusalView::new("no")
         });
         let result = ToolResult::new(blocked(), "", Timestamp(0));
         let tries = Some(FooterLine::Offer(TRIAL_HINT.to_owned()));
@@ -419,14 +419,14 @@ mod tests {
                 Request::new("x"),
                 CallExtras::default(),
                 &live,
-                &Running::new(),
+                &InterruptibleCommand::new(),
             )
             .await;
             let CallEnd::Tool { result, .. } = ended else {
                 panic!("{ended:?}");
             };
             assert!(matches!(result.status, Status::Lost { .. }), "{result:?}");
-            let ended = bang(&session, "x", false, &live, &Running::new()).await;
+            let ended = bang(&session, "x", false, &live, &InterruptibleCommand::new()).await;
             let CallEnd::Bang(message) = ended else {
                 panic!("{ended:?}");
             };

@@ -203,7 +203,7 @@ pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> O
 
 /// An action that awaits confirmation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Proposed {
+pub(crate) struct ProposedAction {
     pub(crate) act: ChangesAct,
     pub(crate) id: ChangesId,
     /// Further change sets, in the order of execution.
@@ -228,7 +228,7 @@ pub(crate) struct Proposed {
 /// Heading of the skipped files.
 const SKIPPED_HEADING: &str = "Skipped, because they were changed since:";
 
-impl Proposed {
+impl ProposedAction {
     /// The change sets of the action, in the order of execution.
     pub(crate) fn all(&self) -> Vec<ChangesId> {
         std::iter::once(&self.id)

@@ -2,7 +2,7 @@
 //! outside of the event loop.
 
 use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
-use crate::change_actions::{Proposed, decided_text};
+use crate::change_actions::{ProposedAction, decided_text};
 use crate::{background_changes, diff_state};
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesId, ChangesState, changed_by_text, conflict_text,
@@ -24,7 +24,7 @@ pub(crate) enum ChangeWork {
     /// Plans an action on these change sets of background processes, in this order.
     LookAtBackground(ChangesAct, Vec<ChangesId>),
     /// Carries out an action.
-    Act(Box<Proposed>),
+    Act(Box<ProposedAction>),
 }
 
 /// The result of the work.
@@ -33,7 +33,7 @@ pub(crate) enum ChangeWorkDone {
     Diff(Result<Vec<DiffLine>, String>),
     Shown(Option<Box<Changes>>),
     /// The plan, or why the action is not possible.
-    Looked(Result<Box<Proposed>, Box<ActionOutcome>>),
+    Looked(Result<Box<ProposedAction>, Box<ActionOutcome>>),
     Done(Box<ActionOutcome>),
 }
 
@@ -67,7 +67,7 @@ fn look(
     sets: &ChangeSets,
     id: ChangesId,
     act: ChangesAct,
-) -> Result<Box<Proposed>, Box<ActionOutcome>> {
+) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
     let proposed = match act {
         ChangesAct::Commit | ChangesAct::Discard => match sets.show(id) {
             Ok(set) if set.state != ChangesState::Held => return Err(Box::new(decided(set))),
@@ -110,8 +110,8 @@ fn decided(set: Changes) -> ActionOutcome {
     }
 }
 
-fn held(set: Changes, act: ChangesAct) -> Box<Proposed> {
-    Box::new(Proposed {
+fn held(set: Changes, act: ChangesAct) -> Box<ProposedAction> {
+    Box::new(ProposedAction {
         act,
         id: set.id,
         then: Vec::new(),
@@ -130,10 +130,10 @@ fn plan_inversion(
     sets: &ChangeSets,
     id: ChangesId,
     act: ChangesAct,
-) -> Result<Box<Proposed>, ChangesRefused> {
+) -> Result<Box<ProposedAction>, ChangesRefused> {
     let root = sets.show(id)?.root;
     let preview = sets.preview(id, act == ChangesAct::Redo)?;
-    Ok(Box::new(Proposed {
+    Ok(Box::new(ProposedAction {
         act,
         id,
         then: Vec::new(),
@@ -148,7 +148,7 @@ fn plan_inversion(
     }))
 }
 
-fn done(sets: &ChangeSets, proposed: &Proposed) -> ActionOutcome {
+fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
     let id = proposed.id;
     let done = match proposed.act {
         ChangesAct::Commit => sets.commit(id),

@@ -13,8 +13,8 @@ mod repository;
 mod variables;
 
 pub(crate) use commands::Commands;
-pub(crate) use completion::{Completion, Wanted, complete};
-pub(crate) use list::{ListRequest, Listed};
+pub(crate) use completion::{Completion, CompletionInput, complete};
+pub(crate) use list::{CandidateList, ListRequest};
 pub(crate) use variables::written as written_variable;
 
 #[cfg(test)]

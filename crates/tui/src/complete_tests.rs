@@ -46,7 +46,7 @@ fn world() -> tempfile::TempDir {
 }
 
 fn found(world: &tempfile::TempDir, before: &str) -> Completion {
-    complete(&Wanted {
+    complete(&CompletionInput {
         before: before.to_owned(),
         directory: world.path().to_owned(),
         home: Some(world.path().join("home")),
@@ -165,7 +165,7 @@ fn make_completes_targets_of_the_makefile() {
     let world = world();
     let directory = world.path().join("home");
     let names = |before: &str| -> Vec<String> {
-        let wanted = Wanted {
+        let wanted = CompletionInput {
             before: before.to_owned(),
             directory: directory.clone(),
             home: None,

@@ -33,7 +33,7 @@ pub(crate) struct Console {
     draws: bool,
     /// True if the command has been on the alternate screen.
     was_alternate: bool,
-    growth: Growth,
+    growth: TerminalGrowth,
 }
 
 /// Time between a key and the growth of the terminal of a program that turned out to draw.
@@ -45,14 +45,14 @@ const GROWTH_DELAY: Duration = Duration::from_millis(300);
 /// the user has seen it. So the growth waits until the user has pressed a key, or has resized the
 /// host's terminal.
 #[derive(Debug, Default)]
-struct Growth {
+struct TerminalGrowth {
     host: Option<Rect>,
     /// When a key was first sent to the drawing program.
     typed: Option<Duration>,
     is_grown: bool,
 }
 
-impl Growth {
+impl TerminalGrowth {
     fn typed(&mut self, now: Duration) {
         self.typed.get_or_insert(now);
     }
@@ -78,7 +78,7 @@ impl Growth {
 
 /// The result of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Handled {
+pub(crate) enum EventOutcome {
     /// The overlay or its command consumed the event.
     Consumed,
     /// The overlay must be closed; the event was not consumed.
@@ -99,7 +99,7 @@ impl Console {
             whole: draws,
             draws,
             was_alternate: false,
-            growth: Growth::default(),
+            growth: TerminalGrowth::default(),
         }
     }
 
@@ -126,19 +126,19 @@ impl Console {
         area
     }
 
-    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> Handled {
+    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> EventOutcome {
         if self.ended.is_some() {
             let is_press = matches!(event, Event::Key(key) if key.kind != KeyEventKind::Release);
             return if is_press || matches!(event, Event::Paste(_)) {
-                Handled::Close
+                EventOutcome::Close
             } else {
-                Handled::Consumed
+                EventOutcome::Consumed
             };
         }
         let screen = self.session.screen();
         let action = self.keys.event(event, now, &screen, self.area);
         self.act(action, &screen, now);
-        Handled::Consumed
+        EventOutcome::Consumed
     }
 
     fn act(&mut self, action: OverlayAction, screen: &Screen, now: Duration) {
@@ -278,7 +278,7 @@ mod tests {
     fn program_that_turns_out_to_draw_grows_after_its_first_key() {
         let host = Rect::new(0, 0, 80, 24);
         let at = Duration::from_millis;
-        let mut growth = Growth::default();
+        let mut growth = TerminalGrowth::default();
         // As for any other command, the terminal follows the size of the overlay.
         assert!(growth.may_resize(host, false, at(0)));
         assert!(!growth.may_resize(host, true, at(1)));
@@ -294,7 +294,7 @@ mod tests {
         assert!(!growth.may_resize(host, true, at(70_000)));
 
         // The user resizes the host's terminal.
-        let mut growth = Growth::default();
+        let mut growth = TerminalGrowth::default();
         assert!(
             !growth.may_resize(host, true, at(0)),
             "drawn for the first time"

@@ -6,7 +6,7 @@ use crate::pattern_input::PatternInput;
 use crate::search_origin;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines, times};
-use agent_bash::change_sets::{FileDiff, Text};
+use agent_bash::change_sets::{DiffText, FileDiff};
 use agent_bash::core::changes::{Change, ChangesId, FileKind, FileName};
 use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
 use agent_bash_render::{CardChanges, DiffLine, DiffView, PagerMove, PagerPosition, Theme};
@@ -397,7 +397,7 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
             lines.push(note("changed since: this can no longer be committed"));
         }
         match &diff.text {
-            Text::Unified(text) => {
+            DiffText::Unified(text) => {
                 let from = lines.len();
                 add_hunks(&mut lines, text);
                 if diff.file.kind == FileKind::Symlink {
@@ -409,13 +409,13 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
                     );
                 }
             }
-            Text::Binary => lines.push(note("binary")),
-            Text::TooLarge => lines.push(note("too large to be compared")),
-            Text::Unknown => lines.push(note("its content is not stored")),
+            DiffText::Binary => lines.push(note("binary")),
+            DiffText::TooLarge => lines.push(note("too large to be compared")),
+            DiffText::Unknown => lines.push(note("its content is not stored")),
             // A directory, an attribute, or a kind that a later version adds.
             _ => {}
         }
-        let is_bare = matches!(&diff.text, Text::Unified(text) if text.is_empty());
+        let is_bare = matches!(&diff.text, DiffText::Unified(text) if text.is_empty());
         if is_bare && matches!(diff.file.change, Change::Created | Change::Deleted) {
             lines.push(note("empty"));
         }

@@ -1,7 +1,7 @@
 //! The screen layout: transcript, rule, prompt, status line, and panels on top of them.
 
 use crate::app::App;
-use crate::pager_source::Source;
+use crate::pager_source::LineSource;
 use crate::status::draw_status;
 use agent_bash::core::Request;
 use agent_bash_render::{Overlay, shortened};
@@ -56,8 +56,8 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     }
     if let Some(pager) = &mut app.pager {
         let card = match pager.source() {
-            Source::Card(id) => app.transcript.get(id).and_then(|entry| entry.card.output()),
-            Source::File(_) => None,
+            LineSource::Card(id) => app.transcript.get(id).and_then(|entry| entry.card.output()),
+            LineSource::File(_) => None,
         };
         pager.draw(frame, panel, card, now, &theme);
     }

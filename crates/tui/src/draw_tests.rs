@@ -3,10 +3,10 @@ use crate::OnQuit;
 use crate::app::{App, Msg};
 use crate::approvals::ApprovalQuestion;
 use crate::calls::CallEnd;
-use crate::change_actions::Proposed;
+use crate::change_actions::ProposedAction;
 use crate::change_work::ChangeWorkDone;
 use crate::jobs_state::JobsState;
-use crate::pager_source::{self, Range, Source};
+use crate::pager_source::{self, LineRange, LineSource};
 use crate::pager_state::PagerState;
 use crate::prompt_directory::PromptDirectory;
 use agent_bash::ChangesAct;
@@ -100,7 +100,7 @@ fn with_changes() -> (App, App, App) {
     diff.update(msg(&diff, ChangeWorkDone::Diff(Ok(lines))));
     let mut counts = ChangeCounts::default();
     counts.count(Change::Deleted);
-    let proposed = Proposed {
+    let proposed = ProposedAction {
         act: ChangesAct::Undo,
         id: ChangesId(7),
         then: Vec::new(),
@@ -258,10 +258,10 @@ fn interface_is_drawn_at_any_size() {
     let view = FileView::open(file.path()).unwrap();
     let mut pager = app();
     let mut state = PagerState::new(view, "artifact://0".to_owned(), "seq".to_owned());
-    let Source::File(kept) = state.source() else {
+    let LineSource::File(kept) = state.source() else {
         panic!("it is on a file");
     };
-    state.loaded(pager_source::load(&kept, Range::from(1, 9)));
+    state.loaded(pager_source::load(&kept, LineRange::from(1, 9)));
     pager.pager = Some(state);
     for (name, mut app) in states().into_iter().chain([("pager", pager)]) {
         for width in (0..30).chain([80, 300]) {

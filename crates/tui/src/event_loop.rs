@@ -9,7 +9,7 @@ mod shutdown;
 mod typed;
 
 use self::known::KnownDefinitions;
-use self::memory::Memory;
+use self::memory::RunMemory;
 use crate::app::{App, Effect, Msg};
 use crate::approvals::{ApprovalQuestion, Approvals};
 use crate::change_actions::is_undecided;
@@ -18,10 +18,10 @@ use crate::console::size_in;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
-use crate::interrupt::Running;
+use crate::interrupt::InterruptibleCommand;
 use crate::jobs_state::JobsState;
 use crate::prompt_directory::PromptDirectory;
-use crate::stops::{Stop, Stops};
+use crate::stops::{StopRequest, Stops};
 use crate::terminals::Terminals;
 use crate::{JobsAtExit, TuiError, TuiOptions, draw};
 use agent_bash::Conversation;
@@ -70,11 +70,11 @@ pub(crate) struct EventLoop {
     messages: UnboundedReceiver<Msg>,
     sender: UnboundedSender<Msg>,
     /// Cancels the running call.
-    call: Running,
+    call: InterruptibleCommand,
     /// Cancels the user's own running command.
-    bang: Running,
+    bang: InterruptibleCommand,
     tasks: JoinSet<()>,
-    memory: Memory,
+    memory: RunMemory,
     /// Definitions of the prompt's shell.
     known: Arc<KnownDefinitions>,
     /// Definitions of a shell that was ended so that its command runs again.
@@ -91,7 +91,7 @@ pub(crate) struct EventLoop {
 }
 
 /// The reason why the loop woke up.
-enum Woken {
+enum WakeReason {
     Event(std::io::Result<Event>),
     Message(Box<Msg>),
     Console(PtyStatus),
@@ -99,7 +99,7 @@ enum Woken {
     Question(ApprovalQuestion),
     Printed,
     Time,
-    Signal(Stop),
+    Signal(StopRequest),
     Stopped,
 }
 
@@ -134,7 +134,7 @@ impl EventLoop {
         Self {
             app,
             session,
-            memory: Memory::new(history, &*clock),
+            memory: RunMemory::new(history, &*clock),
             known: Arc::default(),
             definitions_before: None,
             completing: Arc::default(),
@@ -147,8 +147,8 @@ impl EventLoop {
             stop,
             messages,
             sender,
-            call: Running::new(),
-            bang: Running::new(),
+            call: InterruptibleCommand::new(),
+            bang: InterruptibleCommand::new(),
             tasks: JoinSet::new(),
             jobs_looked: None,
             area: Rect::default(),
@@ -194,14 +194,16 @@ impl EventLoop {
             let wait = self.wait(now, changed, drawn);
             let woken = tokio::select! {
                 biased;
-                stop = stops.next() => Woken::Signal(stop),
+                stop = stops.next() => WakeReason::Signal(stop),
                 woken = self.woken(&mut input, wait) => woken,
             };
             let now = self.clock.now();
-            changed |= !matches!(woken, Woken::Time) || self.app.is_live() || self.is_due(now);
+            changed |= !matches!(woken, WakeReason::Time) || self.app.is_live() || self.is_due(now);
             match woken {
-                Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
-                Woken::Message(messages) => {
+                WakeReason::Event(event) => {
+                    self.app.event(&event.map_err(TuiError::Terminal)?, now)
+                }
+                WakeReason::Message(messages) => {
                     // An action on changes may be what git does.
                     let is_end = matches!(
                         *messages,
@@ -222,16 +224,16 @@ impl EventLoop {
                         self.read_directory();
                     }
                 }
-                Woken::Console(status) => self.console_changed(&status, now),
-                Woken::Started(session) => self.app.console_started(session, now),
-                Woken::Question(question) => self.app.ask(question, now),
-                Woken::Printed => {}
-                Woken::Time => {
+                WakeReason::Console(status) => self.console_changed(&status, now),
+                WakeReason::Started(session) => self.app.console_started(session, now),
+                WakeReason::Question(question) => self.app.ask(question, now),
+                WakeReason::Printed => {}
+                WakeReason::Time => {
                     self.input_waits.take_if(|until| now >= *until);
                     self.app.expire(now);
                     self.look_at_jobs(now);
                 }
-                Woken::Signal(Stop::Suspend) => {
+                WakeReason::Signal(StopRequest::Suspend) => {
                     // While the program is stopped, it must not read the terminal.
                     drop(input.take());
                     host.give_back().map_err(TuiError::Terminal)?;
@@ -239,12 +241,12 @@ impl EventLoop {
                     host.retake().map_err(TuiError::Terminal)?;
                     input = Some(Input::new());
                 }
-                Woken::Signal(Stop::Continued) => {
+                WakeReason::Signal(StopRequest::Continued) => {
                     // The shell has set terminal modes of its own, and has drawn on the screen.
                     host.give_back().map_err(TuiError::Terminal)?;
                     host.retake().map_err(TuiError::Terminal)?;
                 }
-                Woken::Stopped => break,
+                WakeReason::Stopped => break,
             }
             for effect in self.app.effects() {
                 match effect {
@@ -295,7 +297,7 @@ impl EventLoop {
     }
 
     /// Waits for the first event.
-    async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> Woken {
+    async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> WakeReason {
         let redraw = Arc::clone(&self.app.redraw);
         let waits = self.input_waits.is_some();
         let console = self
@@ -305,39 +307,39 @@ impl EventLoop {
             .filter(|console| !console.has_ended());
         tokio::select! {
             biased;
-            () = self.stop.cancelled() => Woken::Stopped,
+            () = self.stop.cancelled() => WakeReason::Stopped,
             event = async {
                 match input {
                     Some(input) if !waits => input.next().await,
                     _ => std::future::pending().await,
                 }
-            } => Woken::Event(event),
-            Some(messages) = self.messages.recv() => Woken::Message(Box::new(messages)),
+            } => WakeReason::Event(event),
+            Some(messages) = self.messages.recv() => WakeReason::Message(Box::new(messages)),
             session = async {
                 match &mut self.terminals {
                     Some(terminals) => terminals.started().await,
                     None => std::future::pending().await,
                 }
-            } => Woken::Started(session),
+            } => WakeReason::Started(session),
             question = async {
                 match &mut self.approvals {
                     Some(approvals) => approvals.next_question().await,
                     None => std::future::pending().await,
                 }
-            } => Woken::Question(question),
+            } => WakeReason::Question(question),
             status = async {
                 match console {
                     Some(console) => console.session.changed().await,
                     None => std::future::pending().await,
                 }
-            } => Woken::Console(status),
-            () = redraw.wanted() => Woken::Printed,
+            } => WakeReason::Console(status),
+            () = redraw.wanted() => WakeReason::Printed,
             () = async {
                 match wait {
                     Some(wait) => self.clock.sleep(wait).await,
                     None => std::future::pending().await,
                 }
-            } => Woken::Time,
+            } => WakeReason::Time,
         }
     }
 

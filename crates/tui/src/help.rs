@@ -62,7 +62,7 @@ impl Help {
         let pages = pages(inner);
         self.pages = pages.len();
         if let Some(first) = self.first.take() {
-            let has = |row: &Row| matches!(row, Row::Title(title) if *title == first);
+            let has = |row: &HelpRow| matches!(row, HelpRow::Title(title) if *title == first);
             let found = pages.iter().position(|page| page.iter().any(has));
             self.page = found.unwrap_or(0);
         }
@@ -102,7 +102,7 @@ impl Help {
 
 /// A row of the help.
 #[derive(Debug, Clone)]
-enum Row {
+enum HelpRow {
     Title(&'static str),
     /// Keys with their effect on the right.
     Both(&'static str, &'static str),
@@ -111,7 +111,7 @@ enum Row {
     What(Line<'static>),
 }
 
-impl Row {
+impl HelpRow {
     fn line(&self, theme: &Theme) -> Line<'static> {
         match self {
             Self::Title(title) => Line::styled(format!(" {title}"), theme.title),
@@ -146,27 +146,27 @@ fn fits_beside(width: usize) -> bool {
 }
 
 /// The rows of each page, of at most this width and height. A group is on one page if it fits.
-fn pages([width, height]: [usize; 2]) -> Vec<Vec<Row>> {
+fn pages([width, height]: [usize; 2]) -> Vec<Vec<HelpRow>> {
     let height = height.max(2);
     let is_wide = fits_beside(width);
-    let mut pages: Vec<Vec<Row>> = vec![Vec::new()];
+    let mut pages: Vec<Vec<HelpRow>> = vec![Vec::new()];
     for group in KEY_GROUPS {
         let keys = group.keys.iter().map(|(keys, what)| {
             if is_wide {
-                return vec![Row::Both(keys, what)];
+                return vec![HelpRow::Both(keys, what)];
             }
             let columns = width.saturating_sub(EFFECT_INDENT.len());
             let below = wrapped(what, columns, Style::default());
-            let below = below.into_iter().map(Row::What);
-            [Row::Keys(keys)].into_iter().chain(below).collect()
+            let below = below.into_iter().map(HelpRow::What);
+            [HelpRow::Keys(keys)].into_iter().chain(below).collect()
         });
         // A title stays with its first keys.
-        let mut parts: Vec<Vec<Row>> = keys.collect();
+        let mut parts: Vec<Vec<HelpRow>> = keys.collect();
         if let Some(first) = parts.first_mut() {
-            first.insert(0, Row::Title(group.title));
+            first.insert(0, HelpRow::Title(group.title));
         }
         let rows: usize = parts.iter().map(Vec::len).sum();
-        let has_room = |page: &Vec<Row>, rows| page.len() + rows <= height;
+        let has_room = |page: &Vec<HelpRow>, rows| page.len() + rows <= height;
         let on_one = rows <= height;
         if on_one && !pages.last().is_some_and(|page| has_room(page, rows)) {
             pages.push(Vec::new());

@@ -9,12 +9,12 @@ const MAX_ENTRIES: usize = 20_000;
 #[derive(Debug, Default)]
 pub(crate) struct History {
     entries: Vec<HistoryEntry>,
-    walk: Option<Walk>,
+    walk: Option<HistoryRecall>,
 }
 
 /// A walk back through the entries that begin with the typed text.
 #[derive(Debug)]
-struct Walk {
+struct HistoryRecall {
     typed: String,
     /// The entry that is shown. One past the last is the typed text.
     at: usize,
@@ -67,7 +67,7 @@ impl History {
     /// from the one shown.
     pub(crate) fn recall(&mut self, older: bool, text: &str) -> Option<String> {
         let end = self.entries.len();
-        let walk = self.walk.get_or_insert_with(|| Walk {
+        let walk = self.walk.get_or_insert_with(|| HistoryRecall {
             typed: text.to_owned(),
             at: end,
         });

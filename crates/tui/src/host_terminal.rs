@@ -1,7 +1,7 @@
 //! Takes over the host's terminal and restores it on every exit path: return, error, panic, signal,
 //! and while the program is suspended.
 
-use crate::links::{Link, Targets, links};
+use crate::links::{LinkDestinations, ScreenLink, links};
 use agent_bash_render::normalise_widths;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -94,7 +94,7 @@ impl HostTerminal {
     /// frames.
     pub(crate) fn draw(
         &mut self,
-        targets: &Targets,
+        targets: &LinkDestinations,
         draw: impl FnOnce(&mut ratatui::Frame<'_>),
     ) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
@@ -104,7 +104,7 @@ impl HostTerminal {
 
     fn draw_frame(
         &mut self,
-        targets: &Targets,
+        targets: &LinkDestinations,
         draw: impl FnOnce(&mut ratatui::Frame<'_>),
     ) -> io::Result<()> {
         let frame = self.terminal.draw(|frame| {
@@ -118,7 +118,7 @@ impl HostTerminal {
         // The cells are written a second time, because ratatui has no links.
         let backend = self.terminal.backend_mut();
         write!(backend, "{SAVE_CURSOR}")?;
-        for Link { uri, cells } in &links {
+        for ScreenLink { uri, cells } in &links {
             write!(backend, "\x1b]8;;{uri}\x1b\\")?;
             backend.draw(cells.iter().map(|(x, y, cell)| (*x, *y, cell)))?;
             write!(backend, "\x1b]8;;\x1b\\")?;

@@ -3,7 +3,7 @@
 //! which ends the shell.
 
 use agent_bash::LiveFeed;
-use agent_bash::core::{Cancel, Clock, Flow, OutputConsumer, StreamId};
+use agent_bash::core::{Cancel, Clock, ConsumerFlow, OutputConsumer, StreamId};
 use agent_bash::process::{interrupt_below, ticks_since_boot};
 use agent_bash::sink::LiveUpdates;
 use std::fs::File;
@@ -16,20 +16,20 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A running command, and the means to end it.
 #[derive(Debug, Clone)]
-pub(crate) struct Running {
+pub(crate) struct InterruptibleCommand {
     pub(crate) cancel: Cancel,
-    started: Arc<Started>,
+    started: Arc<ShellPid>,
 }
 
 /// The shell of a command; 0 before it is known.
 #[derive(Debug, Default)]
-struct Started {
+struct ShellPid {
     shell: AtomicU32,
     /// Start time in ticks since boot.
     since: AtomicU64,
 }
 
-impl Running {
+impl InterruptibleCommand {
     pub(crate) fn new() -> Self {
         Self {
             cancel: Cancel::new(),
@@ -38,8 +38,8 @@ impl Running {
     }
 
     /// The receiver of a command's output, which notes the command's shell.
-    pub(crate) fn feed<'a>(&self, live: &'a LiveUpdates) -> Feed<'a> {
-        Feed {
+    pub(crate) fn feed<'a>(&self, live: &'a LiveUpdates) -> OutputFeed<'a> {
+        OutputFeed {
             live: LiveFeed(live),
             started: Arc::clone(&self.started),
         }
@@ -68,13 +68,13 @@ impl Running {
 }
 
 /// Forwards output, and notes the start of the shell.
-pub(crate) struct Feed<'a> {
+pub(crate) struct OutputFeed<'a> {
     live: LiveFeed<'a>,
-    started: Arc<Started>,
+    started: Arc<ShellPid>,
 }
 
-impl OutputConsumer for Feed<'_> {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+impl OutputConsumer for OutputFeed<'_> {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.live.chunk(stream, bytes)
     }
 
@@ -112,7 +112,7 @@ mod tests {
         shell.stdin.as_mut().unwrap().write_all(b"x").unwrap();
         let output = shell.stdout.as_mut().unwrap();
         output.read_exact(&mut answer).unwrap();
-        let running = Running::new();
+        let running = InterruptibleCommand::new();
         running.started.shell.store(shell.id(), Ordering::Release);
         // Time passes only when the test says so.
         let clock = Arc::new(DrivenClock::holding(END_TIMEOUT));

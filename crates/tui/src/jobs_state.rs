@@ -1,6 +1,6 @@
 //! The state of the jobs panel while it is open: the selection, and the selected job's output.
 
-use agent_bash::core::Ending;
+use agent_bash::core::ScriptEnding;
 use agent_bash::core::{JobId, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
@@ -202,15 +202,15 @@ fn row(job: &Job, now: Timestamp) -> JobRow {
 }
 
 /// The state of an ended job. The outcome of processes that a call left behind is unknown.
-fn ended(ending: &Ending, is_asked: bool) -> JobRowState {
+fn ended(ending: &ScriptEnding, is_asked: bool) -> JobRowState {
     match ending {
-        Ending::Exited { code: 0 } => JobRowState::Succeeded,
-        Ending::Exited { code } => JobRowState::Failed(format!("exit {code}")),
-        Ending::Cancelled => JobRowState::Ended { by_user: true },
-        Ending::Signaled { .. } if is_asked => JobRowState::Ended { by_user: true },
-        Ending::Signaled { signal, .. } => JobRowState::Failed(format!("ended by {signal}")),
-        Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
-        Ending::AllEnded => JobRowState::Ended { by_user: is_asked },
+        ScriptEnding::Exited { code: 0 } => JobRowState::Succeeded,
+        ScriptEnding::Exited { code } => JobRowState::Failed(format!("exit {code}")),
+        ScriptEnding::Cancelled => JobRowState::Ended { by_user: true },
+        ScriptEnding::Signaled { .. } if is_asked => JobRowState::Ended { by_user: true },
+        ScriptEnding::Signaled { signal, .. } => JobRowState::Failed(format!("ended by {signal}")),
+        ScriptEnding::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
+        ScriptEnding::AllEnded => JobRowState::Ended { by_user: is_asked },
         _ => JobRowState::Failed("lost".to_owned()),
     }
 }
@@ -233,7 +233,7 @@ mod tests {
             output: None,
             stdin: false,
             state: JobState::Ended(JobEnd {
-                ending: Ending::AllEnded,
+                ending: ScriptEnding::AllEnded,
                 ended_at: Timestamp(ended_at),
                 dropped_bytes: 0,
                 has_remaining: false,
@@ -284,21 +284,25 @@ mod tests {
 
     #[test]
     fn unknown_outcome_is_not_shown_as_a_failure() {
-        let signaled = || Ending::Signaled {
+        let signaled = || ScriptEnding::Signaled {
             signal: "SIGTERM".to_owned(),
             number: 15,
         };
         let by = |by_user| JobRowState::Ended { by_user };
         for (ending, is_asked, want) in [
-            (Ending::Exited { code: 0 }, false, JobRowState::Succeeded),
             (
-                Ending::Exited { code: 2 },
+                ScriptEnding::Exited { code: 0 },
+                false,
+                JobRowState::Succeeded,
+            ),
+            (
+                ScriptEnding::Exited { code: 2 },
                 true,
                 JobRowState::Failed("exit 2".to_owned()),
             ),
-            (Ending::AllEnded, false, by(false)),
-            (Ending::AllEnded, true, by(true)),
-            (Ending::Cancelled, false, by(true)),
+            (ScriptEnding::AllEnded, false, by(false)),
+            (ScriptEnding::AllEnded, true, by(true)),
+            (ScriptEnding::Cancelled, false, by(true)),
             (signaled(), true, by(true)),
             (
                 signaled(),

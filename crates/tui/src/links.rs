@@ -11,14 +11,14 @@ use unicode_width::UnicodeWidthStr as _;
 
 /// A link, and the cells that it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Link {
+pub(crate) struct ScreenLink {
     pub(crate) uri: String,
     pub(crate) cells: Vec<(u16, u16, Cell)>,
 }
 
 /// The destinations of links.
 #[derive(Debug, Default)]
-pub(crate) struct Targets {
+pub(crate) struct LinkDestinations {
     /// Files of full outputs, by URI.
     pub(crate) outputs: HashMap<String, PathBuf>,
     /// The directory that relative paths start from.
@@ -26,7 +26,7 @@ pub(crate) struct Targets {
 }
 
 /// The links of a finished frame.
-pub(crate) fn links(buffer: &Buffer, targets: &Targets) -> Vec<Link> {
+pub(crate) fn links(buffer: &Buffer, targets: &LinkDestinations) -> Vec<ScreenLink> {
     let area = buffer.area;
     let mut links = Vec::new();
     for y in area.top()..area.bottom() {
@@ -54,7 +54,7 @@ fn is_between(symbol: &str) -> bool {
     symbol.is_empty() || symbol.chars().any(ends)
 }
 
-fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
+fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &LinkDestinations) -> Option<ScreenLink> {
     // The punctuation at the end of a sentence is not part of the path.
     while cells
         .last()
@@ -70,7 +70,7 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &Targets) -> Option<Link> {
         // kitty and VS Code read a numeric fragment as a line; other programs ignore it.
         format!("{}#{line}", uri(&targets.directory.join(path)))
     };
-    Some(Link { uri, cells })
+    Some(ScreenLink { uri, cells })
 }
 
 /// The file and the line of `src/main.rs:12` and `src/main.rs:12:5`.
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn only_outputs_and_positions_in_files_are_linked() {
-        let mut targets = Targets {
+        let mut targets = LinkDestinations {
             directory: "/p".into(),
-            ..Targets::default()
+            ..LinkDestinations::default()
         };
         let output = ("artifact://3".to_owned(), PathBuf::from("/state/a b/3"));
         targets.outputs.extend([output]);

@@ -16,12 +16,12 @@ pub(crate) type SharedText = Arc<StoredText>;
 #[derive(Debug)]
 pub(crate) struct StoredText {
     view: FileView,
-    sought: Mutex<Option<Sought>>,
+    sought: Mutex<Option<SoughtMatches>>,
 }
 
 /// The matches of a pattern.
 #[derive(Debug)]
-struct Sought {
+struct SoughtMatches {
     pattern: String,
     /// Length of the file in bytes.
     len: u64,
@@ -39,7 +39,7 @@ impl StoredText {
 
 /// A search for a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seek {
+pub(crate) struct PatternSearch {
     pub(crate) pattern: String,
     /// The line at which the search starts, in its direction.
     pub(crate) from: u64,
@@ -74,7 +74,7 @@ impl Eq for Ticket {}
 
 /// The source of the lines.
 #[derive(Debug, Clone)]
-pub(crate) enum Source {
+pub(crate) enum LineSource {
     File(SharedText),
     /// The output that a card holds.
     Card(EntryId),
@@ -82,7 +82,7 @@ pub(crate) enum Source {
 
 /// A line that matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Match {
+pub(crate) struct MatchingLine {
     /// The number of the line.
     pub(crate) line: u64,
     /// The index of the match, from 1.
@@ -95,7 +95,7 @@ pub(crate) struct Match {
 
 /// The lines to load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Range {
+pub(crate) struct LineRange {
     /// The first line, from 1; `None` for the last lines.
     pub(crate) from: Option<u64>,
     pub(crate) count: u64,
@@ -105,7 +105,7 @@ pub(crate) struct Range {
 
 /// Lines of a text.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedLines {
     pub(crate) from: u64,
     pub(crate) text: OutputText,
     pub(crate) total: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Loaded {
     pub(crate) len: u64,
 }
 
-impl Range {
+impl LineRange {
     /// `count` lines from `first` on.
     pub(crate) fn from(first: u64, count: u64) -> Self {
         Self {
@@ -126,7 +126,10 @@ impl Range {
 
 /// Reads lines with their colours. Returns `None` if the file has the length `unless`. Blocks on
 /// the disk.
-pub(crate) fn load(text: &SharedText, range: Range) -> Result<Option<Box<Loaded>>, String> {
+pub(crate) fn load(
+    text: &SharedText,
+    range: LineRange,
+) -> Result<Option<Box<LoadedLines>>, String> {
     let view = &text.view;
     let message = |error: std::io::Error| error.to_string();
     if range.unless.is_some() && range.unless == view.len().ok() {
@@ -139,7 +142,7 @@ pub(crate) fn load(text: &SharedText, range: Range) -> Result<Option<Box<Loaded>
     };
     let page = view.lines(from, Some(count)).map_err(message)?;
     let text = view.coloured(&page).map_err(message)?;
-    Ok(Some(Box::new(Loaded {
+    Ok(Some(Box::new(LoadedLines {
         from,
         text: OutputText::of(OutputLimits::PAGE, &text),
         total: page.total_lines,
@@ -149,11 +152,14 @@ pub(crate) fn load(text: &SharedText, range: Range) -> Result<Option<Box<Loaded>
 
 /// Finds a match. Reads the file once per pattern and length, and stores all matches. Blocks on the
 /// disk.
-pub(crate) fn find(text: &SharedText, seek: &Seek) -> Result<Option<Match>, String> {
+pub(crate) fn find(
+    text: &SharedText,
+    seek: &PatternSearch,
+) -> Result<Option<MatchingLine>, String> {
     let message = |error: std::io::Error| error.to_string();
     let len = text.view.len().map_err(message)?;
     let mut sought = text.sought.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_other = |it: &Sought| it.pattern != seek.pattern || it.len != len;
+    let is_other = |it: &SoughtMatches| it.pattern != seek.pattern || it.len != len;
     if sought.as_ref().is_none_or(is_other) {
         *sought = None;
         let mut matches = Matches::default();
@@ -164,17 +170,17 @@ pub(crate) fn find(text: &SharedText, seek: &Seek) -> Result<Option<Match>, Stri
         if seek.ticket.is_abandoned() {
             return Ok(None);
         }
-        *sought = Some(Sought {
+        *sought = Some(SoughtMatches {
             pattern: seek.pattern.clone(),
             len,
             matches,
         });
     }
-    let Some(Sought { matches, .. }) = &*sought else {
+    let Some(SoughtMatches { matches, .. }) = &*sought else {
         return Ok(None);
     };
     let next = matches.next(seek.from, seek.forward, seek.times);
-    Ok(next.map(|(line, before, is_around)| Match {
+    Ok(next.map(|(line, before, is_around)| MatchingLine {
         line,
         at: before + 1,
         all: matches.count(),
@@ -183,13 +189,17 @@ pub(crate) fn find(text: &SharedText, seek: &Seek) -> Result<Option<Match>, Stri
 }
 
 /// Finds a match in the output that a card holds.
-pub(crate) fn find_in(output: &OutputText, pattern: &Regex, seek: &Seek) -> Option<Match> {
+pub(crate) fn find_in(
+    output: &OutputText,
+    pattern: &Regex,
+    seek: &PatternSearch,
+) -> Option<MatchingLine> {
     let text = output.plain();
     let lines = text.lines().zip(output.dropped_lines() + 1..);
     let hits = lines.filter(|(line, _)| pattern.is_match(line));
     let hits: Vec<u64> = hits.map(|(_, number)| number).collect();
     let (at, is_around) = search_origin::next(&hits, seek.from, seek.forward, seek.times)?;
-    Some(Match {
+    Some(MatchingLine {
         line: hits[at],
         at: at as u64 + 1,
         all: hits.len() as u64,
@@ -211,8 +221,8 @@ mod tests {
         (file, StoredText::of(view))
     }
 
-    fn seek(pattern: &str, from: u64, forward: bool) -> Seek {
-        Seek {
+    fn seek(pattern: &str, from: u64, forward: bool) -> PatternSearch {
+        PatternSearch {
             pattern: pattern.to_owned(),
             from,
             forward,
@@ -226,7 +236,7 @@ mod tests {
     fn file_is_read_once_per_pattern_and_length() {
         let (mut file, text) = text(50);
         let found = |from, times| {
-            let seek = Seek {
+            let seek = PatternSearch {
                 times,
                 ..seek("5$", from, true)
             };
@@ -275,7 +285,7 @@ mod tests {
         let found = find(&text, &seek("00$", 101, true));
         assert_eq!(
             found,
-            Ok(Some(Match {
+            Ok(Some(MatchingLine {
                 line: 200,
                 at: 2,
                 all: 50,
@@ -285,7 +295,7 @@ mod tests {
         let found = find(&text, &seek("00$", 4999, false));
         assert_eq!(
             found,
-            Ok(Some(Match {
+            Ok(Some(MatchingLine {
                 line: 4900,
                 at: 49,
                 all: 50,
@@ -293,7 +303,7 @@ mod tests {
             }))
         );
         assert!(find(&text, &seek("(", 1, true)).is_err());
-        let loaded = load(&text, Range::from(4990, 20)).unwrap().unwrap();
+        let loaded = load(&text, LineRange::from(4990, 20)).unwrap().unwrap();
         assert_eq!((loaded.text.total_lines(), loaded.total), (11, 5000));
         assert!(loaded.text.plain().starts_with("line 4990\n"));
     }
@@ -301,7 +311,7 @@ mod tests {
     #[test]
     fn end_is_read_again_when_the_file_has_grown() {
         let (mut file, text) = text(100);
-        let end = |unless| Range {
+        let end = |unless| LineRange {
             from: None,
             count: 5,
             unless,

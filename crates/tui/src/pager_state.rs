@@ -1,6 +1,8 @@
 //! The state of the pager while it is open: position, search, loaded lines.
 
-use crate::pager_source::{Loaded, Match, Range, Seek, Source, StoredText, Ticket, find_in};
+use crate::pager_source::{
+    LineRange, LineSource, LoadedLines, MatchingLine, PatternSearch, StoredText, Ticket, find_in,
+};
 use crate::pattern_input::{PatternInput, not_found, pattern};
 use crate::search_origin;
 use crate::transcript::EntryId;
@@ -26,7 +28,7 @@ const SEARCH_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
 /// A search in progress.
 #[derive(Debug, Default)]
-struct Searching {
+struct RunningSearch {
     ticket: Ticket,
     /// Number of matches to move on from the one that it finds; negative for backwards.
     further: i64,
@@ -43,7 +45,7 @@ const FOLLOW_INTERVAL: Duration = Duration::from_millis(400);
 /// The pager and its text.
 #[derive(Debug)]
 pub(crate) struct PagerState {
-    source: Source,
+    source: LineSource,
     title: String,
     subtitle: String,
     position: PagerPosition,
@@ -61,8 +63,8 @@ pub(crate) struct PagerState {
     typing: PatternInput,
     count: TypedCount,
     pattern: Option<Regex>,
-    found: Option<Match>,
-    searching: Option<Searching>,
+    found: Option<MatchingLine>,
+    searching: Option<RunningSearch>,
     /// True if the match may be outside of the shown columns.
     reveals: bool,
     /// True after a jump to an end or a line: the search continues there even if the last match is
@@ -83,25 +85,25 @@ pub(crate) struct PagerState {
 pub(crate) enum PagerRequest {
     Nothing,
     Close,
-    Find(Seek),
+    Find(PatternSearch),
 }
 
 impl PagerState {
     /// Opens the pager on a text stored in a file.
     pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
-        let source = Source::File(StoredText::of(view));
+        let source = LineSource::File(StoredText::of(view));
         Self::on(source, title, subtitle)
     }
 
     /// Opens the pager on the output that a card holds. `runs`: the command runs, so the pager
     /// shows the end as it grows.
     pub(crate) fn of_card(id: EntryId, subtitle: String, runs: bool) -> Self {
-        let mut state = Self::on(Source::Card(id), "output".to_owned(), subtitle);
+        let mut state = Self::on(LineSource::Card(id), "output".to_owned(), subtitle);
         (state.follows, state.has_ended) = (runs, !runs);
         state
     }
 
-    fn on(source: Source, title: String, subtitle: String) -> Self {
+    fn on(source: LineSource, title: String, subtitle: String) -> Self {
         Self {
             source,
             title,
@@ -139,7 +141,7 @@ impl PagerState {
         }
     }
 
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> LineSource {
         self.source.clone()
     }
 
@@ -149,8 +151,8 @@ impl PagerState {
     }
 
     /// The lines of a file to load, if they are neither loaded nor requested.
-    pub(crate) fn wanted(&mut self, now: Duration) -> Option<Range> {
-        if self.rows == 0 || matches!(self.source, Source::Card(_)) {
+    pub(crate) fn wanted(&mut self, now: Duration) -> Option<LineRange> {
+        if self.rows == 0 || matches!(self.source, LineSource::Card(_)) {
             return None;
         }
         let count = u64::from(self.rows);
@@ -160,7 +162,7 @@ impl PagerState {
                 return None;
             }
             self.looked = Some(now);
-            return Some(Range {
+            return Some(LineRange {
                 from: None,
                 count,
                 unless: self.len,
@@ -171,10 +173,10 @@ impl PagerState {
             return None;
         }
         self.requested = Some(wanted);
-        Some(Range::from(wanted.0, count))
+        Some(LineRange::from(wanted.0, count))
     }
 
-    pub(crate) fn loaded(&mut self, loaded: Result<Option<Box<Loaded>>, String>) {
+    pub(crate) fn loaded(&mut self, loaded: Result<Option<Box<LoadedLines>>, String>) {
         match loaded {
             Ok(Some(loaded)) => {
                 self.total = loaded.total;
@@ -191,7 +193,7 @@ impl PagerState {
     }
 
     /// Searches the output that a card holds.
-    pub(crate) fn find_in(&mut self, output: &OutputText, seek: &Seek) {
+    pub(crate) fn find_in(&mut self, output: &OutputText, seek: &PatternSearch) {
         let pattern = self.pattern.as_ref();
         let found = pattern.and_then(|pattern| find_in(output, pattern, seek));
         self.found(&seek.ticket, Ok(found));
@@ -202,9 +204,9 @@ impl PagerState {
     pub(crate) fn found(
         &mut self,
         ticket: &Ticket,
-        found: Result<Option<Match>, String>,
+        found: Result<Option<MatchingLine>, String>,
     ) -> PagerRequest {
-        let is_waited_for = |it: &mut Searching| it.ticket == *ticket;
+        let is_waited_for = |it: &mut RunningSearch| it.ticket == *ticket;
         let Some(searching) = self.searching.take_if(is_waited_for) else {
             return PagerRequest::Nothing;
         };
@@ -378,15 +380,15 @@ impl PagerState {
             return PagerRequest::Nothing;
         }
         let ticket = Ticket::default();
-        self.searching = Some(Searching {
+        self.searching = Some(RunningSearch {
             ticket: ticket.clone(),
             forward,
-            ..Searching::default()
+            ..RunningSearch::default()
         });
         let found = self.found.filter(|_| !self.has_jumped);
         let found = found.map(|found| found.line);
         let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
-        PagerRequest::Find(Seek {
+        PagerRequest::Find(PatternSearch {
             pattern: pattern.as_str().to_owned(),
             from,
             forward,

@@ -37,7 +37,7 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     // The first drawing sets the number of rows.
     for _ in 0..2 {
-        if let (Some(range), Source::File(text)) = (state.wanted(now), state.source()) {
+        if let (Some(range), LineSource::File(text)) = (state.wanted(now), state.source()) {
             state.loaded(load(&text, range));
         }
         terminal
@@ -51,7 +51,7 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
 fn carry_out(state: &mut PagerState, mut request: PagerRequest) -> usize {
     let mut count = 0;
     while let PagerRequest::Find(seek) = request {
-        let Source::File(text) = state.source() else {
+        let LineSource::File(text) = state.source() else {
             panic!("it is on a file");
         };
         request = state.found(&seek.ticket, find(&text, &seek));

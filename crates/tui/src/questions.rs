@@ -2,7 +2,7 @@
 //! actions on a call's changes.
 
 use crate::approvals::ApprovalQuestion;
-use crate::change_actions::Proposed;
+use crate::change_actions::ProposedAction;
 use crate::transcript::EntryId;
 use agent_bash::SandboxSettings;
 use agent_bash::core::sandbox::SandboxLevel;
@@ -20,21 +20,21 @@ pub(crate) const MIN_SHOWN_TIME: Duration = Duration::from_millis(600);
 /// The open questions. The first one is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<OpenQuestion>,
     /// Since when the first question is shown.
     since: Duration,
 }
 
 /// An open question.
 #[derive(Debug)]
-pub(crate) enum Waiting {
+pub(crate) enum OpenQuestion {
     /// May this call leave the sandbox?
     Call(ApprovalQuestion),
     /// May this action on a card's changes be carried out?
     Changes {
         entry: EntryId,
         command: String,
-        proposed: Box<Proposed>,
+        proposed: Box<ProposedAction>,
     },
 }
 
@@ -48,10 +48,10 @@ pub(crate) enum QuestionOutcome {
     /// The call is permitted, and runs.
     Allowed,
     /// The action is permitted.
-    Yes(EntryId, Box<Proposed>),
+    Yes(EntryId, Box<ProposedAction>),
 }
 
-impl Waiting {
+impl OpenQuestion {
     /// True if the question is obsolete because its call was cancelled.
     fn is_over(&self) -> bool {
         matches!(self, Self::Call(question) if question.is_over())
@@ -95,7 +95,7 @@ impl Questions {
         QuestionOutcome::Answered
     }
 
-    pub(crate) fn push(&mut self, waiting: Waiting, now: Duration) {
+    pub(crate) fn push(&mut self, waiting: OpenQuestion, now: Duration) {
         self.forget_over(now);
         if self.waiting.is_empty() {
             self.since = now;
@@ -104,7 +104,7 @@ impl Questions {
     }
 
     fn forget_over(&mut self, now: Duration) {
-        if self.waiting.front().is_some_and(Waiting::is_over) {
+        if self.waiting.front().is_some_and(OpenQuestion::is_over) {
             self.since = now;
         }
         self.waiting.retain(|waiting| !waiting.is_over());
@@ -126,7 +126,7 @@ impl Questions {
         let buffer = frame.buffer_mut();
         match waiting.next() {
             None => {}
-            Some(Waiting::Call(question)) => {
+            Some(OpenQuestion::Call(question)) => {
                 let reason = format!("Why: {}", question.reason);
                 let question = Question {
                     title: "May this call leave the sandbox?",
@@ -140,7 +140,7 @@ impl Questions {
                 };
                 question.render(area, buffer, theme);
             }
-            Some(Waiting::Changes {
+            Some(OpenQuestion::Changes {
                 command, proposed, ..
             }) => {
                 let question = Question {

@@ -1,10 +1,10 @@
 //! Shows one command on its own terminal, full screen on the host's: for programs that run a single
 //! call.
 
-use crate::console::{Console, Handled};
+use crate::console::{Console, EventOutcome};
 use crate::host_terminal::HostTerminal;
 use crate::input::Input;
-use crate::links::Targets;
+use crate::links::LinkDestinations;
 use crate::terminals::Terminals;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::policy::{Context, Script, wants_terminal};
@@ -87,7 +87,7 @@ async fn follow(
     loop {
         let now = clock.now();
         if changed && drawn.is_none_or(|last| now.saturating_sub(last) >= MIN_FRAME_INTERVAL) {
-            host.draw(&Targets::default(), |frame| {
+            host.draw(&LinkDestinations::default(), |frame| {
                 console.draw(frame, frame.area(), now, theme);
             })?;
             (changed, drawn) = (false, Some(now));
@@ -105,7 +105,7 @@ async fn follow(
         let status = tokio::select! {
             biased;
             event = input.next() => {
-                if console.event(&event?, now) == Handled::Close {
+                if console.event(&event?, now) == EventOutcome::Close {
                     return Ok(());
                 }
                 None

@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
 /// The request of a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Stop {
+pub(crate) enum StopRequest {
     /// Release the terminal, and stop.
     Suspend,
     /// The program was stopped without warning, and continues: take over the terminal again.
@@ -34,11 +34,11 @@ impl Stops {
     }
 
     /// Waits for the next signal. Cancel safe.
-    pub(crate) async fn next(&mut self) -> Stop {
+    pub(crate) async fn next(&mut self) -> StopRequest {
         tokio::select! {
             biased;
-            Some(()) = self.suspend.recv() => Stop::Suspend,
-            Some(()) = self.continued.recv() => Stop::Continued,
+            Some(()) = self.suspend.recv() => StopRequest::Suspend,
+            Some(()) = self.continued.recv() => StopRequest::Continued,
             else => std::future::pending().await,
         }
     }

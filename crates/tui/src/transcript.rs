@@ -50,7 +50,7 @@ pub(crate) struct Transcript {
 }
 
 /// The entry that stays in place while heights change.
-struct Anchor {
+struct ScrollAnchor {
     card: EntryId,
     /// Number of rows between its first row and the first visible one; negative if the entry begins
     /// below.
@@ -337,7 +337,7 @@ impl Transcript {
 
     /// The entry that stays in place while heights change: the selected card if it is visible, else
     /// the first visible one. `None` at the bottom, where the view follows the newest.
-    fn anchor(&mut self) -> Option<Anchor> {
+    fn anchor(&mut self) -> Option<ScrollAnchor> {
         let total: usize = self.entries.iter().map(|entry| entry.rows).sum();
         let back = self.back.min(total.saturating_sub(self.page));
         let holds = std::mem::take(&mut self.holds);
@@ -351,7 +351,7 @@ impl Transcript {
             let is_visible = at + entry.rows > first && at < end;
             let is_selected = self.selected == Some(entry.id);
             if is_visible && (found.is_none() || is_selected) {
-                found = Some(Anchor {
+                found = Some(ScrollAnchor {
                     card: entry.id,
                     offset: first.cast_signed() - at.cast_signed(),
                     is_whole: holds && is_selected,
@@ -364,7 +364,7 @@ impl Transcript {
 
     /// Scrolls so that the entry is in its former place. If it became too short for that, shows its
     /// beginning.
-    fn put_back(&mut self, anchor: &Anchor, total: usize) {
+    fn put_back(&mut self, anchor: &ScrollAnchor, total: usize) {
         let mut top: usize = 0;
         for entry in &self.entries {
             let height = entry.rows;

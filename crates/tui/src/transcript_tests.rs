@@ -2,7 +2,7 @@ use super::*;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
-use agent_bash::core::{Ending, JobId, Status, Survivor, Timestamp};
+use agent_bash::core::{JobId, ScriptEnding, Status, Survivor, Timestamp};
 use agent_bash::exec::{Job, JobKind, JobState};
 use agent_bash::process::supervisor::JobEnd;
 use agent_bash::sink::{LiveKind, LiveOptions};
@@ -295,7 +295,7 @@ fn survivor_is_marked_as_ended() {
     };
     let ended = || {
         JobState::Ended(JobEnd {
-            ending: Ending::AllEnded,
+            ending: ScriptEnding::AllEnded,
             ended_at: Timestamp(5001),
             dropped_bytes: 0,
             has_remaining: false,

@@ -3,7 +3,8 @@
 //! observe the command.
 
 use agent_bash_core::{
-    Cancel, Ending, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId, Streams,
+    Cancel, ConsumerFlow, Environment, Executor, OutputConsumer, RunSpec, ScriptEnding, Shell,
+    StreamId, Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -22,7 +23,7 @@ const OTHER_ENDING: u8 = 99;
 struct Print;
 
 impl OutputConsumer for Print {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let written = match stream {
             StreamId::Stderr => io::stderr().write_all(bytes),
             StreamId::Stdout | StreamId::Merged => {
@@ -31,8 +32,8 @@ impl OutputConsumer for Print {
             }
         };
         match written {
-            Ok(()) => Flow::Continue,
-            Err(_) => Flow::Stop,
+            Ok(()) => ConsumerFlow::Continue,
+            Err(_) => ConsumerFlow::Stop,
         }
     }
 }
@@ -66,7 +67,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         .build()?;
     let outcome = runtime.block_on(cache.run(&spec, &mut Print, &Cancel::new()))?;
     Ok(match outcome.ending {
-        Ending::Exited { code } => ExitCode::from(u8::try_from(code)?),
+        ScriptEnding::Exited { code } => ExitCode::from(u8::try_from(code)?),
         _ => ExitCode::from(OTHER_ENDING),
     })
 }

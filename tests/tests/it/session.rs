@@ -3,7 +3,7 @@
 
 use agent_bash::HostContext;
 use agent_bash::core::changes::{Changes, ChangesLevel, Undoable};
-use agent_bash::core::{Cancel, Flow, OutputConsumer, SessionName, Status, StreamId};
+use agent_bash::core::{Cancel, ConsumerFlow, OutputConsumer, SessionName, Status, StreamId};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::{
     BangError, BangMessage, BangOptions, Conversation, ConversationOptions, USER_SHELL,
@@ -74,9 +74,9 @@ async fn bang(session: &Conversation, command: &str) -> Result<BangMessage> {
 struct Began(Arc<Notify>);
 
 impl OutputConsumer for Began {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
         self.0.notify_one();
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }
 

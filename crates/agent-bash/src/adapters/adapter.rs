@@ -1,6 +1,6 @@
 //! The parts of an adapter, and the definitions of its tools.
 
-use super::{CallFields, Done, Field, Knobs, Plan, Shown};
+use super::{AdapterLimits, AdapterPlan, CallFields, CallOutcome, Field, WrittenAnswer};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub struct Adapter {
     /// The package and version that published its interface.
     pub source: &'static str,
     /// The adapter's limits.
-    pub knobs: Knobs,
+    pub knobs: AdapterLimits,
     /// The adapter's tools, in the order in which a model sees them.
     pub tools: &'static [Tool],
 }
@@ -36,15 +36,15 @@ pub struct Tool {
     /// ignores them. Otherwise they are refused.
     pub tolerant: bool,
     /// Maps a call to the pipeline, or says what is wrong with it.
-    pub plan: fn(&CallFields) -> Result<Plan, String>,
+    pub plan: fn(&CallFields) -> Result<AdapterPlan, String>,
     /// Writes the answer.
-    pub layout: fn(&CallFields, &Done<'_>) -> Shown,
+    pub layout: fn(&CallFields, &CallOutcome<'_>) -> WrittenAnswer,
 }
 
 /// The definition of a tool for a model or its provider.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Declared {
+pub enum ToolDeclaration {
     /// A `type` that the provider knows.
     Provider(Value),
     /// A name, a description and a schema.
@@ -60,7 +60,7 @@ pub enum Declared {
 
 impl Adapter {
     /// The definitions of its tools, for a model or its provider.
-    pub fn declared(&self) -> Vec<Declared> {
+    pub fn declared(&self) -> Vec<ToolDeclaration> {
         self.tools.iter().map(Tool::declared).collect()
     }
 
@@ -79,10 +79,10 @@ impl Adapter {
 }
 
 impl Tool {
-    fn declared(&self) -> Declared {
+    fn declared(&self) -> ToolDeclaration {
         match self.provider {
-            Some(provider) => Declared::Provider(provider()),
-            None => Declared::Function {
+            Some(provider) => ToolDeclaration::Provider(provider()),
+            None => ToolDeclaration::Function {
                 name: self.name,
                 description: self.about,
                 input_schema: self.input_schema(),

@@ -1,7 +1,7 @@
 //! The `bash` tool of Anthropic's agent toolset, with the answers of the Python SDK.
 
 use super::anthropic_bash::main_shell;
-use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool};
+use super::{Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, Tool};
 use crate::layout::adapters::anthropic_agent::write;
 use agent_bash_core::{Request, Streams, Truncation};
 use serde_json::json;
@@ -11,11 +11,11 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "anthropic-agent",
     about: "Claude in managed agents, by the toolset's type",
     source: "PyPI anthropic 2.12.0: lib/tools/agent_toolset.py",
-    knobs: Knobs {
+    knobs: AdapterLimits {
         timeout: Some(Duration::from_secs(120)),
         streams: Streams::Merged,
         truncation: Some(Truncation::Tail { bytes: 100 * 1024 }),
-        ..Knobs::NONE
+        ..AdapterLimits::NONE
     },
     tools: &[Tool {
         name: "bash",
@@ -53,14 +53,14 @@ pub(super) static ADAPTER: Adapter = Adapter {
     }],
 };
 
-fn plan(given: &CallFields) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
     if given.flag("restart") {
-        return Ok(Plan::Restart(main_shell()));
+        return Ok(AdapterPlan::Restart(main_shell()));
     }
     let command = given.text("command").filter(|command| !command.is_empty());
     let command = command.ok_or("bash: command is required")?;
     let request = Request::new(command)
         .session(Some(main_shell()))
         .timeout(given.millis("timeout_ms").filter(|limit| !limit.is_zero()));
-    Ok(Plan::Run(vec![request.into()]))
+    Ok(AdapterPlan::Run(vec![request.into()]))
 }

@@ -1,7 +1,7 @@
 //! The `bash` tool of Anthropic's Messages API (`type: bash_20250124`): a persistent shell that can
 //! be restarted.
 
-use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool};
+use super::{Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, Tool};
 use crate::layout::adapters::anthropic_bash::write;
 use agent_bash_core::{Request, SessionName, Streams};
 use serde_json::json;
@@ -11,10 +11,10 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "anthropic-bash",
     about: "Claude, by the Messages API's own tool type",
     source: "PyPI anthropic 2.12.0: types/tool_bash_20250124_param.py",
-    knobs: Knobs {
+    knobs: AdapterLimits {
         timeout: Some(Duration::from_secs(120)),
         streams: Streams::Merged,
-        ..Knobs::NONE
+        ..AdapterLimits::NONE
     },
     tools: &[Tool {
         name: "bash",
@@ -44,9 +44,9 @@ pub(super) fn main_shell() -> SessionName {
     SessionName("main".to_owned())
 }
 
-fn plan(given: &CallFields) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
     if given.flag("restart") {
-        return Ok(Plan::Restart(main_shell()));
+        return Ok(AdapterPlan::Restart(main_shell()));
     }
     let Some(command) = given.text("command") else {
         return Err(
@@ -56,5 +56,5 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
         );
     };
     let request = Request::new(command).session(Some(main_shell()));
-    Ok(Plan::Run(vec![request.into()]))
+    Ok(AdapterPlan::Run(vec![request.into()]))
 }

@@ -1,6 +1,8 @@
 //! The `Bash` and `TaskStop` of Claude Code.
 
-use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
+use super::{
+    Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, PlannedCommand, Tool,
+};
 use crate::layout::adapters::claude_code::{write, write_stop};
 use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
@@ -13,12 +15,12 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "claude-code",
     about: "Claude, as Claude Code calls it",
     source: "npm @anthropic-ai/claude-agent-sdk 0.3.330: sdk-tools.d.ts",
-    knobs: Knobs {
+    knobs: AdapterLimits {
         timeout: Some(Duration::from_secs(120)),
         timeout_max: Some(Duration::from_secs(600)),
         background_max: Some(Duration::from_secs(7200)),
         streams: Streams::Split,
-        ..Knobs::NONE
+        ..AdapterLimits::NONE
     },
     tools: &[
         Tool {
@@ -89,7 +91,7 @@ For commands that are harder to parse at a glance (piped commands, obscure flags
 - git reset --hard origin/main → "Discard all local changes and match remote main"
 - curl -s url | jq '.data[]' → "Fetch JSON from URL and extract data array elements""#;
 
-fn plan(given: &CallFields) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
     let command = given.text("command").ok_or("`command` is missing")?;
     let is_background = given.flag("run_in_background");
     let request = Request::new(command)
@@ -104,17 +106,17 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
     let reason = given
         .text("description")
         .unwrap_or("dangerouslyDisableSandbox");
-    let wanted = Wanted {
+    let wanted = PlannedCommand {
         escalation: given
             .flag("dangerouslyDisableSandbox")
             .then(|| reason.to_owned()),
-        ..Wanted::from(request)
+        ..PlannedCommand::from(request)
     };
-    Ok(Plan::Run(vec![wanted]))
+    Ok(AdapterPlan::Run(vec![wanted]))
 }
 
-fn stop(given: &CallFields) -> Result<Plan, String> {
+fn stop(given: &CallFields) -> Result<AdapterPlan, String> {
     let task = given.text("task_id").or(given.text("shell_id"));
     let task = task.ok_or("`task_id` is missing; give the id that `Bash` has answered with (`shell_id` is its old name)")?;
-    Ok(Plan::Stop(JobId(task.to_owned())))
+    Ok(AdapterPlan::Stop(JobId(task.to_owned())))
 }

@@ -1,7 +1,10 @@
 //! The `exec_command` and `write_stdin` tools of Codex: a call is answered after a time, while the
 //! command continues.
 
-use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted, Written};
+use super::{
+    Adapter, AdapterLimits, AdapterPlan, CallFields, CommandInput, Field, FieldType,
+    PlannedCommand, Tool,
+};
 use crate::layout::adapters::codex::{budget, write_exec, write_stdin};
 use agent_bash_core::{Request, Streams};
 use agent_bash_pty::PtySize;
@@ -27,10 +30,10 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "codex",
     about: "GPT, as Codex calls it",
     source: "npm @openai/codex 0.171.0; github openai/codex: codex-rs/core/src/tools/handlers/shell_spec.rs, unified_exec",
-    knobs: Knobs {
+    knobs: AdapterLimits {
         patient: true,
         streams: Streams::Merged,
-        ..Knobs::NONE
+        ..AdapterLimits::NONE
     },
     tools: &[
         Tool {
@@ -125,7 +128,7 @@ fn size() -> PtySize {
     PtySize::clamped(80, 24)
 }
 
-fn exec(given: &CallFields) -> Result<Plan, String> {
+fn exec(given: &CallFields) -> Result<AdapterPlan, String> {
     let command = given.text("cmd").unwrap_or_default();
     if let Some(shell) = given.text("shell")
         && Path::new(shell).file_name() != Some("bash".as_ref())
@@ -136,20 +139,20 @@ fn exec(given: &CallFields) -> Result<Plan, String> {
     }
     let is_escalated = given.text("sandbox_permissions") == Some(REQUIRE_ESCALATED);
     let reason = given.text("justification").unwrap_or(REQUIRE_ESCALATED);
-    let wanted = Wanted {
+    let wanted = PlannedCommand {
         escalation: is_escalated.then(|| reason.to_owned()),
         window: Some(budget(given).max(1)),
         terminal: given.flag("tty").then(size),
-        ..Wanted::from(Request::new(command).cwd(given.text("workdir").map(str::to_owned)))
+        ..PlannedCommand::from(Request::new(command).cwd(given.text("workdir").map(str::to_owned)))
     };
     let after = given.millis("yield_time_ms").unwrap_or(DEFAULT_YIELD);
-    Ok(Plan::Yield(
+    Ok(AdapterPlan::Yield(
         Box::new(wanted),
         after.clamp(YIELD_BOUNDS[0], YIELD_BOUNDS[1]),
     ))
 }
 
-fn stdin(given: &CallFields) -> Result<Plan, String> {
+fn stdin(given: &CallFields) -> Result<AdapterPlan, String> {
     let chars = given.text("chars").unwrap_or_default();
     let [least, most] = if chars.is_empty() {
         POLL_BOUNDS
@@ -157,7 +160,7 @@ fn stdin(given: &CallFields) -> Result<Plan, String> {
         YIELD_BOUNDS
     };
     let wait = given.millis("yield_time_ms").unwrap_or(least);
-    Ok(Plan::Write(Written {
+    Ok(AdapterPlan::Write(CommandInput {
         session: given.count("session_id").ok_or("`session_id` is missing")?,
         chars: chars.to_owned(),
         wait: wait.clamp(least, most),
@@ -169,7 +172,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn planned(tool: usize, input: &Value) -> Result<Plan, String> {
+    fn planned(tool: usize, input: &Value) -> Result<AdapterPlan, String> {
         let tool = &ADAPTER.tools[tool];
         (tool.plan)(&CallFields::read(tool.fields, tool.tolerant, input).unwrap())
     }
@@ -182,7 +185,7 @@ mod tests {
             (Some(400), 400),
             (Some(99_000), 30_000),
         ] {
-            let Ok(Plan::Yield(_, after)) =
+            let Ok(AdapterPlan::Yield(_, after)) =
                 planned(0, &json!({ "cmd": "ls", "yield_time_ms": given }))
             else {
                 panic!("no plan to yield");
@@ -197,7 +200,7 @@ mod tests {
             ("x", Some(99_000), 30_000),
         ] {
             let input = json!({ "session_id": 1, "chars": chars, "yield_time_ms": given });
-            let Ok(Plan::Write(written)) = planned(1, &input) else {
+            let Ok(AdapterPlan::Write(written)) = planned(1, &input) else {
                 panic!("no plan to write");
             };
             assert_eq!(written.wait.as_millis(), want, "{input}");
@@ -210,7 +213,7 @@ mod tests {
             "cmd": "ls", "workdir": "src", "tty": true, "shell": "/usr/bin/bash", "max_output_tokens": 5,
             "sandbox_permissions": "require_escalated", "justification": "May I?",
         });
-        let Ok(Plan::Yield(wanted, _)) = planned(0, &input) else {
+        let Ok(AdapterPlan::Yield(wanted, _)) = planned(0, &input) else {
             panic!("no plan to yield");
         };
         assert_eq!(

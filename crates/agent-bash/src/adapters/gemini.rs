@@ -1,6 +1,8 @@
 //! The `run_shell_command` of gemini-cli.
 
-use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
+use super::{
+    Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, PlannedCommand, Tool,
+};
 use crate::layout::adapters::gemini::{MAX_OUTPUT_BYTES, write};
 use agent_bash_core::{Mode, Request, Streams, Truncation};
 use std::time::Duration;
@@ -9,12 +11,12 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "gemini",
     about: "Gemini, as gemini-cli calls it",
     source: "npm @google/gemini-cli-core 0.61.0: tools/shell.js, tools/definitions/dynamic-declaration-helpers.js",
-    knobs: Knobs {
+    knobs: AdapterLimits {
         streams: Streams::Merged,
         truncation: Some(Truncation::Tail {
             bytes: MAX_OUTPUT_BYTES,
         }),
-        ..Knobs::NONE
+        ..AdapterLimits::NONE
     },
     tools: &[Tool {
         name: "run_shell_command",
@@ -82,7 +84,7 @@ volume while still capturing necessary information.
 /// Maximum delay of an answer for the first output of a background command.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-fn plan(given: &CallFields) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
     let command = given.text("command").unwrap_or_default();
     if command.trim().is_empty() {
         return Err("Command cannot be empty.".to_owned());
@@ -93,9 +95,9 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
         .cwd(given.text("dir_path").map(str::to_owned))
         .description(given.text("description").map(str::to_owned))
         .mode(is_background.then_some(Mode::Background));
-    let wanted = Wanted {
+    let wanted = PlannedCommand {
         linger: is_background.then_some(delay.min(MAX_DELAY)),
-        ..Wanted::from(request)
+        ..PlannedCommand::from(request)
     };
-    Ok(Plan::Run(vec![wanted]))
+    Ok(AdapterPlan::Run(vec![wanted]))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// The limits of an adapter. `None` keeps the session's.
 #[derive(Debug, Clone, Copy)]
-pub struct Knobs {
+pub struct AdapterLimits {
     /// Default time limit.
     pub timeout: Option<Duration>,
     /// Maximum time limit in the foreground. The session's applies too if it is lower: a user who
@@ -22,7 +22,7 @@ pub struct Knobs {
     pub truncation: Option<Truncation>,
 }
 
-impl Knobs {
+impl AdapterLimits {
     /// Separate streams, otherwise unchanged.
     pub const NONE: Self = Self {
         timeout: None,
@@ -68,10 +68,10 @@ mod tests {
 
     #[test]
     fn a_limit_that_the_user_has_tightened_holds() {
-        let knobs = Knobs {
+        let knobs = AdapterLimits {
             timeout: Some(Duration::from_secs(120)),
             timeout_max: Some(Duration::from_secs(600)),
-            ..Knobs::NONE
+            ..AdapterLimits::NONE
         };
         let times = knobs.profile(&STANDARD).timeouts;
         let seconds = (times.default.as_secs(), times.max.as_secs());
@@ -82,9 +82,9 @@ mod tests {
         let seconds = (times.default.as_secs(), times.max.as_secs());
         assert_eq!(seconds, (60, 60));
         assert_eq!(times.background, STANDARD.timeouts.background);
-        let patient = Knobs {
+        let patient = AdapterLimits {
             patient: true,
-            ..Knobs::NONE
+            ..AdapterLimits::NONE
         };
         let times = patient.profile(&tight).timeouts;
         assert_eq!(

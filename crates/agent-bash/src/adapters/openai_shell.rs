@@ -1,6 +1,8 @@
 //! The `shell` tool of `OpenAI`'s Responses API: several commands per call, with an outcome each.
 
-use super::{Adapter, CallFields, Field, FieldType, Knobs, Plan, Tool, Wanted};
+use super::{
+    Adapter, AdapterLimits, AdapterPlan, CallFields, Field, FieldType, PlannedCommand, Tool,
+};
 use crate::layout::adapters::openai_shell::{share, write};
 use agent_bash_core::{Request, Streams};
 use serde_json::json;
@@ -9,9 +11,9 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "openai-shell",
     about: "GPT, by the Responses API's own tool type",
     source: "PyPI openai 3.54.0: types/responses/function_shell_tool.py; openai-agents 0.24.0: tool.py, run_internal/tool_execution.py",
-    knobs: Knobs {
+    knobs: AdapterLimits {
         streams: Streams::Split,
-        ..Knobs::NONE
+        ..AdapterLimits::NONE
     },
     tools: &[Tool {
         name: "shell",
@@ -44,19 +46,21 @@ pub(super) static ADAPTER: Adapter = Adapter {
 /// The room reserved for notes on truncated output: its length, and the link to the full output.
 const NOTES_BYTES: u64 = 200;
 
-fn plan(given: &CallFields) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
     let commands = given.texts("commands");
     if commands.is_empty() {
         return Err("Shell call action must include at least one command.".to_owned());
     }
     let timeout = given.millis("timeout_ms");
     let window = share(given, commands.len()).map(window);
-    let wanted = |command: &str| Wanted {
+    let wanted = |command: &str| PlannedCommand {
         window,
         longest: timeout.is_some_and(|limit| limit.is_zero()),
-        ..Wanted::from(Request::new(command).timeout(timeout.filter(|limit| !limit.is_zero())))
+        ..PlannedCommand::from(
+            Request::new(command).timeout(timeout.filter(|limit| !limit.is_zero())),
+        )
     };
-    Ok(Plan::Run(commands.into_iter().map(wanted).collect()))
+    Ok(AdapterPlan::Run(commands.into_iter().map(wanted).collect()))
 }
 
 /// Bytes of the output's end to show: the share minus the room for notes, or all of it if that

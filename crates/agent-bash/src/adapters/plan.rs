@@ -3,9 +3,9 @@
 
 use super::FieldError;
 use crate::running::OutputPart;
-use crate::{Account, Keep};
+use crate::{FinishedCall, KeepOutput};
 use agent_bash_core::{JobId, Request, SessionName};
-use agent_bash_exec::Killed;
+use agent_bash_exec::KillOutcome;
 use agent_bash_pty::PtySize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use std::time::Duration;
 
 /// The plan of a call of an adapter's tool.
 #[derive(Debug, Clone)]
-pub enum Plan {
+pub enum AdapterPlan {
     /// Run these commands in order. After a timeout or cancellation the remaining ones are not
     /// started.
-    Run(Vec<Wanted>),
+    Run(Vec<PlannedCommand>),
     /// Replace the persistent shell by a new one.
     Restart(SessionName),
     /// Run this command; answer with its output after this time at the latest, while it continues.
-    Yield(Box<Wanted>, Duration),
+    Yield(Box<PlannedCommand>, Duration),
     /// Write to a command that is still running.
-    Write(Written),
+    Write(CommandInput),
     /// End a background job.
     Stop(JobId),
 }
 
 /// Input for a command that is still running.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct CommandInput {
     /// The number that its answer gave.
     pub session: u64,
     /// The input; if empty, the call only waits.
@@ -40,7 +40,7 @@ pub struct Written {
 
 /// A command and how to run it.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct PlannedCommand {
     /// The request for the pipeline.
     pub request: Request,
     /// Set if it asks to run without a sandbox: the reason.
@@ -55,7 +55,7 @@ pub struct Wanted {
     pub linger: Option<Duration>,
 }
 
-impl From<Request> for Wanted {
+impl From<Request> for PlannedCommand {
     fn from(request: Request) -> Self {
         Self {
             request,
@@ -70,7 +70,7 @@ impl From<Request> for Wanted {
 
 /// The outcome of a call, for its layout.
 #[derive(Debug)]
-pub enum Done<'a> {
+pub enum CallOutcome<'a> {
     /// The call's fields could not be parsed; nothing was started.
     Misread(&'a FieldError),
     /// The call is invalid; nothing was started.
@@ -80,12 +80,12 @@ pub enum Done<'a> {
     /// The persistent shell was replaced.
     Restarted,
     /// A command's output since the last answer; it continues or has ended.
-    Chunk(&'a Chunk),
+    Chunk(&'a OutputChunk),
     /// A background job was ended.
-    Stopped(&'a Killed),
+    Stopped(&'a KillOutcome),
 }
 
-impl Done<'_> {
+impl CallOutcome<'_> {
     /// Returns the error of the call, if any.
     pub(crate) fn error(&self) -> Option<String> {
         match self {
@@ -96,14 +96,14 @@ impl Done<'_> {
     }
 
     /// Returns the answer to an outcome that no plan of the layout's tool has.
-    pub(crate) fn unexpected(&self) -> Shown {
-        Shown::error(format!("not an answer of this tool: {self:?}"))
+    pub(crate) fn unexpected(&self) -> WrittenAnswer {
+        WrittenAnswer::error(format!("not an answer of this tool: {self:?}"))
     }
 }
 
 /// A command's output since the last answer.
 #[derive(Debug)]
-pub struct Chunk {
+pub struct OutputChunk {
     /// Id of this answer.
     pub id: String,
     /// The time that the call waited for the command.
@@ -111,20 +111,20 @@ pub struct Chunk {
     /// The number for later calls; `None` if the command has ended.
     pub session: Option<u64>,
     /// The command's account, if it has ended.
-    pub account: Option<Arc<Account>>,
+    pub account: Option<Arc<FinishedCall>>,
     /// The output.
     pub part: OutputPart,
     /// True if the command runs on a terminal.
     pub on_terminal: bool,
     /// The flag to set if not all of the output is shown.
-    pub keep: Keep,
+    pub keep: KeepOutput,
 }
 
 /// A command that was run, or refused.
 #[derive(Debug, Clone)]
 pub struct FinishedRun {
     /// The command's account.
-    pub account: Arc<Account>,
+    pub account: Arc<FinishedCall>,
     /// The command's process group, if it was started.
     pub group: Option<u32>,
     /// The command's raw output.
@@ -135,7 +135,7 @@ pub struct FinishedRun {
 
 /// An answer written by its layout.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct WrittenAnswer {
     /// The text for the model.
     pub content: String,
     /// True if the tool reports an error.
@@ -144,7 +144,7 @@ pub struct Shown {
     pub structured: Option<Value>,
 }
 
-impl Shown {
+impl WrittenAnswer {
     /// A successful answer.
     pub fn text(content: impl Into<String>) -> Self {
         Self {

@@ -1,11 +1,14 @@
 //! Serves the calls of adapters: parses their fields, runs what they ask for through the pipeline,
 //! has the answer written.
 
-use super::{Adapter, CallFields, Chunk, Done, FinishedRun, Plan, Shown, Tool, Wanted, Written};
-use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
-use crate::{Account, Approver, Conversation, run_blocking};
+use super::{
+    Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
+    PlannedCommand, Tool, WrittenAnswer,
+};
+use crate::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome, WriteError};
+use crate::{Approver, Conversation, FinishedCall, run_blocking};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
-use agent_bash_exec::{JobError, JobState, Killed, OutputRange};
+use agent_bash_exec::{JobError, JobState, KillOutcome, OutputRange};
 use agent_bash_pty::PtyOptions;
 use serde::Serialize;
 use serde_json::Value;
@@ -16,9 +19,9 @@ use std::time::Duration;
 
 /// The adapters of one client: all calls of a session, in a registry that ends with the client.
 #[derive(Debug, Clone)]
-pub struct Adapted {
+pub struct ClientAdapters {
     session: Arc<Conversation>,
-    running: Arc<Running>,
+    running: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
     /// The model's other tools, as in [`crate::CallOptions::tools`].
     tools: Option<Vec<String>>,
@@ -57,14 +60,18 @@ pub struct ToolAnswer {
 enum Outcome {
     Ran(Vec<FinishedRun>),
     Restarted,
-    Chunk(Box<Chunk>),
-    Stopped(Box<Killed>),
+    Chunk(Box<OutputChunk>),
+    Stopped(Box<KillOutcome>),
 }
 
-impl Adapted {
+impl ClientAdapters {
     /// Serves calls of `session`. Commands that outlive their answer are kept in `running`, and end
     /// with it.
-    pub fn new(session: Arc<Conversation>, running: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        session: Arc<Conversation>,
+        running: Arc<RunningCalls>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         Self {
             session,
             running,
@@ -104,18 +111,18 @@ impl Adapted {
     ) -> ToolAnswer {
         let tool = match adapter.tool(tool) {
             Ok(tool) => tool,
-            Err(error) => return answer(Shown::error(error), None),
+            Err(error) => return answer(WrittenAnswer::error(error), None),
         };
         let given = match CallFields::read(tool.fields, tool.tolerant, input) {
             Ok(given) => given.within(self.window),
             Err(error) => {
                 let given = CallFields::default();
-                return answer((tool.layout)(&given, &Done::Misread(&error)), None);
+                return answer((tool.layout)(&given, &CallOutcome::Misread(&error)), None);
             }
         };
         let mut answer = match self.serve(adapter, tool, &given, cancel).await {
             Ok(outcome) => written(tool, &given, &outcome),
-            Err(error) => answer((tool.layout)(&given, &Done::Invalid(&error)), None),
+            Err(error) => answer((tool.layout)(&given, &CallOutcome::Invalid(&error)), None),
         };
         if let Some(notice) = given.notice() {
             if !answer.content.ends_with('\n') {
@@ -134,23 +141,23 @@ impl Adapted {
         cancel: &Cancel,
     ) -> Result<Outcome, String> {
         match (tool.plan)(given)? {
-            Plan::Run(commands) => {
+            AdapterPlan::Run(commands) => {
                 let ran = self.in_order(adapter, commands, cancel).await?;
                 Ok(Outcome::Ran(ran))
             }
-            Plan::Restart(name) => {
+            AdapterPlan::Restart(name) => {
                 self.session.reset_shell(&name);
                 Ok(Outcome::Restarted)
             }
-            Plan::Yield(wanted, after) => {
+            AdapterPlan::Yield(wanted, after) => {
                 let chunk = self.begin(adapter, *wanted, after, cancel).await?;
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
-            Plan::Write(written) => {
+            AdapterPlan::Write(written) => {
                 let chunk = self.go_on(written, cancel).await?;
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
-            Plan::Stop(job) => {
+            AdapterPlan::Stop(job) => {
                 let killed = self.stop(&job).await?;
                 Ok(Outcome::Stopped(Box::new(killed)))
             }
@@ -161,7 +168,7 @@ impl Adapted {
     async fn in_order(
         &self,
         adapter: &Adapter,
-        commands: Vec<Wanted>,
+        commands: Vec<PlannedCommand>,
         cancel: &Cancel,
     ) -> Result<Vec<FinishedRun>, String> {
         let mut all = Vec::new();
@@ -193,16 +200,16 @@ impl Adapted {
     async fn begin(
         &self,
         adapter: &Adapter,
-        wanted: Wanted,
+        wanted: PlannedCommand,
         after: Duration,
         cancel: &Cancel,
-    ) -> Result<Chunk, String> {
+    ) -> Result<OutputChunk, String> {
         let begun = self.clock.now();
         let call = self.start(adapter, wanted, self.window)?;
         let account = match call.wait(&*self.clock, Some(after), cancel).await {
-            Waited::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
-            Waited::GoesOn => None,
-            Waited::CalledOff => {
+            WaitOutcome::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
+            WaitOutcome::GoesOn => None,
+            WaitOutcome::CalledOff => {
                 call.cancel.cancel();
                 Some(call.ended().await.ok_or(GIVEN_UP)?)
             }
@@ -213,8 +220,8 @@ impl Adapted {
 
     /// Writes to a running command and answers like [`Self::begin`]. Cancelling ends the wait, not
     /// the command.
-    async fn go_on(&self, written: Written, cancel: &Cancel) -> Result<Chunk, String> {
-        let Written {
+    async fn go_on(&self, written: CommandInput, cancel: &Cancel) -> Result<OutputChunk, String> {
+        let CommandInput {
             session,
             chars,
             wait,
@@ -231,8 +238,8 @@ impl Adapted {
             })?;
         }
         let account = match call.wait(&*self.clock, Some(wait), cancel).await {
-            Waited::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
-            Waited::GoesOn | Waited::CalledOff => None,
+            WaitOutcome::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
+            WaitOutcome::GoesOn | WaitOutcome::CalledOff => None,
         };
         if account.is_some() {
             self.running.forget(session);
@@ -245,13 +252,13 @@ impl Adapted {
         &self,
         call: &RunningCall,
         session: Option<u64>,
-        account: Option<Arc<Account>>,
+        account: Option<Arc<FinishedCall>>,
         begun: Duration,
-    ) -> Chunk {
+    ) -> OutputChunk {
         let waited = self.clock.now().saturating_sub(begun);
         // Only identifies an answer; neither secret nor used as a key.
         let id = RandomState::new().hash_one(begun) & 0xff_ffff;
-        Chunk {
+        OutputChunk {
             id: format!("{id:06x}"),
             waited,
             session,
@@ -263,7 +270,7 @@ impl Adapted {
     }
 
     /// Ends a background job.
-    async fn stop(&self, job: &JobId) -> Result<Killed, String> {
+    async fn stop(&self, job: &JobId) -> Result<KillOutcome, String> {
         let said = |error| match error {
             JobError::Unknown { id } => format!("there is no task with the id {id}"),
             error => error.to_string(),
@@ -303,7 +310,7 @@ impl Adapted {
     fn start(
         &self,
         adapter: &Adapter,
-        wanted: Wanted,
+        wanted: PlannedCommand,
         window: Option<Window>,
     ) -> Result<Arc<RunningCall>, String> {
         let tool = self.session.tool();
@@ -340,8 +347,8 @@ impl Adapted {
     /// Waits for its end. Cancelling ends the command.
     async fn to_its_end(&self, call: &RunningCall, cancel: &Cancel) -> Result<FinishedRun, String> {
         let account = match call.wait(&*self.clock, None, cancel).await {
-            Waited::Ended(account) => account,
-            Waited::GoesOn | Waited::CalledOff => {
+            WaitOutcome::Ended(account) => account,
+            WaitOutcome::GoesOn | WaitOutcome::CalledOff => {
                 call.cancel.cancel();
                 call.ended().await
             }
@@ -375,20 +382,20 @@ fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> ToolAnswer {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
             let last = ran.last().map(|ran| ran.account.result.clone());
-            (Done::Ran(ran), last)
+            (CallOutcome::Ran(ran), last)
         }
-        Outcome::Restarted => (Done::Restarted, None),
+        Outcome::Restarted => (CallOutcome::Restarted, None),
         Outcome::Chunk(chunk) => {
             let account = chunk.account.as_ref();
             let result = account.map(|account| account.result.clone());
-            (Done::Chunk(chunk), result)
+            (CallOutcome::Chunk(chunk), result)
         }
-        Outcome::Stopped(killed) => (Done::Stopped(killed), None),
+        Outcome::Stopped(killed) => (CallOutcome::Stopped(killed), None),
     };
     answer((tool.layout)(given, &done), result)
 }
 
-fn answer(shown: Shown, result: Option<ToolResult>) -> ToolAnswer {
+fn answer(shown: WrittenAnswer, result: Option<ToolResult>) -> ToolAnswer {
     ToolAnswer {
         content: shown.content,
         is_error: shown.is_error,

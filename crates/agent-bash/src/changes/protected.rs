@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 /// The protected paths of a workspace, in addition to the built-in names.
 #[derive(Debug, Default)]
-pub(crate) struct Protected {
+pub(crate) struct ProtectedPaths {
     /// The user's home directory, which replaces a leading `~/`.
     pub(crate) home: Option<PathBuf>,
     /// The additional paths from the sandbox's settings.
     pub(crate) further: Vec<PathBuf>,
 }
 
-impl Protected {
+impl ProtectedPaths {
     /// Returns the protected paths of the workspace at `root` that these changes are about.
     pub(crate) fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
         let changed: Vec<ChangedPath> = files.iter().flat_map(changed_paths).collect();

@@ -4,7 +4,7 @@
 use super::{ChangeStore, ChangesSettings, CommitBy};
 use crate::approval::{Approval, Approver};
 use crate::blocking::run_blocking;
-use agent_bash_changes::{Changer, ChangesError, FileDiff, Listed, Preview, Store};
+use agent_bash_changes::{ChangesError, FileDiff, LaterChanger, ListedChanges, Preview, Store};
 use agent_bash_core::Cancel;
 use agent_bash_core::changes::{
     Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileChange, FileName, applied_text,
@@ -122,14 +122,14 @@ impl ChangesConflict {
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
         let line = self.first_line(first);
-        format!("{line}{}", Named("changed, too", others))
+        format!("{line}{}", LabelledFiles("changed, too", others))
     }
 }
 
 /// Files, each on a line with its label.
-struct Named<'a>(&'static str, &'a [FileName]);
+struct LabelledFiles<'a>(&'static str, &'a [FileName]);
 
-impl fmt::Display for Named<'_> {
+impl fmt::Display for LabelledFiles<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(label, files) = self;
         for file in files.iter().take(MAX_NAMED_FILES) {
@@ -142,7 +142,7 @@ impl fmt::Display for Named<'_> {
     }
 }
 
-fn by(changer: Changer) -> Option<String> {
+fn by(changer: LaterChanger) -> Option<String> {
     match (changer.undoes, changer.redoes) {
         (Some(of), _) => Some(format!("the undo of changes {of}")),
         (_, Some(of)) => Some(format!("the redo of changes {of}")),
@@ -186,7 +186,7 @@ impl ChangeSets {
     ///
     /// # Errors
     /// [`ChangesRefused`], as for all below.
-    pub fn list(&self) -> Result<Vec<Listed>, ChangesRefused> {
+    pub fn list(&self) -> Result<Vec<ListedChanges>, ChangesRefused> {
         let mut sets = self.with(None, Store::list)?;
         sets.retain(|set| {
             let changes = &set.changes;
@@ -205,7 +205,7 @@ impl ChangeSets {
     ///
     /// # Errors
     /// See [`Self::list`].
-    pub fn after(&self, calls: &[ChangesId]) -> Result<Vec<Listed>, ChangesRefused> {
+    pub fn after(&self, calls: &[ChangesId]) -> Result<Vec<ListedChanges>, ChangesRefused> {
         let mut sets = self.with(None, |store, session| store.after(session, calls))?;
         sets.retain(|set| set.changes.counts.total() > 0);
         Ok(sets)
@@ -393,8 +393,8 @@ impl ChangeSets {
             Ok((store.undo(session, id, &paths, partial)?, not_kept))
         })?;
         let line = undone_text(id, changes.counts.total());
-        let left = Named("left as it is, as it was changed since", &changes.conflicts);
-        let lost = Named(
+        let left = LabelledFiles("left as it is, as it was changed since", &changes.conflicts);
+        let lost = LabelledFiles(
             "left as it is, as its former content was not kept",
             &not_kept,
         );

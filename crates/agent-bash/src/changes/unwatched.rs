@@ -10,12 +10,12 @@ const MAX_DIRECTORIES: usize = 64;
 
 /// The reasons by session name; `None` stands for the shells of calls without a session.
 #[derive(Debug, Default)]
-pub(crate) struct Unwatched {
+pub(crate) struct Unrecordable {
     shells: Mutex<BTreeMap<Option<String>, String>>,
     too_large: Mutex<BTreeSet<PathBuf>>,
 }
 
-impl Unwatched {
+impl Unrecordable {
     /// Records that this shell cannot be traced.
     pub(crate) fn remember(&self, shell: Option<&SessionName>, reason: &str) {
         lock(&self.shells).insert(key(shell), reason.to_owned());

@@ -22,7 +22,7 @@ use std::path::PathBuf;
 /// The scope of the settings file to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Scope {
+pub enum SettingsScope {
     /// The user's, for all projects.
     User,
     /// The settings of the project in the working directory.
@@ -30,7 +30,7 @@ pub enum Scope {
 }
 
 /// The row of the agent that applies: some agents ignore one file if another one exists.
-pub fn applicable<'a>(agent: &'a Agent, scope: Scope, host: &HostContext) -> &'a Agent {
+pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
     let other = agent.other.filter(|other| {
         let file = file(other, scope, host);
         file.is_some_and(|file| file.exists())
@@ -40,13 +40,17 @@ pub fn applicable<'a>(agent: &'a Agent, scope: Scope, host: &HostContext) -> &'a
 
 /// The file in which the agent looks for hooks. `None` if no home directory is known, or if the
 /// agent reads no settings of a project.
-pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> {
+pub fn file(agent: &Agent, scope: SettingsScope, host: &HostContext) -> Option<PathBuf> {
     let directory = directory(&agent.settings, scope, host)?;
     Some(directory.join(agent.settings.file))
 }
 
 /// The file in which the agent looks for its shell. `None` if no home directory is known.
-pub fn shell_file(setting: &ShellSetting, scope: Scope, host: &HostContext) -> Option<PathBuf> {
+pub fn shell_file(
+    setting: &ShellSetting,
+    scope: SettingsScope,
+    host: &HostContext,
+) -> Option<PathBuf> {
     let directory = directory(&setting.settings, scope, host)?;
     let file = directory.join(setting.settings.file);
     let other = setting.other_file.map(|other| directory.join(other));
@@ -57,8 +61,8 @@ pub fn shell_file(setting: &ShellSetting, scope: Scope, host: &HostContext) -> O
     }
 }
 
-fn directory(settings: &SettingsPath, scope: Scope, host: &HostContext) -> Option<PathBuf> {
-    if scope == Scope::Project {
+fn directory(settings: &SettingsPath, scope: SettingsScope, host: &HostContext) -> Option<PathBuf> {
+    if scope == SettingsScope::Project {
         return Some(host.cwd.join(settings.below_project?));
     }
     let named = host.env.get(&OsString::from(settings.variable));

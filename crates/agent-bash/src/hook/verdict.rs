@@ -11,7 +11,7 @@ use std::ffi::OsStr;
 
 /// The decision for the agent.
 #[derive(Debug, PartialEq)]
-pub(super) enum Decision {
+pub(super) enum HookDecision {
     /// Refuse the command, for this reason.
     Refuse(String),
     /// The command may run, possibly with advice for the model.
@@ -27,7 +27,7 @@ const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode ne
 ///
 /// # Errors
 /// The settings are invalid.
-pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String> {
+pub(super) fn decide(call: &Call, host: &HostContext) -> Result<HookDecision, String> {
     let host = HostContext {
         cwd: call.session.clone(),
         ..host.clone()
@@ -51,14 +51,14 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         let script = Script::read(script, &context);
         let verdict = policy.decide(&script);
         if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
-            return Ok(Decision::Refuse(refusal(finding)));
+            return Ok(HookDecision::Refuse(refusal(finding)));
         }
         first_advice = first_advice.or_else(|| advice(&settings, &script, &policy.tools));
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
-        return Ok(Decision::Refuse(SAFE_MODE_REFUSAL.to_owned()));
+        return Ok(HookDecision::Refuse(SAFE_MODE_REFUSAL.to_owned()));
     }
-    Ok(Decision::GoOn(first_advice))
+    Ok(HookDecision::GoOn(first_advice))
 }
 
 /// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a

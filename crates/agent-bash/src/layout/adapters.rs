@@ -10,13 +10,13 @@ pub(crate) mod openai_shell;
 mod printed;
 
 use super::{standard, wording};
-use crate::Account;
-use crate::adapters::{Done, FinishedRun, Shown};
+use crate::FinishedCall;
+use crate::adapters::{CallOutcome, FinishedRun, WrittenAnswer};
 use agent_bash_core::{NoticeKind, Status, StreamId};
 use agent_bash_sink::SinkReport;
 
 /// The shown output, stdout before stderr.
-fn output(account: &Account) -> String {
+fn output(account: &FinishedCall) -> String {
     let mut text = String::new();
     standard::output(&mut text, &account.printed);
     text
@@ -24,12 +24,12 @@ fn output(account: &Account) -> String {
 
 /// Returns facts besides the output, one line each: the full output, survivors, the state of a
 /// shell.
-fn notes(account: &Account) -> Vec<String> {
+fn notes(account: &FinishedCall) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }
 
 /// Returns these lines without the survivors, for a tool that reports survivors in its own way.
-fn notes_but_survivors(account: &Account, printed: &[SinkReport]) -> Vec<String> {
+fn notes_but_survivors(account: &FinishedCall, printed: &[SinkReport]) -> Vec<String> {
     let notices = account.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
     let others: Vec<_> = others.cloned().collect();
@@ -48,7 +48,7 @@ fn with_lines(output: &str, lines: &[String]) -> String {
 }
 
 /// Why a command did not end by itself, in a sentence; `None` if it did.
-fn sentence(account: &Account) -> Option<String> {
+fn sentence(account: &FinishedCall) -> Option<String> {
     if account.refusal.is_some() {
         return Some(account.result.text.clone());
     }
@@ -65,27 +65,31 @@ fn sentence(account: &Account) -> Option<String> {
 }
 
 /// The shown part of one stream.
-fn stream_text(account: &Account, stream: StreamId) -> String {
+fn stream_text(account: &FinishedCall, stream: StreamId) -> String {
     let mut printed = account.printed.iter();
     let printed = printed.find(|printed| printed.stream == stream);
     printed.map(wording::shown_text).unwrap_or_default()
 }
 
 /// Writes the answer of a call with a single command by `write`, unless the command was refused.
-fn of_one(ran: &[FinishedRun], write: impl FnOnce(&Account) -> Shown) -> Shown {
+fn of_one(
+    ran: &[FinishedRun],
+    write: impl FnOnce(&FinishedCall) -> WrittenAnswer,
+) -> WrittenAnswer {
     match only(ran) {
-        None => Shown::text(""),
-        Some(account) if account.refusal.is_some() => Shown::error(&account.result.text),
+        None => WrittenAnswer::text(""),
+        Some(account) if account.refusal.is_some() => WrittenAnswer::error(&account.result.text),
         Some(account) => write(account),
     }
 }
 
 /// Returns the answer of a call that ran nothing: the reason, in our own words.
-fn not_run(done: &Done<'_>) -> Shown {
-    done.error().map_or_else(|| done.unexpected(), Shown::error)
+fn not_run(done: &CallOutcome<'_>) -> WrittenAnswer {
+    done.error()
+        .map_or_else(|| done.unexpected(), WrittenAnswer::error)
 }
 
 /// Returns the last command of a call.
-fn only(ran: &[FinishedRun]) -> Option<&Account> {
+fn only(ran: &[FinishedRun]) -> Option<&FinishedCall> {
     ran.last().map(|ran| &*ran.account)
 }

@@ -1,6 +1,6 @@
 //! Sets of changes as text: which files, and what changed in them.
 
-use agent_bash_changes::{FileDiff, Listed, Text};
+use agent_bash_changes::{DiffText, FileDiff, ListedChanges};
 use agent_bash_core::changes::{
     Change, ChangeCounts, Changes, ChangesBy, ChangesState, FileChange, changed_by_text,
 };
@@ -47,7 +47,7 @@ pub fn counts(counts: &ChangeCounts) -> String {
 }
 
 /// The word for a change set in a list: its state, or the change set that it undid.
-pub fn kind(listed: &Listed) -> String {
+pub fn kind(listed: &ListedChanges) -> String {
     match (listed.undoes, listed.redoes) {
         (Some(of), _) => format!("undid {of}"),
         (_, Some(of)) => format!("redid {of}"),
@@ -163,15 +163,15 @@ pub fn diff(diff: &FileDiff) -> String {
         let _ = writeln!(text, "{name} was changed since: this cannot be committed");
     }
     match &diff.text {
-        Text::Unified(unified) => {
+        DiffText::Unified(unified) => {
             if !kind.is_empty() {
                 let _ = writeln!(text, "{word}: {name}{kind}");
             }
             text.push_str(&shown(unified));
         }
-        Text::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
-        Text::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
-        Text::Unknown => _ = writeln!(text, "{word}: {name} (its content is not kept)"),
+        DiffText::Binary => _ = writeln!(text, "{word}: {name} (binary)"),
+        DiffText::TooLarge => _ = writeln!(text, "{word}: {name} (too large to be compared)"),
+        DiffText::Unknown => _ = writeln!(text, "{word}: {name} (its content is not kept)"),
         _ if diff.mode.is_none() => _ = writeln!(text, "{word}: {name}{kind}"),
         _ => {}
     }

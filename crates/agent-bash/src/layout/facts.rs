@@ -6,9 +6,9 @@ use agent_bash_sink::SinkReport;
 
 /// Everything that a text is made from.
 #[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
+pub struct CallFacts<'a> {
     /// How the call ended.
-    pub end: End<'a>,
+    pub end: CallEnding<'a>,
     /// The signal that killed the shell, if one did.
     pub shell_signal: Option<i32>,
     /// The command as given.
@@ -23,7 +23,7 @@ pub struct Facts<'a> {
 
 /// How a call ended, as far as the layouts distinguish.
 #[derive(Debug, Clone, Copy)]
-pub enum End<'a> {
+pub enum CallEnding<'a> {
     /// A stage refused it; nothing was started.
     Refused(&'a Refusal),
     /// The call was started.

@@ -1,29 +1,29 @@
 //! Every row of docs/contract.md's table of fixed texts, in each layout.
 
 use super::*;
-use crate::approval::Denied;
+use crate::approval::ApprovalDenied;
 use crate::profiles;
 use crate::refusal::{DirectoryError, Refusal, RuleRefusal};
 use agent_bash_core::{
     ArtifactId, ArtifactRef, JobId, NotStarted, Notice, NoticeKind, OutputSummary, Profile,
     RequestError, Stage, Status, StreamId, Streams, Survivor, TruncatedBy, Truncation,
 };
-use agent_bash_sink::{Piece, Shown, SinkReport};
+use agent_bash_sink::{CleanPiece, ShownOutput, SinkReport};
 use std::fmt::Write as _;
 
-fn piece(text: &str, first: u64) -> Piece {
+fn piece(text: &str, first: u64) -> CleanPiece {
     let count = text.lines().count() as u64;
-    Piece {
+    CleanPiece {
         text: text.to_owned(),
         lines: (count > 0).then(|| [first, first + count - 1]),
-        ..Piece::default()
+        ..CleanPiece::default()
     }
 }
 
 fn stream(stream: StreamId, text: &str) -> SinkReport {
     SinkReport {
         stream,
-        shown: Shown::Whole(piece(text, 1)),
+        shown: ShownOutput::Whole(piece(text, 1)),
         summary: OutputSummary::default(),
         artifact: None,
         artifact_failed: None,
@@ -60,9 +60,9 @@ fn cut(
 ) -> SinkReport {
     let (head, tail) = (piece("first\n", 1), piece("last but one\nlast\n", 8431));
     let shown = match profile.output.truncation {
-        Truncation::Tail { .. } => Shown::Tail(tail),
-        Truncation::Head { .. } => Shown::Head(head),
-        Truncation::Middle { .. } | Truncation::HeadTail { .. } => Shown::Ends { head, tail },
+        Truncation::Tail { .. } => ShownOutput::Tail(tail),
+        Truncation::Head { .. } => ShownOutput::Head(head),
+        Truncation::Middle { .. } | Truncation::HeadTail { .. } => ShownOutput::Ends { head, tail },
     };
     let mut summary = OutputSummary::default();
     (summary.total_bytes, summary.total_lines) = (1_572_864, 8432);
@@ -80,10 +80,15 @@ fn cut(
 }
 
 /// The text in the layout of `profile`.
-fn text(profile: &Profile, end: End<'_>, printed: &[SinkReport], notices: &[Notice]) -> String {
+fn text(
+    profile: &Profile,
+    end: CallEnding<'_>,
+    printed: &[SinkReport],
+    notices: &[Notice],
+) -> String {
     write(
         profile.layout,
-        &Facts {
+        &CallFacts {
             end,
             shell_signal: None,
             command: "the command",
@@ -95,11 +100,11 @@ fn text(profile: &Profile, end: End<'_>, printed: &[SinkReport], notices: &[Noti
 }
 
 fn ran(profile: &Profile, status: &Status, printed: &[SinkReport]) -> String {
-    text(profile, End::Ran(status), printed, &[])
+    text(profile, CallEnding::Ran(status), printed, &[])
 }
 
 /// All cases of one profile in one document, so that the snapshot can be compared with the table.
-fn document(profile: &Profile, cases: &[(&str, End<'_>, Vec<SinkReport>)]) -> String {
+fn document(profile: &Profile, cases: &[(&str, CallEnding<'_>, Vec<SinkReport>)]) -> String {
     let mut document = String::new();
     for (name, end, printed) in cases {
         let text = text(profile, *end, printed, &[]);
@@ -135,7 +140,7 @@ fn every_row_of_the_table() {
         suggested_tool: None,
         explanation: Box::default(),
     });
-    let denied = Refusal::Denied(Denied {
+    let denied = Refusal::Denied(ApprovalDenied {
         reason: "the user said no".into(),
     });
     let missing = Refusal::Directory(DirectoryError::Missing("/nowhere".into()));
@@ -159,53 +164,65 @@ fn every_row_of_the_table() {
             Streams::Split => split(text, ""),
         };
         let cases = [
-            ("success", End::Ran(&EXIT_0), out("hi\n")),
+            ("success", CallEnding::Ran(&EXIT_0), out("hi\n")),
             (
                 "success, no newline at the end",
-                End::Ran(&EXIT_0),
+                CallEnding::Ran(&EXIT_0),
                 out("hi"),
             ),
-            ("success, nothing printed", End::Ran(&EXIT_0), out("")),
-            ("exit 3", End::Ran(&EXIT_3), out("hi\n")),
             (
-                "exit 3, no newline at the end",
-                End::Ran(&EXIT_3),
-                out("hi"),
-            ),
-            ("exit 3, nothing printed", End::Ran(&EXIT_3), out("")),
-            ("signal", End::Ran(&killed), out("hi\n")),
-            ("timeout", End::Ran(&timed_out), out("partial\n")),
-            ("timeout, slow", End::Ran(&slow), out("partial\n")),
-            ("timeout, 1.5 s", End::Ran(&odd), out("")),
-            ("cancelled", End::Ran(&Status::Cancelled), out("partial\n")),
-            (
-                "cancelled, nothing printed",
-                End::Ran(&Status::Cancelled),
+                "success, nothing printed",
+                CallEnding::Ran(&EXIT_0),
                 out(""),
             ),
-            ("lost", End::Ran(&lost), out("hi\n")),
-            ("background", End::Ran(&background), out("")),
-            ("blocked by a rule", End::Refused(&rule), vec![]),
-            ("denied by the host", End::Refused(&denied), vec![]),
-            ("cwd missing", End::Refused(&missing), vec![]),
-            ("cwd is a file", End::Refused(&a_file), vec![]),
-            ("cwd not accessible", End::Refused(&closed), vec![]),
-            ("no shell", End::Refused(&no_shell), vec![]),
-            ("no command", End::Refused(&no_command), vec![]),
-            ("unknown field", End::Refused(&unknown), vec![]),
-            ("not offered", End::Refused(&off), vec![]),
+            ("exit 3", CallEnding::Ran(&EXIT_3), out("hi\n")),
+            (
+                "exit 3, no newline at the end",
+                CallEnding::Ran(&EXIT_3),
+                out("hi"),
+            ),
+            ("exit 3, nothing printed", CallEnding::Ran(&EXIT_3), out("")),
+            ("signal", CallEnding::Ran(&killed), out("hi\n")),
+            ("timeout", CallEnding::Ran(&timed_out), out("partial\n")),
+            ("timeout, slow", CallEnding::Ran(&slow), out("partial\n")),
+            ("timeout, 1.5 s", CallEnding::Ran(&odd), out("")),
+            (
+                "cancelled",
+                CallEnding::Ran(&Status::Cancelled),
+                out("partial\n"),
+            ),
+            (
+                "cancelled, nothing printed",
+                CallEnding::Ran(&Status::Cancelled),
+                out(""),
+            ),
+            ("lost", CallEnding::Ran(&lost), out("hi\n")),
+            ("background", CallEnding::Ran(&background), out("")),
+            ("blocked by a rule", CallEnding::Refused(&rule), vec![]),
+            ("denied by the host", CallEnding::Refused(&denied), vec![]),
+            ("cwd missing", CallEnding::Refused(&missing), vec![]),
+            ("cwd is a file", CallEnding::Refused(&a_file), vec![]),
+            ("cwd not accessible", CallEnding::Refused(&closed), vec![]),
+            ("no shell", CallEnding::Refused(&no_shell), vec![]),
+            ("no command", CallEnding::Refused(&no_command), vec![]),
+            ("unknown field", CallEnding::Refused(&unknown), vec![]),
+            ("not offered", CallEnding::Refused(&off), vec![]),
             (
                 "cancelled before the start",
-                End::Refused(&called_off),
+                CallEnding::Refused(&called_off),
                 vec![],
             ),
-            ("both streams", End::Ran(&EXIT_0), split("out\n", "err\n")),
+            (
+                "both streams",
+                CallEnding::Ran(&EXIT_0),
+                split("out\n", "err\n"),
+            ),
             (
                 "both streams, no newlines",
-                End::Ran(&EXIT_3),
+                CallEnding::Ran(&EXIT_3),
                 split("out", "err"),
             ),
-            ("stderr only", End::Ran(&EXIT_3), split("", "err\n")),
+            ("stderr only", CallEnding::Ran(&EXIT_3), split("", "err\n")),
         ];
         insta::assert_snapshot!(
             format!("table_{}", profile.name.as_str()),
@@ -226,7 +243,7 @@ fn every_way_of_being_cut() {
         let one = |by, id| vec![cut(profile, first, by, id)];
         let binary = |id| {
             let mut report = cut(profile, first, Bytes, id);
-            report.shown = Shown::Binary;
+            report.shown = ShownOutput::Binary;
             report.summary.binary = true;
             report.summary.total_bytes = 12_595;
             vec![report]
@@ -234,12 +251,12 @@ fn every_way_of_being_cut() {
         let mut capped = one(Lines, None);
         capped[0].artifact = Some(artifact(5, first, false));
         let mut inside = one(Bytes, Some(3));
-        inside[0].shown = Shown::Ends {
-            head: Piece {
+        inside[0].shown = ShownOutput::Ends {
+            head: CleanPiece {
                 missing_after: 7,
                 ..piece("a long li", 1)
             },
-            tail: Piece {
+            tail: CleanPiece {
                 missing_before: 12,
                 ..piece("ne\n", 8432)
             },
@@ -249,17 +266,41 @@ fn every_way_of_being_cut() {
             cut(profile, StreamId::Stderr, Bytes, Some(4)),
         ];
         let cases = [
-            ("bytes", End::Ran(&EXIT_0), one(Bytes, Some(3))),
-            ("bytes, no artifact", End::Ran(&EXIT_0), one(Bytes, None)),
-            ("bytes, exit 3", End::Ran(&EXIT_3), one(Bytes, Some(3))),
-            ("bytes, timeout", End::Ran(&timed_out), one(Bytes, Some(3))),
-            ("both streams", End::Ran(&EXIT_0), both),
-            ("inside a line", End::Ran(&EXIT_0), inside),
-            ("lines, capped file", End::Ran(&EXIT_0), capped),
-            ("head or tail", End::Ran(&EXIT_0), one(HeadTail, Some(3))),
-            ("long lines", End::Ran(&EXIT_0), one(LineLength, Some(3))),
-            ("binary", End::Ran(&EXIT_0), binary(Some(3))),
-            ("binary, no artifact", End::Ran(&EXIT_3), binary(None)),
+            ("bytes", CallEnding::Ran(&EXIT_0), one(Bytes, Some(3))),
+            (
+                "bytes, no artifact",
+                CallEnding::Ran(&EXIT_0),
+                one(Bytes, None),
+            ),
+            (
+                "bytes, exit 3",
+                CallEnding::Ran(&EXIT_3),
+                one(Bytes, Some(3)),
+            ),
+            (
+                "bytes, timeout",
+                CallEnding::Ran(&timed_out),
+                one(Bytes, Some(3)),
+            ),
+            ("both streams", CallEnding::Ran(&EXIT_0), both),
+            ("inside a line", CallEnding::Ran(&EXIT_0), inside),
+            ("lines, capped file", CallEnding::Ran(&EXIT_0), capped),
+            (
+                "head or tail",
+                CallEnding::Ran(&EXIT_0),
+                one(HeadTail, Some(3)),
+            ),
+            (
+                "long lines",
+                CallEnding::Ran(&EXIT_0),
+                one(LineLength, Some(3)),
+            ),
+            ("binary", CallEnding::Ran(&EXIT_0), binary(Some(3))),
+            (
+                "binary, no artifact",
+                CallEnding::Ran(&EXIT_3),
+                binary(None),
+            ),
         ];
         insta::assert_snapshot!(
             format!("cut_{}", profile.name.as_str()),
@@ -297,13 +338,18 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
         TruncatedBy::Bytes,
         Some(3),
     )];
-    let shown = text(&profiles::STANDARD, End::Ran(&EXIT_3), &printed, &notices);
+    let shown = text(
+        &profiles::STANDARD,
+        CallEnding::Ran(&EXIT_3),
+        &printed,
+        &notices,
+    );
     insta::assert_snapshot!("standard_notices", shown);
     // Survivors are named in all of them.
     let others = [&profiles::MODES, &profiles::PAGED, &profiles::WORKSPACE];
     let alive = "[Still running: pid 12, holds the output: sleep 300]\n";
     for profile in others {
-        let mut shown = text(profile, End::Ran(&EXIT_3), &printed, &notices);
+        let mut shown = text(profile, CallEnding::Ran(&EXIT_3), &printed, &notices);
         if profile.layout == TextLayout::Modes {
             shown.push('\n');
         }
@@ -323,7 +369,7 @@ fn a_failure_to_keep_an_output_is_said_in_each_layout() {
     let notices = [NoticeKind::ArtifactFailed { reason }.into()];
     for profile in profiles::ALL {
         let printed = [cut(profile, StreamId::Merged, TruncatedBy::Bytes, None)];
-        let shown = text(profile, End::Ran(&EXIT_3), &printed, &notices);
+        let shown = text(profile, CallEnding::Ran(&EXIT_3), &printed, &notices);
         let said = "[The full output was not kept: less than 512 MB are free in /x]";
         assert!(
             shown.lines().any(|line| line == said),
@@ -346,7 +392,7 @@ fn where_what_was_asked_for_is_shown_nothing_is_said() {
             head_satisfied: Some(5),
             ..stream
         }];
-        text(standard, End::Ran(status), &printed, notices)
+        text(standard, CallEnding::Ran(status), &printed, notices)
     };
     let notes = |text: &str| text.lines().filter(|line| line.starts_with('[')).count();
     let ok = Status::Exited { code: 0 };

@@ -5,23 +5,23 @@
 use super::wording::{
     binary_line, end_line, files_line, is_binary, plain, shell_code, size_over, vital_lines,
 };
-use super::{End, Facts};
+use super::{CallEnding, CallFacts};
 use crate::refusal::Refusal;
 use agent_bash_core::{OutputLimits, Status, Truncation, short_duration};
-use agent_bash_sink::{Shown, SinkReport, SizeStyle, size_text};
+use agent_bash_sink::{ShownOutput, SinkReport, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-pub(super) fn write(facts: &Facts<'_>) -> String {
+pub(super) fn write(facts: &CallFacts<'_>) -> String {
     let status = match facts.end {
-        End::Refused(Refusal::Cancelled) => &Status::Cancelled,
-        End::Refused(
+        CallEnding::Refused(Refusal::Cancelled) => &Status::Cancelled,
+        CallEnding::Refused(
             refusal @ (Refusal::Rule(_) | Refusal::Denied(_) | Refusal::Escalation(_)),
         ) => {
             return refusal.to_string();
         }
-        End::Refused(refusal) => return format!("[command not started: {refusal}]"),
-        End::Ran(status) => status,
+        CallEnding::Refused(refusal) => return format!("[command not started: {refusal}]"),
+        CallEnding::Ran(status) => status,
     };
     if let Status::MovedToBackground {
         pid, pgid, output, ..
@@ -73,7 +73,7 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
         return;
     }
     match (&printed.shown, limits.truncation) {
-        (Shown::Ends { head, tail }, Truncation::Middle { max, .. }) => {
+        (ShownOutput::Ends { head, tail }, Truncation::Middle { max, .. }) => {
             let _ = write!(
                 text,
                 "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",

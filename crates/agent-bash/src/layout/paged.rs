@@ -6,17 +6,17 @@ use super::wording::{
     background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
     seconds_text, shell_code, vital_lines,
 };
-use super::{End, Facts};
+use super::{CallEnding, CallFacts};
 use crate::refusal::Refusal;
 use agent_bash_core::{Status, StreamId, TruncatedBy};
-use agent_bash_sink::{Shown, SinkReport, SizeStyle, truncated_note};
+use agent_bash_sink::{ShownOutput, SinkReport, SizeStyle, truncated_note};
 use std::fmt::Write as _;
 
-pub(super) fn write(facts: &Facts<'_>) -> String {
+pub(super) fn write(facts: &CallFacts<'_>) -> String {
     let status = match facts.end {
-        End::Refused(Refusal::Cancelled) => &Status::Cancelled,
-        End::Refused(refusal) => return refusal.to_string(),
-        End::Ran(status) => status,
+        CallEnding::Refused(Refusal::Cancelled) => &Status::Cancelled,
+        CallEnding::Refused(refusal) => return refusal.to_string(),
+        CallEnding::Ran(status) => status,
     };
     if let Some(line) = background_line(status) {
         return line;
@@ -85,10 +85,10 @@ fn stream(text: &mut String, printed: &SinkReport) {
         );
     }
     let previews = match &printed.shown {
-        Shown::Ends { head, tail } => [Some(("First", head)), Some(("Last", tail))],
-        Shown::Head(head) => [Some(("First", head)), None],
-        Shown::Whole(tail) | Shown::Tail(tail) => [None, Some(("Last", tail))],
-        Shown::Binary => [None, None],
+        ShownOutput::Ends { head, tail } => [Some(("First", head)), Some(("Last", tail))],
+        ShownOutput::Head(head) => [Some(("First", head)), None],
+        ShownOutput::Whole(tail) | ShownOutput::Tail(tail) => [None, Some(("Last", tail))],
+        ShownOutput::Binary => [None, None],
     };
     for (which, piece) in previews.into_iter().flatten() {
         blank_line(text);

@@ -2,7 +2,7 @@
 //! other notices, blank line, exit line.
 
 use super::wording::{background_line, blank_line, end_line, seconds_text, shown_text};
-use super::{End, Facts};
+use super::{CallEnding, CallFacts};
 use crate::refusal::Refusal;
 use agent_bash_core::{
     ArtifactRef, Notice, NoticeKind, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy,
@@ -12,20 +12,20 @@ use agent_bash_sink::{SinkReport, SizeStyle, size_text, truncated_note};
 
 pub(super) const NO_OUTPUT: &str = "(no output)";
 
-pub(super) fn write(facts: &Facts<'_>) -> String {
+pub(super) fn write(facts: &CallFacts<'_>) -> String {
     match facts.end {
-        End::Refused(Refusal::Cancelled) => annotated("[Command cancelled]", NO_OUTPUT),
-        End::Refused(
+        CallEnding::Refused(Refusal::Cancelled) => annotated("[Command cancelled]", NO_OUTPUT),
+        CallEnding::Refused(
             refusal @ (Refusal::Rule(_) | Refusal::Denied(_) | Refusal::Escalation(_)),
         ) => {
             format!("Blocked: {refusal}\n\nOriginal command: {}", facts.command)
         }
-        End::Refused(refusal) => refusal.to_string(),
-        End::Ran(status) => ran(facts, status),
+        CallEnding::Refused(refusal) => refusal.to_string(),
+        CallEnding::Ran(status) => ran(facts, status),
     }
 }
 
-fn ran(facts: &Facts<'_>, status: &Status) -> String {
+fn ran(facts: &CallFacts<'_>, status: &Status) -> String {
     let mut text = match annotation(status) {
         Some(line) => annotated(&line, ""),
         None => String::new(),

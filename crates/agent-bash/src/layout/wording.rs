@@ -2,7 +2,7 @@
 
 use agent_bash_core::{Notice, NoticeKind, Status};
 use agent_bash_sink::{
-    Piece, Shown, SinkReport, SizeStyle, binary_text, size_text, truncated_note,
+    CleanPiece, ShownOutput, SinkReport, SizeStyle, binary_text, size_text, truncated_note,
 };
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
 
 /// The shown part of a text stream, with marks where a line was cut.
 pub(super) fn marked(printed: &SinkReport) -> String {
-    printed.shown.pieces().map(Piece::marked).collect()
+    printed.shown.pieces().map(CleanPiece::marked).collect()
 }
 
 /// The shown part of a text stream, without marks.
@@ -116,7 +116,7 @@ pub(super) fn shown_text(printed: &SinkReport) -> String {
 
 /// True if the layout shows a line about the stream instead of the stream.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
-    matches!(printed.shown, Shown::Binary)
+    matches!(printed.shown, ShownOutput::Binary)
 }
 
 /// The text of a call that continues in the background, in every profile but `modes`.

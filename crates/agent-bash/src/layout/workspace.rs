@@ -5,19 +5,19 @@
 use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
 };
-use super::{End, Facts};
+use super::{CallEnding, CallFacts};
 use crate::refusal::{DirectoryError, Refusal};
 use agent_bash_core::{
     OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
 };
-use agent_bash_sink::{Piece, SizeStyle, size_text};
+use agent_bash_sink::{CleanPiece, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-pub(super) fn write(facts: &Facts<'_>) -> String {
+pub(super) fn write(facts: &CallFacts<'_>) -> String {
     let status = match facts.end {
-        End::Refused(refusal) => return refused(refusal),
-        End::Ran(status) => status,
+        CallEnding::Refused(refusal) => return refused(refusal),
+        CallEnding::Ran(status) => status,
     };
     if let Some(line) = background_line(status) {
         return line;
@@ -97,7 +97,7 @@ fn byte_limit(limits: OutputLimits) -> usize {
 
 /// Joins both streams, and returns the limit that cut them, if any. It applies to both together, so
 /// anything after a truncated stream is dropped.
-fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
+fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));
     let mut text = String::new();
@@ -122,7 +122,7 @@ fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
         match printed.summary.truncated_by {
             Some(TruncatedBy::Bytes) => return (text, by_size()),
             Some(TruncatedBy::Lines) => {
-                let shown: u64 = printed.shown.pieces().map(Piece::line_count).sum();
+                let shown: u64 = printed.shown.pieces().map(CleanPiece::line_count).sum();
                 return (text, Some(line_count(shown)));
             }
             _ => {}

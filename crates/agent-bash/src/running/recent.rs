@@ -10,7 +10,7 @@ pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The last [`MAX_TAIL_BYTES`] bytes, by offset, and the state of the unread part.
 #[derive(Debug)]
-pub(super) struct Recent {
+pub(super) struct RecentOutput {
     tail: TailBuffer,
     /// Offset of the unread part.
     unread_from: u64,
@@ -22,7 +22,7 @@ pub(super) struct Recent {
 
 /// The output since the last read.
 #[derive(Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadOutput {
     /// The offset of the unread output.
     pub(super) from: u64,
     /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
@@ -31,7 +31,7 @@ pub(super) struct Unread {
     pub(super) lines: u64,
 }
 
-impl Default for Recent {
+impl Default for RecentOutput {
     fn default() -> Self {
         Self {
             tail: TailBuffer::new(MAX_TAIL_BYTES, CarriageReturn::Overwrite),
@@ -42,7 +42,7 @@ impl Default for Recent {
     }
 }
 
-impl Recent {
+impl RecentOutput {
     pub(super) fn push(&mut self, chunk: &[u8]) {
         let room = MAX_HEAD_BYTES - self.head.len();
         let head = &chunk[..chunk.len().min(room)];
@@ -57,11 +57,11 @@ impl Recent {
 
     /// Takes the output since the last read, and marks it as read except for the last `held` bytes,
     /// which contain no line end.
-    pub(super) fn take_unread(&mut self, held: usize) -> Unread {
+    pub(super) fn take_unread(&mut self, held: usize) -> UnreadOutput {
         let from = self.total() - held as u64;
         let beginning = self.since(from).bytes;
         let line_ends = self.tail.line_ends();
-        Unread {
+        UnreadOutput {
             from: std::mem::replace(&mut self.unread_from, from),
             head: std::mem::replace(&mut self.head, beginning),
             lines: line_ends - std::mem::replace(&mut self.unread_lines, line_ends),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn beginning_of_unread_output_is_kept_and_its_lines_are_counted() {
-        let mut recent = Recent::default();
+        let mut recent = RecentOutput::default();
         recent.push(b"old\n");
         let unread = recent.take_unread(0);
         assert_eq!(
@@ -110,14 +110,14 @@ mod tests {
         );
     }
 
-    fn since(recent: &Recent, offset: u64) -> (u64, Vec<u8>, u64) {
+    fn since(recent: &RecentOutput, offset: u64) -> (u64, Vec<u8>, u64) {
         let part = recent.since(offset);
         (part.from, part.bytes, part.lines_before)
     }
 
     #[test]
     fn parts_are_found_by_their_place_and_old_ones_are_lost() {
-        let mut recent = Recent::default();
+        let mut recent = RecentOutput::default();
         recent.push(b"abc");
         recent.push(b"def");
         assert_eq!(since(&recent, 0), (0, b"abcdef".to_vec(), 0));
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_whether_they_are_kept_or_not() {
-        let mut recent = Recent::default();
+        let mut recent = RecentOutput::default();
         recent.push(b"a\nb\nc");
         assert_eq!(
             (

@@ -15,12 +15,12 @@ const MAX_LOOKS: usize = 64;
 
 /// The looks that are under way. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Looks {
+pub(crate) struct FileSystemLooks {
     count: Arc<AtomicUsize>,
     threads: Threads,
 }
 
-impl Looks {
+impl FileSystemLooks {
     /// Returns the result of `work`; `None` if it is not known in time.
     pub(crate) async fn look<T: Send + 'static>(
         &self,
@@ -77,7 +77,10 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_not_known_in_time_is_left_out() {
-        let (clock, looks) = (DrivenClock::holding(LOOK_TIMEOUT), Looks::default());
+        let (clock, looks) = (
+            DrivenClock::holding(LOOK_TIMEOUT),
+            FileSystemLooks::default(),
+        );
         assert_eq!(looks.look(&clock, || 7).await, Some(7));
         let (open, gate) = mpsc::channel::<()>();
         clock.pass();
@@ -90,7 +93,7 @@ mod tests {
 
     #[tokio::test]
     async fn threads_that_do_not_come_back_are_not_added_to_without_end() {
-        let (clock, looks) = (SystemClock::new(), Looks::default());
+        let (clock, looks) = (SystemClock::new(), FileSystemLooks::default());
         let stuck: Vec<_> = (0..MAX_LOOKS)
             .filter_map(|_| UnderWay::begin(&looks.count))
             .collect();

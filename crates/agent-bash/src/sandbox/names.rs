@@ -22,7 +22,7 @@ pub(super) type SettingsFile = (PathBuf, Option<String>);
 
 /// The files as they were before a call.
 #[derive(Debug, Clone)]
-pub(crate) struct Names {
+pub(crate) struct NamesBeforeCall {
     scan: Arc<NameScan>,
     /// When the call began.
     since: Timestamp,
@@ -31,7 +31,7 @@ pub(crate) struct Names {
     settings: Vec<SettingsFile>,
 }
 
-impl Names {
+impl NamesBeforeCall {
     /// Scans for the files. `files` are the paths where the host looks for settings.
     pub(super) fn before(
         plan: &Plan,

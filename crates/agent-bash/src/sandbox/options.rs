@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The policy if an optional promise cannot be enforced.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lacking {
+pub enum LackingPolicy {
     /// Calls run, and the result says what is missing.
     #[default]
     Accept,
@@ -16,7 +16,7 @@ pub enum Lacking {
 /// The temporary directory that may be written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tmp {
+pub enum TmpDirectory {
     /// The call's own.
     #[default]
     #[serde(rename = "own")]

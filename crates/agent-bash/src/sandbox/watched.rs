@@ -3,7 +3,7 @@
 //! tier both may change.
 
 use agent_bash_core::sandbox::{Plan, Tier};
-use agent_bash_sandbox::{Identity, Stamp, Surroundings};
+use agent_bash_sandbox::{ParentDirectories, PathIdentity, PlanStamp};
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -19,10 +19,10 @@ const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// Protected paths as they were. Calls in a row share the list.
 #[derive(Debug, Clone)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedPaths {
     paths: Arc<[(PathBuf, PathState)]>,
     /// The directories around them: while these are the same, so are the paths.
-    around: Option<Arc<Surroundings>>,
+    around: Option<Arc<ParentDirectories>>,
 }
 
 /// The state of a path.
@@ -30,15 +30,15 @@ pub(crate) struct Watched {
 enum PathState {
     Absent,
     /// Kept as it is by the mount on this very file.
-    Mounted(Identity),
+    Mounted(PathIdentity),
     /// The digest of the path's contents, including everything below a directory.
     Digest([u8; 32]),
 }
 
-impl Watched {
+impl WatchedPaths {
     /// `stamp`: of this plan, now; `replaced`: what is not kept although it is there.
-    pub(crate) fn before(plan: &Plan, stamp: &Stamp, replaced: &BTreeSet<PathBuf>) -> Self {
-        let state = |(path, found): (&Path, Option<Identity>)| {
+    pub(crate) fn before(plan: &Plan, stamp: &PlanStamp, replaced: &BTreeSet<PathBuf>) -> Self {
+        let state = |(path, found): (&Path, Option<PathIdentity>)| {
             let state = match found {
                 None => PathState::Absent,
                 Some(found) if keeps(plan, found) && !replaced.contains(path) => {
@@ -55,7 +55,7 @@ impl Watched {
     }
 
     /// Limits the comparison to these directories, which had settled at that time.
-    pub(crate) fn within(self, around: Surroundings) -> Self {
+    pub(crate) fn within(self, around: ParentDirectories) -> Self {
         Self {
             around: Some(Arc::new(around)),
             ..self
@@ -64,7 +64,7 @@ impl Watched {
 
     /// Returns the state before a call if no protected path was replaced; `None` if files would
     /// have to be read.
-    pub(crate) fn at_once(plan: &Plan, stamp: &Stamp) -> Option<Self> {
+    pub(crate) fn at_once(plan: &Plan, stamp: &PlanStamp) -> Option<Self> {
         let mut found = stamp.protected().filter_map(|(_, found)| found);
         found
             .all(|found| keeps(plan, found))
@@ -79,8 +79,8 @@ impl Watched {
     /// The paths that are different now.
     pub(crate) fn changed(self) -> Vec<PathBuf> {
         let is_changed = |(path, before): &(PathBuf, PathState)| match before {
-            PathState::Absent => Identity::of(path).is_some(),
-            PathState::Mounted(found) => Identity::of(path) != Some(*found),
+            PathState::Absent => PathIdentity::of(path).is_some(),
+            PathState::Mounted(found) => PathIdentity::of(path) != Some(*found),
             PathState::Digest(_) => digest(path) != *before,
         };
         let changed = self.paths.iter().filter(|one| is_changed(one));
@@ -99,7 +99,7 @@ impl Watched {
                 PathState::Mounted(found) => Some(*found),
                 PathState::Digest(_) => return None,
             };
-            if Identity::known(path).ok()? != before {
+            if PathIdentity::known(path).ok()? != before {
                 changed.push(path.clone());
             }
         }
@@ -108,7 +108,7 @@ impl Watched {
 }
 
 /// True if the kernel protects the file itself, as nothing can be mounted over a link.
-fn keeps(plan: &Plan, found: Identity) -> bool {
+fn keeps(plan: &Plan, found: PathIdentity) -> bool {
     plan.tier == Tier::Full && !found.is_link
 }
 
@@ -183,7 +183,7 @@ mod tests {
             devices: Vec::new(),
         };
         let replaced = replaced.iter().map(|name| at(name)).collect();
-        let before = Watched::before(&plan, &Stamp::of(&plan), &replaced);
+        let before = WatchedPaths::before(&plan, &PlanStamp::of(&plan), &replaced);
         change(dir.path());
         let names = before.changed().into_iter();
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();

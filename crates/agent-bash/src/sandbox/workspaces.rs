@@ -3,7 +3,7 @@
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::PrivateDir;
-use agent_bash_sandbox::{Facts, KnownWorkspace, Resolved};
+use agent_bash_sandbox::{HostFacts, KnownWorkspace, ResolvedSandbox};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +23,7 @@ const MAX_READ_BYTES: u64 = 4 << 20;
 
 /// One line of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Line {
+struct WorkspaceLine {
     start: PathBuf,
     root: PathBuf,
     device: u64,
@@ -35,7 +35,7 @@ struct Line {
 /// The recorded workspaces.
 #[derive(Debug, Default)]
 pub(crate) struct Workspaces {
-    lines: BTreeMap<PathBuf, Line>,
+    lines: BTreeMap<PathBuf, WorkspaceLine>,
     count: usize,
 }
 
@@ -49,7 +49,7 @@ impl Workspaces {
         if read.is_ok() {
             for line in text.lines() {
                 all.count += 1;
-                if let Ok(line) = serde_json::from_str::<Line>(line) {
+                if let Ok(line) = serde_json::from_str::<WorkspaceLine>(line) {
                     all.lines.insert(line.start.clone(), line);
                 }
             }
@@ -59,7 +59,7 @@ impl Workspaces {
 
     /// Returns the workspaces. A root that is another directory by now counts as no repository.
     pub(crate) fn known(&self) -> Vec<KnownWorkspace> {
-        let known = |line: &Line| KnownWorkspace {
+        let known = |line: &WorkspaceLine| KnownWorkspace {
             start: line.start.clone(),
             root: line.root.clone(),
             is_repository: line.is_repository
@@ -74,8 +74,8 @@ impl Workspaces {
     pub(crate) fn remember(
         &mut self,
         state: &Path,
-        facts: &Facts,
-        Resolved { plan, workspace }: &Resolved,
+        facts: &HostFacts,
+        ResolvedSandbox { plan, workspace }: &ResolvedSandbox,
     ) {
         let Some(root) = workspace else {
             return;
@@ -119,7 +119,7 @@ impl Workspaces {
         let Some((device, inode)) = identity(&workspace.root) else {
             return Ok(());
         };
-        let mut line = Line {
+        let mut line = WorkspaceLine {
             start: workspace.start,
             root: workspace.root,
             device,

@@ -1,6 +1,6 @@
 //! The model's description of the sandbox, and the field that requests another one.
 
-use crate::{Escalation, Lacking, SandboxSettings, Tmp};
+use crate::{Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
 use agent_bash_core::sandbox::{Lack, Network, SandboxLevel};
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 /// system does not enforce, if that is known.
 pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Option<String> {
     let temporary = match own.tmp {
-        Tmp::Private => "$TMPDIR",
-        Tmp::Shared => "/tmp",
+        TmpDirectory::Private => "$TMPDIR",
+        TmpDirectory::Shared => "/tmp",
     };
     let places = match own.level {
         SandboxLevel::Off => return None,
@@ -42,11 +42,11 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
             let felt: Vec<Lack> = missing.iter().filter(is_felt).copied().collect();
             match (&felt[..], own.lacking) {
                 ([], _) => String::new(),
-                (felt, Lacking::Accept) => format!(
+                (felt, LackingPolicy::Accept) => format!(
                     " This system enforces it only partly. What does not hold: {}.",
                     Lack::consequences(felt)
                 ),
-                (_, Lacking::Refuse) => {
+                (_, LackingPolicy::Refuse) => {
                     " This system enforces it only partly, so every call is refused.".to_owned()
                 }
             }

@@ -2,15 +2,15 @@
 //! intercepted or refused (the user typed it), there is no time limit, and it runs in the session's
 //! own persistent shell.
 
-use crate::call::{Call, Decisions};
-use crate::changes::Changed;
+use crate::call::{Call, StageDecisions};
+use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
 use crate::layout;
 use crate::parsed_script;
 use crate::profiles;
 use crate::session::BangMessage;
-use crate::stage::audit::{self, Recorded};
-use crate::stage::changes::Changing;
+use crate::stage::audit::{self, AuditFacts};
+use crate::stage::changes::ChangeRecord;
 use crate::stage::{changes, journal, parse_input, run, shape};
 use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
@@ -99,7 +99,7 @@ pub(super) async fn run(
     let unwatched_why = unwatched.as_deref();
     let changing = changes::begin(tool, &mut call, &request, executor, unwatched_why, &typed);
     let mut changing = changing.await.ok().flatten();
-    let decisions = Decisions {
+    let decisions = StageDecisions {
         subshell: false,
         report_stages: false,
         limit: options.timeout,
@@ -112,11 +112,11 @@ pub(super) async fn run(
         sandbox: None,
         pool: Some(0),
         trial: None,
-        trace: changing.as_ref().and_then(Changing::trace),
+        trace: changing.as_ref().and_then(ChangeRecord::trace),
         needs_trace: tool.changes.is_asked_for(),
         unwatched: unwatched.is_some(),
     };
-    let marked = changing.as_mut().map_or(Ok(()), Changing::mark);
+    let marked = changing.as_mut().map_or(Ok(()), ChangeRecord::mark);
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
     let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
         Ok(spec) => {
@@ -133,7 +133,7 @@ pub(super) async fn run(
     let mut message = message(tool, call, output, outcome, changed, excluded);
     let unrecorded = audit::record(
         tool,
-        Recorded {
+        AuditFacts {
             by: Caller::User,
             command: &message.command,
             sandbox: None,
@@ -195,7 +195,7 @@ fn message(
     call: Call,
     output: CallOutput,
     outcome: Result<Outcome, NotStarted>,
-    changed: Changed,
+    changed: CallChanges,
     excluded_from_context: bool,
 ) -> BangMessage {
     let (status, duration) = match &outcome {

@@ -46,7 +46,7 @@ pub struct BangMessage {
 
 /// A line that is a command rather than text for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Bang {
+pub struct BangLine {
     /// The command.
     pub command: String,
     /// `!!`: hidden from the model.
@@ -55,14 +55,14 @@ pub struct Bang {
 
 /// Parses `!command` and `!!command`. `None` for anything else, including a mark without a command:
 /// such lines are for the model.
-pub fn parse_bang(line: &str) -> Option<Bang> {
+pub fn parse_bang(line: &str) -> Option<BangLine> {
     let rest = line.trim().strip_prefix('!')?;
     let (command, excluded_from_context) = match rest.strip_prefix('!') {
         Some(command) => (command, true),
         None => (rest, false),
     };
     let command = command.trim();
-    (!command.is_empty()).then(|| Bang {
+    (!command.is_empty()).then(|| BangLine {
         command: command.to_owned(),
         excluded_from_context,
     })
@@ -88,7 +88,7 @@ mod tests {
             ("look! !ls", None),
             ("", None),
         ] {
-            let want = want.map(|(command, excluded_from_context)| Bang {
+            let want = want.map(|(command, excluded_from_context)| BangLine {
                 command: command.to_owned(),
                 excluded_from_context,
             });

@@ -13,7 +13,7 @@ use agent_bash_process::SystemClock;
 use agent_bash_process::environment::{EnvironmentPolicy, is_exported_function};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
-use agent_bash_sink::{ArtifactDir, Lifetime, Removed, SessionNameError};
+use agent_bash_sink::{ArtifactDir, Lifetime, RemovedArtifacts, SessionNameError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
@@ -214,7 +214,7 @@ pub fn jobs_of_session(
 
 /// Removes expired artifacts on a separate thread, because a sweep reads every artifact. The thread
 /// ends with the process at the latest.
-fn sweep_beside(sweep: fn(&Path, Timestamp) -> Removed, root: PathBuf, now: Timestamp) {
+fn sweep_beside(sweep: fn(&Path, Timestamp) -> RemovedArtifacts, root: PathBuf, now: Timestamp) {
     let thread = thread::Builder::new().name("agent-bash-sweep".to_owned());
     let swept = thread.spawn(move || {
         sweep(&root, now);

@@ -17,10 +17,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Runs nothing: calls run on the target.
-struct Nothing;
+struct NoExecutor;
 
 #[async_trait]
-impl Executor for Nothing {
+impl Executor for NoExecutor {
     async fn run(
         &self,
         _: &RunSpec,
@@ -100,7 +100,7 @@ impl Conversation {
             env: Arc::default(),
             tools: host.tools,
         };
-        let builder = BashTool::builder(profile, there, Arc::new(Nothing), clock);
+        let builder = BashTool::builder(profile, there, Arc::new(NoExecutor), clock);
         let builder = settings
             .configure(builder)?
             .sessions(true)

@@ -2,10 +2,10 @@
 
 use agent_bash_core::visible;
 use agent_bash_core::{
-    Cancel, Flow, NotRun, NotStarted, OutputConsumer, OutputLimits, PolicyFindings, RemoteHost,
-    Status, StreamId, Timestamp, ToolResult, async_trait,
+    Cancel, ConsumerFlow, NotRun, NotStarted, OutputConsumer, OutputLimits, PolicyFindings,
+    RemoteHost, Status, StreamId, Timestamp, ToolResult, async_trait,
 };
-use agent_bash_remote::{AskError, Remote, Update};
+use agent_bash_remote::{AskError, OutputUpdate, Remote};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -176,8 +176,8 @@ impl<'a> SoFar<'a> {
         Self { text, live }
     }
 
-    fn take(&mut self, update: Update) {
-        let Update {
+    fn take(&mut self, update: OutputUpdate) {
+        let OutputUpdate {
             rewind,
             skipped_bytes,
             text,
@@ -203,7 +203,7 @@ impl<'a> SoFar<'a> {
             self.text.drain(..from);
         }
         if let Some(live) = &mut self.live
-            && live.chunk(StreamId::Merged, shown.as_bytes()) == Flow::Stop
+            && live.chunk(StreamId::Merged, shown.as_bytes()) == ConsumerFlow::Stop
         {
             self.live = None;
         }
@@ -218,9 +218,9 @@ mod tests {
     struct RecordedBytes(Vec<u8>);
 
     impl OutputConsumer for RecordedBytes {
-        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
             self.0.extend(bytes);
-            Flow::Continue
+            ConsumerFlow::Continue
         }
     }
 
@@ -229,7 +229,7 @@ mod tests {
         let mut seen = RecordedBytes::default();
         let mut so_far = SoFar::new(Some(&mut seen));
         for (rewind, text) in [(0, "a\n10%"), (3, "20%"), (2, "5%\u{1b}[2J\ndone")] {
-            so_far.take(Update {
+            so_far.take(OutputUpdate {
                 rewind,
                 skipped_bytes: 0,
                 text: text.to_owned(),

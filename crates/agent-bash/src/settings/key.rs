@@ -9,24 +9,24 @@ use std::time::Duration;
 use toml::Value;
 
 /// One setting.
-pub(super) struct Key {
+pub(super) struct SettingKey {
     /// Section and name with a dot, or a name alone.
     pub(super) name: &'static str,
     /// Documentation for users; one or more lines.
     pub(super) doc: &'static str,
     /// How a value from the environment is converted.
-    pub(super) form: Form,
+    pub(super) form: ValueForm,
     /// Parses a value. The error says what is expected.
     pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
     /// The value as it would be written; `None` if unset.
     pub(super) get: fn(&Settings) -> Option<Value>,
     /// The effect of a project's file.
-    pub(super) project: Project,
+    pub(super) project: ProjectEffect,
 }
 
 /// The effect of a project's file on a key.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Project {
+pub(super) enum ProjectEffect {
     /// No effect: only the user may set the key.
     Never,
     /// Set it if the second settings are at least as strict as the first.
@@ -39,7 +39,7 @@ pub(super) enum Project {
 
 /// How a value from the environment is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ValueForm {
     /// Unchanged.
     Text,
     /// A whole number.

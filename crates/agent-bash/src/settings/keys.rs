@@ -7,8 +7,8 @@ mod sandbox;
 mod targets;
 
 use super::key::{
-    Form, Key, Project, absolute_path, count, duration, duration_value, from_word, list,
-    number_value, on_or_off, on_value, text, to_value, yes_or_no,
+    ProjectEffect, SettingKey, ValueForm, absolute_path, count, duration, duration_value,
+    from_word, list, number_value, on_or_off, on_value, text, to_value, yes_or_no,
 };
 use agent_bash_core::{ProfileName, SurvivorPolicy};
 use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel, UserRule};
@@ -16,77 +16,79 @@ use agent_bash_process::environment::Inherit;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
 
-pub(super) const KEYS: &[Key] = &[
-    Key {
+pub(super) const KEYS: &[SettingKey] = &[
+    SettingKey {
         name: "profile",
         doc: "How calls behave and how results read: standard, modes, paged, workspace.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| from_word::<ProfileName>(v).map(|name| s.profile = name),
         get: |s| to_value(s.profile),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "survivors",
         doc: "Processes that outlive their call: adopt (they live on), kill, wait.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| from_word::<SurvivorPolicy>(v).map(|policy| s.survivors = policy),
         get: |s| to_value(s.survivors),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "virtual_terminal",
         doc: "Run commands on their own terminal if a user can see it: on, off.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| on_or_off(v).map(|on| s.virtual_terminal = on),
         get: |s| on_value(s.virtual_terminal),
-        project: Project::Tightens(|before, now| before.virtual_terminal || !now.virtual_terminal),
+        project: ProjectEffect::Tightens(|before, now| {
+            before.virtual_terminal || !now.virtual_terminal
+        }),
     },
-    Key {
+    SettingKey {
         name: "timeout.default",
         doc: "Time limit of a call that specifies none, such as \"90s\". Default: the profile's; in `tui` none for what is typed.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| duration(v).map(|limit| s.timeout = Some(limit)),
         get: |s| s.timeout.map(duration_value),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "timeout.max",
         doc: "Longest time limit that a call may ask for. Default: the profile's.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| duration(v).map(|limit| s.timeout_max = Some(limit)),
         get: |s| s.timeout_max.map(duration_value),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             now.profile().timeouts.max <= before.profile().timeouts.max
         }),
     },
-    Key {
+    SettingKey {
         name: "output.max_line_chars",
         doc: "Longer lines are shown truncated. Default: no limit.",
-        form: Form::Number,
+        form: ValueForm::Number,
         set: |s, v| count(v).map(|chars| s.max_line_chars = usize::try_from(chars).ok()),
         get: |s| number_value(s.max_line_chars.map(|chars| chars as u64)),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "shell.path",
         doc: "The shell, an absolute path. Otherwise $SHELL if it is bash, else bash, else sh. Profiles modes and paged always run bash.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| absolute_path(v).map(|path| s.shell = Some(path)),
         get: |s| to_value(s.shell.as_ref()?),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "shell.prefix",
         doc: "Prefix of every command: \"nice\" runs `nice COMMAND`.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| text(v).map(|prefix| s.prefix = Some(prefix.to_owned())),
         get: |s| to_value(s.prefix.as_ref()?),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "safety.groups",
         doc: "Groups of safety rules that apply: core, inline_code, system (on by default), data_loss, remote_code, services, cloud, packages, machine.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| {
             let groups: Result<BTreeSet<Group>, _> = list(v)?.iter().map(|n| n.parse()).collect();
             groups
@@ -94,30 +96,32 @@ pub(super) const KEYS: &[Key] = &[
                 .map_err(|error| error.to_string())
         },
         get: |s| to_value(&s.safety_groups),
-        project: Project::Adds(|before, now| now.safety_groups.extend(&before.safety_groups)),
+        project: ProjectEffect::Adds(|before, now| now.safety_groups.extend(&before.safety_groups)),
     },
-    Key {
+    SettingKey {
         name: "safety.on",
         doc: "Single rules that apply even though their group does not.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| rules(v).map(|rules| s.safety_on = rules),
         get: |s| to_value(&s.safety_on),
-        project: Project::Adds(|before, now| {
+        project: ProjectEffect::Adds(|before, now| {
             now.safety_on.extend(before.safety_on.iter().cloned());
         }),
     },
-    Key {
+    SettingKey {
         name: "safety.off",
         doc: "Single rules that do not apply even though their group does.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| rules(v).map(|rules| s.safety_off = rules),
         get: |s| to_value(&s.safety_off),
-        project: Project::Tightens(|before, now| now.safety_off.is_subset(&before.safety_off)),
+        project: ProjectEffect::Tightens(|before, now| {
+            now.safety_off.is_subset(&before.safety_off)
+        }),
     },
-    Key {
+    SettingKey {
         name: "safety.rules",
         doc: "Rules of your own: a list of {match = {program, arguments, without}, say, instead}. A project's are added.",
-        form: Form::FileOnly,
+        form: ValueForm::FileOnly,
         set: |s, v| {
             let rules: Result<Vec<UserRule>, _> = v.clone().try_into();
             let rules = rules.map_err(|error| error.message().to_owned())?;
@@ -125,16 +129,16 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(&s.safety_rules),
-        project: Project::Adds(|before, now| {
+        project: ProjectEffect::Adds(|before, now| {
             let mut all = before.safety_rules.clone();
             all.append(&mut now.safety_rules);
             now.safety_rules = all;
         }),
     },
-    Key {
+    SettingKey {
         name: "safe_mode.level",
         doc: "Allow only listed commands: off, listed, read_only (in a sandbox of that level, or not at all).",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| {
             let level = match text(v)? {
                 "off" => None,
@@ -146,39 +150,39 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(s.safe_mode.map_or("off", SafeLevel::name)),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             strictness(now.safe_mode) >= strictness(before.safe_mode)
         }),
     },
-    Key {
+    SettingKey {
         name: "safe_mode.allowed",
         doc: "The command prefixes, in whole words, that safe mode allows.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| list(v).map(|allowed| s.safe_mode_allowed = allowed),
         get: |s| to_value(&s.safe_mode_allowed),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             let known = |entry| before.safe_mode_allowed.contains(entry);
             now.safe_mode_allowed.iter().all(known)
         }),
     },
-    Key {
+    SettingKey {
         name: "interceptor.mode",
         doc: "Commands for which the model has a better tool: off, advise (they run), block.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| from_word::<InterceptMode>(v).map(|mode| s.interceptor = mode),
         get: |s| to_value(s.interceptor),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             weight(now.interceptor) >= weight(before.interceptor)
         }),
     },
-    Key {
+    SettingKey {
         name: "interceptor.tools",
         doc: "The model's other tools, named as in the rules: only these are proposed.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| list(v).map(|tools| s.interceptor_tools = Some(tools)),
         get: |s| to_value(s.interceptor_tools.as_ref()?),
         // More tools means more refusals.
-        project: Project::Adds(|before, now| {
+        project: ProjectEffect::Adds(|before, now| {
             let more = now.interceptor_tools.get_or_insert_default();
             let others = before.interceptor_tools.iter().flatten();
             let others: Vec<_> = others
@@ -188,10 +192,10 @@ pub(super) const KEYS: &[Key] = &[
             more.extend(others);
         }),
     },
-    Key {
+    SettingKey {
         name: "interceptor.rules",
         doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"} that replaces the built-in ones.",
-        form: Form::FileOnly,
+        form: ValueForm::FileOnly,
         set: |s, v| {
             let rules: Result<Vec<InterceptRule>, _> = v.clone().try_into();
             let rules = rules.map_err(|error| error.message().to_owned())?;
@@ -199,12 +203,12 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(&s.interceptor_rules),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "environment.inherit",
         doc: "Which variables a command inherits from our environment: all, core, none.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| {
             s.inherit = match text(v)? {
                 "all" => Inherit::All,
@@ -221,28 +225,28 @@ pub(super) const KEYS: &[Key] = &[
                 Inherit::Nothing => "none",
             })
         },
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "environment.keep",
         doc: "Variables to keep although they look like secrets; a trailing or leading `*` is a wildcard.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| list(v).map(|names| s.keep = names),
         get: |s| to_value(&s.keep),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "environment.drop",
         doc: "Further variables to remove, in the same form.",
-        form: Form::List,
+        form: ValueForm::List,
         set: |s, v| list(v).map(|names| s.drop = names),
         get: |s| to_value(&s.drop),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "environment.set",
         doc: "Variables that every command gets: { NAME = \"value\" }.",
-        form: Form::FileOnly,
+        form: ValueForm::FileOnly,
         set: |s, v| {
             let set: Result<BTreeMap<String, String>, _> = v.clone().try_into();
             let set = set.map_err(|_| "a table of texts".to_owned())?;
@@ -250,51 +254,53 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(&s.set),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "environment.agent",
         doc: "The value of the variable AGENT, by which a program can see that an agent runs it: \"1\". Default: not set.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| text(v).map(|value| s.agent = Some(value.to_owned())),
         get: |s| to_value(s.agent.as_ref()?),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "limits.cpu_s",
         doc: "CPU time of each process of a call, in seconds; beyond it, SIGXCPU.",
-        form: Form::Number,
+        form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.cpu_s = Some(n)),
         get: |s| number_value(s.limits.cpu_s),
-        project: Project::Tightens(|before, now| at_most(now.limits.cpu_s, before.limits.cpu_s)),
+        project: ProjectEffect::Tightens(|before, now| {
+            at_most(now.limits.cpu_s, before.limits.cpu_s)
+        }),
     },
-    Key {
+    SettingKey {
         name: "limits.memory_mb",
         doc: "Address space of each process of a call, in MB.",
-        form: Form::Number,
+        form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.memory_mb = Some(n)),
         get: |s| number_value(s.limits.memory_mb),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             at_most(now.limits.memory_mb, before.limits.memory_mb)
         }),
     },
-    Key {
+    SettingKey {
         name: "limits.processes",
         doc: "Number of processes of this user in total; not enforced for root.",
-        form: Form::Number,
+        form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
         get: |s| number_value(s.limits.processes),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             at_most(now.limits.processes, before.limits.processes)
         }),
     },
-    Key {
+    SettingKey {
         name: "limits.file_mb",
         doc: "Size of each file that a call writes, in MB; beyond it, SIGXFSZ.",
-        form: Form::Number,
+        form: ValueForm::Number,
         set: |s, v| count(v).map(|n| s.limits.file_mb = Some(n)),
         get: |s| number_value(s.limits.file_mb),
-        project: Project::Tightens(|before, now| {
+        project: ProjectEffect::Tightens(|before, now| {
             at_most(now.limits.file_mb, before.limits.file_mb)
         }),
     },
@@ -322,46 +328,46 @@ pub(super) const KEYS: &[Key] = &[
     journal::KEEP,
     journal::MAX_MB,
     journal::MAX_TOTAL_MB,
-    Key {
+    SettingKey {
         name: "tui.history",
         doc: "Whether the interface keeps what was typed for its next run: on, off.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| on_or_off(v).map(|on| s.tui_history = on),
         get: |s| on_value(s.tui_history),
-        project: Project::Tightens(|before, now| before.tui_history || !now.tui_history),
+        project: ProjectEffect::Tightens(|before, now| before.tui_history || !now.tui_history),
     },
     targets::TARGETS,
-    Key {
+    SettingKey {
         name: "mcp.handle_after",
         doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| duration(v).map(|limit| s.mcp_handle_after = limit),
         get: |s| Some(duration_value(s.mcp_handle_after)),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "mcp.structured",
         doc: "Whether answers of the MCP server include the result as structured data: on (for programs), off.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| on_or_off(v).map(|on| s.mcp_structured = on),
         get: |s| on_value(s.mcp_structured),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "audit.file",
         doc: "A file that records every call as a line of JSON: digest and length of the command, verdict, status, duration.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| absolute_path(v).map(|path| s.audit_file = Some(path)),
         get: |s| to_value(s.audit_file.as_ref()?),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
-    Key {
+    SettingKey {
         name: "audit.commands",
         doc: "Whether the record includes the commands themselves: true or false.",
-        form: Form::Text,
+        form: ValueForm::Text,
         set: |s, v| yes_or_no(v).map(|yes| s.audit_commands = yes),
         get: |s| to_value(s.audit_commands),
-        project: Project::Never,
+        project: ProjectEffect::Never,
     },
 ];
 

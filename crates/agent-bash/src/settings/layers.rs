@@ -1,7 +1,7 @@
 //! Reads the layers in order of precedence and records where each value came from.
 
 use super::Settings;
-use super::key::{Form, Key, Project};
+use super::key::{ProjectEffect, SettingKey, ValueForm};
 use super::keys::KEYS;
 use super::source::{self, FileLookup};
 use crate::HostContext;
@@ -107,7 +107,7 @@ pub enum SettingsError {
 /// Settings, and where each value came from.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct Loaded {
+pub struct LoadedSettings {
     /// The values.
     pub settings: Settings,
     origins: BTreeMap<&'static str, Origin>,
@@ -118,8 +118,8 @@ pub struct Loaded {
 ///
 /// # Errors
 /// [`SettingsError`]. A missing file is not an error.
-pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
-    let mut loaded = Loaded {
+pub fn load(host: &HostContext) -> Result<LoadedSettings, SettingsError> {
+    let mut loaded = LoadedSettings {
         settings: Settings::default(),
         origins: BTreeMap::new(),
         ignored: Vec::new(),
@@ -145,7 +145,7 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
             }
         }
     }
-    for key in KEYS.iter().filter(|key| key.form != Form::FileOnly) {
+    for key in KEYS.iter().filter(|key| key.form != ValueForm::FileOnly) {
         let name = variable(key);
         let value = host.env.get(&OsString::from(&name));
         if let Some(text) = value.filter(|text| !text.is_empty()) {
@@ -157,7 +157,7 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
     Ok(loaded)
 }
 
-impl Loaded {
+impl LoadedSettings {
     /// Sets a key from a text, as a command-line option does.
     ///
     /// # Errors
@@ -224,7 +224,7 @@ impl Loaded {
 
     fn put(
         &mut self,
-        key: &'static Key,
+        key: &'static SettingKey,
         value: &Value,
         origin: &Origin,
     ) -> Result<(), SettingsError> {
@@ -237,9 +237,9 @@ impl Loaded {
         })?;
         if matches!(origin, Origin::Project(_)) {
             let may = match key.project {
-                Project::Never => false,
-                Project::Tightens(tightens) => tightens(&self.settings, &changed),
-                Project::Adds(add) => {
+                ProjectEffect::Never => false,
+                ProjectEffect::Tightens(tightens) => tightens(&self.settings, &changed),
+                ProjectEffect::Adds(add) => {
                     add(&self.settings, &mut changed);
                     true
                 }
@@ -286,7 +286,7 @@ pub fn default_file() -> String {
         }
         let shown = match ((key.get)(&defaults), key.form) {
             // The built-in rules would fill a page; the policy's documentation lists them.
-            (_, Form::FileOnly) | (None, _) => "…".to_owned(),
+            (_, ValueForm::FileOnly) | (None, _) => "…".to_owned(),
             (Some(value), _) => value.to_string(),
         };
         let _ = write!(text, "\n#{name} = {shown}\n");
@@ -314,7 +314,7 @@ fn is_section(name: &str) -> bool {
     sections.any(|(section, _)| section == name)
 }
 
-pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static Key, SettingsError> {
+pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static SettingKey, SettingsError> {
     if let Some(key) = KEYS.iter().find(|key| key.name == name) {
         return Ok(key);
     }
@@ -376,31 +376,31 @@ const OTHER_VARIABLES: [&str; 3] = [
 ];
 
 /// `AGENT_BASH_SAFE_MODE_LEVEL`.
-fn variable(key: &Key) -> String {
+fn variable(key: &SettingKey) -> String {
     let name = key.name.replace('.', "_").to_uppercase();
     format!("AGENT_BASH_{name}")
 }
 
-fn value_of(key: &'static Key, text: &str, origin: &Origin) -> Result<Value, SettingsError> {
+fn value_of(key: &'static SettingKey, text: &str, origin: &Origin) -> Result<Value, SettingsError> {
     match key.form {
-        Form::Text => Ok(Value::String(text.to_owned())),
-        Form::List => {
+        ValueForm::Text => Ok(Value::String(text.to_owned())),
+        ValueForm::List => {
             let parts = text
                 .split(',')
                 .map(str::trim)
                 .filter(|part| !part.is_empty());
             Ok(Value::Array(parts.map(Value::from).collect()))
         }
-        Form::Number => text
+        ValueForm::Number => text
             .trim()
             .parse()
             .map(Value::Integer)
             .map_err(|_| bad(key, text, origin, "a whole number, 1 or more")),
-        Form::FileOnly => Err(bad(key, text, origin, "it can only be set in a file")),
+        ValueForm::FileOnly => Err(bad(key, text, origin, "it can only be set in a file")),
     }
 }
 
-fn bad(key: &'static Key, text: &str, origin: &Origin, expected: &str) -> SettingsError {
+fn bad(key: &'static SettingKey, text: &str, origin: &Origin, expected: &str) -> SettingsError {
     SettingsError::BadValue {
         origin: origin.clone(),
         key: key.name,

@@ -1,7 +1,7 @@
 //! The layers, with files in a temporary directory.
 
 use super::*;
-use crate::{HostContext, Tmp};
+use crate::{HostContext, TmpDirectory};
 use agent_bash_core::sandbox::{Network, SandboxLevel};
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ const NONE: Layers = Layers {
     env: &[],
 };
 
-fn load_layers(layers: &Layers) -> Result<Loaded, SettingsError> {
+fn load_layers(layers: &Layers) -> Result<LoadedSettings, SettingsError> {
     let dir = tempfile::tempdir().unwrap();
     let config = dir.path().join("config/agent-bash");
     let deep = dir.path().join("project/src/deep");
@@ -419,7 +419,7 @@ fn a_box_is_set_by_its_section_and_takes_whole_paths_only() {
         writable: vec!["~/.cache".into()],
         hidden: vec!["/b".into(), "/a".into()],
         devices: vec!["/dev/kvm".into(), "/dev/fuse".into()],
-        tmp: Tmp::Shared,
+        tmp: TmpDirectory::Shared,
         ..SandboxSettings::default()
     };
     assert_eq!(got.sandbox, want);
@@ -445,7 +445,7 @@ fn a_name_of_the_settings_comes_first() {
     assert_eq!(settings.target("docker:box").unwrap().name, "docker:box");
     let target = toml::from_str("transport = 'podman'\nto = 'c'").unwrap();
     settings.targets.insert("box".to_owned(), target);
-    let way = agent_bash_remote::Way::Podman {
+    let way = agent_bash_remote::TargetTransport::Podman {
         container: "c".to_owned(),
     };
     assert_eq!(settings.target("box").unwrap().way, way);

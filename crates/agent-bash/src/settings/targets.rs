@@ -1,7 +1,7 @@
 //! A target as a user's settings describe it.
 
 use agent_bash_core::parse_duration;
-use agent_bash_remote::{Target, TargetError, Way};
+use agent_bash_remote::{Target, TargetError, TargetTransport};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -106,11 +106,11 @@ impl TargetSettings {
             Transport::Command => "",
         };
         let way = match (self.transport, &self.to) {
-            (Transport::Command, None) => Way::Command(self.command.clone()),
+            (Transport::Command, None) => TargetTransport::Command(self.command.clone()),
             (Transport::Command, Some(_)) => {
                 return Err(unclear("the transport `command` takes `command`, not `to`"));
             }
-            (_, Some(to)) if self.command.is_empty() => Way::parse(name, kind, to)?,
+            (_, Some(to)) if self.command.is_empty() => TargetTransport::parse(name, kind, to)?,
             (_, Some(_)) => return Err(unclear("`command` is for the transport `command`")),
             (_, None) => return Err(unclear("`to` is missing: where the transport leads")),
         };
@@ -151,7 +151,7 @@ mod tests {
             "transport = 'ssh'\nto = 'dev@box:22'\ncwd = '/work'\nlease = '2m'\ninstall = false\nenv = { CI = '1' }",
         )
         .unwrap();
-        let way = Way::Ssh {
+        let way = TargetTransport::Ssh {
             to: "dev@box".to_owned(),
             port: Some(22),
         };
@@ -163,7 +163,7 @@ mod tests {
         );
         assert_eq!(target.env["CI"], "1");
         let command = read("transport = 'command'\ncommand = ['sh', '-c', '{script}']").unwrap();
-        assert!(matches!(command.way, Way::Command(_)) && command.install);
+        assert!(matches!(command.way, TargetTransport::Command(_)) && command.install);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Settings as one machine tells them to another: those in force, by key.
 
 use super::Settings;
-use super::key::Key;
+use super::key::SettingKey;
 use super::keys::KEYS;
 use super::layers::{Origin, SettingsError, known};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ const HOST_SETTINGS: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui.
 impl Settings {
     /// Every key that has a value, but for those that concern the host alone.
     pub fn to_remote(&self) -> Map<String, Value> {
-        let value = |key: &Key| serde_json::to_value((key.get)(self)?).ok();
+        let value = |key: &SettingKey| serde_json::to_value((key.get)(self)?).ok();
         KEYS.iter()
             .filter(|key| !HOST_SETTINGS.iter().any(|own| key.name.starts_with(own)))
             .filter_map(|key| Some((key.name.to_owned(), value(key)?)))

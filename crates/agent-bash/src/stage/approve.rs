@@ -1,6 +1,6 @@
 //! Asks the host about a command before anything of it is started.
 
-use crate::approval::{Approval, Denied, Proposal};
+use crate::approval::{Approval, ApprovalDenied, Proposal};
 use crate::call::Call;
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
@@ -33,7 +33,7 @@ pub(crate) async fn ask(
         () = cancel.cancelled() => Err(Refusal::Cancelled),
         answer = answer => match answer {
             Approval::Allow => Ok(()),
-            Approval::Deny { reason } => Err(Denied { reason }.into()),
+            Approval::Deny { reason } => Err(ApprovalDenied { reason }.into()),
         },
     }
 }

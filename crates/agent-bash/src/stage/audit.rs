@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 
 /// The recorded facts of a call.
-pub(crate) struct Recorded<'a> {
+pub(crate) struct AuditFacts<'a> {
     pub(crate) by: Caller,
     pub(crate) command: &'a str,
     /// The box that it asked for.
@@ -21,7 +21,7 @@ pub(crate) struct Recorded<'a> {
 }
 
 /// Records a call. If that fails, a notice says so; the call itself is over.
-pub(crate) fn record(tool: &ToolContext, call: Recorded<'_>) -> Option<Notice> {
+pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice> {
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
         Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),

@@ -1,14 +1,14 @@
 //! Starts a command that continues in the background. Keeping track of it, and ending it later, is
 //! up to `agent-bash-exec`.
 
-use crate::call::{Detached, Ended, FinishedRun};
-use crate::changes::Changed;
+use crate::call::{DetachedCall, FinishedRun, StartedCallEnd};
+use crate::changes::CallChanges;
 use crate::refusal::Refusal;
 use crate::sandbox::CallSandbox;
 use crate::stage::sandbox;
 use crate::tool_context::JobStarter;
 use agent_bash_core::{
-    Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StdinMode, StreamId,
+    Cancel, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, StdinMode, StreamId,
 };
 use agent_bash_exec::{Job, JobError, JobState, JobStdin};
 use agent_bash_sink::CallOutput;
@@ -25,7 +25,7 @@ pub(crate) async fn start(
     boxed: Option<CallSandbox>,
     output: CallOutput,
     cancel: &Cancel,
-) -> Result<(Ended, Option<String>), Refusal> {
+) -> Result<(StartedCallEnd, Option<String>), Refusal> {
     let stdin = match stdin {
         StdinMode::Null => JobStdin::Null,
         StdinMode::Pipe => JobStdin::Pipe,
@@ -41,12 +41,12 @@ pub(crate) async fn start(
     let unrecorded = job.unrecorded.clone();
     let (ending, after, length) = match &job.state {
         JobState::Running => {
-            let detached = Detached {
+            let detached = DetachedCall {
                 job,
                 boxed,
-                changed: Changed::default(),
+                changed: CallChanges::default(),
             };
-            return Ok((Ended::Detached(Box::new(detached)), unrecorded));
+            return Ok((StartedCallEnd::Detached(Box::new(detached)), unrecorded));
         }
         JobState::Ended(end) => {
             let after = end.ended_at.0.saturating_sub(job.started_at.0);
@@ -54,7 +54,7 @@ pub(crate) async fn start(
         }
         JobState::Lost { reason } => {
             let reason = reason.clone();
-            (Ending::Lost { reason }, Duration::ZERO, u64::MAX)
+            (ScriptEnding::Lost { reason }, Duration::ZERO, u64::MAX)
         }
     };
     let mut ran = ended_at_once(&job, ending, after, output, length);
@@ -62,13 +62,13 @@ pub(crate) async fn start(
         .as_ref()
         .and_then(|boxed| sandbox::observed(boxed, &job));
     ran.boxed = boxed;
-    Ok((Ended::Ran(Box::new(ran)), unrecorded))
+    Ok((StartedCallEnd::Ran(Box::new(ran)), unrecorded))
 }
 
 /// Reports it like a foreground call that printed the first `length` bytes of the job's file.
 fn ended_at_once(
     job: &Job,
-    ending: Ending,
+    ending: ScriptEnding,
     duration: Duration,
     mut output: CallOutput,
     length: u64,
@@ -84,7 +84,7 @@ fn ended_at_once(
         exit_1_is_ok: false,
         last_pipeline: None,
         boxed: None,
-        changed: Changed::default(),
+        changed: CallChanges::default(),
     }
 }
 

@@ -9,16 +9,16 @@ pub(crate) use run::run;
 
 use crate::blocking::run_blocking;
 use crate::call::Call;
-use crate::changes::{ChangeStore, Changed, UNRESPONSIVE_REASON};
+use crate::changes::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
 use crate::journal::named;
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
-use agent_bash_changes::{ChangeSet, ChangesError, Scan, Store};
+use agent_bash_changes::{ChangeSet, ChangesError, DirectoryScan, Store};
 use agent_bash_core::changes::{
-    Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, Undoable, applied_text,
+    Changes, ChangesLevel, ChangesState, Overlay, TraceState, TrialRequest, Undoable, applied_text,
 };
 use agent_bash_core::{
-    Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, SessionName,
+    Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding, SessionName,
 };
 use std::fs::read_dir;
 use std::path::{Path, PathBuf};
@@ -37,15 +37,15 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 const MAX_CHECKS: usize = 15;
 
 /// A call whose changes are recorded.
-pub(crate) struct Changing {
+pub(crate) struct ChangeRecord {
     store: Arc<Store>,
-    how: How,
+    how: RecordMethod,
     /// True if the call was ended because its change set grew too large.
     is_full: bool,
 }
 
 /// The way by which the changes of a call are found.
-enum How {
+enum RecordMethod {
     /// A trial holds them back.
     Trial(ChangeSet, TrialRequest),
     /// The supervisor records them as they are made. The command runs in the shell of this
@@ -54,7 +54,7 @@ enum How {
     /// The job's supervisor records them as they are made, after the call has ended.
     Job(ChangeSet),
     /// A scan before the call is compared with one after it.
-    Scan(Scan),
+    Scan(DirectoryScan),
 }
 
 /// Prepares the record of a call's changes. Returns `None` if no record is wanted, or if an
@@ -67,7 +67,7 @@ pub(crate) async fn begin(
     executor: &dyn Executor,
     unwatched: Option<&str>,
     typed: &str,
-) -> Result<Option<Changing>, Refusal> {
+) -> Result<Option<ChangeRecord>, Refusal> {
     let command = || named(&tool.hide, &tool.environment_policy, request, typed);
     if let Some(trial) = request.trial {
         let held = hold_back(tool, call, request, executor, (trial, command())).await;
@@ -85,7 +85,7 @@ pub(crate) async fn begin(
         Some(reason) if !is_asked_for || is_job => Err(reason),
         Some(reason) => {
             let looked = compared::before(tool, call, &reason).await;
-            looked.map(|(store, before)| (store, How::Scan(before.of_command(command()))))
+            looked.map(|(store, before)| (store, RecordMethod::Scan(before.of_command(command()))))
         }
         None => {
             let command = command();
@@ -100,16 +100,16 @@ pub(crate) async fn begin(
             let shell = request.session.clone();
             begun.await.map(|(store, set)| {
                 let how = if is_job {
-                    How::Job(set)
+                    RecordMethod::Job(set)
                 } else {
-                    How::Trace(set, shell)
+                    RecordMethod::Trace(set, shell)
                 };
                 (store, how)
             })
         }
     };
     match begun {
-        Ok((store, how)) => Ok(Some(Changing::new(store, how))),
+        Ok((store, how)) => Ok(Some(ChangeRecord::new(store, how))),
         Err(reason) => {
             call.notices.extend(is_asked_for.then(|| unknown(reason)));
             Ok(None)
@@ -124,8 +124,8 @@ async fn begin_unwatched(
     call: &mut Call,
     request: &Request,
     reason: &str,
-    (recorded, typed): (Option<Changing>, &str),
-) -> Option<Changing> {
+    (recorded, typed): (Option<ChangeRecord>, &str),
+) -> Option<ChangeRecord> {
     if let Some(recorded) = recorded {
         recorded.give_up().await;
     }
@@ -134,8 +134,8 @@ async fn begin_unwatched(
     let command = named(&tool.hide, &tool.environment_policy, request, typed);
     match compared::before(tool, call, reason).await {
         Ok((store, before)) => {
-            let how = How::Scan(before.of_command(command));
-            Some(Changing::new(store, how))
+            let how = RecordMethod::Scan(before.of_command(command));
+            Some(ChangeRecord::new(store, how))
         }
         Err(reason) => {
             call.notices.push(unknown(reason));
@@ -155,15 +155,15 @@ pub(crate) fn unwatched(takes_privileges: Option<&str>) -> Option<String> {
 /// anything, and the record is removed.
 pub(crate) async fn ended(
     tool: &ToolContext,
-    changing: Option<Changing>,
+    changing: Option<ChangeRecord>,
     outcome: Option<&Outcome>,
-) -> Changed {
+) -> CallChanges {
     match (changing, outcome) {
-        (None, _) => Changed::default(),
+        (None, _) => CallChanges::default(),
         (Some(changing), Some(outcome)) => changing.ended(tool, outcome).await,
         (Some(changing), None) => {
             changing.give_up().await;
-            Changed::default()
+            CallChanges::default()
         }
     }
 }
@@ -173,11 +173,11 @@ pub(crate) async fn ended(
 /// started.
 pub(crate) async fn goes_on(
     tool: &ToolContext,
-    changing: Option<Changing>,
+    changing: Option<ChangeRecord>,
     recorded: Option<Result<(), String>>,
-) -> Changed {
+) -> CallChanges {
     let Some(changing) = changing else {
-        return Changed::default();
+        return CallChanges::default();
     };
     let known = match recorded {
         Some(Ok(())) => changing.let_go(tool.changes.session().to_owned()).await,
@@ -187,15 +187,15 @@ pub(crate) async fn goes_on(
         }
         None => {
             changing.give_up().await;
-            return Changed::default();
+            return CallChanges::default();
         }
     };
     match known {
-        Ok(changes) => Changed {
+        Ok(changes) => CallChanges {
             changes: Some(changes),
             notices: Vec::new(),
         },
-        Err(reason) => Changed {
+        Err(reason) => CallChanges {
             changes: None,
             notices: Vec::from_iter(tool.changes.is_asked_for().then(|| unknown(reason))),
         },
@@ -208,7 +208,7 @@ async fn hold_back(
     request: &Request,
     executor: &dyn Executor,
     (trial, command): (TrialRequest, String),
-) -> Result<Changing, String> {
+) -> Result<ChangeRecord, String> {
     if request.mode == Some(Mode::Background) {
         return Err("a background job outlives its call; leave out `background`".to_owned());
     }
@@ -224,7 +224,7 @@ async fn hold_back(
         begun.map(|set| set.of_command(command))
     });
     let (store, set) = begun.await?;
-    Ok(Changing::new(store, How::Trial(set, trial)))
+    Ok(ChangeRecord::new(store, RecordMethod::Trial(set, trial)))
 }
 
 /// Begins a change set on another thread, because its file system may be slow.
@@ -278,7 +278,7 @@ fn unknown(reason: String) -> Notice {
     NoticeKind::ChangesUnknown { reason }.into()
 }
 
-impl How {
+impl RecordMethod {
     fn root(&self) -> PathBuf {
         match self {
             Self::Trial(set, _) | Self::Trace(set, _) | Self::Job(set) => set.root(),
@@ -287,8 +287,8 @@ impl How {
     }
 }
 
-impl Changing {
-    fn new(store: Arc<Store>, how: How) -> Self {
+impl ChangeRecord {
+    fn new(store: Arc<Store>, how: RecordMethod) -> Self {
         Self {
             store,
             how,
@@ -298,7 +298,7 @@ impl Changing {
 
     /// The notice that the call's survivors are no longer watched, if it was only scanned.
     fn left_unwatched(&self, outcome: &Outcome) -> Option<Notice> {
-        let is_seen = !matches!(self.how, How::Scan(_)) || outcome.survivors.is_empty();
+        let is_seen = !matches!(self.how, RecordMethod::Scan(_)) || outcome.survivors.is_empty();
         let pids = || outcome.survivors.iter().map(|it| it.pid).collect();
         (!is_seen).then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
     }
@@ -306,7 +306,7 @@ impl Changing {
     /// The overlay that holds back the changes, if it is a trial.
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
         match &self.how {
-            How::Trial(set, _) => Some(Arc::new(set.overlay())),
+            RecordMethod::Trial(set, _) => Some(Arc::new(set.overlay())),
             _ => None,
         }
     }
@@ -314,19 +314,19 @@ impl Changing {
     /// The directory for the record of the changes, if they are traced.
     pub(crate) fn trace(&self) -> Option<PathBuf> {
         match &self.how {
-            How::Trace(set, _) | How::Job(set) => Some(set.dir().to_owned()),
-            How::Trial(..) | How::Scan(_) => None,
+            RecordMethod::Trace(set, _) | RecordMethod::Job(set) => Some(set.dir().to_owned()),
+            RecordMethod::Trial(..) | RecordMethod::Scan(_) => None,
         }
     }
 
     /// Marks the time at which the call begins: later changes by other processes conflict with it.
     pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
         match &mut self.how {
-            How::Trial(set, _) => set.mark().map_err(|error| NotStarted::Trial {
+            RecordMethod::Trial(set, _) => set.mark().map_err(|error| NotStarted::Trial {
                 reason: error.to_string(),
             }),
             // The record itself shows conflicts with traced changes.
-            How::Trace(..) | How::Job(_) | How::Scan(_) => Ok(()),
+            RecordMethod::Trace(..) | RecordMethod::Job(_) | RecordMethod::Scan(_) => Ok(()),
         }
     }
 
@@ -334,8 +334,10 @@ impl Changing {
     async fn give_up(self) {
         let Self { store, how, .. } = self;
         let removed = run_blocking(move || match how {
-            How::Trial(set, _) | How::Trace(set, _) | How::Job(set) => store.remove(set),
-            How::Scan(_) => Ok(()),
+            RecordMethod::Trial(set, _) | RecordMethod::Trace(set, _) | RecordMethod::Job(set) => {
+                store.remove(set)
+            }
+            RecordMethod::Scan(_) => Ok(()),
         });
         // A set that could not be removed is put in order when the store is opened next.
         let _ = removed.await;
@@ -344,7 +346,7 @@ impl Changing {
     /// Leaves the record to the job's supervisor. Returns the changes known so far.
     async fn let_go(self, session: String) -> Result<Changes, String> {
         let Self { store, how, .. } = self;
-        let How::Job(set) = how else {
+        let RecordMethod::Job(set) = how else {
             return Err("it is no job".to_owned());
         };
         let shown = run_blocking(move || {
@@ -355,11 +357,11 @@ impl Changing {
         shown.await.unwrap_or_else(|error| Err(error.to_string()))
     }
 
-    async fn ended(self, tool: &ToolContext, outcome: &Outcome) -> Changed {
+    async fn ended(self, tool: &ToolContext, outcome: &Outcome) -> CallChanges {
         let session = tool.changes.session().to_owned();
         let tell = tool.changes.settings.tell;
         let trial = match &self.how {
-            How::Trial(_, trial) => Some(*trial),
+            RecordMethod::Trial(_, trial) => Some(*trial),
             _ => None,
         };
         let is_to_be_known = trial.is_some() || tool.changes.is_asked_for();
@@ -371,16 +373,16 @@ impl Changing {
         let lacking = traced.as_ref().filter(|it| !it.full && is_to_be_known);
         let lacking = lacking.and_then(|it| it.lacking.as_deref());
         let partly = lacking.map(|reason| unknown(format!("not all of it: {reason}")));
-        let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
+        let succeeded = matches!(outcome.ending, ScriptEnding::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
         let Self { store, how, .. } = self;
-        if let (How::Trace(_, shell), Some(traced)) = (&how, &traced)
+        if let (RecordMethod::Trace(_, shell), Some(traced)) = (&how, &traced)
             && traced.unwatched
         {
             let reason = traced.lacking.as_deref().unwrap_or_default();
             tool.changes.unwatched.remember(shell.as_ref(), reason);
         }
-        if let (How::Trial(set, _), true) = (&how, lacking.is_some()) {
+        if let (RecordMethod::Trial(set, _), true) = (&how, lacking.is_some()) {
             // A process outside may have changed files. If the mark cannot be stored, the notice
             // still says so.
             let _ = set.lacks();
@@ -390,13 +392,17 @@ impl Changing {
         let is_confined = outcome.sandbox.is_some();
         let (own, kept) = (Arc::clone(&tool.changes), Arc::clone(&store));
         let end = move || match how {
-            How::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
-            How::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
-            How::Trial(set, TrialRequest::Atomic) if wanted => committed(&store, &session, set),
-            How::Trial(set, TrialRequest::Atomic) => store.drop_trial(set).map_err(error_text),
-            How::Trace(set, _) => recorded(&store, set, traced.as_ref()),
-            How::Job(_) => Err("it is a job".to_owned()),
-            How::Scan(before) => compared::after(&changes, &store, &before, &*clock),
+            RecordMethod::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
+            RecordMethod::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
+            RecordMethod::Trial(set, TrialRequest::Atomic) if wanted => {
+                committed(&store, &session, set)
+            }
+            RecordMethod::Trial(set, TrialRequest::Atomic) => {
+                store.drop_trial(set).map_err(error_text)
+            }
+            RecordMethod::Trace(set, _) => recorded(&store, set, traced.as_ref()),
+            RecordMethod::Job(_) => Err("it is a job".to_owned()),
+            RecordMethod::Scan(before) => compared::after(&changes, &store, &before, &*clock),
         };
         let ended = tool.sandbox.looks.work(move || {
             let changes: Changes = end()?;
@@ -419,7 +425,7 @@ impl Changing {
                     }
                     _ => changes.text(tell),
                 };
-                Changed {
+                CallChanges {
                     notices: text
                         .map(|text| file_notice(&changes, &text))
                         .into_iter()
@@ -431,7 +437,7 @@ impl Changing {
                     changes: Some(changes),
                 }
             }
-            Err(reason) => Changed {
+            Err(reason) => CallChanges {
                 changes: None,
                 notices: Vec::from_iter(is_to_be_known.then(|| unknown(reason))),
             },
@@ -470,7 +476,7 @@ fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, St
     }
 }
 
-fn recorded(store: &Store, set: ChangeSet, traced: Option<&Traced>) -> Result<Changes, String> {
+fn recorded(store: &Store, set: ChangeSet, traced: Option<&TraceState>) -> Result<Changes, String> {
     const UNTRACEABLE_REASON: &str = "it ran where it cannot be traced";
     let lacking = match traced {
         Some(traced) if traced.unwatched => {

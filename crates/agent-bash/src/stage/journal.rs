@@ -4,7 +4,7 @@ use crate::panics::caught;
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
-use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, Objection, PrintedTail};
+use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedTail, RefusalEntry};
 
 /// Collects the output of a call, if it is to be recorded.
 pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
@@ -13,7 +13,7 @@ pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
 }
 
 /// Returns the objection of a refusal.
-pub(crate) fn objection(refusal: &Refusal) -> Option<Objection> {
+pub(crate) fn objection(refusal: &Refusal) -> Option<RefusalEntry> {
     let (message, instead, span) = match refusal {
         Refusal::Rule(rule) => (
             rule.to_string(),
@@ -23,7 +23,7 @@ pub(crate) fn objection(refusal: &Refusal) -> Option<Objection> {
         Refusal::NotStarted(_) | Refusal::Cancelled => return None,
         other => (other.to_string(), None, None),
     };
-    Some(Objection {
+    Some(RefusalEntry {
         message,
         instead,
         span,

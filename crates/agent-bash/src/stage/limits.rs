@@ -2,7 +2,7 @@
 //! The others make system calls fail (no memory, no processes), which the affected program reports
 //! itself.
 
-use agent_bash_core::{Ending, LimitKind, Limits, Notice, NoticeKind, Outcome};
+use agent_bash_core::{LimitKind, Limits, Notice, NoticeKind, Outcome, ScriptEnding};
 
 /// The Linux signals of these limits.
 const SIGXCPU: i32 = 24;
@@ -13,8 +13,8 @@ const SIGXFSZ: i32 = 25;
 pub(crate) fn hit(limits: &Limits, outcome: &Outcome) -> Option<Notice> {
     let ended_by = |signal: i32| {
         let shell = match outcome.ending {
-            Ending::Exited { code } => code == 128 + signal,
-            Ending::Signaled { number, .. } => number == signal,
+            ScriptEnding::Exited { code } => code == 128 + signal,
+            ScriptEnding::Signaled { number, .. } => number == signal,
             _ => false,
         };
         let stages = outcome.stages.iter().flatten();

@@ -1,6 +1,6 @@
 //! Hands a call that may run to another machine, with what was found out about it.
 
-use crate::call::{Call, CallOptions, Ended};
+use crate::call::{Call, CallOptions, StartedCallEnd};
 use crate::in_order;
 use crate::refusal::Refusal;
 use crate::stage::policy::PolicyVerdict;
@@ -15,7 +15,7 @@ pub(crate) async fn run(
     options: CallOptions<'_>,
     queued: Option<in_order::QueueSlot>,
     cancel: &Cancel,
-) -> Result<Ended, Refusal> {
+) -> Result<StartedCallEnd, Refusal> {
     let PolicyVerdict {
         request, findings, ..
     } = judgement;
@@ -45,7 +45,7 @@ pub(crate) async fn run(
     };
     call.started = true;
     match place.run(&judged, options.live, cancel).await {
-        Ok(result) => Ok(Ended::Elsewhere(Box::new(result))),
+        Ok(result) => Ok(StartedCallEnd::Elsewhere(Box::new(result))),
         Err(NotRun::NotStarted(reason)) => Err(reason.into()),
         Err(NotRun::Cancelled) => Err(Refusal::Cancelled),
     }

@@ -1,12 +1,13 @@
 //! Passes the script to the executor, with all decisions made.
 
-use crate::call::{Call, Decisions};
+use crate::call::{Call, StageDecisions};
 use crate::journal::hidden;
 use crate::panics::caught_in;
 use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
 use agent_bash_core::{
-    Cancel, Ending, Executor, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StreamId,
+    Cancel, ConsumerFlow, Executor, NotStarted, Outcome, OutputConsumer, Request, RunSpec,
+    ScriptEnding, StreamId,
 };
 use agent_bash_journal::PrintedTail;
 use agent_bash_sink::CallOutput;
@@ -17,7 +18,7 @@ pub(crate) fn spec(
     tool: &ToolContext,
     call: &Call,
     request: &Request,
-    decisions: &Decisions<'_>,
+    decisions: &StageDecisions<'_>,
 ) -> Result<RunSpec, NotStarted> {
     let base = match decisions.terminal {
         Some(terminal) => &terminal.environment,
@@ -76,10 +77,10 @@ pub(crate) fn executor<'a>(
 /// the outcome is unknown.
 pub(crate) async fn run(
     tool: &ToolContext,
-    decisions: &Decisions<'_>,
+    decisions: &StageDecisions<'_>,
     spec: &RunSpec,
     output: &mut CallOutput,
-    watched: Watched<'_, '_>,
+    watched: OutputWatchers<'_, '_>,
     cancel: Cancel,
 ) -> Result<Outcome, NotStarted> {
     let mut tee = Tee {
@@ -94,20 +95,24 @@ pub(crate) async fn run(
         Err(panicked) => {
             let reason = panicked.to_string();
             let duration = tool.clock.now().saturating_sub(begun);
-            Ok(Outcome::new(Ending::Lost { reason }, started_at, duration))
+            Ok(Outcome::new(
+                ScriptEnding::Lost { reason },
+                started_at,
+                duration,
+            ))
         }
     }
 }
 
 /// The watchers of the output, besides the sinks.
-pub(crate) struct Watched<'l, 'p> {
+pub(crate) struct OutputWatchers<'l, 'p> {
     /// The caller.
     pub(crate) live: Option<&'l mut dyn OutputConsumer>,
     /// The session's journal.
     pub(crate) printed: Option<&'p mut PrintedTail>,
 }
 
-impl<'l, 'p> Watched<'l, 'p> {
+impl<'l, 'p> OutputWatchers<'l, 'p> {
     /// A caller's watcher, and the journal of a call that is recorded.
     pub(crate) fn of(live: Option<&'l mut dyn OutputConsumer>, call: &'p mut Call) -> Self {
         Self {
@@ -120,22 +125,22 @@ impl<'l, 'p> Watched<'l, 'p> {
 /// Stores the output, and passes it to a watcher.
 struct Tee<'a, 'l, 'p> {
     output: &'a mut CallOutput,
-    watched: Watched<'l, 'p>,
+    watched: OutputWatchers<'l, 'p>,
     /// True if the output is for the watcher alone, which may also end it.
     passes_through: bool,
 }
 
 impl OutputConsumer for Tee<'_, '_, '_> {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         if let Some(printed) = &mut self.watched.printed {
             printed.push(bytes);
         }
         if self.passes_through {
             let live = self.watched.live.as_mut();
-            return live.map_or(Flow::Continue, |live| live.chunk(stream, bytes));
+            return live.map_or(ConsumerFlow::Continue, |live| live.chunk(stream, bytes));
         }
         if let Some(live) = &mut self.watched.live
-            && live.chunk(stream, bytes) == Flow::Stop
+            && live.chunk(stream, bytes) == ConsumerFlow::Stop
         {
             self.watched.live = None;
         }

@@ -4,15 +4,17 @@
 mod denied;
 
 use crate::refusal::{NotSandboxed, Refusal};
-use crate::sandbox::{CallSandbox, Escalation, Lacking, Prepared, SandboxSettings};
+use crate::sandbox::{CallSandbox, Escalation, LackingPolicy, PreparedSandbox, SandboxSettings};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
     Lack, Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
 };
-use agent_bash_core::{Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use agent_bash_core::{
+    Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request, ScriptEnding,
+};
 use agent_bash_exec::Job;
 use agent_bash_policy::SafeLevel;
-use agent_bash_sandbox::Facts;
+use agent_bash_sandbox::HostFacts;
 use agent_bash_sink::SinkReport;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -156,7 +158,7 @@ impl RequestedSandbox {
             other => Refusal::NotStarted(other),
         };
         let report = executor.confines().await.map_err(unconfined)?;
-        if settings.lacking == Lacking::Refuse && !report.missing.is_empty() {
+        if settings.lacking == LackingPolicy::Refuse && !report.missing.is_empty() {
             let what = listed(&report);
             return Err(unconfined(NotStarted::SandboxLacks { what }));
         }
@@ -186,9 +188,9 @@ impl RequestedSandbox {
 async fn prepared(
     tool: &ToolContext,
     changed: Option<SandboxSettings>,
-    facts: Facts,
+    facts: HostFacts,
     in_session: bool,
-) -> Result<Option<Prepared>, Refusal> {
+) -> Result<Option<PreparedSandbox>, Refusal> {
     let own = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
     let prepare = move || own.prepare(changed.as_ref(), facts, in_session, &*clock);
@@ -219,8 +221,8 @@ pub(crate) async fn result(
         return said;
     };
     boxed.ended_by_sigsys = match &outcome.ending {
-        Ending::Exited { code } => *code == 128 + SIGSYS,
-        Ending::Signaled { number, .. } => *number == SIGSYS,
+        ScriptEnding::Exited { code } => *code == 128 + SIGSYS,
+        ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
     };
     let messages = denied::messages(printed);

@@ -1,14 +1,14 @@
 //! Turns the outcome into the result: status, counts, notices, and the text made from them.
 
-use crate::call::{Account, Call, Detached, Ended, FinishedRun};
-use crate::layout::{self, End, Facts};
-use crate::panics::Panicked;
+use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd};
+use crate::layout::{self, CallEnding, CallFacts};
+use crate::panics::WorkPanicked;
 use crate::refusal::Refusal;
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::{limits, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{
-    ArtifactEnd, Ending, Notice, NoticeKind, Outcome, Status, ToolResult, Window,
+    ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window,
 };
 use agent_bash_sink::{CallReport, SinkReport};
 use std::iter;
@@ -21,16 +21,16 @@ const BROKEN_PIPE: i32 = 13;
 pub(crate) async fn account(
     tool: &ToolContext,
     call: Call,
-    ended: Result<Ended, Refusal>,
-) -> Account {
+    ended: Result<StartedCallEnd, Refusal>,
+) -> FinishedCall {
     let (result, refusal) = match ended {
-        Ok(Ended::Ran(ran)) => return finished(tool, call, *ran).await,
-        Ok(Ended::Detached(it)) => (detached(tool, call, *it), None),
-        Ok(Ended::Elsewhere(result)) => (*result, None),
-        Ok(Ended::Lost(panicked)) => (lost(tool, call, &panicked), None),
+        Ok(StartedCallEnd::Ran(ran)) => return finished(tool, call, *ran).await,
+        Ok(StartedCallEnd::Detached(it)) => (detached(tool, call, *it), None),
+        Ok(StartedCallEnd::Elsewhere(result)) => (*result, None),
+        Ok(StartedCallEnd::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
-    Account {
+    FinishedCall {
         result,
         printed: Vec::new(),
         limits: tool.profile.output,
@@ -40,7 +40,7 @@ pub(crate) async fn account(
 
 fn refused(tool: &ToolContext, call: Call, refusal: &Refusal) -> ToolResult {
     let status = refusal.status();
-    let mut result = without_output(tool, call, End::Refused(refusal), status);
+    let mut result = without_output(tool, call, CallEnding::Refused(refusal), status);
     if let Status::Blocked {
         rule,
         suggested_tool,
@@ -55,12 +55,12 @@ fn refused(tool: &ToolContext, call: Call, refusal: &Refusal) -> ToolResult {
     result
 }
 
-fn lost(tool: &ToolContext, call: Call, panicked: &Panicked) -> ToolResult {
+fn lost(tool: &ToolContext, call: Call, panicked: &WorkPanicked) -> ToolResult {
     let status = status_after(panicked, true);
-    without_output(tool, call, End::Ran(&status), status.clone())
+    without_output(tool, call, CallEnding::Ran(&status), status.clone())
 }
 
-fn status_after(panicked: &Panicked, started: bool) -> Status {
+fn status_after(panicked: &WorkPanicked, started: bool) -> Status {
     let reason = panicked.to_string();
     if started {
         Status::lost(reason)
@@ -74,10 +74,10 @@ pub(crate) fn unshaped(
     tool: &ToolContext,
     cwd: &Path,
     started: bool,
-    panicked: &Panicked,
-) -> Account {
+    panicked: &WorkPanicked,
+) -> FinishedCall {
     let status = status_after(panicked, started);
-    Account {
+    FinishedCall {
         result: bare(tool, cwd, panicked.to_string(), status),
         printed: Vec::new(),
         limits: tool.profile.output,
@@ -85,8 +85,8 @@ pub(crate) fn unshaped(
     }
 }
 
-fn detached(tool: &ToolContext, mut call: Call, detached: Detached) -> ToolResult {
-    let Detached {
+fn detached(tool: &ToolContext, mut call: Call, detached: DetachedCall) -> ToolResult {
+    let DetachedCall {
         job,
         boxed,
         changed,
@@ -104,7 +104,7 @@ fn detached(tool: &ToolContext, mut call: Call, detached: Detached) -> ToolResul
         pgid: job.pgid,
         output,
     };
-    let mut result = without_output(tool, call, End::Ran(&status), status.clone());
+    let mut result = without_output(tool, call, CallEnding::Ran(&status), status.clone());
     result.started_at = job.started_at;
     result.sandbox = sandbox;
     result.changes = changed.changes;
@@ -112,8 +112,13 @@ fn detached(tool: &ToolContext, mut call: Call, detached: Detached) -> ToolResul
 }
 
 /// The result of a call that has printed nothing.
-fn without_output(tool: &ToolContext, call: Call, end: End<'_>, status: Status) -> ToolResult {
-    let facts = Facts {
+fn without_output(
+    tool: &ToolContext,
+    call: Call,
+    end: CallEnding<'_>,
+    status: Status,
+) -> ToolResult {
+    let facts = CallFacts {
         end,
         shell_signal: None,
         command: &call.command,
@@ -135,7 +140,7 @@ fn bare(tool: &ToolContext, cwd: &Path, text: String, status: Status) -> ToolRes
     result
 }
 
-async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> Account {
+async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedCall {
     let FinishedRun {
         outcome,
         mut output,
@@ -171,8 +176,8 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> Account {
         sandbox = Some(said);
     }
     notices.extend(changed.notices);
-    let facts = Facts {
-        end: End::Ran(&status),
+    let facts = CallFacts {
+        end: CallEnding::Ran(&status),
         shell_signal: outcome.shell_signal,
         command: &call.command,
         printed: &printed,
@@ -194,7 +199,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> Account {
     result.survivors = outcome.survivors;
     result.notices = notices;
     result.artifacts = artifacts;
-    Account {
+    FinishedCall {
         result,
         printed,
         limits,
@@ -258,14 +263,14 @@ pub(crate) fn notices(
 /// the filter.
 fn status_of(outcome: &Outcome, exit_1_is_ok: bool) -> Status {
     let met_closed_pipe = match outcome.ending {
-        Ending::Exited { code } => code == 128 + BROKEN_PIPE,
-        Ending::Signaled { number, .. } => number == BROKEN_PIPE,
+        ScriptEnding::Exited { code } => code == 128 + BROKEN_PIPE,
+        ScriptEnding::Signaled { number, .. } => number == BROKEN_PIPE,
         _ => false,
     };
     if outcome.closed_early && met_closed_pipe {
         return Status::Exited { code: 0 };
     }
-    if exit_1_is_ok && matches!(outcome.ending, Ending::Exited { code: 1 }) {
+    if exit_1_is_ok && matches!(outcome.ending, ScriptEnding::Exited { code: 1 }) {
         return Status::Exited { code: 0 };
     }
     Status::from(&outcome.ending)

@@ -2,12 +2,12 @@
 //! before their end.
 
 use crate::scripted::{Memory, Scripted, Stopped, outcome};
-use agent_bash::adapters::{self, Adapted, ToolAnswer};
+use agent_bash::adapters::{self, ClientAdapters, ToolAnswer};
 use agent_bash::core::{
-    Cancel, Clock, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status,
+    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, Status,
     StreamId, Streams, Timestamp,
 };
-use agent_bash::running::Running;
+use agent_bash::running::RunningCalls;
 use agent_bash::session::SessionParts;
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, Conversation, HostContext, Proposal, profiles,
@@ -68,10 +68,10 @@ impl Executor for InTwoParts {
         out.chunk(StreamId::Merged, self.parts[0]);
         self.printed.add_permits(1);
         let ending = tokio::select! {
-            _ = self.may.acquire() => Ending::Exited { code: 0 },
-            () = cancel.cancelled() => Ending::Cancelled,
+            _ = self.may.acquire() => ScriptEnding::Exited { code: 0 },
+            () = cancel.cancelled() => ScriptEnding::Cancelled,
         };
-        if ending != Ending::Cancelled {
+        if ending != ScriptEnding::Cancelled {
             out.chunk(StreamId::Merged, self.parts[1]);
         }
         Ok(outcome(ending))
@@ -80,7 +80,7 @@ impl Executor for InTwoParts {
 
 /// A client of a session whose commands `executor` runs.
 struct Client {
-    adapted: Adapted,
+    adapted: ClientAdapters,
     stop: Cancel,
 }
 
@@ -100,9 +100,9 @@ impl Client {
         let tool = add(builder.sessions(true)).build();
         let session = Arc::new(Conversation::new(tool, SessionParts::default()));
         let stop = Cancel::new();
-        let running = Arc::new(Running::new(stop.clone()));
+        let running = Arc::new(RunningCalls::new(stop.clone()));
         Self {
-            adapted: Adapted::new(session, running, clock),
+            adapted: ClientAdapters::new(session, running, clock),
             stop,
         }
     }

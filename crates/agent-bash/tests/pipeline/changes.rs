@@ -3,10 +3,10 @@
 
 use crate::scripted::{Scripted, builder_with, outcome};
 use agent_bash::core::changes::{
-    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileName, Traced,
+    Changes, ChangesBy, ChangesId, ChangesLevel, ChangesState, FileName, TraceState,
 };
 use agent_bash::core::{
-    Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, Survivor,
+    Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, Status, Survivor,
     ToolResult,
 };
 use agent_bash::session::{Conversation, SessionParts};
@@ -47,7 +47,7 @@ impl Executor for Writing {
             std::fs::write(path, "another process").unwrap();
         }
         outcome.held_back = spec.trial.is_some() && self.says_held;
-        outcome.traced = spec.trace.as_ref().map(|_| Traced::complete());
+        outcome.traced = spec.trace.as_ref().map(|_| TraceState::complete());
         Ok(outcome)
     }
 
@@ -59,7 +59,7 @@ impl Executor for Writing {
 /// A tool in a repository.
 struct Case {
     root: tempfile::TempDir,
-    ending: Ending,
+    ending: ScriptEnding,
     survivors: Vec<Survivor>,
     holds: Result<(), NotStarted>,
     says_held: bool,
@@ -73,7 +73,7 @@ impl Case {
         std::fs::create_dir_all(root.path().join("repo/.git")).unwrap();
         Self {
             root,
-            ending: Ending::Exited { code: 0 },
+            ending: ScriptEnding::Exited { code: 0 },
             survivors: Vec::new(),
             holds: Ok(()),
             says_held: true,
@@ -156,7 +156,7 @@ async fn a_trial_is_held_and_shown() {
 /// However the call ended: its upper directory shows that it changed nothing.
 #[tokio::test]
 async fn a_trial_that_changes_no_file_is_not_held() {
-    for ending in [Ending::Exited { code: 0 }, Ending::Cancelled] {
+    for ending in [ScriptEnding::Exited { code: 0 }, ScriptEnding::Cancelled] {
         let mut case = Case::new();
         std::fs::write(case.repo().join("new"), "new").unwrap();
         case.ending = ending;
@@ -233,22 +233,22 @@ async fn an_atomic_trial_is_committed_if_it_succeeds_and_else_leaves_nothing() {
     assert!(case.is_written() && result.text.contains("[Trial 1 applied: 1 created.]"));
     let stuck = Survivor::new(7, "stuck", false);
     for (ending, survivors) in [
-        (Ending::Exited { code: 1 }, vec![]),
-        (Ending::Cancelled, vec![]),
+        (ScriptEnding::Exited { code: 1 }, vec![]),
+        (ScriptEnding::Cancelled, vec![]),
         (
-            Ending::TimedOut {
+            ScriptEnding::TimedOut {
                 after: Duration::from_secs(1),
             },
             vec![],
         ),
         (
-            Ending::Lost {
+            ScriptEnding::Lost {
                 reason: String::new(),
             },
             vec![],
         ),
         // A running process may still write.
-        (Ending::Exited { code: 0 }, vec![stuck]),
+        (ScriptEnding::Exited { code: 0 }, vec![stuck]),
     ] {
         let mut case = Case::new();
         (case.ending, case.survivors) = (ending, survivors);

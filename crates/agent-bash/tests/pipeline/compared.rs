@@ -2,10 +2,10 @@
 //! requested, and the result says so.
 
 use crate::scripted::{Scripted, Stopped, builder_by, outcome};
-use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, Traced, Undoable};
+use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, TraceState, Undoable};
 use agent_bash::core::{
-    Cancel, Clock, Ending, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer, RunSpec,
-    Survivor, Timestamp, ToolResult,
+    Cancel, Clock, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer, RunSpec,
+    ScriptEnding, Survivor, Timestamp, ToolResult,
 };
 use agent_bash::{BashTool, BashToolBuilder, ChangesSettings, profiles};
 use async_trait::async_trait;
@@ -37,7 +37,7 @@ impl Executor for Unwatched {
         outcome.traced = spec
             .trace
             .as_ref()
-            .map(|_| Traced::unwatched("an old kernel"));
+            .map(|_| TraceState::unwatched("an old kernel"));
         Ok(outcome)
     }
 
@@ -80,7 +80,7 @@ impl TestProject {
         fs::write(temp.path().join("repo/old"), "old").unwrap();
         Self {
             temp,
-            script: Scripted::new(Vec::new(), Ok(outcome(Ending::Exited { code: 0 }))),
+            script: Scripted::new(Vec::new(), Ok(outcome(ScriptEnding::Exited { code: 0 }))),
             knows,
             clock: Arc::new(Stopped),
         }
@@ -140,7 +140,7 @@ async fn untraced_call_is_scanned_and_says_so() {
 async fn what_goes_on_unwatched_is_named() {
     let notices = async |is_watched: bool, survivors: Vec<Survivor>| {
         let mut place = TestProject::new(!is_watched);
-        let mut ended = outcome(Ending::Exited { code: 0 });
+        let mut ended = outcome(ScriptEnding::Exited { code: 0 });
         ended.survivors = survivors;
         place.script = Scripted::new(Vec::new(), Ok(ended));
         let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::List)));

@@ -1,7 +1,7 @@
 //! Upper bounds of text length for any output.
 
 use crate::scripted::{Scripted, outcome, tool};
-use agent_bash::core::{Cancel, Ending, StreamId, ToolResult};
+use agent_bash::core::{Cancel, ScriptEnding, StreamId, ToolResult};
 use agent_bash::profiles;
 use proptest::prelude::*;
 use serde_json::json;
@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 const CHUNK: usize = 1000;
 
 /// The result of a `modes` call whose command printed `output`.
-fn modes(output: &[u8], ending: Ending) -> ToolResult {
+fn modes(output: &[u8], ending: ScriptEnding) -> ToolResult {
     let chunks = output.chunks(CHUNK);
     let chunks = chunks.map(|chunk| (StreamId::Merged, chunk.to_vec()));
     let executor = Scripted::new(chunks.collect(), Ok(outcome(ending)));
@@ -41,7 +41,7 @@ proptest! {
     fn a_text_of_modes_is_never_longer_than_the_limit_and_200(output in outputs(), code in 0_i32..3) {
         const LIMIT: usize = 128 * 1024;
         let printed = output.len();
-        let result = modes(&output, Ending::Exited { code });
+        let result = modes(&output, ScriptEnding::Exited { code });
         prop_assert!(result.text.len() <= LIMIT + 200, "{printed} bytes gave {}", result.text.len());
         prop_assert!(result.output.total_bytes == printed as u64);
     }
@@ -50,9 +50,9 @@ proptest! {
 #[test]
 fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
     const LIMIT: usize = 128 * 1024;
-    let whole = modes(&vec![b'x'; LIMIT], Ending::Exited { code: 0 });
+    let whole = modes(&vec![b'x'; LIMIT], ScriptEnding::Exited { code: 0 });
     assert_eq!(whole.text.len(), LIMIT);
-    let cut = modes(&vec![b'x'; LIMIT + 1], Ending::Exited { code: 0 });
+    let cut = modes(&vec![b'x'; LIMIT + 1], ScriptEnding::Exited { code: 0 });
     let ends = "x".repeat(4096);
     assert_eq!(
         cut.text,
@@ -60,7 +60,7 @@ fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
             "[output truncated in middle: got 131073 bytes, max is 128 KB]\n{ends}\n\n[snip]\n\n{ends}"
         )
     );
-    let timed_out = Ending::TimedOut {
+    let timed_out = ScriptEnding::TimedOut {
         after: Duration::from_secs(30),
     };
     let text = modes(&vec![b'x'; 1536 * 1024], timed_out).text;

@@ -24,8 +24,8 @@ mod terminal;
 mod too_much;
 
 use agent_bash::core::{
-    Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, OutputConsumer, Stage, Status,
-    StdinSource, StreamId, Streams, Survivor, TruncatedBy,
+    Cancel, ConsumerFlow, NotStarted, Notice, NoticeKind, OutputConsumer, ScriptEnding, Stage,
+    Status, StdinSource, StreamId, Streams, Survivor, TruncatedBy,
 };
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 use agent_bash::{CallOptions, profiles};
@@ -91,20 +91,20 @@ async fn head_and_tail_are_about_stdout_so_it_runs_with_two_pipes() {
 
 #[tokio::test]
 async fn every_ending_becomes_its_status() {
-    let killed = Ending::Signaled {
+    let killed = ScriptEnding::Signaled {
         signal: "SIGKILL".into(),
         number: 9,
     };
-    let lost = Ending::Lost { reason: "x".into() };
+    let lost = ScriptEnding::Lost { reason: "x".into() };
     let after = Duration::from_secs(30);
     for (ending, want, text) in [
         (
-            Ending::Exited { code: 0 },
+            ScriptEnding::Exited { code: 0 },
             json!({"kind": "exited", "code": 0}),
             "hi\n",
         ),
         (
-            Ending::Exited { code: 3 },
+            ScriptEnding::Exited { code: 3 },
             json!({"kind": "exited", "code": 3}),
             "hi\n\nCommand exited with code 3",
         ),
@@ -114,12 +114,12 @@ async fn every_ending_becomes_its_status() {
             "hi\n\nCommand terminated by SIGKILL",
         ),
         (
-            Ending::TimedOut { after },
+            ScriptEnding::TimedOut { after },
             json!({"kind": "timed_out", "after_ms": 30_000}),
             "[Command timed out after 30 seconds]\nhi\n",
         ),
         (
-            Ending::Cancelled,
+            ScriptEnding::Cancelled,
             json!({"kind": "cancelled"}),
             "[Command cancelled]\nhi\n",
         ),
@@ -151,10 +151,10 @@ async fn an_output_over_the_limit_is_kept_whole_and_linked_on_every_ending() {
         .flat_map(|n| format!("line {n}\n").into_bytes())
         .collect();
     for ending in [
-        Ending::Exited { code: 0 },
-        Ending::Exited { code: 3 },
-        Ending::Cancelled,
-        Ending::TimedOut {
+        ScriptEnding::Exited { code: 0 },
+        ScriptEnding::Exited { code: 3 },
+        ScriptEnding::Cancelled,
+        ScriptEnding::TimedOut {
             after: Duration::from_secs(1),
         },
     ] {
@@ -204,21 +204,25 @@ async fn a_store_that_fails_leaves_the_run_going_and_the_text_without_a_link() {
 
 #[tokio::test]
 async fn a_producer_that_met_the_pipe_that_head_closed_has_succeeded() {
-    let broken_pipe = Ending::Signaled {
+    let broken_pipe = ScriptEnding::Signaled {
         signal: "SIGPIPE".into(),
         number: 13,
     };
     for (ending, closed_early, want) in [
         (broken_pipe.clone(), true, Status::Exited { code: 0 }),
         (
-            Ending::Exited { code: 141 },
+            ScriptEnding::Exited { code: 141 },
             true,
             Status::Exited { code: 0 },
         ),
-        (Ending::Exited { code: 2 }, true, Status::Exited { code: 2 }),
+        (
+            ScriptEnding::Exited { code: 2 },
+            true,
+            Status::Exited { code: 2 },
+        ),
         // No pipe of theirs was closed, so the status is unchanged.
         (
-            Ending::Exited { code: 141 },
+            ScriptEnding::Exited { code: 141 },
             false,
             Status::Exited { code: 141 },
         ),
@@ -254,7 +258,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
         survivors: vec![survivor.clone()],
     };
     for notices in [vec![], vec![Notice::from(named)]] {
-        let mut ended = outcome(Ending::Exited { code: 0 });
+        let mut ended = outcome(ScriptEnding::Exited { code: 0 });
         ended.survivors = vec![survivor.clone()];
         ended.stages = Some(vec![Stage::from(1), Stage::from(0)]);
         ended.notices = notices;
@@ -271,7 +275,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
         );
         assert_eq!(result.stages.len(), 2);
     }
-    let mut one = outcome(Ending::Exited { code: 0 });
+    let mut one = outcome(ScriptEnding::Exited { code: 0 });
     one.stages = Some(vec![Stage::from(0)]);
 
     let executor = Scripted::new(vec![], Ok(one));
@@ -284,7 +288,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
 /// A persistent shell has its own directory, whatever became of the tool's.
 #[tokio::test]
 async fn a_call_of_a_session_is_where_its_shell_is() {
-    let mut ended = outcome(Ending::Exited { code: 0 });
+    let mut ended = outcome(ScriptEnding::Exited { code: 0 });
     ended.initial_cwd = Some("/elsewhere".into());
 
     let executor = Scripted::new(vec![], Ok(ended));
@@ -329,12 +333,12 @@ struct Watcher {
 }
 
 impl OutputConsumer for Watcher {
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.bytes.extend_from_slice(bytes);
         if self.bytes.len() >= self.enough {
-            Flow::Stop
+            ConsumerFlow::Stop
         } else {
-            Flow::Continue
+            ConsumerFlow::Continue
         }
     }
 }
@@ -345,7 +349,10 @@ async fn a_watcher_sees_the_raw_output_and_cannot_end_the_command() {
         .map(|n| (StreamId::Merged, format!("\x1b[1m{n}\n").into_bytes()))
         .collect();
     for (enough, lines) in [(usize::MAX, 9), (6, 1)] {
-        let executor = Scripted::new(chunks.clone(), Ok(outcome(Ending::Exited { code: 0 })));
+        let executor = Scripted::new(
+            chunks.clone(),
+            Ok(outcome(ScriptEnding::Exited { code: 0 })),
+        );
         let mut watcher = Watcher {
             enough,
             ..Watcher::default()
@@ -388,7 +395,7 @@ async fn a_feed_has_the_output_and_its_end() {
     let chunks: Vec<_> = (0..9)
         .map(|n| (StreamId::Merged, format!("{n}\n").into_bytes()))
         .collect();
-    let executor = Scripted::new(chunks, Ok(outcome(Ending::Exited { code: 0 })));
+    let executor = Scripted::new(chunks, Ok(outcome(ScriptEnding::Exited { code: 0 })));
     let tool = tool(&profiles::STANDARD, &executor);
     let options = LiveOptions::new(LiveKind::Snapshot, 1000);
     for call in [json!("x"), json!("git push --force")] {

@@ -2,14 +2,14 @@
 //! is refused is held back.
 
 use crate::scripted::{Scripted, builder_with, outcome};
-use agent_bash::adapters::{Adapted, by_name};
+use agent_bash::adapters::{ClientAdapters, by_name};
 use agent_bash::core::changes::{ChangesLevel, ChangesState};
 use agent_bash::core::{
-    Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, ToolResult,
-    async_trait,
+    Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, Status,
+    ToolResult, async_trait,
 };
 use agent_bash::process::SystemClock;
-use agent_bash::running::Running;
+use agent_bash::running::RunningCalls;
 use agent_bash::session::{Conversation, SessionParts};
 use agent_bash::{
     Approval, Approver, BashTool, BashToolBuilder, CallOptions, ChangesSettings, CommitBy,
@@ -48,7 +48,7 @@ impl Executor for Holding {
                 let reason = "no user namespaces".to_owned();
                 return Err(NotStarted::Trial { reason });
             }
-            let mut ended = outcome(Ending::Exited { code: 0 });
+            let mut ended = outcome(ScriptEnding::Exited { code: 0 });
             ended.held_back = true;
             return Ok(ended);
         }
@@ -327,8 +327,8 @@ async fn a_model_that_knows_other_fields_is_offered_none() {
     let tool = case.tool_with(|builder| builder);
     let session = Arc::new(Conversation::new(tool, SessionParts::default()));
     let clock = Arc::new(SystemClock::new());
-    let running = Arc::new(Running::new(Cancel::new()));
-    let calls = Adapted::new(session, running, clock);
+    let running = Arc::new(RunningCalls::new(Cancel::new()));
+    let calls = ClientAdapters::new(session, running, clock);
     let (adapter, input) = (
         by_name("claude-code").unwrap(),
         json!({"command": "rm -rf .git"}),

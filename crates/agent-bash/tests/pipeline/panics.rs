@@ -5,7 +5,8 @@
 use crate::scripted::{Memory, Scripted, builder_with};
 use agent_bash::core::{
     ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter,
-    AuditEntry, AuditLog, Cancel, Executor, Flow, NoticeKind, OutputConsumer, Status, StreamId,
+    AuditEntry, AuditLog, Cancel, ConsumerFlow, Executor, NoticeKind, OutputConsumer, Status,
+    StreamId,
 };
 use agent_bash::session::{BangOptions, SessionParts};
 use agent_bash::{Approval, Approver, CallOptions, Conversation, Proposal, profiles};
@@ -29,7 +30,7 @@ impl Approver for Faulty {
 }
 
 impl OutputConsumer for Faulty {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
         panic!("a watcher")
     }
 }

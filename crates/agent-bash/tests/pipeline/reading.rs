@@ -1,7 +1,7 @@
 //! Effects of analysing a command: lifted filters, better tools, safe mode.
 
 use crate::scripted::{Scripted, builder, outcome, tool};
-use agent_bash::core::{Cancel, Ending, NoticeKind, Status, StreamId, Streams};
+use agent_bash::core::{Cancel, NoticeKind, ScriptEnding, Status, StreamId, Streams};
 use agent_bash::policy::{InterceptMode, Interceptor, SafeLevel, SafeMode};
 use agent_bash::{BashTool, BashToolBuilder, profiles};
 use serde_json::json;
@@ -15,7 +15,7 @@ async fn standard_lifts_filters_from_the_end_and_the_others_run_what_was_written
     let run = |profile| {
         let executor = Scripted::new(
             vec![numbers.clone()],
-            Ok(outcome(Ending::Exited { code: 0 })),
+            Ok(outcome(ScriptEnding::Exited { code: 0 })),
         );
         let tool = tool(profile, &executor);
         async move {

@@ -6,7 +6,7 @@ use agent_bash::core::{
     ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter, Cancel, StreamId,
 };
 use agent_bash::journals::{
-    Escalation, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, recordings,
+    Escalation, Journal, JournalEntry, JournalLevel, JournalOptions, MaskSecrets, recordings,
 };
 use agent_bash::{
     Approval, Approver, BashToolBuilder, CallOptions, Proposal, SandboxSettings, profiles,
@@ -42,7 +42,7 @@ async fn recorded(
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
 ) -> JournalEntry {
     let state = tempfile::tempdir().unwrap();
-    let hide: Hide = Arc::new(|text| Cow::Borrowed(text));
+    let hide: MaskSecrets = Arc::new(|text| Cow::Borrowed(text));
     let journal = Journal::new(JournalOptions {
         is_shared: false,
         state: state.path().to_owned(),

@@ -5,13 +5,13 @@ use agent_bash::core::sandbox::{
     Enforced, Lack, Level, Network, ObservedSandbox, Report, SandboxLevel, Tier,
 };
 use agent_bash::core::{
-    AuditEntry, AuditLog, Cancel, Ending, Executor, NotStarted, NoticeKind, Outcome,
-    OutputConsumer, Profile, RunSpec, Status, StreamId, ToolResult,
+    AuditEntry, AuditLog, Cancel, Executor, NotStarted, NoticeKind, Outcome, OutputConsumer,
+    Profile, RunSpec, ScriptEnding, Status, StreamId, ToolResult,
 };
 use agent_bash::session::{BangOptions, Conversation, SessionParts};
 use agent_bash::{
-    Approval, Approver, BashTool, BashToolBuilder, ESCALATION_RULE, Escalation, Lacking, Proposal,
-    SandboxSettings, profiles,
+    Approval, Approver, BashTool, BashToolBuilder, ESCALATION_RULE, Escalation, LackingPolicy,
+    Proposal, SandboxSettings, profiles,
 };
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ impl Case {
         } else {
             vec![(StreamId::Stderr, self.output.clone().into_bytes())]
         };
-        self.script = Scripted::new(chunks, Ok(outcome(Ending::Exited { code: 0 })));
+        self.script = Scripted::new(chunks, Ok(outcome(ScriptEnding::Exited { code: 0 })));
         let executor = Arc::new(Confining {
             script: Arc::clone(&self.script),
             report: self.report.clone(),
@@ -204,15 +204,15 @@ async fn what_cannot_be_confined_is_not_run() {
         )
     };
     for (report, lacking, network, want) in [
-        (lacks(), Lacking::Accept, Network::Off, Some(text("Landlock"))),
-        (partial(), Lacking::Refuse, Network::Off, Some(text("protected, ipc"))),
+        (lacks(), LackingPolicy::Accept, Network::Off, Some(text("Landlock"))),
+        (partial(), LackingPolicy::Refuse, Network::Off, Some(text("protected, ipc"))),
         (
             partial(),
-            Lacking::Accept,
+            LackingPolicy::Accept,
             Network::Loopback,
             Some("This call was not run: the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not.".to_owned()),
         ),
-        (partial(), Lacking::Accept, Network::Off, None),
+        (partial(), LackingPolicy::Accept, Network::Off, None),
     ] {
         let mut case = Case::of(SandboxLevel::ReadOnly);
         (case.report, case.settings.lacking, case.settings.network) = (report, lacking, network);

@@ -2,8 +2,8 @@
 
 use agent_bash::core::{
     ArtifactEnd, ArtifactError, ArtifactId, ArtifactMeta, ArtifactRef, ArtifactStore,
-    ArtifactWriter, Cancel, Clock, Ending, Executor, NotStarted, Outcome, OutputConsumer, Profile,
-    RunSpec, StreamId, Timestamp,
+    ArtifactWriter, Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, Profile, RunSpec,
+    ScriptEnding, StreamId, Timestamp,
 };
 use agent_bash::{BashTool, BashToolBuilder, HostContext};
 use async_trait::async_trait;
@@ -38,7 +38,7 @@ impl Scripted {
     /// Prints `output` on the merged stream and exits with `code`.
     pub(crate) fn exits(code: i32, output: &[u8]) -> Arc<Self> {
         let chunks = vec![(StreamId::Merged, output.to_vec())];
-        Self::new(chunks, Ok(outcome(Ending::Exited { code })))
+        Self::new(chunks, Ok(outcome(ScriptEnding::Exited { code })))
     }
 
     pub(crate) fn runs(&self) -> usize {
@@ -50,7 +50,7 @@ impl Scripted {
     }
 }
 
-pub(crate) fn outcome(ending: Ending) -> Outcome {
+pub(crate) fn outcome(ending: ScriptEnding) -> Outcome {
     Outcome::new(ending, Timestamp(1000), Duration::from_micros(12_300))
 }
 

@@ -1,9 +1,10 @@
 //! Which calls run on a terminal, and what differs there.
 
 use crate::scripted::{Scripted, Stopped, outcome};
-use agent_bash::core::changes::{ChangesLevel, Traced};
+use agent_bash::core::changes::{ChangesLevel, TraceState};
 use agent_bash::core::{
-    Cancel, Ending, Mode, NotStarted, Profile, Request, SessionName, Status, StdinSource, StreamId,
+    Cancel, Mode, NotStarted, Profile, Request, ScriptEnding, SessionName, Status, StdinSource,
+    StreamId,
 };
 use agent_bash::{BashTool, BashToolBuilder, CallOptions, ChangesSettings, HostContext, profiles};
 use std::collections::BTreeMap;
@@ -188,7 +189,7 @@ async fn what_goes_wrong_with_the_terminal_is_said() {
     );
     assert_eq!(result.text, reason);
 
-    let lost = Ending::Lost {
+    let lost = ScriptEnding::Lost {
         reason: "the terminal broke".to_owned(),
     };
     let printed = b"so far\r\nPTY error: the terminal broke\r\n".to_vec();
@@ -209,8 +210,8 @@ async fn a_call_on_a_terminal_is_to_be_recorded() {
     let temp = tempfile::tempdir().unwrap();
     let (root, state) = (temp.path().join("root"), temp.path().join("state"));
     std::fs::create_dir(&root).unwrap();
-    let mut watched = outcome(Ending::Exited { code: 0 });
-    watched.traced = Some(Traced::complete());
+    let mut watched = outcome(ScriptEnding::Exited { code: 0 });
+    watched.traced = Some(TraceState::complete());
     for (level, traced, is_said) in [
         (None, false, false),
         (Some(ChangesLevel::Off), false, false),

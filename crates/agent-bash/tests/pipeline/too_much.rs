@@ -1,10 +1,10 @@
 //! A trial or a record that grows beyond what a set may take: the call is ended, and says why.
 
 use crate::scripted::{Stopped, builder_by, outcome};
-use agent_bash::core::changes::{ChangesLevel, ChangesState, Traced};
+use agent_bash::core::changes::{ChangesLevel, ChangesState, TraceState};
 use agent_bash::core::{
-    Cancel, Clock, Ending, Executor, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer,
-    RunSpec, Status, Timestamp, ToolResult,
+    Cancel, Clock, Executor, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
+    ScriptEnding, Status, Timestamp, ToolResult,
 };
 use agent_bash::{ChangesSettings, profiles};
 use agent_bash_changes::{Recorder, Touch};
@@ -44,7 +44,7 @@ impl Clock for Prompt {
 /// Writes 3 MiB, and ends on a signal or after a number of readings.
 struct Writing {
     clock: Arc<Prompt>,
-    traced: Option<Traced>,
+    traced: Option<TraceState>,
 }
 
 #[async_trait]
@@ -77,9 +77,9 @@ impl Executor for Writing {
             tokio::task::yield_now().await;
         }
         let mut ended = outcome(if cancel.is_cancelled() {
-            Ending::Cancelled
+            ScriptEnding::Cancelled
         } else {
-            Ending::Exited { code: 0 }
+            ScriptEnding::Exited { code: 0 }
         });
         ended.held_back = spec.trial.is_some();
         ended.traced.clone_from(&self.traced);
@@ -91,7 +91,7 @@ impl Executor for Writing {
     }
 }
 
-async fn result(trial: bool, max_set_mb: u64, traced: Option<Traced>) -> ToolResult {
+async fn result(trial: bool, max_set_mb: u64, traced: Option<TraceState>) -> ToolResult {
     let temp = tempfile::tempdir().unwrap();
     let repo = temp.path().canonicalize().unwrap().join("repo");
     fs::create_dir_all(repo.join(".git")).unwrap();
@@ -133,12 +133,12 @@ async fn a_trial_that_grows_beyond_a_set_is_ended_and_says_so() {
 
 #[tokio::test]
 async fn a_record_that_grows_beyond_a_set_says_so() {
-    let mut full = Traced::incomplete("there was too much");
+    let mut full = TraceState::incomplete("there was too much");
     full.full = true;
     let ended = result(false, 2, Some(full)).await;
     assert!(ended.text.contains(SAID), "{}", ended.text);
     assert_eq!(ended.changes.map(|it| it.counts.created), Some(1));
     // The control.
-    let whole = result(false, 2, Some(Traced::complete())).await;
+    let whole = result(false, 2, Some(TraceState::complete())).await;
     assert!(!whole.text.contains("max_set_mb"), "{}", whole.text);
 }

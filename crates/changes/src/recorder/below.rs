@@ -1,6 +1,6 @@
 //! Preserves directories whose entries change, or which are removed or moved as a whole.
 
-use super::{Content, KeepOutcome, Recorder, Stop, Touch};
+use super::{ContentLocation, KeepOutcome, NotRecorded, Recorder, Touch};
 use crate::error::ChangesError;
 use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
@@ -18,7 +18,7 @@ impl Recorder {
     }
 
     /// Preserves everything below a directory that is removed or renamed.
-    pub(super) fn below(&mut self, top: &Path) -> Result<KeepOutcome, Stop> {
+    pub(super) fn below(&mut self, top: &Path) -> Result<KeepOutcome, NotRecorded> {
         let mut kept = KeepOutcome::Yes;
         let mut waiting = vec![top.to_owned()];
         while let Some(path) = waiting.pop() {
@@ -29,7 +29,7 @@ impl Recorder {
                     kept = KeepOutcome::Not;
                     continue;
                 }
-                entries => entries.map_err(Stop::Failed)?,
+                entries => entries.map_err(NotRecorded::Failed)?,
             };
             for (name, is_dir) in entries {
                 let path = path.join(name);
@@ -92,13 +92,13 @@ impl Recorder {
             }
         };
         let content = match seen {
-            Some(_) => Content::Unread,
-            None => Content::Nothing,
+            Some(_) => ContentLocation::Unread,
+            None => ContentLocation::Nothing,
         };
         match self.put(path, seen, content) {
             Ok(kept) => Ok(kept),
-            Err(Stop::Failed(error)) => Err(error),
-            Err(Stop::Elsewhere) => Ok(KeepOutcome::Outside),
+            Err(NotRecorded::Failed(error)) => Err(error),
+            Err(NotRecorded::Elsewhere) => Ok(KeepOutcome::Outside),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Stores contents: a hard link if a name is removed, else a copy, once for each inode.
 
-use super::{CONTENTS_FILE, Content, Recorder, Stop, failed, file};
+use super::{CONTENTS_FILE, ContentLocation, NotRecorded, Recorder, failed, file};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
 use crate::recorder::Touch;
@@ -18,9 +18,9 @@ impl Recorder {
         path: &Path,
         seen: &FileStat,
         touch: Touch,
-    ) -> Result<Content, Stop> {
+    ) -> Result<ContentLocation, NotRecorded> {
         if let Some(content) = self.contents.get(&seen.ino)
-            && (touch == Touch::Name || !matches!(content, Content::Link(_)))
+            && (touch == Touch::Name || !matches!(content, ContentLocation::Link(_)))
         {
             return Ok(content.clone());
         }
@@ -32,31 +32,31 @@ impl Recorder {
                     .map_err(|error| failed("opening", path, error))?;
                 let target = readlinkat(dir, name, Vec::new());
                 let target = target.map_err(|error| failed("reading", path, error))?;
-                return Ok(Content::Target(target.into_bytes()));
+                return Ok(ContentLocation::Target(target.into_bytes()));
             }
             _ if touch == Touch::Name && self.near => self.link(path),
             FileType::RegularFile => Ok(None),
             // An undo can create both again.
-            FileType::Fifo | FileType::Socket => Ok(Some(Content::Nothing)),
-            _ => Ok(Some(Content::Not)),
+            FileType::Fifo | FileType::Socket => Ok(Some(ContentLocation::Nothing)),
+            _ => Ok(Some(ContentLocation::Not)),
         };
         let kept = match kept.map_err(|error| failed("linking", path, error))? {
             Some(kept) => kept,
             None if seen.is_file() => self.copy(path, seen)?,
-            None => Content::Not,
+            None => ContentLocation::Not,
         };
         self.contents.insert(seen.ino, kept.clone());
         Ok(kept)
     }
 
     /// Stores a hard link if possible: the name is removed, the file stays unchanged.
-    fn link(&mut self, path: &Path) -> Result<Option<Content>, Errno> {
+    fn link(&mut self, path: &Path) -> Result<Option<ContentLocation>, Errno> {
         let number = self.numbered;
         let (dir, name) = self.tree.parent(path)?;
         match linkat(dir, name, &self.links, number.to_string(), AtFlags::empty()) {
             Ok(()) => {
                 self.numbered += 1;
-                Ok(Some(Content::Link(number)))
+                Ok(Some(ContentLocation::Link(number)))
             }
             // Too many links, another file system, or a file that the system protects from links.
             Err(Errno::MLINK | Errno::XDEV | Errno::PERM | Errno::NOENT) => Ok(None),
@@ -65,9 +65,13 @@ impl Recorder {
     }
 
     /// Stores a copy of the file at a path.
-    pub(super) fn copy(&mut self, path: &Path, seen: &FileStat) -> Result<Content, Stop> {
+    pub(super) fn copy(
+        &mut self,
+        path: &Path,
+        seen: &FileStat,
+    ) -> Result<ContentLocation, NotRecorded> {
         let Ok(from) = self.tree.file(path) else {
-            return Ok(Content::Not);
+            return Ok(ContentLocation::Not);
         };
         self.copy_of(from, path, seen.size)
     }
@@ -78,7 +82,7 @@ impl Recorder {
         from: OwnedFd,
         path: &Path,
         size: u64,
-    ) -> Result<Content, Stop> {
+    ) -> Result<ContentLocation, NotRecorded> {
         if let Some(clone) = self
             .clone_of(&from)
             .map_err(|error| failed("cloning", path, error))?
@@ -86,22 +90,22 @@ impl Recorder {
             return Ok(clone);
         }
         if size > self.largest {
-            return Ok(Content::Not);
+            return Ok(ContentLocation::Not);
         }
         if self.packed + size > self.limit {
             let limit = self.limit >> 20;
-            return Err(Stop::Failed(ChangesError::TooMuch { limit }));
+            return Err(NotRecorded::Failed(ChangesError::TooMuch { limit }));
         }
         let at = self.packed;
         let mut from = File::from(from).take(self.largest);
         let copied = file(&self.set, CONTENTS_FILE, &mut self.pack)
             .and_then(|pack| io::copy(&mut from, pack))
-            .map_err(|error| Stop::Failed(ChangesError::io("copying", path)(error)))?;
+            .map_err(|error| NotRecorded::Failed(ChangesError::io("copying", path)(error)))?;
         self.packed += copied;
-        Ok(Content::Packed(at, copied))
+        Ok(ContentLocation::Packed(at, copied))
     }
 
-    fn clone_of(&mut self, from: &OwnedFd) -> Result<Option<Content>, Errno> {
+    fn clone_of(&mut self, from: &OwnedFd) -> Result<Option<ContentLocation>, Errno> {
         if !self.clones {
             return Ok(None);
         }
@@ -111,7 +115,7 @@ impl Recorder {
         let to = openat(&self.links, &name, flags, Mode::RUSR | Mode::WUSR)?;
         if ioctl_ficlone(&to, from).is_ok() {
             self.numbered += 1;
-            return Ok(Some(Content::Clone(number)));
+            return Ok(Some(ContentLocation::Clone(number)));
         }
         // One failure suffices: the file system does not support clones.
         self.clones = false;

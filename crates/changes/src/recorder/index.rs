@@ -32,12 +32,12 @@ pub(crate) struct PathRecord {
     pub(crate) path: Vec<u8>,
     pub(crate) stat: Option<FileStat>,
     pub(crate) attributes: Attributes,
-    pub(crate) content: Content,
+    pub(crate) content: ContentLocation,
 }
 
 /// The place where the contents of a file are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum ContentLocation {
     /// No contents: the path did not exist, or is a directory.
     Nothing,
     /// The contents were not needed when the record was written.
@@ -54,7 +54,7 @@ pub(crate) enum Content {
     Not,
 }
 
-impl Wire for Content {
+impl Wire for ContentLocation {
     fn put(&self, to: &mut Vec<u8>) {
         match self {
             Self::Nothing => to.push(0),
@@ -97,9 +97,9 @@ impl Wire for Content {
 }
 
 /// Encodes attributes as a list of pairs.
-struct Pairs(Attributes);
+struct PairList(Attributes);
 
-impl Wire for Pairs {
+impl Wire for PairList {
     fn put(&self, to: &mut Vec<u8>) {
         put_all(&self.0, to);
     }
@@ -110,14 +110,14 @@ impl Wire for Pairs {
 }
 
 /// The encoded form of a record.
-struct Written {
+struct EncodedRecord {
     path: Vec<u8>,
     stat: Option<FileStat>,
-    attributes: Pairs,
-    content: Content,
+    attributes: PairList,
+    content: ContentLocation,
 }
 
-wire!(Written {
+wire!(EncodedRecord {
     path,
     stat,
     attributes,
@@ -125,17 +125,17 @@ wire!(Written {
 });
 
 impl PathRecord {
-    fn written(self) -> Written {
-        Written {
+    fn written(self) -> EncodedRecord {
+        EncodedRecord {
             path: self.path,
             stat: self.stat,
-            attributes: Pairs(self.attributes),
+            attributes: PairList(self.attributes),
             content: self.content,
         }
     }
 }
 
-impl Written {
+impl EncodedRecord {
     fn record(self) -> PathRecord {
         PathRecord {
             path: self.path,
@@ -167,10 +167,10 @@ impl Wire for IndexEntry {
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         match u8::get(from)? {
-            0 => Written::get(from).map(|it| Self::Path(it.record())),
+            0 => EncodedRecord::get(from).map(|it| Self::Path(it.record())),
             1 => get_all(from).map(Self::End),
             2 => Some(Self::Lacks),
-            3 => Written::get(from).map(|it| Self::Other(it.record())),
+            3 => EncodedRecord::get(from).map(|it| Self::Other(it.record())),
             _ => None,
         }
     }
@@ -253,18 +253,24 @@ impl Index {
     /// Redirects records with a link, or without contents, to the copy that was made before a
     /// write.
     fn part(&mut self) {
-        let is_copy =
-            |it: &&PathRecord| matches!(it.content, Content::Packed(..) | Content::Clone(_));
+        let is_copy = |it: &&PathRecord| {
+            matches!(
+                it.content,
+                ContentLocation::Packed(..) | ContentLocation::Clone(_)
+            )
+        };
         let several = |it: &&PathRecord| it.stat.is_some_and(|it| it.links > 1);
         let named = self.records.iter().filter(several).filter(is_copy);
         let others = self.others.iter();
-        let others = others.filter(|it| it.content != Content::Unread);
+        let others = others.filter(|it| it.content != ContentLocation::Unread);
         let copies = named.chain(others);
         let copies = copies.filter_map(|it| Some((it.stat?.ino, it.content.clone())));
-        let copies: HashMap<u64, Content> = copies.collect();
+        let copies: HashMap<u64, ContentLocation> = copies.collect();
         for record in &mut self.records {
-            if matches!(record.content, Content::Link(_) | Content::Unread)
-                && let Some(seen) = record.stat.filter(|seen| !seen.is_dir())
+            if matches!(
+                record.content,
+                ContentLocation::Link(_) | ContentLocation::Unread
+            ) && let Some(seen) = record.stat.filter(|seen| !seen.is_dir())
                 && let Some(copy) = copies.get(&seen.ino)
             {
                 record.content = copy.clone();

@@ -1,7 +1,9 @@
 //! Files changed through another name than before the call: moved or linked by the call, or with
 //! several names.
 
-use super::{BeyondRoot, Content, IndexEntry, KeepOutcome, Recorder, Stop, Touch, failed};
+use super::{
+    BeyondRoot, ContentLocation, IndexEntry, KeepOutcome, NotRecorded, Recorder, Touch, failed,
+};
 use crate::attributes::{self, Attributes};
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -24,7 +26,7 @@ impl Recorder {
         }
         if file.is_near
             && touch != Touch::Name
-            && let Err(Stop::Failed(error)) = self.by_name_beyond(file, touch)
+            && let Err(NotRecorded::Failed(error)) = self.by_name_beyond(file, touch)
         {
             return Err(error);
         }
@@ -36,7 +38,7 @@ impl Recorder {
 
     /// Copies a preimage link before the file is written to by any name, and redirects its records
     /// to the copy.
-    pub(super) fn part(&mut self, path: &Path) -> Result<(), Stop> {
+    pub(super) fn part(&mut self, path: &Path) -> Result<(), NotRecorded> {
         if let Ok(Some(seen)) = self.tree.stat(path) {
             self.part_from(path, &seen)?;
         }
@@ -44,7 +46,7 @@ impl Recorder {
     }
 
     /// Preserves the inode of a file outside the root.
-    fn by_name_beyond(&mut self, file: &BeyondRoot<'_>, touch: Touch) -> Result<(), Stop> {
+    fn by_name_beyond(&mut self, file: &BeyondRoot<'_>, touch: Touch) -> Result<(), NotRecorded> {
         let Ok(found) = stat(file.reachable) else {
             return Ok(());
         };
@@ -53,7 +55,7 @@ impl Recorder {
             return Ok(());
         }
         let content = self.contents.get(&seen.ino);
-        let own = u64::from(matches!(content, Some(Content::Link(_))));
+        let own = u64::from(matches!(content, Some(ContentLocation::Link(_))));
         if own > 0 {
             if touch == Touch::Content {
                 self.part_from(file.path, &seen)?;
@@ -66,10 +68,10 @@ impl Recorder {
         let is_hidden = self.hidden.iter().any(|it| file.path.starts_with(it));
         let content = match touch {
             Touch::Content if content.is_some() => return Ok(()),
-            Touch::Content if !self.keeps || is_hidden => Content::Not,
+            Touch::Content if !self.keeps || is_hidden => ContentLocation::Not,
             Touch::Content => self.copy_beyond(file, seen.size)?,
             _ if self.firsts.contains_key(&seen.ino) => return Ok(()),
-            _ => Content::Unread,
+            _ => ContentLocation::Unread,
         };
         let attributes = if self.keeps {
             attributes::followed(file.reachable)
@@ -81,25 +83,29 @@ impl Recorder {
     }
 
     /// Copies a file that may have no name below the root. A full change set is no error here.
-    fn copy_beyond(&mut self, file: &BeyondRoot<'_>, size: u64) -> Result<Content, Stop> {
+    fn copy_beyond(
+        &mut self,
+        file: &BeyondRoot<'_>,
+        size: u64,
+    ) -> Result<ContentLocation, NotRecorded> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(from) = openat(CWD, file.reachable, flags, Mode::empty()) else {
-            return Ok(Content::Not);
+            return Ok(ContentLocation::Not);
         };
         match self.copy_of(from, file.path, size) {
-            Err(Stop::Failed(ChangesError::TooMuch { .. })) => Ok(Content::Not),
+            Err(NotRecorded::Failed(ChangesError::TooMuch { .. })) => Ok(ContentLocation::Not),
             copied => copied,
         }
     }
 
-    fn part_from(&mut self, path: &Path, seen: &FileStat) -> Result<(), Stop> {
-        let Some(&Content::Link(number)) = self.contents.get(&seen.ino) else {
+    fn part_from(&mut self, path: &Path, seen: &FileStat) -> Result<(), NotRecorded> {
+        let Some(&ContentLocation::Link(number)) = self.contents.get(&seen.ino) else {
             return Ok(());
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let content = match openat(&self.links, number.to_string(), flags, Mode::empty()) {
             Ok(link) => self.copy_of(link, path, seen.size)?,
-            Err(_) => Content::Not,
+            Err(_) => ContentLocation::Not,
         };
         let link = number.to_string();
         let links = seen.links - 1;
@@ -111,33 +117,38 @@ impl Recorder {
 
     /// Records a file that is changed through a name that it did not have before the call, because
     /// the record of its former name does not cover it.
-    pub(super) fn by_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), Stop> {
+    pub(super) fn by_new_name(&mut self, path: &Path, touch: Touch) -> Result<(), NotRecorded> {
         let Ok(Some(seen)) = self.tree.stat(path) else {
             return Ok(());
         };
         let content = self.contents.get(&seen.ino);
-        let own = u64::from(matches!(content, Some(Content::Link(_))));
+        let own = u64::from(matches!(content, Some(ContentLocation::Link(_))));
         if !seen.is_file() || seen.links - own < 2 {
             return Ok(());
         }
         match touch {
             Touch::Content if content.is_none() => {
                 let content = if !self.keeps || self.is_hidden(path) {
-                    Content::Not
+                    ContentLocation::Not
                 } else {
                     self.copy(path, &seen)?
                 };
                 self.other(path, seen, content)
             }
             Touch::Attributes if !self.firsts.contains_key(&seen.ino) => {
-                self.other(path, seen, Content::Unread)
+                self.other(path, seen, ContentLocation::Unread)
             }
             _ => Ok(()),
         }
     }
 
     /// Records the inode of a file, independent of its path.
-    fn other(&mut self, path: &Path, seen: FileStat, content: Content) -> Result<(), Stop> {
+    fn other(
+        &mut self,
+        path: &Path,
+        seen: FileStat,
+        content: ContentLocation,
+    ) -> Result<(), NotRecorded> {
         let attributes = if self.keeps && path.is_relative() {
             self.attributes(path)
                 .map_err(|error| failed("reading the attributes of", path, error))?
@@ -152,13 +163,13 @@ impl Recorder {
         path: &Path,
         seen: FileStat,
         attributes: Attributes,
-        content: Content,
-    ) -> Result<(), Stop> {
-        if content != Content::Unread {
+        content: ContentLocation,
+    ) -> Result<(), NotRecorded> {
+        if content != ContentLocation::Unread {
             self.contents.insert(seen.ino, content.clone());
         }
         let record = self.record(path, Some(seen), attributes, content);
         self.append(&IndexEntry::Other(record))
-            .map_err(Stop::Failed)
+            .map_err(NotRecorded::Failed)
     }
 }

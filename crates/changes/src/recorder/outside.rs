@@ -18,7 +18,7 @@ const DIRECTORY_LEVELS: usize = 3;
 
 /// The files touched so far.
 #[derive(Debug, Default)]
-pub(super) struct Outside {
+pub(super) struct OutsideFiles {
     /// The state of each file before its first touch.
     before: HashMap<PathBuf, Option<FileStat>>,
     /// Writes to further files, by directory.
@@ -27,7 +27,7 @@ pub(super) struct Outside {
     is_full: bool,
 }
 
-impl Outside {
+impl OutsideFiles {
     /// Records a file before it is touched.
     pub(super) fn touched(&mut self, path: &Path) {
         if self.before.contains_key(path) {
@@ -100,7 +100,7 @@ mod tests {
     fn what_comes_and_goes_takes_no_room_and_what_stays_is_counted() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: usize| place.path().join(name.to_string());
-        let mut outside = Outside::default();
+        let mut outside = OutsideFiles::default();
         for name in 0..3 * MAX_FILES {
             outside.touched(&at(name));
             fs::write(at(name), "").unwrap();
@@ -120,7 +120,7 @@ mod tests {
     fn a_directory_counts_only_by_itself() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(name);
-        let mut outside = Outside::default();
+        let mut outside = OutsideFiles::default();
         let all = ["d", "d/e", "d/e/one", "d/e/two", "empty"];
         for name in all {
             outside.touched(&at(name));

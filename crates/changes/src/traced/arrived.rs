@@ -1,8 +1,8 @@
 //! Files that arrived with moved directories, and files that cannot be examined.
 
-use super::compare::{Effects, Known, appeared};
+use super::compare::{Effects, KnownPath, appeared};
 use crate::alike::bytes;
-use crate::plan::{Act, Op};
+use crate::plan::{PlannedOp, SlotRename};
 use crate::rooted_dir::RootedDir;
 use crate::set::SLOTS_DIR;
 use rustix::io::Errno;
@@ -13,7 +13,7 @@ use std::path::Path;
 /// directory that was recorded completely, or did not exist, no other file is unknown.
 pub(super) fn arrived(
     tree: &mut RootedDir,
-    known: &BTreeMap<&[u8], Known<'_>>,
+    known: &BTreeMap<&[u8], KnownPath<'_>>,
     effects: &mut Effects,
 ) {
     let mut waiting = std::mem::take(&mut effects.known);
@@ -48,8 +48,8 @@ fn one(
     let Some(now) = tree.stat(path)? else {
         return Ok(false);
     };
-    let op = Op {
-        act: Act::Put,
+    let op = PlannedOp {
+        act: SlotRename::Put,
         path: bytes(path),
         slot: format!("{SLOTS_DIR}/n{number}").into_bytes(),
         current: None,
@@ -73,7 +73,8 @@ pub(super) fn leave_unseen(effects: &mut Effects) {
     let unseen = std::mem::take(&mut effects.unseen);
     let left = &mut effects.back.skipped;
     effects.back.ops.retain(|op| {
-        let goes = op.act != Act::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
+        let goes =
+            op.act != SlotRename::Take || !unseen.iter().any(|path| path.starts_with(op.path()));
         if !goes {
             left.push(op.path.clone());
         }

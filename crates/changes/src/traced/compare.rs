@@ -4,8 +4,8 @@ use super::same::is_same;
 use crate::alike::{bytes, look};
 use crate::file_stat::FileStat;
 use crate::git_index;
-use crate::plan::{Act, Attribution, Look, Op, Plan};
-use crate::recorder::{Content, PathRecord};
+use crate::plan::{ApplyPlan, Attribution, FileAttributes, PlannedOp, SlotRename};
+use crate::recorder::{ContentLocation, PathRecord};
 use crate::rooted_dir::RootedDir;
 use crate::set::{ChangeSet, SLOTS_DIR};
 use crate::user::User;
@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
     /// The changes.
-    pub(crate) plan: Plan,
+    pub(crate) plan: ApplyPlan,
     /// The inverse plan. Paths without a preimage are in its `skipped`.
-    pub(crate) back: Plan,
+    pub(crate) back: ApplyPlan,
     /// Existing directories with known entries.
     pub(super) known: Vec<PathBuf>,
     pub(super) user: Option<User>,
@@ -47,11 +47,11 @@ impl Effects {
 }
 
 /// A path with its first record and the record with its contents.
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownPath<'a> {
     /// The name of the slot.
     pub(super) slot: String,
     pub(super) first: &'a PathRecord,
-    pub(super) content: &'a Content,
+    pub(super) content: &'a ContentLocation,
 }
 
 /// Records the attributes of a new directory, since its entries change its times when it is
@@ -86,7 +86,7 @@ pub(super) fn one(
     set: &ChangeSet,
     tree: &mut RootedDir,
     path: &Path,
-    known: &Known<'_>,
+    known: &KnownPath<'_>,
     effects: &mut Effects,
 ) -> io::Result<()> {
     let before = known.first.stat;
@@ -100,7 +100,7 @@ pub(super) fn one(
         }
     };
     let slot = Path::new(SLOTS_DIR).join(&known.slot);
-    let op = |act, here, there| Op {
+    let op = |act, here, there| PlannedOp {
         act,
         path: known.first.path.clone(),
         slot: slot.as_os_str().as_bytes().to_vec(),
@@ -109,7 +109,7 @@ pub(super) fn one(
         means: None,
         slot_means: None,
     };
-    let mut both = |op: Op, kept: bool| {
+    let mut both = |op: PlannedOp, kept: bool| {
         if kept {
             effects.back.ops.push(op.inverse());
         } else {
@@ -117,12 +117,12 @@ pub(super) fn one(
         }
         effects.plan.ops.push(op);
     };
-    let is_whole = *known.content != Content::Unread;
+    let is_whole = *known.content != ContentLocation::Unread;
     let kept = match before {
-        Some(before) if before.is_dir() => *known.content != Content::Not,
-        _ => is_whole && *known.content != Content::Not,
+        Some(before) if before.is_dir() => *known.content != ContentLocation::Not,
+        _ => is_whole && *known.content != ContentLocation::Not,
     };
-    let is_named = before.is_none() && *known.content == Content::Not;
+    let is_named = before.is_none() && *known.content == ContentLocation::Not;
     if now.is_some_and(|now| now.is_dir()) && is_whole && !is_named {
         effects.known.push(path.to_owned());
     }
@@ -133,21 +133,21 @@ pub(super) fn one(
             path: known.first.path.clone(),
             current: None,
             before: None,
-            after: Some(Look::new(&before, known.first.attributes.clone())),
+            after: Some(FileAttributes::new(&before, known.first.attributes.clone())),
         })
     };
     let (before, now) = match (before, now) {
         (None, None) => return Ok(()),
         (None, Some(now)) => {
-            let can_go = *known.content != Content::Not;
-            both(op(Act::Put, None, Some(now)), can_go);
+            let can_go = *known.content != ContentLocation::Not;
+            both(op(SlotRename::Put, None, Some(now)), can_go);
             if can_go {
                 appeared(tree, path, &now, effects)?;
             }
             return Ok(());
         }
         (Some(before), None) => {
-            both(op(Act::Take, Some(before), None), kept);
+            both(op(SlotRename::Take, Some(before), None), kept);
             effects.back.attributions.extend(comes_back());
             return Ok(());
         }
@@ -155,10 +155,10 @@ pub(super) fn one(
     };
     if before.is_dir() != now.is_dir() {
         // One file is removed and another is created, so two slots are needed.
-        let mut gone = op(Act::Take, Some(before), None);
+        let mut gone = op(SlotRename::Take, Some(before), None);
         gone.slot.push(b'd');
         both(gone, kept);
-        both(op(Act::Put, None, Some(now)), true);
+        both(op(SlotRename::Put, None, Some(now)), true);
         effects.back.attributions.extend(comes_back());
         appeared(tree, path, &now, effects)?;
         return Ok(());
@@ -166,14 +166,14 @@ pub(super) fn one(
     // A file that was moved here is moved back, even if the former file had equal contents.
     let has_come = before.ino != now.ino && effects.linked.contains(&now.ino);
     if !before.is_dir() && (has_come || !is_same(set, tree, path, &before, &now, known.content)?) {
-        let mut op = op(Act::Swap, Some(before), Some(now));
+        let mut op = op(SlotRename::Swap, Some(before), Some(now));
         if git_index::is_index(path) {
             op.slot_means = tree.file(path).ok().and_then(git_index::meaning);
         }
         both(op, kept);
         return Ok(());
     }
-    let was = Look::new(&before, known.first.attributes.clone());
+    let was = FileAttributes::new(&before, known.first.attributes.clone());
     let is = look(tree, path, &now)?;
     let is_new = before.ino != now.ino && git_index::is_index(path);
     // Directory times of other users change with their entries, and cannot be set.

@@ -1,11 +1,11 @@
 //! Finds other names of changed files, since these changed as well.
 
-use super::compare::{Effects, Known, one};
+use super::compare::{Effects, KnownPath, one};
 use crate::alike::bytes;
 use crate::file_stat::FileStat;
-use crate::plan::Act;
+use crate::plan::SlotRename;
 use crate::preimages::{INODE_SLOT_PREFIX, RECORD_SLOT_PREFIX};
-use crate::recorder::{Content, Index, PathRecord};
+use crate::recorder::{ContentLocation, Index, PathRecord};
 use crate::rooted_dir::RootedDir;
 use crate::set::ChangeSet;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 const MAX_EXAMINED_FILES: usize = 200_000;
 
 /// A file that may have untouched names.
-struct File<'a> {
+struct LinkedFile<'a> {
     record: &'a PathRecord,
     /// The name of the slot.
     name: String,
@@ -27,7 +27,7 @@ struct File<'a> {
     links: Option<u64>,
 }
 
-impl File<'_> {
+impl LinkedFile<'_> {
     /// True if the file has further names. An untouched name still exists.
     fn has_others(&self) -> bool {
         match self.links {
@@ -44,10 +44,14 @@ pub(super) fn others(
     set: &ChangeSet,
     tree: &mut RootedDir,
     index: &Index,
-    known: &BTreeMap<&[u8], Known<'_>>,
+    known: &BTreeMap<&[u8], KnownPath<'_>>,
     effects: &mut Effects,
 ) {
-    let new = effects.plan.ops.iter().filter(|op| op.act == Act::Put);
+    let new = effects
+        .plan
+        .ops
+        .iter()
+        .filter(|op| op.act == SlotRename::Put);
     let new: HashSet<PathBuf> = new.map(|op| op.path().to_owned()).collect();
     let mut files = changed(index);
     count(tree, index, known, &new, &mut files);
@@ -78,7 +82,7 @@ pub(super) fn others(
                     path: bytes(&path),
                     ..file.record.clone()
                 };
-                let other = Known {
+                let other = KnownPath {
                     slot: format!("{}l{found}", file.name),
                     first: &record,
                     content: &record.content,
@@ -98,7 +102,7 @@ pub(super) fn others(
 }
 
 /// Returns the files with several names whose contents or attributes were changed, by inode.
-fn changed(index: &Index) -> HashMap<u64, File<'_>> {
+fn changed(index: &Index) -> HashMap<u64, LinkedFile<'_>> {
     let records = index.records.iter().enumerate();
     let records = records.map(|(number, record)| (RECORD_SLOT_PREFIX, number, record));
     let others = index.others.iter().enumerate();
@@ -108,13 +112,13 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
     for (prefix, number, record) in records.chain(others).filter(|it| !is_untouched(it.2)) {
         let is_changed = !matches!(
             record.content,
-            Content::Link(_) | Content::Target(_) | Content::Nothing
+            ContentLocation::Link(_) | ContentLocation::Target(_) | ContentLocation::Nothing
         );
         let has_names = |it: &FileStat| it.links > 1 || is_beyond(record);
         if let Some(seen) = record.stat.filter(|it| has_names(it) && !it.is_dir())
             && is_changed
         {
-            let file = files.entry(seen.ino).or_insert_with(|| File {
+            let file = files.entry(seen.ino).or_insert_with(|| LinkedFile {
                 record,
                 name: format!("{prefix}{number}"),
                 before: 0,
@@ -122,7 +126,9 @@ fn changed(index: &Index) -> HashMap<u64, File<'_>> {
                 links: None,
             });
             // Prefer the record with contents.
-            if file.record.content == Content::Unread && record.content != Content::Unread {
+            if file.record.content == ContentLocation::Unread
+                && record.content != ContentLocation::Unread
+            {
                 file.record = record;
                 file.name = format!("{prefix}{number}");
             }
@@ -146,9 +152,9 @@ fn is_as_before(record: &PathRecord) -> bool {
 }
 
 fn of<'a, 'b>(
-    files: &'a mut HashMap<u64, File<'b>>,
+    files: &'a mut HashMap<u64, LinkedFile<'b>>,
     seen: Option<FileStat>,
-) -> Option<&'a mut File<'b>> {
+) -> Option<&'a mut LinkedFile<'b>> {
     files.get_mut(&seen?.ino)
 }
 
@@ -156,16 +162,16 @@ fn of<'a, 'b>(
 fn count(
     tree: &mut RootedDir,
     index: &Index,
-    known: &BTreeMap<&[u8], Known<'_>>,
+    known: &BTreeMap<&[u8], KnownPath<'_>>,
     new: &HashSet<PathBuf>,
-    files: &mut HashMap<u64, File<'_>>,
+    files: &mut HashMap<u64, LinkedFile<'_>>,
 ) {
     if files.is_empty() {
         return;
     }
     let mut links: HashMap<u64, u64> = HashMap::new();
     for record in &index.records {
-        if let (Content::Link(number), Some(seen)) = (&record.content, record.stat) {
+        if let (ContentLocation::Link(number), Some(seen)) = (&record.content, record.stat) {
             links.insert(*number, seen.ino);
         }
     }
@@ -192,10 +198,10 @@ fn count(
 }
 
 /// Excludes these files from an undo.
-fn leave(files: &HashMap<u64, File<'_>>, effects: &mut Effects) {
+fn leave(files: &HashMap<u64, LinkedFile<'_>>, effects: &mut Effects) {
     let is_one = |seen: Option<FileStat>| seen.is_some_and(|it| files.contains_key(&it.ino));
     for op in &effects.plan.ops {
-        if is_one(op.in_slot) || op.act != Act::Put && is_one(op.current) {
+        if is_one(op.in_slot) || op.act != SlotRename::Put && is_one(op.current) {
             effects.unseen.push(op.path().to_owned());
         }
     }

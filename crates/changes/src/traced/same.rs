@@ -4,7 +4,7 @@ use crate::alike::same_bytes;
 use crate::file_stat::FileStat;
 use crate::git_index;
 use crate::preimages::open;
-use crate::recorder::Content;
+use crate::recorder::ContentLocation;
 use crate::rooted_dir::RootedDir;
 use crate::set::ChangeSet;
 use rustix::fs::FileType;
@@ -19,12 +19,12 @@ pub(super) fn is_same(
     path: &Path,
     before: &FileStat,
     now: &FileStat,
-    content: &Content,
+    content: &ContentLocation,
 ) -> io::Result<bool> {
     if before.kind() != now.kind() {
         return Ok(false);
     }
-    if let Content::Target(target) = content {
+    if let ContentLocation::Target(target) = content {
         let (dir, name) = tree.parent(path)?;
         return Ok(rustix::fs::readlinkat(dir, name, Vec::new())?.as_bytes() == target);
     }
@@ -37,12 +37,15 @@ pub(super) fn is_same(
     let looks_same = before.ino == now.ino && before.size == now.size && before.mtime == now.mtime;
     // The file was opened for writing. Programs can set all of its times except `ctime`, and a
     // `ctime` as young as the call may be of the same clock tick.
-    let is_copied = matches!(content, Content::Packed(..) | Content::Clone(_));
+    let is_copied = matches!(
+        content,
+        ContentLocation::Packed(..) | ContentLocation::Clone(_)
+    );
     let is_older = before.ctime == now.ctime && before.ctime < set.begun();
     if looks_same && (!is_copied || is_older) {
         return Ok(true);
     }
-    if *content == Content::Unread {
+    if *content == ContentLocation::Unread {
         // No process wrote to the file or replaced it.
         return Ok(before.ino == now.ino && before.size == now.size);
     }

@@ -2,7 +2,7 @@
 //! be created again.
 
 use super::compare::Effects;
-use crate::plan::{Act, Op};
+use crate::plan::{PlannedOp, SlotRename};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -16,23 +16,23 @@ pub(super) fn leave(effects: &mut Effects) {
         if left.is_empty() {
             return;
         }
-        let is_left = |op: &&Op| left.contains(&op.path[..]);
-        let gone = plan.ops.iter().filter(|op| op.act == Act::Take);
-        let gone: Vec<&Op> = gone.filter(is_left).collect();
+        let is_left = |op: &&PlannedOp| left.contains(&op.path[..]);
+        let gone = plan.ops.iter().filter(|op| op.act == SlotRename::Take);
+        let gone: Vec<&PlannedOp> = gone.filter(is_left).collect();
         let directories = gone
             .iter()
             .filter(|op| op.current.is_some_and(|it| it.is_dir()));
         let directories: HashSet<&Path> = directories.map(|op| op.path()).collect();
         let lost: HashSet<u64> = gone.iter().filter_map(|op| Some(op.current?.ino)).collect();
-        let stays = plan.ops.iter().filter(|op| op.act != Act::Take);
-        let stays = stays.filter(is_left).map(Op::path);
+        let stays = plan.ops.iter().filter(|op| op.act != SlotRename::Take);
+        let stays = stays.filter(is_left).map(PlannedOp::path);
         let around: HashSet<&Path> = stays.flat_map(Path::ancestors).collect();
-        let cannot = |op: &Op| match op.act {
-            Act::Put => op.path().ancestors().any(|it| directories.contains(it)),
-            Act::Take if around.contains(op.path()) => true,
+        let cannot = |op: &PlannedOp| match op.act {
+            SlotRename::Put => op.path().ancestors().any(|it| directories.contains(it)),
+            SlotRename::Take if around.contains(op.path()) => true,
             _ => op.current.is_some_and(|it| lost.contains(&it.ino)),
         };
-        let more: Vec<Op> = back.ops.extract_if(.., |op| cannot(op)).collect();
+        let more: Vec<PlannedOp> = back.ops.extract_if(.., |op| cannot(op)).collect();
         if more.is_empty() {
             return;
         }

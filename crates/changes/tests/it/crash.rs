@@ -2,7 +2,7 @@
 //! process at every step.
 
 use crate::support::{SESSION, TestTree, Tree, difference};
-use agent_bash_changes::{Care, ChangesError, Step, Steps, Store};
+use agent_bash_changes::{ChangesError, Precautions, Step, Steps, Store};
 use agent_bash_core::changes::{ChangesId, ChangesState, Undoable};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
             log.lock().unwrap().push(step);
             Ok(())
         }),
-        Care::default(),
+        Precautions::default(),
     );
     act(&store);
     drop(store);
@@ -82,9 +82,9 @@ fn killed() {
             }
             Ok(())
         }),
-        Care {
+        Precautions {
             synced: power != Some(false),
-            ..Care::default()
+            ..Precautions::default()
         },
     );
     match value(ACT).unwrap().as_str() {
@@ -272,7 +272,7 @@ fn a_commit_that_fails_anywhere_is_taken_back() {
                 }
                 Ok(())
             }),
-            Care::default(),
+            Precautions::default(),
         );
         let error = store.commit(SESSION, held.id).unwrap_err().to_string();
         assert!(error.contains("No space left"), "step {at}: {error}");
@@ -289,7 +289,7 @@ fn meddle(
     place: &TestTree,
     held: ChangesId,
     at: usize,
-    care: Care,
+    care: Precautions,
     theirs: &'static str,
 ) -> Result<(), ChangesError> {
     let root = place.root.clone();
@@ -332,7 +332,7 @@ fn what_an_editor_saves_during_a_commit_is_never_lost() {
         for at in 0..count {
             let place = TestTree::new(TREE);
             let held = place.hold(SCRIPT);
-            let done = meddle(&place, held.id, at, Care::default(), theirs);
+            let done = meddle(&place, held.id, at, Precautions::default(), theirs);
             let saved = |dir: &Path| {
                 let said = Command::new("grep")
                     .args(["-rl", "editor", "."])
@@ -349,8 +349,8 @@ fn what_an_editor_saves_during_a_commit_is_never_lost() {
 /// Each care that is left out loses something.
 #[test]
 fn without_care_something_is_lost() {
-    let careless = |change: fn(&mut Care)| {
-        let mut care = Care::default();
+    let careless = |change: fn(&mut Precautions)| {
+        let mut care = Precautions::default();
         change(&mut care);
         care
     };
@@ -365,7 +365,7 @@ fn without_care_something_is_lost() {
             .commit(SESSION, held.id)
     };
     assert!(matches!(
-        commit(Care::default()),
+        commit(Precautions::default()),
         Err(ChangesError::Conflict { .. })
     ));
     commit(careless(|care| care.conflicts = false)).unwrap();
@@ -373,7 +373,7 @@ fn without_care_something_is_lost() {
 
     // NOREPLACE: what was created during the commit is overwritten.
     for (care, kept) in [
-        (Care::default(), true),
+        (Precautions::default(), true),
         (careless(|care| care.no_replace = false), false),
     ] {
         let place = TestTree::new("echo one >a");
@@ -389,7 +389,7 @@ fn without_care_something_is_lost() {
     // The second look: what was saved between the check and the rename goes with the file that is
     // swapped out.
     for (care, kept) in [
-        (Care::default(), true),
+        (Precautions::default(), true),
         (careless(|care| care.second_look = false), false),
     ] {
         let place = TestTree::new("echo one >a");
@@ -404,7 +404,7 @@ fn without_care_something_is_lost() {
 
     // The overlay's marks: they stay on what is committed.
     for (care, clean) in [
-        (Care::default(), true),
+        (Precautions::default(), true),
         (careless(|care| care.stripped = false), false),
     ] {
         let place = TestTree::new("echo one >a");
@@ -435,9 +435,9 @@ fn the_moment_of_the_mark_counts_as_before() {
         assert!(output.status.success());
         let id = store.hold(set).unwrap().id;
         rounds += 1;
-        let care = Care {
+        let care = Precautions {
             before_mark: false,
-            ..Care::default()
+            ..Precautions::default()
         };
         let careless = place.store().with_steps(told(|_, _| Ok(())), care);
         conflicts += usize::from(careless.commit(SESSION, id).is_err());

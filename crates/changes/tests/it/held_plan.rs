@@ -2,7 +2,7 @@
 //! afterwards.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{FileDiff, Recorder, Text, Touch};
+use agent_bash_changes::{DiffText, FileDiff, Recorder, Touch};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
 use std::fs;
 use std::path::PathBuf;
@@ -84,7 +84,7 @@ fn what_is_changed_afterwards_moves_nothing_of_it() {
             (&before.0, ChangesState::Held),
             "{script}"
         );
-        let is_known = |diff: &FileDiff| diff.text != Text::Unknown && !diff.is_since;
+        let is_known = |diff: &FileDiff| diff.text != DiffText::Unknown && !diff.is_since;
         assert!(before.1.iter().all(is_known), "{script}: {:#?}", before.1);
         place.sh(later);
         assert_eq!(shown(&place, held.id), before, "{script}, then {later}");
@@ -137,7 +137,7 @@ fn trial_without_held_plan_is_compared_and_can_be_decided() {
         without_held_plan(&place, id);
     }
     let diff = |id| match &place.store().diff(SESSION, id, &[]).unwrap()[0].text {
-        Text::Unified(text) => text.clone(),
+        DiffText::Unified(text) => text.clone(),
         other => panic!("{other:?}"),
     };
     assert!(diff(held.id).ends_with(" one\n+two\n"));
@@ -187,10 +187,10 @@ fn what_was_not_kept_is_not_made_up() {
         let diffs = place.store().diff(SESSION, held.id, &[]).unwrap();
         let texts = diffs.into_iter().map(|diff| {
             let kind = match diff.text {
-                Text::Unified(text) if text.contains("else") => "wrong",
-                Text::Unified(_) => "text",
-                Text::TooLarge => "too large",
-                Text::Unknown => "unknown",
+                DiffText::Unified(text) if text.contains("else") => "wrong",
+                DiffText::Unified(_) => "text",
+                DiffText::TooLarge => "too large",
+                DiffText::Unknown => "unknown",
                 _ => "other",
             };
             (diff.file.name.path, kind)
@@ -232,7 +232,7 @@ fn what_was_not_kept_is_looked_for_where_it_was() {
     store.finish(trace).unwrap();
     let after = place.store().diff(SESSION, held.id, &[]).unwrap();
     assert_eq!(after[0].text, before[0].text);
-    assert!(matches!(&after[0].text, Text::Unified(text) if text.ends_with(" 1\n+x\n")));
+    assert!(matches!(&after[0].text, DiffText::Unified(text) if text.ends_with(" 1\n+x\n")));
 }
 
 /// `touch`, `: >>file`, the same content again.

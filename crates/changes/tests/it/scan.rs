@@ -1,7 +1,7 @@
 //! Scans of a directory before and after an untraced call: the results, and their limits.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{ChangesError, Scan, Store, Text};
+use agent_bash_changes::{ChangesError, DiffText, DirectoryScan, Store};
 use agent_bash_core::changes::{Change, Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ const TREE: &str = r"
     touch -d '2001-02-03 04:05:06.123456789' a b c d/1
 ";
 
-fn scan(store: &Store, place: &TestTree) -> Scan {
+fn scan(store: &Store, place: &TestTree) -> DirectoryScan {
     store.scan_before(&place.root, |_| true).unwrap()
 }
 
@@ -98,7 +98,7 @@ fn no_more_is_claimed_than_a_walk_can_tell() {
     // Another process's file at the same path is not the former contents.
     place.sh("echo other >c; echo other >a");
     for diff in store.diff(SESSION, changes.id, &[]).unwrap() {
-        assert_eq!(diff.text, Text::Unknown, "{diff:?}");
+        assert_eq!(diff.text, DiffText::Unknown, "{diff:?}");
     }
     // The control: what was watched is exact, and can be taken back.
     let set = store

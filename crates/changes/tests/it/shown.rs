@@ -1,7 +1,7 @@
 //! Lists and diffs of change sets, and pruning.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
+use agent_bash_changes::{ChangesError, DiffText, FileDiff, Limits, Recorder, Touch};
 use agent_bash_core::changes::{
     ChangesId, ChangesLevel, ChangesState, FileChange, FileKind, FileName, Undoable,
 };
@@ -23,19 +23,19 @@ fn of<'a>(diffs: &'a [FileDiff], path: &str) -> &'a FileDiff {
 }
 
 fn is_as_expected(diffs: &[FileDiff]) {
-    let text = |text: &str| Text::Unified(text.to_owned());
+    let text = |text: &str| DiffText::Unified(text.to_owned());
     assert_eq!(
         of(diffs, "text").text,
         text("--- a/text\n+++ b/text\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n")
     );
-    assert_eq!(of(diffs, "binary").text, Text::Binary);
+    assert_eq!(of(diffs, "binary").text, DiffText::Binary);
     assert_eq!(of(diffs, "d/new").file.from.as_deref(), Some("old"));
     assert_eq!(
         of(diffs, "gone").text,
         text("--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n")
     );
     let link = &of(diffs, "link").text;
-    let Text::Unified(link) = link else {
+    let DiffText::Unified(link) = link else {
         unreachable!("{link:?}");
     };
     assert!(
@@ -47,7 +47,7 @@ fn is_as_expected(diffs: &[FileDiff]) {
     assert_eq!(kinds, wanted);
     let evil = &of(diffs, "evil").text;
     assert!(
-        matches!(evil, Text::Unified(text) if text.contains("\u{1b}[2J")),
+        matches!(evil, DiffText::Unified(text) if text.contains("\u{1b}[2J")),
         "{evil:?}"
     );
 }

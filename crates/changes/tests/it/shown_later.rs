@@ -2,7 +2,7 @@
 //! are known.
 
 use crate::support::{SESSION, TestTree};
-use agent_bash_changes::{FileDiff, KeepOutcome, Limits, Recorder, Text, Touch};
+use agent_bash_changes::{DiffText, FileDiff, KeepOutcome, Limits, Recorder, Touch};
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 
 impl TestTree {
@@ -27,7 +27,7 @@ impl TestTree {
     /// The lines that went and came, if that is what the call itself did.
     fn lines(&self, id: ChangesId, path: &str) -> Option<String> {
         let diff = self.diff(id, path);
-        let Text::Unified(text) = diff.text else {
+        let DiffText::Unified(text) = diff.text else {
             return None;
         };
         let own = |line: &&str| line.starts_with(['+', '-']);
@@ -93,12 +93,12 @@ fn diff_without_a_preimage_says_so() {
     let diff = place.diff(call, "a");
     assert!(diff.is_since);
     assert!(
-        matches!(&diff.text, Text::Unified(text) if text.contains("+by hand")),
+        matches!(&diff.text, DiffText::Unified(text) if text.contains("+by hand")),
         "{diff:?}"
     );
     place.sh("rm a");
     let diff = place.diff(call, "a");
-    assert_eq!((diff.is_since, diff.text), (true, Text::Unknown));
+    assert_eq!((diff.is_since, diff.text), (true, DiffText::Unknown));
     // A later call stored the other process's contents, not this call's.
     place.sh("echo again >a");
     let later = place.recorded(Touch::Content, "echo later >a");

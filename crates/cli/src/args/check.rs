@@ -25,7 +25,7 @@ pub(crate) struct CheckArgs {
     pub(crate) script: Option<String>,
 
     #[command(flatten)]
-    pub(crate) questions: Questions,
+    pub(crate) questions: CheckOptions,
 
     /// Print the verdict as one line of JSON.
     #[arg(long)]
@@ -48,7 +48,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) script: String,
 
     #[command(flatten)]
-    pub(crate) questions: Questions,
+    pub(crate) questions: CheckOptions,
 
     /// Print everything as one line of JSON.
     #[arg(long)]
@@ -57,7 +57,7 @@ pub(crate) struct ExplainArgs {
 
 // The checks of a script. Not a doc comment, because clap would use it as the help of the command.
 #[derive(Debug, Args)]
-pub(crate) struct Questions {
+pub(crate) struct CheckOptions {
     /// Do this check only.
     #[arg(long, value_name = "CHECK")]
     pub(crate) only: Option<CheckArg>,

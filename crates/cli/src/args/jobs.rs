@@ -1,7 +1,7 @@
 //! `agent-bash jobs`.
 
 use super::values::{duration, lines, session_name};
-use crate::commands::following::Followed;
+use crate::commands::following::FollowedJob;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -115,13 +115,13 @@ impl JobsArgs {
     }
 
     /// Returns the job that the command follows, if it does.
-    pub(crate) fn follows(&self) -> Option<Followed<'_>> {
+    pub(crate) fn follows(&self) -> Option<FollowedJob<'_>> {
         match &self.action {
             JobsAction::Output {
                 id,
                 tail,
                 follow: true,
-            } => Some(Followed {
+            } => Some(FollowedJob {
                 job: id,
                 tail: *tail,
             }),

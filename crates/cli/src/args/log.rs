@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 // Which record is read. No doc comment: clap would take it for what the command says of itself.
 #[derive(Debug, Args)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordSelection {
     /// The session, or one of its records, as `--list` names them; by default the record that was
     /// last written to.
     #[arg(value_name = "SESSION[@NUMBER]", value_parser = recorded_name)]
@@ -29,7 +29,7 @@ setting journal.level says so. Secrets are taken out.
   agent-bash log --json | jq         as data")]
 pub(crate) struct LogArgs {
     #[command(flatten)]
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordSelection,
 
     /// List what is recorded, oldest first.
     #[arg(long, conflicts_with_all = ["session", "all"])]
@@ -53,7 +53,7 @@ AGENT_BASH_JOURNAL_LEVEL=full, or level = \"full\" in the section [journal] of t
   agent-bash report mcp-project-1f0a -o -  of another, to stdout")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: RecordSelection,
 
     /// The file for the page; `-` is stdout. A file that exists is replaced, a pipe or a device is
     /// written to.

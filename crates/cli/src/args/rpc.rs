@@ -1,7 +1,7 @@
 //! Arguments of `rpc`, and those that all servers share.
 
 use super::values::{ProfileArg, SafeLevelArg, session_name};
-use crate::start::Chosen;
+use crate::start::ChosenSettings;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -57,12 +57,12 @@ pub(crate) struct ServingArgs {
 
 impl ServingArgs {
     /// The part of the settings that it overrides.
-    pub(crate) fn chosen(&self) -> Chosen<'_> {
-        Chosen {
+    pub(crate) fn chosen(&self) -> ChosenSettings<'_> {
+        ChosenSettings {
             profile: self.profile,
             safe_mode: self.safe_mode,
             tools: self.tools.as_deref(),
-            ..Chosen::default()
+            ..ChosenSettings::default()
         }
     }
 }

@@ -3,12 +3,12 @@
 use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
 use crate::commands::{default_state, session};
 use crate::output;
-use crate::start::Start;
+use crate::start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{
-    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE_BYTES, Next, Search, SizeStyle,
+    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE_BYTES, NextPage, Search, SizeStyle,
     open_artifact, size_text, truncated_note,
 };
 use std::path::Path;
@@ -17,7 +17,7 @@ use std::path::Path;
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// Lists, shows or searches.
-pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Result<u8> {
     let state = state(args, start);
     let kept = SessionArtifacts(session::artifact_dir(start, &state)?);
     match &args.action {
@@ -37,9 +37,9 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
             output::print(&page.piece.marked())?;
             if let Some(shown) = page.shown() {
                 let next = match page.next {
-                    Next::End => None,
-                    Next::Line(line) => Some(("--offset", line)),
-                    Next::Byte(byte) => Some(("--byte", byte)),
+                    NextPage::End => None,
+                    NextPage::Line(line) => Some(("--offset", line)),
+                    NextPage::Byte(byte) => Some(("--byte", byte)),
                 };
                 let limit = limit.map(|limit| limit.to_string());
                 let mut words = vec!["show", id];
@@ -77,7 +77,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
 }
 
 /// The state directory to look in.
-fn state(args: &ArtifactArgs, start: &Start) -> String {
+fn state(args: &ArtifactArgs, start: &StartContext) -> String {
     let directory = |name: &str| session::artifact_dir(start, name).ok().flatten();
     let id = match &args.action {
         ArtifactAction::List { .. } => None,

@@ -3,9 +3,9 @@
 use crate::args::{ChangesAction, ChangesArgs, DEFAULT_SESSION};
 use crate::commands::default_state;
 use crate::output;
-use crate::start::Start;
-use crate::table::{Narrow, ago, fitted};
-use agent_bash::change_sets::{ChangesError, Listed};
+use crate::start::StartContext;
+use crate::table::{NarrowColumns, ago, fitted};
+use agent_bash::change_sets::{ChangesError, ListedChanges};
 use agent_bash::core::changes::ChangesId;
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, Timestamp};
@@ -25,13 +25,13 @@ const NOT_DONE_EXIT_CODE: u8 = 1;
 
 /// The columns that a narrow terminal shortens (the counts of files), and then omits (directory and
 /// time).
-const NARROW_COLUMNS: Narrow<'_> = Narrow {
+const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
     cut: &[(3, 20)],
     left_out: &[4, 1],
 };
 
 /// Lists, shows, commits, discards, undoes or redoes.
-pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Result<u8> {
     let state = start.host.state_dir().context(
         "no directory for changes is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )?;
@@ -56,28 +56,28 @@ pub(crate) fn changes(args: &ChangesArgs, start: &Start) -> anyhow::Result<u8> {
         return Ok(NOT_DONE_EXIT_CODE);
     }
     match kept.act(&args.action) {
-        Err(Refused::Set(refused)) => {
+        Err(NotDone::Set(refused)) => {
             kept.refuse(&refused)?;
             Ok(NOT_DONE_EXIT_CODE)
         }
-        Err(Refused::Output(error)) => Err(error),
+        Err(NotDone::Output(error)) => Err(error),
         Ok(()) => Ok(0),
     }
 }
 
 /// Why a command did not do what it should.
-enum Refused {
+enum NotDone {
     Set(ChangesRefused),
     Output(anyhow::Error),
 }
 
-impl From<ChangesRefused> for Refused {
+impl From<ChangesRefused> for NotDone {
     fn from(refused: ChangesRefused) -> Self {
         Self::Set(refused)
     }
 }
 
-impl From<anyhow::Error> for Refused {
+impl From<anyhow::Error> for NotDone {
     fn from(error: anyhow::Error) -> Self {
         Self::Output(error)
     }
@@ -130,7 +130,7 @@ struct StoredChanges<'a> {
 }
 
 impl StoredChanges<'_> {
-    fn act(&self, action: &ChangesAction) -> Result<(), Refused> {
+    fn act(&self, action: &ChangesAction) -> Result<(), NotDone> {
         let sets = &self.sets();
         match action {
             ChangesAction::List => self.list(),
@@ -149,7 +149,7 @@ impl StoredChanges<'_> {
         self.location.sets(self.location.session)
     }
 
-    fn tell(&self, done: &ChangesDone) -> Result<(), Refused> {
+    fn tell(&self, done: &ChangesDone) -> Result<(), NotDone> {
         if self.json {
             return print_json(&json!(done.changes));
         }
@@ -176,9 +176,9 @@ impl StoredChanges<'_> {
 
     /// All sets. Of what outlived a call, the command is that which left it running: where that
     /// changed nothing itself, only the record has it.
-    fn listed(&self) -> Result<Vec<Listed>, Refused> {
+    fn listed(&self) -> Result<Vec<ListedChanges>, NotDone> {
         let mut listed = self.sets().list()?;
-        let left_by = |one: &Listed| one.after.filter(|_| one.changes.command.is_none());
+        let left_by = |one: &ListedChanges| one.after.filter(|_| one.changes.command.is_none());
         if listed.iter().all(|one| left_by(one).is_none()) {
             return Ok(listed);
         }
@@ -190,7 +190,7 @@ impl StoredChanges<'_> {
                 Some((id, one_line(&entry.command).into_owned()))
             }));
         }
-        for Listed { changes, .. } in &listed {
+        for ListedChanges { changes, .. } in &listed {
             commands.extend(changes.command.clone().map(|it| (changes.id, it)));
         }
         for one in &mut listed {
@@ -201,7 +201,7 @@ impl StoredChanges<'_> {
         Ok(listed)
     }
 
-    fn list(&self) -> Result<(), Refused> {
+    fn list(&self) -> Result<(), NotDone> {
         let listed = self.listed()?;
         if self.json {
             for one in &listed {
@@ -229,7 +229,7 @@ impl StoredChanges<'_> {
         Ok(output::print(&text)?)
     }
 
-    fn show(&self, id: ChangesId, names: bool) -> Result<(), Refused> {
+    fn show(&self, id: ChangesId, names: bool) -> Result<(), NotDone> {
         let (mut changes, files) = self.sets().show_all(id)?;
         if names {
             let all = files.iter().filter_map(|file| file.name.bytes());
@@ -256,7 +256,7 @@ impl StoredChanges<'_> {
         Ok(output::print(&layout::set(&changes, &files, &by))?)
     }
 
-    fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), Refused> {
+    fn diff(&self, id: ChangesId, paths: &[PathBuf]) -> Result<(), NotDone> {
         let diffs = self.sets().diff(id, paths)?;
         if self.json {
             let all = diffs.into_iter().map(IntoData::into_data);
@@ -272,11 +272,11 @@ fn now() -> Timestamp {
     SystemClock::new().wall()
 }
 
-fn print_json(value: &Value) -> Result<(), Refused> {
+fn print_json(value: &Value) -> Result<(), NotDone> {
     Ok(output::print(&format!("{value}\n"))?)
 }
 
-fn row(listed: &Listed, now: Timestamp) -> [String; 6] {
+fn row(listed: &ListedChanges, now: Timestamp) -> [String; 6] {
     let changes = &listed.changes;
     [
         changes.id.to_string(),

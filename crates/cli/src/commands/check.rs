@@ -1,10 +1,10 @@
 //! `agent-bash check` and `explain`: would a script be run, and how is it read.
 
-use crate::args::{CheckArg, CheckArgs, ExplainArgs, Questions};
+use crate::args::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
 use crate::commands::script;
 use crate::output;
-use crate::start::{Chosen, Start};
-use crate::usage::Usage;
+use crate::start::{ChosenSettings, StartContext};
+use crate::usage::UsageError;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{
     Context, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Script,
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead, Write as _};
 
 /// Prints the verdict. The exit code is 0 for allowed, 1 for refused, 2 for unreadable.
-pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn check(args: &CheckArgs, start: &StartContext) -> anyhow::Result<u8> {
     let (policy, context) = policy(&args.questions, start)?;
     if args.batch {
         return batch(&policy, &context);
@@ -37,7 +37,7 @@ pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
 }
 
 /// Prints how the script is read. Exit codes as for `check`.
-pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn explanation(args: &ExplainArgs, start: &StartContext) -> anyhow::Result<u8> {
     let (policy, context) = policy(&args.questions, start)?;
     let script = script::script(std::slice::from_ref(&args.script))?;
     let explanation = explain(&Script::read(&script, &context), &policy);
@@ -76,7 +76,7 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
         }
         let script: String = serde_json::from_str(&line).map_err(|error| {
             let number = index + 1;
-            Usage(format!(
+            UsageError(format!(
                 "line {number} is not a script as a JSON string: {error}"
             ))
         })?;
@@ -91,11 +91,11 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
 }
 
 /// The checks to do: safety always, the others if options or settings enable them; or a single one.
-fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Context)> {
-    let chosen = Chosen {
+fn policy(questions: &CheckOptions, start: &StartContext) -> anyhow::Result<(Policy, Context)> {
+    let chosen = ChosenSettings {
         safe_mode: questions.safe_mode,
         tools: questions.tools.as_deref(),
-        ..Chosen::default()
+        ..ChosenSettings::default()
     };
     let settings = start.settings(&chosen)?.settings;
     let asks = |check: CheckArg, by_default: bool| match questions.only {
@@ -139,7 +139,7 @@ fn selection(groups: &[String]) -> anyhow::Result<RuleSelection> {
         .filter(|name| !name.is_empty())
         .map(str::parse)
         .collect();
-    let groups = groups.map_err(|error| Usage(format!("--groups: {error}")))?;
+    let groups = groups.map_err(|error| UsageError(format!("--groups: {error}")))?;
     Ok(RuleSelection::of(groups))
 }
 
@@ -179,6 +179,6 @@ mod tests {
             [Group::Core, Group::DataLoss]
         );
         let error = selection(&names("core,dataloss")).unwrap_err();
-        assert!(error.is::<Usage>(), "{error}");
+        assert!(error.is::<UsageError>(), "{error}");
     }
 }

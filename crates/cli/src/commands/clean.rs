@@ -2,9 +2,9 @@
 
 use crate::args::CleanArgs;
 use crate::commands::session;
-use crate::start::Start;
+use crate::start::StartContext;
 use crate::{output, runtime};
-use agent_bash::change_sets::{Listed, Store};
+use agent_bash::change_sets::{ListedChanges, Store};
 use agent_bash::core::Clock;
 use agent_bash::core::changes::ChangesState;
 use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// The removed files, and those that could not be removed.
 #[derive(Debug, Default)]
-struct Account {
+struct CleanOutcome {
     artifacts: u64,
     bytes: u64,
     jobs: usize,
@@ -35,14 +35,14 @@ struct Account {
 }
 
 /// Cleans one session or all of them, including what killed programs have left behind.
-pub(crate) fn clean(args: &CleanArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn clean(args: &CleanArgs, start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start_here()?;
     let names = if args.all {
         sessions(start)
     } else {
         BTreeSet::from([args.state.clone()])
     };
-    let mut account = Account::default();
+    let mut account = CleanOutcome::default();
     for name in &names {
         runtime.block_on(clean_session(name, start, &mut account))?;
     }
@@ -82,7 +82,11 @@ fn is_uploaded(name: &OsStr) -> bool {
     hash.is_some_and(|hash| hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyhow::Result<()> {
+async fn clean_session(
+    name: &str,
+    start: &StartContext,
+    account: &mut CleanOutcome,
+) -> anyhow::Result<()> {
     let mut written = Vec::new();
     if let Some(directory) = jobs_directory(start, name) {
         let options = JobsOptions {
@@ -109,7 +113,7 @@ async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyh
 }
 
 /// Removes what was recorded of a session by processes that have ended.
-fn clean_records(state: &Path, name: &str, account: &mut Account) {
+fn clean_records(state: &Path, name: &str, account: &mut CleanOutcome) {
     for record in recordings(state, Some(name)) {
         if record.remove() {
             account.records += 1;
@@ -121,19 +125,19 @@ fn clean_records(state: &Path, name: &str, account: &mut Account) {
 }
 
 /// Sets of changes are what an undo needs, and go by themselves: they are said, not removed.
-fn count_sets(state: &Path, name: &str, account: &mut Account) {
+fn count_sets(state: &Path, name: &str, account: &mut CleanOutcome) {
     if !state.join("changes").join(name).is_dir() {
         return;
     }
     let sets = Store::open(state).and_then(|store| store.list(name));
     let sets = sets.unwrap_or_default();
-    let is_held = |set: &&Listed| set.changes.state == ChangesState::Held;
+    let is_held = |set: &&ListedChanges| set.changes.state == ChangesState::Held;
     account.held += sets.iter().filter(is_held).count();
     account.sets += sets.len();
 }
 
 /// The jobs directory of a session, if it exists.
-fn jobs_directory(start: &Start, name: &str) -> Option<PathBuf> {
+fn jobs_directory(start: &StartContext, name: &str) -> Option<PathBuf> {
     let directory = start.host.state_dir()?.join(name).join("jobs");
     directory.is_dir().then_some(directory)
 }
@@ -149,7 +153,7 @@ fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
         .sum()
 }
 
-fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut Account) {
+fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut CleanOutcome) {
     let cleared = dir.clear(|info| {
         written
             .iter()
@@ -161,7 +165,7 @@ fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut Account
 }
 
 /// The sessions that have anything on disk.
-fn sessions(start: &Start) -> BTreeSet<String> {
+fn sessions(start: &StartContext) -> BTreeSet<String> {
     let entries = start.host.state_dir().map(std::fs::read_dir);
     let Some(Ok(entries)) = entries else {
         return BTreeSet::new();
@@ -173,7 +177,7 @@ fn sessions(start: &Start) -> BTreeSet<String> {
         .collect()
 }
 
-impl Account {
+impl CleanOutcome {
     fn text(&self) -> String {
         let mut removed = Vec::new();
         let mut count = |number: u64, what: &str, several: &str| match number {

@@ -7,11 +7,11 @@ use crate::args::CpArgs;
 use crate::commands::remote_command;
 use crate::runtime;
 use crate::signals::CalledOff;
-use crate::start::{Chosen, Start};
-use crate::usage::Usage;
+use crate::start::{ChosenSettings, StartContext};
+use crate::usage::UsageError;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::remote::protocol::RpcCall;
-use agent_bash::remote::protocol::file::{FilePieceData, FileWrittenData, MAX_PIECE, Piece};
+use agent_bash::remote::protocol::file::{Base64Bytes, FilePieceData, FileWrittenData, MAX_PIECE};
 use agent_bash::session::ask;
 use agent_bash::settings::Settings;
 use anyhow::{Context, Error, bail, ensure};
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// One end of a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum End {
+enum CopyEnd {
     Local(PathBuf),
     Remote { target: String, path: String },
 }
@@ -34,34 +34,34 @@ const PERMISSION_BITS: u32 = 0o777;
 const MAX_UNSIZED_BYTES: u64 = 64 << 20;
 
 /// Copies one file.
-pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
-    let settings = start.settings(&Chosen::default())?.settings;
+pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
+    let settings = start.settings(&ChosenSettings::default())?.settings;
     let ends = (end(&args.from, &settings), end(&args.to, &settings));
     let (target, is_upload) = match &ends {
-        (End::Local(_), End::Remote { target, .. }) => (target, true),
-        (End::Remote { target, .. }, End::Local(_)) => (target, false),
-        (End::Local(_), End::Local(_)) => {
+        (CopyEnd::Local(_), CopyEnd::Remote { target, .. }) => (target, true),
+        (CopyEnd::Remote { target, .. }, CopyEnd::Local(_)) => (target, false),
+        (CopyEnd::Local(_), CopyEnd::Local(_)) => {
             let usage = "neither is on a target; name one as TARGET:PATH, with a path that begins with `/`, `~/` or `./`";
-            return Err(Usage(usage.to_owned()).into());
+            return Err(UsageError(usage.to_owned()).into());
         }
-        (End::Remote { .. }, End::Remote { .. }) => {
+        (CopyEnd::Remote { .. }, CopyEnd::Remote { .. }) => {
             let usage = "both are on targets; copy to a file here first";
-            return Err(Usage(usage.to_owned()).into());
+            return Err(UsageError(usage.to_owned()).into());
         }
     };
     let runtime = runtime::start(Some(2))?;
     let copied = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
-        let session = remote_command::session(target, &Chosen::default(), start).await?;
+        let session = remote_command::session(target, &ChosenSettings::default(), start).await?;
         let place = session
             .remote_host()
             .context("a session on a target has a place")?;
         let cancel = called_off.cancel();
         let copied = match &ends {
-            (End::Local(from), End::Remote { path, .. }) if is_upload => {
+            (CopyEnd::Local(from), CopyEnd::Remote { path, .. }) if is_upload => {
                 upload(&**place, &start.cwd(Some(from)), path, cancel).await
             }
-            (End::Remote { path, .. }, End::Local(to)) => {
+            (CopyEnd::Remote { path, .. }, CopyEnd::Local(to)) => {
                 download(&**place, path, &start.cwd(Some(to)), cancel).await
             }
             _ => Ok(()),
@@ -78,7 +78,7 @@ pub(crate) fn cp(args: &CpArgs, start: &Start) -> anyhow::Result<u8> {
 
 /// Parses a path: `TARGET:PATH` is on a remote host, any other is local. A remote path begins with
 /// `/`, `~/` or `./`, so that colons in a target's name do not end it.
-fn end(text: &str, settings: &Settings) -> End {
+fn end(text: &str, settings: &Settings) -> CopyEnd {
     let ends = text.match_indices(':').map(|(at, _)| text.split_at(at));
     for (target, path) in ends {
         let path = &path[1..];
@@ -86,13 +86,13 @@ fn end(text: &str, settings: &Settings) -> End {
             .iter()
             .any(|begin| path.starts_with(begin));
         if is_path && settings.target(target).is_ok() {
-            return End::Remote {
+            return CopyEnd::Remote {
                 target: target.to_owned(),
                 path: path.to_owned(),
             };
         }
     }
-    End::Local(PathBuf::from(text))
+    CopyEnd::Local(PathBuf::from(text))
 }
 
 /// The file's own name behind a directory's.
@@ -128,7 +128,7 @@ async fn upload(
         let more = piece.len() == MAX_PIECE;
         let write = RpcCall::FileWrite {
             path: to.clone(),
-            data: Piece(piece),
+            data: Base64Bytes(piece),
             more,
             upload,
             mode: Some(found.permissions().mode() & PERMISSION_BITS),
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn a_path_on_a_target_is_behind_a_target() {
         let settings = Settings::default();
-        let there = |target: &str, path: &str| End::Remote {
+        let there = |target: &str, path: &str| CopyEnd::Remote {
             target: target.to_owned(),
             path: path.to_owned(),
         };
@@ -237,7 +237,7 @@ mod tests {
             "docker:box:x",
             "docker:-x:/y",
         ] {
-            assert_eq!(end(text, &settings), End::Local(text.into()), "{text}");
+            assert_eq!(end(text, &settings), CopyEnd::Local(text.into()), "{text}");
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::args::DEFAULT_SESSION;
 use crate::output;
-use crate::start::Start;
+use crate::start::StartContext;
 use crate::table::ago;
 use agent_bash::agent_shell::{conversation_of, is_conversation_name};
 use agent_bash::change_sets::Store;
@@ -34,7 +34,7 @@ impl ChosenState {
 /// newer. `newest` returns the time of a state directory's newest item. A conversation is named on
 /// stderr.
 pub(crate) fn chosen(
-    start: &Start,
+    start: &StartContext,
     asked: Option<&str>,
     newest: impl Fn(&str) -> Option<Timestamp>,
 ) -> ChosenState {
@@ -72,7 +72,7 @@ pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
 
 /// The conversation of the agent that runs this command; else the one that was last recorded in
 /// this project.
-fn conversation(start: &Start) -> Option<String> {
+fn conversation(start: &StartContext) -> Option<String> {
     let state = start.host.state_dir()?;
     let own = conversation_of(&start.host.env);
     let own = own.map(|own| format!("{}-{}", own.agent, own.id));

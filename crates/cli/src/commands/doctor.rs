@@ -9,7 +9,7 @@ use crate::commands::session;
 use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::output;
 use crate::runtime;
-use crate::start::{Chosen, Start};
+use crate::start::{ChosenSettings, StartContext};
 use agent_bash::core::changes::ChangesLevel;
 use agent_bash::core::sandbox::{Lack, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
@@ -20,7 +20,7 @@ use agent_bash::pty::{PtyExecutor, PtyOptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashTool, BashToolBuilder, SandboxSettings};
-use finding::{Finding, Grade};
+use finding::{Finding, FindingGrade};
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ const SHELL_PROBE: &str =
 const DETAILS_INDENT: &str = "\n                     ";
 
 /// Prints a line per check. Exit code 1 if one of them failed.
-pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn doctor(start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
     let mut findings = runtime.block_on(examine(start))?;
     findings.extend(agents::agents(start));
@@ -55,12 +55,12 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
         let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.what);
     }
     output::print(&text)?;
-    let fails = |finding: &Finding| finding.grade == Grade::Problem;
+    let fails = |finding: &Finding| finding.grade == FindingGrade::Problem;
     Ok(u8::from(findings.iter().any(fails)))
 }
 
-async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
-    let loaded = start.settings(&Chosen::default());
+async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
+    let loaded = start.settings(&ChosenSettings::default());
     let broken = loaded.as_ref().err().map(|error| format!("{error:#}"));
     // With default settings the other checks can still be done.
     let theirs = loaded.map(|loaded| loaded.settings).unwrap_or_default();
@@ -97,14 +97,14 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
     };
     let [record, trial] = changes(&settings, &theirs, start).await;
-    let is_readable = Grade::of(broken.is_none());
+    let is_readable = FindingGrade::of(broken.is_none());
     let read = broken.unwrap_or_else(|| "can be read".to_owned());
-    let runs = Grade::of(canary.status == Status::Exited { code: 0 });
+    let runs = FindingGrade::of(canary.status == Status::Exited { code: 0 });
     let ran = match &canary.status {
         Status::NotStarted { reason } => reason.clone(),
         _ => format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
     };
-    let keeps = Grade::of(!long.artifacts.is_empty());
+    let keeps = FindingGrade::of(!long.artifacts.is_empty());
     let kept = match failed_artifact(&long) {
         Some(reason) => format!("{place}: {reason}"),
         None => place,
@@ -134,15 +134,15 @@ async fn run(tool: &BashTool, script: &str) -> ToolResult {
 
 fn shell(tool: &BashTool) -> Finding {
     let (grade, detail) = match tool.shell() {
-        Ok(shell) if shell.is_any_bash() => (Grade::Works, shell.path.display().to_string()),
+        Ok(shell) if shell.is_any_bash() => (FindingGrade::Works, shell.path.display().to_string()),
         Ok(shell) => (
-            Grade::Note,
+            FindingGrade::Note,
             format!(
                 "{}, which is not bash: single commands run in it, named sessions need bash",
                 shell.path.display()
             ),
         ),
-        Err(error) => (Grade::Problem, error.to_string()),
+        Err(error) => (FindingGrade::Problem, error.to_string()),
     };
     Finding::new(grade, "shell", detail)
 }
@@ -152,7 +152,7 @@ fn supervisor(canary: &ToolResult) -> Finding {
         NoticeKind::WithoutSupervisor { reason } => Some(reason.clone()),
         _ => None,
     });
-    let grade = Grade::of(missing.is_none());
+    let grade = FindingGrade::of(missing.is_none());
     let detail = match missing {
         None => "in force: every process of a command is named and can be ended".to_owned(),
         Some(reason) => format!("not in force: {reason}"),
@@ -162,7 +162,11 @@ fn supervisor(canary: &ToolResult) -> Finding {
 
 /// Describes what the sandbox enforces in the current directory. A sandbox that does not start is a
 /// problem if the settings ask for one.
-async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow::Result<Finding> {
+async fn sandbox(
+    tool: &BashTool,
+    start: &StartContext,
+    settings: &Settings,
+) -> anyhow::Result<Finding> {
     let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {
         Ok(report) => {
@@ -171,8 +175,8 @@ async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow:
                 Ok(observed) => enforced(&observed.missing),
                 Err(reason) => {
                     let grade = match wanted.level {
-                        SandboxLevel::Off => Grade::Note,
-                        _ => Grade::Problem,
+                        SandboxLevel::Off => FindingGrade::Note,
+                        _ => FindingGrade::Problem,
                     };
                     let directory = start.host.cwd.display();
                     (
@@ -186,9 +190,9 @@ async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow:
             let level = wanted.level;
             let detail =
                 format!("none, so every call is refused, which is to have `{level}`: {error}");
-            (Grade::Problem, detail)
+            (FindingGrade::Problem, detail)
         }
-        Err(error) => (Grade::Note, format!("none: {error}")),
+        Err(error) => (FindingGrade::Note, format!("none: {error}")),
     };
     Ok(Finding::new(grade, "sandbox", detail))
 }
@@ -196,7 +200,7 @@ async fn sandbox(tool: &BashTool, start: &Start, settings: &Settings) -> anyhow:
 /// Starts a command in the sandbox of the settings, or, if they have none, in one that may write
 /// the workspace.
 async fn sandbox_in_directory(
-    start: &Start,
+    start: &StartContext,
     settings: &Settings,
 ) -> anyhow::Result<Result<Sandboxed, String>> {
     let level = match settings.sandbox_in_force().level {
@@ -206,33 +210,34 @@ async fn sandbox_in_directory(
     start_in_directory(start, settings, SESSION_NAME, level).await
 }
 
-fn enforced(missing: &[Lack]) -> (Grade, String) {
+fn enforced(missing: &[Lack]) -> (FindingGrade, String) {
     if missing.is_empty() {
-        return (Grade::Works, "enforced in full".to_owned());
+        return (FindingGrade::Works, "enforced in full".to_owned());
     }
     let missing: Vec<&str> = missing.iter().map(|lack| lack.word()).collect();
     let detail = format!("partial, without {}", missing.join(", "));
-    (Grade::Note, detail)
+    (FindingGrade::Note, detail)
 }
 
 /// Tries to undo a change, and to run a trial. A failure is only a problem if the settings ask for
 /// a record.
-async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Finding; 2] {
-    let changes::Tried { record, trial } = changes::tried(settings, start, SESSION_NAME).await;
+async fn changes(settings: &Settings, theirs: &Settings, start: &StartContext) -> [Finding; 2] {
+    let changes::AttemptResults { record, trial } =
+        changes::tried(settings, start, SESSION_NAME).await;
     let wanted = theirs.changes.level.unwrap_or(ChangesLevel::Off);
     let lacking = match wanted {
-        ChangesLevel::Off => Grade::Note,
-        _ => Grade::Problem,
+        ChangesLevel::Off => FindingGrade::Note,
+        _ => FindingGrade::Problem,
     };
     let works = "what a command did to files was recorded and undone";
     let records = match record {
-        Ok(()) => Finding::new(Grade::Works, "records", works),
+        Ok(()) => Finding::new(FindingGrade::Works, "records", works),
         Err(why) => Finding::new(lacking, "records", format!("no undo: {why}")),
     };
     let works = "what a command did to files was held back";
     let trials = match trial {
-        Ok(()) => Finding::new(Grade::Works, "trials", works),
-        Err(why) => Finding::new(Grade::Note, "trials", why),
+        Ok(()) => Finding::new(FindingGrade::Works, "trials", works),
+        Err(why) => Finding::new(FindingGrade::Note, "trials", why),
     };
     [records, trials]
 }
@@ -241,11 +246,14 @@ async fn changes(settings: &Settings, theirs: &Settings, start: &Start) -> [Find
 fn survivors(result: &ToolResult) -> Finding {
     let (grade, detail) = if result.survivors.is_empty() {
         (
-            Grade::Problem,
+            FindingGrade::Problem,
             "a process that left its session was not seen",
         )
     } else {
-        (Grade::Works, "a process that left its session was named")
+        (
+            FindingGrade::Works,
+            "a process that left its session was named",
+        )
     };
     Finding::new(grade, "survivors", detail)
 }
@@ -262,7 +270,7 @@ async fn space(tool: &BashTool) -> Finding {
     // Any shell runs this.
     let script = "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6; seen=1} END {exit !seen}'";
     let result = run(tool, script).await;
-    let grade = Grade::of(result.status == Status::Exited { code: 0 });
+    let grade = FindingGrade::of(result.status == Status::Exited { code: 0 });
     Finding::new(
         grade,
         "space",
@@ -271,7 +279,7 @@ async fn space(tool: &BashTool) -> Finding {
 }
 
 /// Checks that a command can get a terminal.
-async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> {
+async fn terminal(settings: Settings, start: &StartContext) -> anyhow::Result<Finding> {
     let settings = Settings {
         virtual_terminal: true,
         // This profile allows terminals.
@@ -297,7 +305,7 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
     )?;
     if !session.tool().offers_terminal() {
         let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY";
-        return Ok(Finding::new(Grade::Works, "terminal", detail));
+        return Ok(Finding::new(FindingGrade::Works, "terminal", detail));
     }
     let result = run(session.tool(), "tty && test -t 2 && stty size").await;
     let works = result.status == Status::Exited { code: 0 };
@@ -306,11 +314,11 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
         [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
         _ => result.text,
     };
-    Ok(Finding::new(Grade::of(works), "terminal", detail))
+    Ok(Finding::new(FindingGrade::of(works), "terminal", detail))
 }
 
 /// Finds variables whose names are almost one of ours.
-fn variables(start: &Start) -> Finding {
+fn variables(start: &StartContext) -> Finding {
     let misspelt = settings::misspelt_variables(&start.host);
     let named: Vec<String> = misspelt
         .iter()
@@ -320,7 +328,7 @@ fn variables(start: &Start) -> Finding {
         [] => "none that is nearly a setting's".to_owned(),
         _ => named.join("; "),
     };
-    Finding::new(Grade::of(named.is_empty()), "variables", detail)
+    Finding::new(FindingGrade::of(named.is_empty()), "variables", detail)
 }
 
 /// Checks that every rule's pattern is valid (a rule with an invalid one is skipped), and that
@@ -333,11 +341,11 @@ fn interceptor(settings: &Settings) -> Finding {
         .map(|rule| format!("rule {}: `{}`: {}", rule.index, rule.pattern, rule.error))
         .collect();
     let (grade, detail) = if !invalid.is_empty() {
-        (Grade::Problem, invalid.join("; "))
+        (FindingGrade::Problem, invalid.join("; "))
     } else if settings.interceptor_names_no_tools() {
-        (Grade::Note, NAMES_NO_TOOLS.to_owned())
+        (FindingGrade::Note, NAMES_NO_TOOLS.to_owned())
     } else {
-        (Grade::Works, "every rule can be read".to_owned())
+        (FindingGrade::Works, "every rule can be read".to_owned())
     };
     Finding::new(grade, "interceptor", detail)
 }
@@ -350,5 +358,5 @@ fn cgroup() -> Finding {
     } else {
         "not there; not needed"
     };
-    Finding::new(Grade::Works, "cgroup v2", detail)
+    Finding::new(FindingGrade::Works, "cgroup v2", detail)
 }

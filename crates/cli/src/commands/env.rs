@@ -2,15 +2,17 @@
 
 use crate::args::EnvArgs;
 use crate::output;
-use crate::start::{Chosen, Start};
-use agent_bash::process::environment::{Attendance, BaseEnvironment, Setting, UNATTENDED_DEFAULTS};
+use crate::start::{ChosenSettings, StartContext};
+use agent_bash::process::environment::{
+    BaseEnvironment, DefaultEffect, UNATTENDED_DEFAULTS, UserPresence,
+};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Prints the variables, then the names (never the values) of those that were removed.
-pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn env(args: &EnvArgs, start: &StartContext) -> anyhow::Result<u8> {
     let host = (*start.host.env).clone();
-    let settings = start.settings(&Chosen::default())?.settings;
+    let settings = start.settings(&ChosenSettings::default())?.settings;
     let built = BaseEnvironment::build(host, &settings.environment());
     let variables: BTreeMap<String, String> = built
         .variables
@@ -22,7 +24,7 @@ pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
         .collect();
     let unattended: Vec<&str> = UNATTENDED_DEFAULTS
         .iter()
-        .filter(|default| default.setting(Attendance::Pipe) != Setting::Leave)
+        .filter(|default| default.setting(UserPresence::Pipe) != DefaultEffect::Leave)
         .map(|default| default.name)
         .collect();
     let text = if args.json {

@@ -3,7 +3,7 @@
 //! The output is a file there, which only grows, and is read byte for byte as any file of a target.
 //! Its path is the target's, and is named to the target alone.
 
-use crate::output::{self, Passed};
+use crate::output::{self, PassThrough};
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::remote::protocol::data::{FilePieceData, JobData, JobOutputData, JobWaitData};
 use agent_bash::remote::protocol::{Name, RpcCall};
@@ -21,7 +21,7 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The followed job.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Followed<'a> {
+pub(crate) struct FollowedJob<'a> {
     /// The job.
     pub(crate) job: &'a str,
     /// Begin with so many last lines, not with the first one.
@@ -31,7 +31,7 @@ pub(crate) struct Followed<'a> {
 /// Prints it until the job has ended.
 pub(crate) async fn follow(
     place: &dyn RemoteHost,
-    followed: Followed<'_>,
+    followed: FollowedJob<'_>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
     // An unreachable host does not mean that the job is missing.
@@ -59,7 +59,7 @@ pub(crate) async fn follow(
             .map_err(Error::msg)?
             .from;
     }
-    let mut out = Passed::new(io::stdout());
+    let mut out = PassThrough::new(io::stdout());
     let mut is_over = false;
     loop {
         let read = RpcCall::FileRead {

@@ -2,7 +2,7 @@
 
 use crate::args::{Cli, CompletionsArgs, GuideArg, ManArgs};
 use crate::output;
-use crate::usage::Usage;
+use crate::usage::UsageError;
 use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
@@ -93,7 +93,7 @@ fn page_of(program: &Command, name: &str) -> anyhow::Result<Command> {
     let Some(command) = program.find_subcommand(name) else {
         let known: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
         let known = known.join(", ");
-        return Err(Usage(format!("there is no command `{name}`; there are {known}")).into());
+        return Err(UsageError(format!("there is no command `{name}`; there are {known}")).into());
     };
     Ok(command.clone())
 }

@@ -8,8 +8,8 @@ mod take_over;
 
 use crate::args::{HookArgs, NamedAgent, TakeOverArg};
 use crate::output;
-use crate::start::Start;
-use crate::usage::Usage;
+use crate::start::StartContext;
+use crate::usage::UsageError;
 use agent_bash::HostContext;
 use agent_bash::hook::{Agent, HookAnswer, MAX_INPUT_BYTES, answer, answer_rewriting};
 use anyhow::Context;
@@ -22,7 +22,7 @@ use std::time::Duration;
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Answers the call on stdin, or configures the agent to make such calls.
-pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
     let is_shell = args.take_over == Some(TakeOverArg::Shell);
     if args.install || args.uninstall {
         return if is_shell {
@@ -33,12 +33,12 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     }
     if args.project || args.yes || is_shell {
         let error = "--project, --yes and --take-over go with --install or --uninstall";
-        return Err(Usage(error.to_owned()).into());
+        return Err(UsageError(error.to_owned()).into());
     }
     let agent = hook_of(args.agent)?;
     if io::stdin().is_terminal() {
         let name = agent.name;
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "this answers {name}, which writes a tool call to its stdin; to set {name} up: agent-bash hook --install {name}"
         ))
         .into());
@@ -63,10 +63,10 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
 }
 
 /// The format of an agent's hook.
-fn hook_of(agent: NamedAgent) -> Result<&'static Agent, Usage> {
+fn hook_of(agent: NamedAgent) -> Result<&'static Agent, UsageError> {
     let name = agent.name;
     agent.hook.ok_or_else(|| {
-        Usage(format!(
+        UsageError(format!(
             "agent-bash has no hook for {name}; agent-bash hook --install --take-over {name} replaces its shell"
         ))
     })

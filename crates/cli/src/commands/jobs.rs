@@ -2,14 +2,14 @@
 
 use crate::args::{DEFAULT_SESSION, JobsAction, JobsArgs};
 use crate::commands::{default_state, script, session};
-use crate::output::{self, Passed};
+use crate::output::{self, PassThrough};
 use crate::runtime;
 use crate::signals::CalledOff;
-use crate::start::Start;
+use crate::start::StartContext;
 use crate::table::{ago, table};
-use agent_bash::core::Ending;
+use agent_bash::core::ScriptEnding;
 use agent_bash::core::{Clock, JobId, short_duration};
-use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, Waited};
+use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
 use agent_bash::process::SystemClock;
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 const MAX_PART_BYTES: usize = 256 * 1024;
 
 /// Lists, shows, awaits or ends jobs.
-pub(crate) fn jobs(args: &JobsArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> {
     let chosen = default_state::chosen(start, args.state.as_deref(), |name| {
         let listed = session::jobs(start, name)?.list().unwrap_or_default();
         listed
@@ -97,12 +97,14 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
             let called_off = CalledOff::listen().context("cannot listen for signals")?;
             let id = JobId(id.clone());
             Ok(match jobs.wait(&id, *timeout, called_off.cancel()).await? {
-                Waited::Over(job) => {
+                WaitOutcome::Over(job) => {
                     output::print(&format!("{}\n", state(&job)))?;
                     0
                 }
-                Waited::StillRunning(_) => STILL_RUNNING_EXIT_CODE,
-                Waited::Cancelled(_) => called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
+                WaitOutcome::StillRunning(_) => STILL_RUNNING_EXIT_CODE,
+                WaitOutcome::Cancelled(_) => {
+                    called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE)
+                }
             })
         }
         JobsAction::Kill { id, grace } => {
@@ -171,7 +173,7 @@ async fn print_output(
         None => from(0),
     };
     let mut over = !follow;
-    let mut out = Passed::new(io::stdout());
+    let mut out = PassThrough::new(io::stdout());
     loop {
         let part = jobs.output(id, range)?;
         if !output::pass(&mut out, &part.bytes)? {
@@ -189,9 +191,9 @@ async fn print_output(
             .wait(id, Some(POLL_INTERVAL), called_off.cancel())
             .await?
         {
-            Waited::Over(_) => over = true,
-            Waited::StillRunning(_) => {}
-            Waited::Cancelled(_) => {
+            WaitOutcome::Over(_) => over = true,
+            WaitOutcome::StillRunning(_) => {}
+            WaitOutcome::Cancelled(_) => {
                 return Ok(called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE));
             }
         }
@@ -214,9 +216,11 @@ fn ending(state: &JobState) -> String {
     match state {
         JobState::Running => "running".to_owned(),
         JobState::Ended(end) => match &end.ending {
-            Ending::Exited { code } => format!("exited with code {code}"),
-            Ending::Signaled { signal, .. } => format!("ended by {signal}"),
-            Ending::TimedOut { after } => format!("timed out after {}", short_duration(*after)),
+            ScriptEnding::Exited { code } => format!("exited with code {code}"),
+            ScriptEnding::Signaled { signal, .. } => format!("ended by {signal}"),
+            ScriptEnding::TimedOut { after } => {
+                format!("timed out after {}", short_duration(*after))
+            }
             _ => "ended".to_owned(),
         },
         JobState::Lost { reason } => format!("lost: {reason}"),

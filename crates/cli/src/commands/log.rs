@@ -1,11 +1,11 @@
 //! `agent-bash log`: the calls of a recorded session, in the terminal.
 
 use crate::args::LogArgs;
-use crate::commands::recorded::{self, Named};
+use crate::commands::recorded::{self, NamedRecord};
 use crate::commands::{session, since};
 use crate::output;
-use crate::start::Start;
-use crate::table::{Narrow, ago, fitted, table};
+use crate::start::StartContext;
+use crate::table::{NarrowColumns, ago, fitted, table};
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::visible::one_line;
 use agent_bash::core::{Clock, JobId, Timestamp, ToolResult};
@@ -23,7 +23,7 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The columns that a narrow terminal shortens, and then omits. The outcome of files stays: it is
 /// the purpose of the log.
-const NARROW_COLUMNS: Narrow<'_> = Narrow {
+const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
     cut: &[(FILES_COLUMN, 18), (OUTCOME_COLUMN, 12)],
     left_out: &[TIME_COLUMN, DURATION_COLUMN],
 };
@@ -33,7 +33,7 @@ const OUTCOME_COLUMN: usize = 3;
 const FILES_COLUMN: usize = 4;
 
 /// Prints the table of a record.
-pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     if args.list {
         return list(&recorded::all(start, None)?, args.json);
     }
@@ -57,7 +57,7 @@ pub(crate) fn log(args: &LogArgs, start: &Start) -> anyhow::Result<u8> {
     }
     let jobs = session::jobs(start, &session.name);
     let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
-    let since = Since {
+    let since = LaterEvents {
         background: since::background_changes(&session.sets),
         unsure: since::or_earlier(&session.sets),
         jobs: jobs
@@ -143,7 +143,7 @@ fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
 
 /// Later events of calls.
 #[derive(Debug, Default)]
-struct Since {
+struct LaterEvents {
     /// The changes of background processes, by the call's change set.
     background: BTreeMap<ChangesId, Vec<Changes>>,
     /// Change sets that may belong to an earlier call.
@@ -152,7 +152,7 @@ struct Since {
     jobs: BTreeMap<JobId, bool>,
 }
 
-impl Since {
+impl LaterEvents {
     /// True if a process of the call is still running; `None` if that is unknown.
     fn runs(&self, result: &ToolResult) -> Option<bool> {
         let jobs = result.survivors.iter().filter_map(|it| it.job.as_ref());
@@ -162,7 +162,7 @@ impl Since {
     }
 }
 
-fn row(index: usize, entry: &JournalEntry, since: &Since) -> [String; 6] {
+fn row(index: usize, entry: &JournalEntry, since: &LaterEvents) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
     let late = set.and_then(|id| since.background.get(&id));
@@ -189,14 +189,14 @@ fn row(index: usize, entry: &JournalEntry, since: &Since) -> [String; 6] {
 }
 
 /// Prints the records, one line each, by the name that the commands accept.
-fn list(named: &[Named], as_json: bool) -> anyhow::Result<u8> {
+fn list(named: &[NamedRecord], as_json: bool) -> anyhow::Result<u8> {
     if !as_json && named.is_empty() {
         output::say("nothing is recorded");
         return Ok(0);
     }
     let now = SystemClock::new().wall();
     let mut rows = Vec::new();
-    for Named { name, recording } in named {
+    for NamedRecord { name, recording } in named {
         // An unreadable record is listed all the same.
         let entries = recording.read().unwrap_or_default().entries;
         let directory = entries.first().map(|entry| entry.result.cwd.clone());
@@ -279,7 +279,7 @@ mod tests {
     fn log_tells_whether_the_model_saw_a_users_line() {
         let result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let mut entry = JournalEntry::new(Caller::Model, ProfileName::Standard, "ls", result);
-        let command = |entry: &JournalEntry| row(0, entry, &Since::default())[5].clone();
+        let command = |entry: &JournalEntry| row(0, entry, &LaterEvents::default())[5].clone();
         assert_eq!(command(&entry), "ls");
         entry.by = Caller::User;
         assert_eq!(command(&entry), "!ls");
@@ -293,7 +293,7 @@ mod tests {
         let profile = ProfileName::Standard;
         let outcome = |result: &ToolResult| {
             let entry = JournalEntry::new(Caller::Model, profile, "rm -r x", result.clone());
-            row(0, &entry, &Since::default())[3].clone()
+            row(0, &entry, &LaterEvents::default())[3].clone()
         };
         assert_eq!(outcome(&result), "✓ exit 0");
         let (state, by) = (ChangesState::Discarded, ChangesBy::Overlay);
@@ -318,9 +318,9 @@ mod tests {
             // Of another call.
             (vec![(id(3), true)], None),
         ] {
-            let since = Since {
+            let since = LaterEvents {
                 jobs: jobs.into_iter().collect(),
-                ..Since::default()
+                ..LaterEvents::default()
             };
             assert_eq!(since.runs(&result), wanted, "{since:?}");
         }

@@ -2,18 +2,18 @@
 
 use crate::args::McpArgs;
 use crate::commands::serving;
-use crate::start::Start;
-use crate::usage::Usage;
+use crate::start::StartContext;
+use crate::usage::UsageError;
 use agent_bash_server::{mcp, stdio};
 use anyhow::Context;
 
 /// Serves until stdin ends.
-pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn mcp(args: &McpArgs, start: &StartContext) -> anyhow::Result<u8> {
     let adapter = args.adapter;
     if adapter.is_some() && args.serving.on.is_some() {
         let no =
             "--adapter: tools of other agents are not served for a target; leave it out, or `--on`";
-        return Err(Usage(no.to_owned()).into());
+        return Err(UsageError(no.to_owned()).into());
     }
     serving::serve(
         &args.serving,
@@ -22,7 +22,7 @@ pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
         |builder| builder,
         move |session, settings, called_off| async move {
             let (input, output) = stdio().context("stdin and stdout cannot be used")?;
-            let options = mcp::Options {
+            let options = mcp::McpOptions {
                 handle_after: settings.mcp_handle_after,
                 structured: settings.mcp_structured,
                 adapter,

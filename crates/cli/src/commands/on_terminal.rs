@@ -3,7 +3,7 @@
 use crate::args::{RunArgs, ThemeArg};
 use crate::commands::session;
 use crate::output;
-use crate::start::Start;
+use crate::start::StartContext;
 use crate::theme::theme;
 use agent_bash::core::{Cancel, Clock, ToolResult};
 use agent_bash::process::environment::attended;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// it on.
 pub(crate) fn prepare(
     args: &RunArgs,
-    start: &Start,
+    start: &StartContext,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<Option<Terminals>> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
@@ -43,7 +43,7 @@ pub(crate) async fn run(
     tool: &BashTool,
     mut input: Input,
     terminals: Terminals,
-    start: &Start,
+    start: &StartContext,
     clock: &Arc<dyn Clock>,
     cancel: &Cancel,
 ) -> anyhow::Result<ToolResult> {

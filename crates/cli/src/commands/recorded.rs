@@ -1,13 +1,13 @@
 //! Finds the record that `log` and `report` read.
 
-use crate::args::{RecordName, Recorded as Chosen};
+use crate::args::{RecordName, RecordSelection as Chosen};
 use crate::commands::since;
-use crate::start::Start;
-use crate::usage::Usage;
-use agent_bash::change_sets::Listed;
+use crate::start::StartContext;
+use crate::usage::UsageError;
+use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState};
 use agent_bash::core::{Timestamp, ToolResult};
-use agent_bash::journals::{Recorded, Recording, recordings};
+use agent_bash::journals::{JournalContents, Recording, recordings};
 use agent_bash_render::words;
 use anyhow::Context;
 use std::collections::BTreeMap;
@@ -18,21 +18,21 @@ pub(crate) struct RecordedSession {
     pub(crate) name: String,
     /// The time at which the first shown call began.
     pub(crate) since: Timestamp,
-    pub(crate) recorded: Recorded,
+    pub(crate) recorded: JournalContents,
     /// When the first call of each recorded process began.
     pub(crate) processes: Vec<Timestamp>,
     /// All sets of changes that are kept of the session.
-    pub(crate) sets: Vec<Listed>,
+    pub(crate) sets: Vec<ListedChanges>,
 }
 
 /// A record, and what it is called.
-pub(crate) struct Named {
+pub(crate) struct NamedRecord {
     pub(crate) name: RecordName,
     pub(crate) recording: Recording,
 }
 
 /// Returns all records, oldest first, or the records of one name.
-pub(crate) fn all(start: &Start, session: Option<&str>) -> anyhow::Result<Vec<Named>> {
+pub(crate) fn all(start: &StartContext, session: Option<&str>) -> anyhow::Result<Vec<NamedRecord>> {
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     let all = recordings(&state(start)?, session).into_iter();
     let named = all.map(|recording| {
@@ -42,13 +42,13 @@ pub(crate) fn all(start: &Start, session: Option<&str>) -> anyhow::Result<Vec<Na
             session: recording.session.clone(),
             number: Some(*number),
         };
-        Named { name, recording }
+        NamedRecord { name, recording }
     });
     Ok(named.collect())
 }
 
 /// The state directory.
-pub(crate) fn state(start: &Start) -> anyhow::Result<PathBuf> {
+pub(crate) fn state(start: &StartContext) -> anyhow::Result<PathBuf> {
     start.host.state_dir().context(
         "no directory for records is known: set AGENT_BASH_STATE_DIR or HOME to an absolute path",
     )
@@ -56,13 +56,16 @@ pub(crate) fn state(start: &Start) -> anyhow::Result<PathBuf> {
 
 /// The record that was asked for, or else the one that was last written to; `None` if there is
 /// none.
-pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<RecordedSession>> {
+pub(crate) fn session(
+    start: &StartContext,
+    chosen: &Chosen,
+) -> anyhow::Result<Option<RecordedSession>> {
     let asked = chosen.session.as_ref();
     let mut found = all(start, asked.map(|asked| asked.session.as_str()))?;
     if let Some(number) = asked.and_then(|asked| asked.number) {
         if chosen.all {
             return Err(
-                Usage("`--all` takes all records of a session: name it alone".into()).into(),
+                UsageError("`--all` takes all records of a session: name it alone".into()).into(),
             );
         }
         found.retain(|one| one.name.number == Some(number));
@@ -76,7 +79,7 @@ pub(crate) fn session(start: &Start, chosen: &Chosen) -> anyhow::Result<Option<R
     let found: Vec<Recording> = found.into_iter().map(|one| one.recording).collect();
     let processes: Vec<Timestamp> = found.iter().map(|one| one.started_at).collect();
     let since = processes.iter().copied().min().unwrap_or(Timestamp(0));
-    let mut recorded = Recorded::default();
+    let mut recorded = JournalContents::default();
     for one in &found {
         let read = one.read();
         let part = read.with_context(|| format!("the record of {name} cannot be read"))?;
@@ -122,7 +125,7 @@ pub(crate) fn effect(result: &ToolResult) -> String {
 }
 
 /// Takes over what has become of changes since they were recorded, as far as they are still kept.
-fn renew(recorded: &mut Recorded, sets: &[Listed]) {
+fn renew(recorded: &mut JournalContents, sets: &[ListedChanges]) {
     let now: BTreeMap<ChangesId, &Changes> =
         sets.iter().map(|it| (it.changes.id, &it.changes)).collect();
     let results = recorded.entries.iter_mut().map(|entry| &mut entry.result);

@@ -1,19 +1,19 @@
 //! `--on TARGET` of commands that look at what a machine keeps: the same command is run there, by
 //! our program there.
 
-use crate::commands::following::{Followed, follow};
+use crate::commands::following::{FollowedJob, follow};
 use crate::commands::{script, target};
-use crate::output::{self, Passed};
+use crate::output::{self, PassThrough};
 use crate::runtime;
 use crate::signals::CalledOff;
-use crate::start::{Chosen, Start};
-use crate::usage::Usage;
+use crate::start::{ChosenSettings, StartContext};
+use crate::usage::UsageError;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::remote::protocol::RpcCall;
 use agent_bash::remote::protocol::data::ProgramData;
-use agent_bash::remote::protocol::file::Piece;
+use agent_bash::remote::protocol::file::Base64Bytes;
 use agent_bash::session::{ConversationOptions, ask};
 use anyhow::{Context, Error};
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ use std::io;
 
 /// A command line that is meant for a target.
 #[derive(Debug)]
-pub(crate) struct Elsewhere<'a> {
+pub(crate) struct TargetCommandLine<'a> {
     /// The target.
     pub(crate) on: &'a str,
     /// The session that it looks in, if it looks in one.
@@ -29,7 +29,7 @@ pub(crate) struct Elsewhere<'a> {
     /// True if the command reads stdin.
     pub(crate) reads: bool,
     /// The job that the command follows, if it does.
-    pub(crate) follows: Option<Followed<'a>>,
+    pub(crate) follows: Option<FollowedJob<'a>>,
     /// A line that explains its output.
     pub(crate) heading: Option<&'static str>,
 }
@@ -39,14 +39,14 @@ const KILLED_EXIT_CODE: u8 = 137;
 
 /// Runs the command there, and prints what it printed.
 pub(crate) fn run_remotely(
-    elsewhere: &Elsewhere<'_>,
+    elsewhere: &TargetCommandLine<'_>,
     words: &[OsString],
-    start: &Start,
+    start: &StartContext,
 ) -> anyhow::Result<u8> {
-    let settings = start.settings(&Chosen::default())?.settings;
+    let settings = start.settings(&ChosenSettings::default())?.settings;
     let words = without_place(words)?;
     let input = if elsewhere.reads {
-        Some(Piece(script::stdin_bytes("the input")?))
+        Some(Base64Bytes(script::stdin_bytes("the input")?))
     } else {
         None
     };
@@ -75,10 +75,10 @@ pub(crate) fn run_remotely(
 
 /// Has our program there do it.
 async fn by_program(
-    elsewhere: &Elsewhere<'_>,
+    elsewhere: &TargetCommandLine<'_>,
     place: &dyn RemoteHost,
     words: Vec<String>,
-    input: Option<Piece>,
+    input: Option<Base64Bytes>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
     let session = place.session();
@@ -90,7 +90,7 @@ async fn by_program(
     if let Some(heading) = elsewhere.heading {
         output::print(&format!("{heading}\n"))?;
     }
-    output::pass(&mut Passed::new(io::stdout()), &answer.out.0)?;
+    output::pass(&mut PassThrough::new(io::stdout()), &answer.out.0)?;
     let said = String::from_utf8_lossy(&answer.err.0);
     // Hints of the remote command are rewritten for this machine.
     let here = match elsewhere.state {
@@ -111,8 +111,8 @@ async fn by_program(
 /// Reaches the target and returns the session on it, for what is asked of it in other ways.
 pub(crate) async fn session(
     on: &str,
-    chosen: &Chosen<'_>,
-    start: &Start,
+    chosen: &ChosenSettings<'_>,
+    start: &StartContext,
 ) -> anyhow::Result<Conversation> {
     let settings = start.settings(chosen)?.settings;
     let supervisor = Supervisor::this_program(&start.token);
@@ -121,14 +121,14 @@ pub(crate) async fn session(
 }
 
 /// The arguments without those that say where.
-fn without_place(words: &[OsString]) -> Result<Vec<String>, Usage> {
+fn without_place(words: &[OsString]) -> Result<Vec<String>, UsageError> {
     let mut kept = Vec::new();
     let mut words = words.iter().skip(1);
     let mut are_options = true;
     while let Some(word) = words.next() {
         let word = word
             .to_str()
-            .ok_or_else(|| Usage(format!("{} is not UTF-8", word.display())))?;
+            .ok_or_else(|| UsageError(format!("{} is not UTF-8", word.display())))?;
         are_options &= word != "--";
         let is = |name: &str| are_options && word == name;
         let begins = |name: &str| are_options && word.starts_with(name);

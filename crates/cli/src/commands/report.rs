@@ -4,10 +4,10 @@ use crate::args::ReportArgs;
 use crate::commands::{jobs, recorded, session, since};
 use crate::output;
 use crate::runtime;
-use crate::start::Start;
-use agent_bash::change_sets::{FileDiff, Store, Text};
+use crate::start::StartContext;
+use agent_bash::change_sets::{DiffText, FileDiff, Store};
 use agent_bash::core::changes::{Change, Changes, ChangesId, FileChange};
-use agent_bash::core::{Clock, Ending, Timestamp};
+use agent_bash::core::{Clock, ScriptEnding, Timestamp};
 use agent_bash::exec::{Job, JobState, Jobs};
 use agent_bash::process::SystemClock;
 use agent_bash::process::environment::Masks;
@@ -26,7 +26,7 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 const MAX_DIFFED_FILES: usize = 100;
 
 /// Writes it.
-pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<u8> {
     let Some(found) = recorded::session(start, &args.recorded)? else {
         output::say(&recorded::none(&args.recorded));
         return Ok(NOT_FOUND_EXIT_CODE);
@@ -61,7 +61,7 @@ pub(crate) fn report(args: &ReportArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn deed(of: since::Deed) -> ChangesAction {
+fn deed(of: since::LaterAction) -> ChangesAction {
     ChangesAction::new(of.at, of.what)
 }
 
@@ -87,7 +87,7 @@ fn job_line(job: Job) -> JobLine {
     line.is_running = job.state == JobState::Running;
     line.failed = match &job.state {
         JobState::Running => false,
-        JobState::Ended(end) => end.ending != Ending::Exited { code: 0 },
+        JobState::Ended(end) => end.ending != ScriptEnding::Exited { code: 0 },
         JobState::Lost { .. } => true,
     };
     line.output = job.output.map(|path| path.display().to_string());
@@ -187,11 +187,11 @@ fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
 
 fn diff(of: FileDiff) -> Diff {
     let (text, note) = match of.text {
-        Text::Unified(text) => (Some(text), None),
-        Text::Binary => (None, Some("not text".to_owned())),
-        Text::TooLarge => (None, Some("too large to compare".to_owned())),
+        DiffText::Unified(text) => (Some(text), None),
+        DiffText::Binary => (None, Some("not text".to_owned())),
+        DiffText::TooLarge => (None, Some("too large to compare".to_owned())),
         // A directory and the like, or only attributes: there is nothing to compare.
-        Text::Nothing => (None, of.file.kind.is_file().then(|| "no text".to_owned())),
+        DiffText::Nothing => (None, of.file.kind.is_file().then(|| "no text".to_owned())),
         _ => (None, Some("its former content is not known".to_owned())),
     };
     let bytes = of.file.bytes.filter(|_| text.is_none());

@@ -4,14 +4,14 @@ use crate::args::RpcArgs;
 use crate::commands::serving;
 use crate::runtime;
 use crate::signals::CalledOff;
-use crate::start::Start;
+use crate::start::StartContext;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash_server::rpc::worker::{self, Workplace};
+use agent_bash_server::rpc::worker::{self, WorkerEnvironment};
 use agent_bash_server::{rpc, stdio};
 use anyhow::Context;
 
 /// Serves until stdin ends.
-pub(crate) fn rpc(args: &RpcArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn rpc(args: &RpcArgs, start: &StartContext) -> anyhow::Result<u8> {
     if args.worker {
         return worker(start);
     }
@@ -33,10 +33,10 @@ const NO_STDIO: &str = "stdin and stdout cannot be used";
 const NO_STDIN: &str = "cannot read stdin";
 
 /// Runs what a host has judged, until it is gone. Exits with 1 if no host could be served.
-fn worker(start: &Start) -> anyhow::Result<u8> {
+fn worker(start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(WORKER_THREADS))?;
     let supervisor = Supervisor::this_program(&start.token);
-    let workplace = Workplace {
+    let workplace = WorkerEnvironment {
         host: start.host.clone(),
         supervisor: supervisor.clone(),
     };

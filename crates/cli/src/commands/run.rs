@@ -2,12 +2,12 @@
 
 use crate::args::{RunArgs, StdinArg};
 use crate::commands::{on_terminal, script, session, target};
-use crate::output::{self, Live};
-use crate::progress::Progress;
+use crate::output::{self, LiveOutput};
+use crate::progress::StatusLine;
 use crate::runtime::{self, OneCall};
 use crate::signals::CalledOff;
-use crate::start::{Chosen, Start};
-use crate::usage::Usage;
+use crate::start::{ChosenSettings, StartContext};
+use crate::usage::UsageError;
 use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{
@@ -33,7 +33,7 @@ use std::time::Duration;
 const BROKEN_PIPE: u8 = 141;
 
 /// Runs the call, prints its result, and returns its exit code (docs/contract.md).
-pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &RunArgs, start: &StartContext) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
     let code = run_below(args, start, &supervisor);
     // A supervisor that was started ahead may be left, however the call ended.
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     code
 }
 
-fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::Result<u8> {
+fn run_below(args: &RunArgs, start: &StartContext, supervisor: &Supervisor) -> anyhow::Result<u8> {
     let input = input(args)?.parsed();
     no_trial_on_a_terminal(args, &input)?;
     let settings = settings(args, start)?;
@@ -84,7 +84,7 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
 }
 
 /// Refuses options of a sandbox without one, because the user relies on them.
-fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
+fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), UsageError> {
     let level = settings.sandbox_in_force().level;
     let given = if args.network.is_some() && level == SandboxLevel::Off {
         "--network"
@@ -93,23 +93,23 @@ fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
     } else {
         return Ok(());
     };
-    Err(Usage(format!(
+    Err(UsageError(format!(
         "{given} is of no effect with the sandbox `{level}`; give --sandbox workspace_write too"
     )))
 }
 
 /// Refuses a trial on a terminal: the combination is not possible, and the user relies on both.
-fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), Usage> {
+fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), UsageError> {
     let is_trial = matches!(input, Input::Parsed(parsed) if parsed.request.trial.is_some());
     if !(args.pty && is_trial) {
         return Ok(());
     }
     let why = "a trial is not possible on a terminal, which shows what it does; leave out --pty or the trial";
-    Err(Usage(why.to_owned()))
+    Err(UsageError(why.to_owned()))
 }
 
 /// The parts of a call.
-struct Prepared {
+struct PreparedCall {
     called_off: CalledOff,
     session: Conversation,
     /// Present if the call gets its own terminal.
@@ -120,8 +120,8 @@ struct Prepared {
 }
 
 /// The user's settings, overridden by the command line.
-fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
-    let chosen = Chosen {
+fn settings(args: &RunArgs, start: &StartContext) -> anyhow::Result<Settings> {
+    let chosen = ChosenSettings {
         profile: args.profile,
         safe_mode: args.safe_mode,
         tools: args.tools.as_deref(),
@@ -145,10 +145,10 @@ fn prepare(
     args: &RunArgs,
     mut settings: Settings,
     expected: Option<&Input>,
-    start: &Start,
+    start: &StartContext,
     supervisor: &Supervisor,
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Prepared> {
+) -> anyhow::Result<PreparedCall> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     if args.tools.is_some() && settings.interceptor == InterceptMode::Off {
         output::say(
@@ -173,7 +173,7 @@ fn prepare(
     if let Some(call) = expected {
         session.expect(call);
     }
-    Ok(Prepared {
+    Ok(PreparedCall {
         called_off,
         session,
         terminals,
@@ -187,10 +187,10 @@ async fn prepare_on(
     name: &str,
     args: &RunArgs,
     settings: &Settings,
-    start: &Start,
+    start: &StartContext,
     supervisor: &Supervisor,
     clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Prepared> {
+) -> anyhow::Result<PreparedCall> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let options = ConversationOptions::one_shot(&args.state, supervisor.clone());
     let cwd = cwd(args)?;
@@ -200,7 +200,7 @@ async fn prepare_on(
         session = session => session?,
         () = called_off.cancel().cancelled() => bail!("cancelled before the target was reached"),
     };
-    Ok(Prepared {
+    Ok(PreparedCall {
         called_off,
         session,
         terminals: None,
@@ -210,12 +210,12 @@ async fn prepare_on(
 }
 
 async fn call(
-    prepared: Prepared,
+    prepared: PreparedCall,
     args: &RunArgs,
     input: Input,
-    start: &Start,
+    start: &StartContext,
 ) -> anyhow::Result<(ToolResult, u8)> {
-    let Prepared {
+    let PreparedCall {
         called_off,
         session,
         terminals,
@@ -235,12 +235,12 @@ async fn call(
     if is_expected {
         session.expect_sandboxed(&input).await;
     }
-    let mut watched = Live::new(args.json, called_off.cancel().clone());
+    let mut watched = LiveOutput::new(args.json, called_off.cancel().clone());
     let mut progress = None;
     let live: Option<&mut dyn OutputConsumer> = if args.stream {
         Some(&mut watched)
     } else {
-        progress = Progress::start(&start.host, clock);
+        progress = StatusLine::start(&start.host, clock);
         progress.as_mut().map(|progress| progress as _)
     };
     let options = CallOptions {
@@ -269,8 +269,8 @@ async fn call(
 }
 
 /// The directory that the command line names.
-fn cwd(args: &RunArgs) -> Result<Option<&str>, Usage> {
-    let text = |dir: &PathBuf| Usage(format!("--cwd {} is not UTF-8", dir.display()));
+fn cwd(args: &RunArgs) -> Result<Option<&str>, UsageError> {
+    let text = |dir: &PathBuf| UsageError(format!("--cwd {} is not UTF-8", dir.display()));
     let dir = args.cwd.as_ref();
     dir.map(|dir| dir.to_str().ok_or_else(|| text(dir)))
         .transpose()
@@ -281,7 +281,7 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
     if args.request {
         let text = script::stdin_text("the request")?;
         let value: serde_json::Value = serde_json::from_str(&text)
-            .map_err(|error| Usage(format!("the request on stdin is not JSON: {error}")))?;
+            .map_err(|error| UsageError(format!("the request on stdin is not JSON: {error}")))?;
         return Ok(Input::Json(value));
     }
     let cwd = cwd(args)?.map(|cwd| match &args.on {

@@ -5,7 +5,7 @@ use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
 use crate::output;
 use crate::runtime;
-use crate::start::{Chosen, Start};
+use crate::start::{ChosenSettings, StartContext};
 use crate::table::table;
 use agent_bash::core::sandbox::{Enforced, Lack, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, ToolResult};
@@ -95,12 +95,12 @@ const ALLOWED_OPERATIONS: [(&str, &str); 2] = [
 
 /// Prints what is enforced, and a line per attempt. Exit code 1 if something of it is not held, or
 /// there is no sandbox.
-pub(crate) fn sandbox(start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn sandbox(start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
     runtime.block_on(tried(start))
 }
 
-async fn tried(start: &Start) -> anyhow::Result<u8> {
+async fn tried(start: &StartContext) -> anyhow::Result<u8> {
     let place = make_temporary(&start.host.temp_dir(), |parent| {
         tempfile::tempdir_in(parent)
     })?;
@@ -136,7 +136,7 @@ async fn tried(start: &Start) -> anyhow::Result<u8> {
     };
     let mut text = enforced(&said);
     let (mut rows, mut all_held) = rows(&free, &boxed);
-    let settings = start.settings(&Chosen::default())?.settings;
+    let settings = start.settings(&ChosenSettings::default())?.settings;
     let level = SandboxLevel::WorkspaceWrite;
     let started = start_in_directory(start, &settings, SESSION_NAME, level).await?;
     all_held &= started.is_ok();
@@ -161,7 +161,7 @@ fn script(words: &[String; 3]) -> String {
 
 /// The numbers of what succeeded.
 async fn run(
-    start: &Start,
+    start: &StartContext,
     supervisor: &Supervisor,
     place: &Path,
     script: &str,
@@ -180,7 +180,7 @@ async fn run(
         },
         ..Settings::default()
     };
-    let start = Start {
+    let start = StartContext {
         host: HostContext {
             cwd: place.join("workspace"),
             ..start.host.clone()
@@ -204,7 +204,7 @@ async fn run(
 
 /// The row of the directory that the user is in.
 fn row_of_directory(
-    start: &Start,
+    start: &StartContext,
     level: SandboxLevel,
     started: Result<Sandboxed, String>,
 ) -> [String; 3] {

@@ -1,7 +1,7 @@
 //! Starts a command in the sandbox, in the caller's directory: mounts differ in what they allow.
 
 use crate::commands::session;
-use crate::start::Start;
+use crate::start::StartContext;
 use agent_bash::SandboxSettings;
 use agent_bash::core::sandbox::{Enforced, SandboxLevel, Sandboxed};
 use agent_bash::core::{Cancel, Status};
@@ -16,7 +16,7 @@ const NO_OP_COMMAND: &str = ":";
 /// Returns what the sandbox of `settings` enforces in the caller's directory at this level, or why
 /// no command starts there.
 pub(crate) async fn start_in_directory(
-    start: &Start,
+    start: &StartContext,
     settings: &Settings,
     session: &str,
     level: SandboxLevel,

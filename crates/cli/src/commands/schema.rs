@@ -4,7 +4,7 @@ use crate::args::SchemaArgs;
 use crate::commands::remote_command;
 use crate::output;
 use crate::runtime;
-use crate::start::{Chosen, Start};
+use crate::start::{ChosenSettings, StartContext};
 use agent_bash::core::Clock;
 use agent_bash::core::sandbox::{Report, SandboxLevel};
 use agent_bash::process::SystemClock;
@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Prints name, description and schema as one JSON document.
-pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn schema(args: &SchemaArgs, start: &StartContext) -> anyhow::Result<u8> {
     if let Some(adapter) = args.adapter {
         let tools = json!({ "tools": adapter.declared() });
         output::print(&format!("{tools:#}\n"))?;
@@ -23,9 +23,9 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
     if let Some(on) = &args.on {
         return on_target(on, args, start);
     }
-    let loaded = start.settings(&Chosen {
+    let loaded = start.settings(&ChosenSettings {
         profile: args.profile,
-        ..Chosen::default()
+        ..ChosenSettings::default()
     })?;
     let policy = loaded.settings.policy()?;
     let own = loaded.settings.sandbox_in_force();
@@ -42,7 +42,7 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
 }
 
 /// The promises of a sandbox that this system enforces; `None` if a sandbox is not possible.
-fn enforced(start: &Start) -> anyhow::Result<Option<Report>> {
+fn enforced(start: &StartContext) -> anyhow::Result<Option<Report>> {
     let runtime = runtime::start(Some(2))?;
     let supervisor = Supervisor::this_program(&start.token);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -53,10 +53,10 @@ fn enforced(start: &Start) -> anyhow::Result<Option<Report>> {
 }
 
 /// The tool as a server for that target offers it.
-fn on_target(on: &str, args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
-    let chosen = Chosen {
+fn on_target(on: &str, args: &SchemaArgs, start: &StartContext) -> anyhow::Result<u8> {
+    let chosen = ChosenSettings {
         profile: args.profile,
-        ..Chosen::default()
+        ..ChosenSettings::default()
     };
     let runtime = runtime::start(Some(2))?;
     let tool = runtime.block_on(async {

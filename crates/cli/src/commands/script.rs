@@ -1,6 +1,6 @@
 //! Reads a script from the command line or stdin.
 
-use crate::usage::Usage;
+use crate::usage::UsageError;
 use agent_bash::core::MAX_COMMAND_BYTES;
 use anyhow::Context;
 use std::io::{self, Read};
@@ -18,7 +18,7 @@ pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
         [one] if one == STDIN_ARGUMENT => stdin_text("the script"),
         [one] => Ok(one.clone()),
         several => shlex::try_join(several.iter().map(String::as_str))
-            .map_err(|error| Usage(format!("these words make no command: {error}")).into()),
+            .map_err(|error| UsageError(format!("these words make no command: {error}")).into()),
     }
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
 pub(crate) fn stdin_text(what: &str) -> anyhow::Result<String> {
     String::from_utf8(stdin_bytes(what)?).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
-        Usage(format!("{what} on stdin is not UTF-8 at byte {offset}")).into()
+        UsageError(format!("{what} on stdin is not UTF-8 at byte {offset}")).into()
     })
 }
 

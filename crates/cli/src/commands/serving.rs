@@ -4,7 +4,7 @@ use crate::args::ServingArgs;
 use crate::commands::target;
 use crate::runtime;
 use crate::signals::CalledOff;
-use crate::start::Start;
+use crate::start::StartContext;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::ConversationOptions;
 use agent_bash::settings::Settings;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// signal triggers its second argument; that is an orderly end.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
-    start: &Start,
+    start: &StartContext,
     protocol: &str,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
     serve: impl FnOnce(Arc<Conversation>, Settings, CalledOff) -> F,
@@ -58,7 +58,7 @@ where
 pub(crate) fn session_name_for(
     asked: Option<&str>,
     protocol: &str,
-    start: &Start,
+    start: &StartContext,
 ) -> (String, Option<SessionClaim>) {
     if let Some(name) = asked {
         return (name.to_owned(), None);

@@ -1,8 +1,8 @@
 //! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that
 //! outlives the process.
 
-use crate::start::Start;
-use crate::usage::Usage;
+use crate::start::StartContext;
+use crate::usage::UsageError;
 use agent_bash::core::Clock;
 use agent_bash::exec::Jobs;
 use agent_bash::process::SystemClock;
@@ -15,19 +15,22 @@ use std::sync::Arc;
 
 /// The artifacts of the session `name`, after removing expired ones; `None` if neither a state
 /// directory nor a home is known.
-pub(crate) fn artifact_dir(start: &Start, name: &str) -> anyhow::Result<Option<ArtifactDir>> {
+pub(crate) fn artifact_dir(
+    start: &StartContext,
+    name: &str,
+) -> anyhow::Result<Option<ArtifactDir>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     if let Some(root) = start.host.state_dir() {
         ArtifactDir::sweep(&root, clock.wall());
     }
     // Nothing is created through it, so the naming does not matter.
     artifacts::of_session(&start.host, name, Naming::Numbered, Lifetime::Day, clock)
-        .map_err(|error| Usage(format!("--state: {error}")).into())
+        .map_err(|error| UsageError(format!("--state: {error}")).into())
 }
 
 /// The background jobs of the session `name`; `None` if neither a state directory nor a home is
 /// known.
-pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
+pub(crate) fn jobs(start: &StartContext, name: &str) -> Option<Arc<Jobs>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     jobs_of_session(&start.host, name, &clock)
 }
@@ -36,7 +39,7 @@ pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
 /// `lifetime`. `add` adds parts to the tool.
 pub(crate) fn open_with(
     settings: &Settings,
-    start: &Start,
+    start: &StartContext,
     supervisor: &Supervisor,
     name: &str,
     lifetime: Lifetime,
@@ -48,7 +51,7 @@ pub(crate) fn open_with(
     };
     Conversation::open_with(settings, start.host.clone(), options, add).map_err(|error| match error
     {
-        OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
+        OpenError::Name(error) => UsageError(format!("--state: {error}")).into(),
         other => other.into(),
     })
 }

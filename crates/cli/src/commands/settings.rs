@@ -2,19 +2,19 @@
 
 use crate::args::SettingsArgs;
 use crate::output;
-use crate::start::{Chosen, Start};
+use crate::start::{ChosenSettings, StartContext};
 use agent_bash::core::short_duration;
 use agent_bash::settings::{Origin, Settings, default_file};
 use agent_bash::shell_in_force;
 use std::fmt::Write as _;
 
 /// Prints the settings, or a template for a settings file.
-pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn settings(args: &SettingsArgs, start: &StartContext) -> anyhow::Result<u8> {
     if args.default {
         output::print(&default_file())?;
         return Ok(0);
     }
-    let loaded = start.settings(&Chosen::default())?;
+    let loaded = start.settings(&ChosenSettings::default())?;
     let all = loaded.provenance().map(|(key, value, origin)| {
         match (value, in_force(key, &loaded.settings, start)) {
             (_, Some(value)) if *origin == Origin::Default => {
@@ -55,7 +55,7 @@ pub(crate) const NAMES_NO_TOOLS: &str = "interceptor.mode is on and names no too
      name the model's other tools with the setting interceptor.tools, with --tools, or with `tools` of an RPC call";
 
 /// The effective value of a key whose default, or upper bound, comes from the profile.
-fn in_force(key: &str, settings: &Settings, start: &Start) -> Option<String> {
+fn in_force(key: &str, settings: &Settings, start: &StartContext) -> Option<String> {
     let profile = settings.profile();
     let quoted = |text: &str| format!("\"{text}\"");
     match key {

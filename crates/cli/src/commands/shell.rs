@@ -10,7 +10,7 @@ mod signals;
 use crate::commands::shell_link;
 use crate::output;
 use crate::runtime::{self, OneCall};
-use crate::start::{Chosen, Start};
+use crate::start::{ChosenSettings, StartContext};
 use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
     Invocation, Notice, NoticeKind, Request, Status, SurvivorPolicy, ToolResult,
@@ -18,10 +18,10 @@ use agent_bash::core::{
 use agent_bash::hook::take_over::ShellLink;
 use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_command_line};
 use agent_bash::session::{Conversation, ConversationOptions};
-use agent_bash::{Account, CallOptions, HostContext, Refusal};
+use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal};
 use anyhow::{Context, bail};
-use passing::Passing;
-use signals::Signals;
+use passing::OutputDestination;
+use signals::ShellSignals;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
@@ -165,7 +165,7 @@ impl CommandLine {
 
 /// Runs it and returns its exit code. A shell that a signal has ended ends this process in the same
 /// way.
-pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<u8> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     let command = line.command(&start.host);
     let Some(command) = command.filter(|_| !is_below_supervisor(&start.host.env)) else {
@@ -184,17 +184,17 @@ pub(crate) fn shell(line: &CommandLine, start: &Start) -> anyhow::Result<u8> {
 fn supervised(
     line: &CommandLine,
     command: String,
-    start: &Start,
+    start: &StartContext,
     own: &Path,
     supervisor: &Supervisor,
 ) -> anyhow::Result<(ToolResult, bool)> {
-    let mut settings = start.settings(&Chosen::default())?.settings;
+    let mut settings = start.settings(&ChosenSettings::default())?.settings;
     let program = real_shell(line.name, settings.shell.as_deref(), &start.host.env, own)?;
     // A survivor continues, as it would without us, and is named.
     settings.survivors = SurvivorPolicy::Adopt;
-    let signals = Signals::new();
+    let signals = ShellSignals::new();
     let mut captured = Vec::new();
-    let passing = Passing::choose(&mut captured, &signals);
+    let passing = OutputDestination::choose(&mut captured, &signals);
     // With its prefix, Claude Code does not name a shell; without the prefix, it names a path.
     let arg0 = if line.is_prefix {
         program.clone().into_os_string()
@@ -234,9 +234,9 @@ async fn call(
     conversation: &Conversation,
     command: String,
     invocation: Invocation,
-    mut passing: Passing,
-    signals: &Signals,
-) -> anyhow::Result<(Account, bool)> {
+    mut passing: OutputDestination,
+    signals: &ShellSignals,
+) -> anyhow::Result<(FinishedCall, bool)> {
     let cancel = signals.forward().context("cannot handle signals")?;
     let options = CallOptions {
         live: Some(&mut passing),

@@ -1,6 +1,6 @@
 //! Links to this program that stand in for the shell of an agent: made, checked, tried.
 
-use crate::start::Start;
+use crate::start::StartContext;
 use agent_bash::hook::take_over::ShellLink;
 use agent_bash::journals::recordings;
 use anyhow::{Context, bail};
@@ -24,7 +24,7 @@ const PROBE_OUTPUT: &[u8] = b"ok\n";
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The first executable file of that name in `PATH`.
-pub(crate) fn on_path(name: &str, start: &Start) -> Option<PathBuf> {
+pub(crate) fn on_path(name: &str, start: &StartContext) -> Option<PathBuf> {
     let path = start.host.env.get(&OsString::from("PATH"))?;
     let is_program = |path: &PathBuf| {
         let metadata = path.metadata();
@@ -38,7 +38,7 @@ pub(crate) fn on_path(name: &str, start: &Start) -> Option<PathBuf> {
 
 /// The path of this program for a link: as `PATH` finds it, because that path survives an update;
 /// else the program's file.
-pub(crate) fn program(start: &Start) -> anyhow::Result<PathBuf> {
+pub(crate) fn program(start: &StartContext) -> anyhow::Result<PathBuf> {
     let own = own_path()?;
     let named = on_path(PROGRAM_NAME, start);
     Ok(named
@@ -110,7 +110,7 @@ impl LinkTarget {
 
 /// The outcome of a harmless call of a link.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Probe {
+pub(crate) enum LinkProbe {
     /// The command ran, and agent-bash recorded it.
     Recorded,
     /// The command ran. Not recorded: the settings say so, or this process runs in a recorded call.
@@ -120,29 +120,29 @@ pub(crate) enum Probe {
 }
 
 /// Has a link run a harmless command, as an agent would. Its record goes to a temporary directory.
-pub(crate) fn probe(link: &Path, kind: ShellLink, start: &Start) -> Probe {
+pub(crate) fn probe(link: &Path, kind: ShellLink, start: &StartContext) -> LinkProbe {
     let state = match tempfile::tempdir_in(start.host.temp_dir()) {
         Ok(state) => state,
         Err(error) => {
-            return Probe::Failed(format!("cannot create a temporary directory: {error}"));
+            return LinkProbe::Failed(format!("cannot create a temporary directory: {error}"));
         }
     };
     let output = match run(link, kind, state.path()) {
         Ok(output) => output,
-        Err(reason) => return Probe::Failed(reason),
+        Err(reason) => return LinkProbe::Failed(reason),
     };
     if !output.status.success() || output.stdout != PROBE_OUTPUT {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        return Probe::Failed(format!("{}: {}", output.status, stderr.trim()));
+        return LinkProbe::Failed(format!("{}: {}", output.status, stderr.trim()));
     }
     let recorded = recordings(state.path(), None).into_iter().any(|recording| {
         let entries = recording.read().unwrap_or_default().entries;
         entries.iter().any(|entry| entry.command == PROBE_COMMAND)
     });
     if recorded {
-        Probe::Recorded
+        LinkProbe::Recorded
     } else {
-        Probe::Ran
+        LinkProbe::Ran
     }
 }
 

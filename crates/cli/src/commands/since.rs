@@ -1,8 +1,8 @@
 //! Later events of recorded calls, as far as they are stored: changes of background processes,
 //! undo, redo, commit and discard.
 
-use crate::start::{Chosen, Start};
-use agent_bash::change_sets::{Listed, Store};
+use crate::start::{ChosenSettings, StartContext};
+use agent_bash::change_sets::{ListedChanges, Store};
 use agent_bash::core::Timestamp;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState, FileChange};
 use agent_bash::process::environment::Masks;
@@ -14,14 +14,14 @@ const MAX_NAMED_FILES: usize = 3;
 
 /// An action on the changes of a call.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Deed {
+pub(crate) struct LaterAction {
     pub(crate) at: Timestamp,
     pub(crate) what: String,
 }
 
 /// Takes the host's secrets, and what looks like one, out of what the record does not have.
-pub(crate) fn masks(start: &Start) -> Masks {
-    let settings = start.settings(&Chosen::default());
+pub(crate) fn masks(start: &StartContext) -> Masks {
+    let settings = start.settings(&ChosenSettings::default());
     let secrets = settings.map(|loaded| loaded.settings.environment().secrets);
     let variables = start.host.env.iter();
     Masks::new(
@@ -31,12 +31,12 @@ pub(crate) fn masks(start: &Start) -> Masks {
 }
 
 /// The sets of a session, in their order, with secrets hidden as in its record.
-pub(crate) fn sets(start: &Start, state: &Path, session: &str) -> Vec<Listed> {
+pub(crate) fn sets(start: &StartContext, state: &Path, session: &str) -> Vec<ListedChanges> {
     let listed = Store::open(state).and_then(|store| store.list(session));
     let mut sets = listed.unwrap_or_default();
     let masks = masks(start);
     let hide = |text: &mut String| *text = masks.hide(text).into_owned();
-    for Listed { changes, .. } in &mut sets {
+    for ListedChanges { changes, .. } in &mut sets {
         changes.command.iter_mut().for_each(hide);
         for file in &mut changes.files {
             hide(&mut file.name.path);
@@ -51,7 +51,7 @@ pub(crate) fn sets(start: &Start, state: &Path, session: &str) -> Vec<Listed> {
 }
 
 /// Returns the changes of background processes, by the call's change set.
-pub(crate) fn background_changes(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Changes>> {
+pub(crate) fn background_changes(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<Changes>> {
     let mut late: BTreeMap<ChangesId, Vec<Changes>> = BTreeMap::new();
     for set in sets {
         if let Some(after) = set.after {
@@ -62,23 +62,24 @@ pub(crate) fn background_changes(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Cha
 }
 
 /// Returns the change sets that may belong to an earlier call.
-pub(crate) fn or_earlier(sets: &[Listed]) -> BTreeSet<ChangesId> {
+pub(crate) fn or_earlier(sets: &[ListedChanges]) -> BTreeSet<ChangesId> {
     let unsure = sets.iter().filter(|set| set.or_earlier);
     unsure.map(|set| set.changes.id).collect()
 }
 
 /// Returns the actions on each change set, sorted by time.
-pub(crate) fn actions(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
-    let known: BTreeMap<ChangesId, &Listed> = sets.iter().map(|it| (it.changes.id, it)).collect();
+pub(crate) fn actions(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<LaterAction>> {
+    let known: BTreeMap<ChangesId, &ListedChanges> =
+        sets.iter().map(|it| (it.changes.id, it)).collect();
     let mut taken_back: BTreeMap<ChangesId, BTreeSet<&str>> = BTreeMap::new();
-    let mut deeds: BTreeMap<ChangesId, Vec<Deed>> = BTreeMap::new();
+    let mut deeds: BTreeMap<ChangesId, Vec<LaterAction>> = BTreeMap::new();
     for set in sets {
         if let Some(at) = set.decided {
             let what = match set.changes.state {
                 ChangesState::Discarded => "discarded",
                 _ => "committed",
             };
-            let deed = Deed {
+            let deed = LaterAction {
                 at,
                 what: what.to_owned(),
             };
@@ -89,7 +90,7 @@ pub(crate) fn actions(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
             continue;
         };
         let before = taken_back.entry(of.changes.id).or_default();
-        let deed = Deed {
+        let deed = LaterAction {
             at: set.begun,
             what: inversion_text(set, &of.changes, before),
         };
@@ -103,8 +104,11 @@ pub(crate) fn actions(sets: &[Listed]) -> BTreeMap<ChangesId, Vec<Deed>> {
 
 /// The set whose changes an undo or a redo has turned. An undo can be undone as well: it is what
 /// that was an undo of.
-fn turned<'a>(set: &'a Listed, known: &BTreeMap<ChangesId, &'a Listed>) -> Option<&'a Listed> {
-    let of = |set: &Listed| set.undoes.or(set.redoes);
+fn turned<'a>(
+    set: &'a ListedChanges,
+    known: &BTreeMap<ChangesId, &'a ListedChanges>,
+) -> Option<&'a ListedChanges> {
+    let of = |set: &ListedChanges| set.undoes.or(set.redoes);
     let mut at = *known.get(&of(set)?)?;
     while let Some(next) = of(at) {
         // An undo is of an earlier set.
@@ -115,7 +119,11 @@ fn turned<'a>(set: &'a Listed, known: &BTreeMap<ChangesId, &'a Listed>) -> Optio
 
 /// Describes an undo or redo of a change set. `back` has the files that were undone before. A
 /// partial one names its files.
-fn inversion_text<'a>(set: &'a Listed, of: &'a Changes, back: &mut BTreeSet<&'a str>) -> String {
+fn inversion_text<'a>(
+    set: &'a ListedChanges,
+    of: &'a Changes,
+    back: &mut BTreeSet<&'a str>,
+) -> String {
     let word = match set.redoes {
         Some(_) => "done again",
         None => "undone",

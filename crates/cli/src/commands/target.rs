@@ -1,7 +1,7 @@
 //! `--on TARGET`: a session whose calls run on another machine.
 
-use crate::start::Start;
-use crate::usage::Usage;
+use crate::start::StartContext;
+use crate::usage::UsageError;
 use agent_bash::BashToolBuilder;
 use agent_bash::remote::Uploads;
 use agent_bash::session::{Conversation, ConversationOptions, OpenError};
@@ -16,7 +16,7 @@ const THIS_PROGRAM: &str = "/proc/self/exe";
 pub(crate) async fn open(
     name: &str,
     settings: &Settings,
-    start: &Start,
+    start: &StartContext,
     options: ConversationOptions,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
 ) -> anyhow::Result<Conversation> {
@@ -30,12 +30,12 @@ pub(crate) async fn open_in(
     cwd: Option<&str>,
     name: &str,
     settings: &Settings,
-    start: &Start,
+    start: &StartContext,
     options: ConversationOptions,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
 ) -> anyhow::Result<Conversation> {
     let target = settings.target(name);
-    let mut target = target.map_err(|error| Usage(format!("--on: {error}")))?;
+    let mut target = target.map_err(|error| UsageError(format!("--on: {error}")))?;
     if let Some(cwd) = cwd {
         let within = match &target.cwd {
             // A home directory there is not below another directory.
@@ -52,7 +52,7 @@ pub(crate) async fn open_in(
     let host = start.host.clone();
     let session = Conversation::open_on(target, Arc::new(uploads), settings, host, options, add);
     session.await.map_err(|error| match error {
-        OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
+        OpenError::Name(error) => UsageError(format!("--state: {error}")).into(),
         other => other.into(),
     })
 }

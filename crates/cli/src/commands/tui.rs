@@ -5,10 +5,10 @@ use crate::commands::serving::session_name_for;
 use crate::commands::{session, target};
 use crate::runtime;
 use crate::signals::CalledOff;
-use crate::start::Start;
+use crate::start::StartContext;
 use crate::theme::theme;
-use crate::usage::Usage;
-use agent_bash::change_sets::Listed;
+use crate::usage::UsageError;
+use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::Clock;
 use agent_bash::core::changes::{Changes, ChangesState};
 use agent_bash::exec::Job;
@@ -26,10 +26,10 @@ use std::sync::Arc;
 const MAX_COMMAND_COLUMNS: usize = 60;
 
 /// Runs it until the user quits.
-pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
+pub(crate) fn tui(args: &TuiArgs, start: &StartContext) -> anyhow::Result<u8> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         let usage = "tui needs a terminal; `agent-bash run` works without one";
-        return Err(Usage(usage.to_owned()).into());
+        return Err(UsageError(usage.to_owned()).into());
     }
     let runtime = runtime::start(None)?;
     let supervisor = Supervisor::this_program(&start.token);
@@ -38,7 +38,11 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
     code
 }
 
-async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> anyhow::Result<u8> {
+async fn interface(
+    args: &TuiArgs,
+    start: &StartContext,
+    supervisor: Supervisor,
+) -> anyhow::Result<u8> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let listens = called_off.listen_for_quit();
     listens.context("cannot listen for signals")?;
@@ -102,11 +106,11 @@ fn name_held(session: &Conversation, state: &str) {
     let sets = session.changes().list().unwrap_or_default();
     // An exact trial without changes needs no decision.
     let is_open = |it: &Changes| !it.exact || it.counts.total() > 0;
-    let is_held = |it: &&Listed| {
+    let is_held = |it: &&ListedChanges| {
         let set = &it.changes;
         set.state == ChangesState::Held && is_open(set)
     };
-    let held: Vec<&Listed> = sets.iter().filter(is_held).collect();
+    let held: Vec<&ListedChanges> = sets.iter().filter(is_held).collect();
     let mut out = io::stdout().lock();
     let columns = terminal_columns().unwrap_or(usize::MAX);
     for set in &held {

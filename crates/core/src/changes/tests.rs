@@ -48,11 +48,11 @@ fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
     let (scan, trace) = (found(ChangesBy::Scan), found(ChangesBy::Trace));
     assert_eq!((scan.exact, trace.exact), (false, true));
     assert_eq!(
-        scan.text(Tell::Deletions).as_deref(),
+        scan.text(AnnouncedChanges::Deletions).as_deref(),
         Some("[Files: about 1 deleted: old (deleted) changes://7 (by scan, may be incomplete)]")
     );
     assert_eq!(
-        trace.text(Tell::Deletions).as_deref(),
+        trace.text(AnnouncedChanges::Deletions).as_deref(),
         Some("[Files: 1 deleted: old (deleted) changes://7]")
     );
 }
@@ -60,13 +60,13 @@ fn what_is_known_by_a_scan_is_never_exact_and_says_so() {
 #[test]
 fn what_cannot_be_taken_back_is_named() {
     let mut changes = set(ChangesState::Done, vec![file("big", Change::Changed)]);
-    assert_eq!(changes.text(Tell::Deletions), None);
+    assert_eq!(changes.text(AnnouncedChanges::Deletions), None);
     changes.not_kept = vec![FileName::new("big")];
     assert_eq!(
-        changes.text(Tell::Deletions).as_deref(),
+        changes.text(AnnouncedChanges::Deletions).as_deref(),
         Some("[Files: 1 changed: big changes://7 (cannot be taken back: big)]")
     );
-    assert_eq!(changes.text(Tell::None), None);
+    assert_eq!(changes.text(AnnouncedChanges::None), None);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn what_git_keeps_for_itself_is_named_last() {
     ];
     assert_eq!(names[..5], first);
     assert_eq!((names.len(), changes.more), (MAX_FILES, 15));
-    let line = changes.text(Tell::Deletions).unwrap();
+    let line = changes.text(AnnouncedChanges::Deletions).unwrap();
     let want = ": gone (deleted), .gitignore, wordy/core.py, .git/AUTO_MERGE (deleted), .git/objects/00 (created), … changes://7]";
     assert!(line.ends_with(want), "{line}");
 }
@@ -160,30 +160,30 @@ fn the_texts_are_fixed() {
     let name = FileName::new("b\u{1b}[2J\n.rs");
     for (got, want) in [
         (
-            held.text(Tell::None).unwrap(),
+            held.text(AnnouncedChanges::None).unwrap(),
             "[Trial 7: nothing applied yet. 2 created, 1 changed, 1 deleted: old.rs. Details: changes://7]",
         ),
         // The names stand behind what they belong to.
         (
-            moved.text(Tell::None).unwrap(),
+            moved.text(AnnouncedChanges::None).unwrap(),
             "[Trial 7: nothing applied yet. 1 renamed, 1 with another mode, 1 deleted: old.rs. Details: changes://7]",
         ),
         (
-            nothing.text(Tell::None).unwrap(),
+            nothing.text(AnnouncedChanges::None).unwrap(),
             "[Trial 7: nothing applied yet. It changes no file. Details: changes://7]",
         ),
         (
             set(ChangesState::Discarded, Vec::new())
-                .text(Tell::None)
+                .text(AnnouncedChanges::None)
                 .unwrap(),
             "[Trial 7: it changes no file.]",
         ),
         (
-            done.text(Tell::Deletions).unwrap(),
+            done.text(AnnouncedChanges::Deletions).unwrap(),
             "[Files: 1 deleted, 5 changed: old.rs (deleted), 1, 2, 3, 4, … changes://7]",
         ),
         (
-            harmless.text(Tell::All).unwrap(),
+            harmless.text(AnnouncedChanges::All).unwrap(),
             "[Files: 1 created: a (created) changes://7]",
         ),
         (
@@ -209,8 +209,8 @@ fn the_texts_are_fixed() {
     ] {
         assert_eq!(got, want);
     }
-    assert_eq!(harmless.text(Tell::Deletions), None);
-    assert_eq!(done.text(Tell::None), None);
+    assert_eq!(harmless.text(AnnouncedChanges::Deletions), None);
+    assert_eq!(done.text(AnnouncedChanges::None), None);
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub const BY_SCAN: &str = "by scan, may be incomplete";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum Tell {
+pub enum AnnouncedChanges {
     /// All changes.
     All,
     /// Changes that delete files, and changes that cannot be undone.
@@ -42,7 +42,7 @@ impl Changes {
 
     /// Returns the line for the model. A trial always has one; an ordinary call has one as `tell`
     /// says.
-    pub fn text(&self, tell: Tell) -> Option<String> {
+    pub fn text(&self, tell: AnnouncedChanges) -> Option<String> {
         if let Some(first) = self.conflicts.first() {
             return Some(conflict_text(self.id, first));
         }
@@ -76,12 +76,12 @@ impl Changes {
         )
     }
 
-    fn done_text(&self, tell: Tell) -> Option<String> {
+    fn done_text(&self, tell: AnnouncedChanges) -> Option<String> {
         let is_named = match tell {
-            Tell::All => self.counts.total() > 0,
+            AnnouncedChanges::All => self.counts.total() > 0,
             // A change without a preimage is as final as a deletion.
-            Tell::Deletions => self.counts.deleted > 0 || !self.not_kept.is_empty(),
-            Tell::None => false,
+            AnnouncedChanges::Deletions => self.counts.deleted > 0 || !self.not_kept.is_empty(),
+            AnnouncedChanges::None => false,
         };
         if !is_named {
             return None;

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId,
+    Cancel, ConsumerFlow, Environment, Executor, OutputConsumer, RunSpec, Shell, StreamId,
 };
 use agent_bash_exec::ShellCache;
 use std::collections::BTreeMap;
@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 struct Nothing;
 
 impl OutputConsumer for Nothing {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
-        Flow::Continue
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
+        ConsumerFlow::Continue
     }
 }
 

@@ -1,7 +1,7 @@
 //! Starting background jobs: the same shells as for calls, handed to their own supervisors.
 
-use super::{Handover, ShellCache};
-use crate::jobs::{Job, JobError, JobStdin, Launch, Unlaunched};
+use super::{ShellCache, WaitingShellRef};
+use crate::jobs::{Job, JobError, JobStdin, Launch, UnlaunchedReason};
 use crate::pool::ShellKind;
 use crate::snapshot::SnapshotForCall;
 use crate::start::{self, OfCall};
@@ -84,11 +84,11 @@ impl ShellCache {
                     return Ok(job);
                 }
                 // The shell was killed while it was waiting. A new shell cannot have been.
-                Err(Unlaunched::RefusedHandoff(_)) if warm => warm = false,
-                Err(Unlaunched::RefusedHandoff(refused)) => {
+                Err(UnlaunchedReason::RefusedHandoff(_)) if warm => warm = false,
+                Err(UnlaunchedReason::RefusedHandoff(refused)) => {
                     return Err(NotStarted::from(refused).into());
                 }
-                Err(Unlaunched::Refused(error)) => return Err(error),
+                Err(UnlaunchedReason::Refused(error)) => return Err(error),
             }
         }
     }
@@ -99,7 +99,7 @@ impl ShellCache {
         kind: &ShellKind,
         stdin: JobStdin,
         warm: bool,
-    ) -> Result<(Handover, Option<OwnedFd>), NotStarted> {
+    ) -> Result<(WaitingShellRef, Option<OwnedFd>), NotStarted> {
         let failed = |error: io::Error| NotStarted::new(format!("no pipe for its stdin: {error}"));
         let started = match stdin {
             JobStdin::Null if warm => self.shell(spec, kind).await,
@@ -120,7 +120,7 @@ impl ShellCache {
                     start::shell(supervised, kind, &options.directory, of_call).await
                 };
                 let shell = shell.await.map_err(NotStarted::from)?;
-                let handover = Handover { shell, warm: false };
+                let handover = WaitingShellRef { shell, warm: false };
                 return Ok((handover, Some(write.into())));
             }
         };

@@ -1,7 +1,7 @@
 //! Turns survivors of a call into a job.
 
 use crate::jobs::entry::{JobEntry, observed_sandbox};
-use crate::jobs::registry::{Locked, NewJob};
+use crate::jobs::registry::{NewJob, RegistryLock};
 use crate::jobs::{JobError, JobKind, Jobs};
 use agent_bash_call::{Adoption, SurvivorRegistry};
 use agent_bash_core::{JobId, Timestamp};
@@ -46,7 +46,7 @@ impl SurvivorRegistry for Jobs {
     }
 }
 
-fn create_job(locked: &Locked<'_>, entry: &JobEntry) -> Option<NewJob> {
+fn create_job(locked: &RegistryLock<'_>, entry: &JobEntry) -> Option<NewJob> {
     let made = locked.new_job().and_then(|new| match new.write(entry) {
         Ok(()) => Ok(new),
         Err(source) => Err(JobError::Registry {

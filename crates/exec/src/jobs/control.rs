@@ -20,7 +20,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Waited {
+pub enum WaitOutcome {
     /// The job has ended, or is lost.
     Over(Job),
     /// The wait timed out; the job is still running.
@@ -31,7 +31,7 @@ pub enum Waited {
 
 /// The result of ending a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Killed {
+pub struct KillOutcome {
     /// The job afterwards.
     pub job: Job,
     /// The job's processes that are still alive: those that withstand SIGKILL are in
@@ -49,7 +49,7 @@ impl Jobs {
         id: &JobId,
         deadline: Option<Duration>,
         cancel: &Cancel,
-    ) -> Result<Waited, JobError> {
+    ) -> Result<WaitOutcome, JobError> {
         let clock = &self.options.clock;
         let limit = async {
             match deadline {
@@ -61,7 +61,7 @@ impl Jobs {
         loop {
             let record = self.registry.job(id)?;
             if !record.is_running() {
-                return Ok(Waited::Over(record.to_job()));
+                return Ok(WaitOutcome::Over(record.to_job()));
             }
             let ended = async {
                 match JobVisit::connect(&record.directory).await {
@@ -72,9 +72,9 @@ impl Jobs {
             };
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Ok(Waited::Cancelled(record.to_job())),
+                () = cancel.cancelled() => return Ok(WaitOutcome::Cancelled(record.to_job())),
                 () = ended => {}
-                () = &mut limit => return Ok(Waited::StillRunning(record.to_job())),
+                () = &mut limit => return Ok(WaitOutcome::StillRunning(record.to_job())),
             }
         }
     }
@@ -85,7 +85,7 @@ impl Jobs {
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
-    pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<Killed, JobError> {
+    pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<KillOutcome, JobError> {
         let record = self.registry.job(id)?;
         record.asked_to_end();
         let stuck = if let Some(visit) = self.visit(&record).await? {
@@ -101,7 +101,7 @@ impl Jobs {
             JobState::Running => self.processes(id).await?,
             JobState::Ended(_) | JobState::Lost { .. } => job.remaining.clone(),
         };
-        Ok(Killed { job, survivors })
+        Ok(KillOutcome { job, survivors })
     }
 
     /// Writes to a job's stdin, at most for `deadline`.

@@ -5,7 +5,7 @@ use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, RunSpec, Timestamp};
 use agent_bash_os::PrivateDir;
 use agent_bash_process::supervisor::job_directory::{END_FILE, ENTRY_FILE, OUTPUT_FILE};
-use agent_bash_process::supervisor::{JobEnd, Supervised};
+use agent_bash_process::supervisor::{JobEnd, SupervisorClient};
 use agent_bash_process::{Leftovers, ProcessIdentity};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -48,7 +48,10 @@ pub(super) struct JobEntry {
 }
 
 /// The box of a shell below this supervisor.
-pub(super) fn observed_sandbox(spec: &RunSpec, supervised: &Supervised) -> Option<JobSandbox> {
+pub(super) fn observed_sandbox(
+    spec: &RunSpec,
+    supervised: &SupervisorClient,
+) -> Option<JobSandbox> {
     Some(JobSandbox::new(
         spec.sandbox.as_deref()?,
         supervised.enforced()?,

@@ -117,7 +117,7 @@ pub enum JobStdin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::Ending;
+    use agent_bash_core::ScriptEnding;
 
     #[test]
     fn what_was_over_within_a_moment_after_its_call_is_told_from_jobs() {
@@ -131,7 +131,7 @@ mod tests {
             output: None,
             stdin: false,
             state: JobState::Ended(JobEnd {
-                ending: Ending::AllEnded,
+                ending: ScriptEnding::AllEnded,
                 ended_at: Timestamp(ended_at),
                 dropped_bytes: 0,
                 has_remaining: false,

@@ -2,12 +2,12 @@
 
 use crate::call::script_file;
 use crate::jobs::entry::{JobEntry, observed_sandbox};
-use crate::jobs::{Job, JobError, JobKind, Jobs, Reserved};
+use crate::jobs::{Job, JobError, JobKind, Jobs, ReservedJob};
 use crate::pool::WaitingShell;
-use agent_bash_call::{RefusedHandoff, ScriptFile, Unstarted};
+use agent_bash_call::{RefusedHandoff, ScriptFile, UnstartedReason};
 use agent_bash_core::{JobId, RunSpec};
 use agent_bash_process::ProcessIdentity;
-use agent_bash_process::supervisor::{Detach, JobFds, Supervised};
+use agent_bash_process::supervisor::{DetachOptions, JobFds, SupervisorClient};
 use rustix::fs::fstat;
 use std::fs::File;
 use std::io;
@@ -32,18 +32,18 @@ pub(crate) struct Launch<'a> {
 
 /// The reason why a job was not launched. No part of its script has run, and no files are left.
 #[derive(Debug)]
-pub(crate) enum Unlaunched {
+pub(crate) enum UnlaunchedReason {
     /// The shell, or its supervisor, ended before taking the script: retry with another shell.
     RefusedHandoff(RefusedHandoff),
     /// The command cannot run as requested, or the job's directory is unusable.
     Refused(JobError),
 }
 
-impl From<Unstarted> for Unlaunched {
-    fn from(unstarted: Unstarted) -> Self {
+impl From<UnstartedReason> for UnlaunchedReason {
+    fn from(unstarted: UnstartedReason) -> Self {
         match unstarted {
-            Unstarted::RefusedHandoff(refused) => Self::RefusedHandoff(refused),
-            Unstarted::Refused(refused) => Self::Refused(refused.into()),
+            UnstartedReason::RefusedHandoff(refused) => Self::RefusedHandoff(refused),
+            UnstartedReason::Refused(refused) => Self::Refused(refused.into()),
         }
     }
 }
@@ -51,7 +51,7 @@ impl From<Unstarted> for Unlaunched {
 /// A running job whose first moments are being watched.
 #[derive(Debug)]
 struct LaunchedJob {
-    supervised: Supervised,
+    supervised: SupervisorClient,
     script: ScriptFile,
 }
 
@@ -59,9 +59,9 @@ impl Jobs {
     /// Starts a job in its directory, and watches its first moments.
     pub(crate) async fn launch(
         &self,
-        reserved: Reserved<'_>,
+        reserved: ReservedJob<'_>,
         launch: Launch<'_>,
-    ) -> Result<Job, Unlaunched> {
+    ) -> Result<Job, UnlaunchedReason> {
         let spec = launch.spec;
         let LaunchedJob {
             mut supervised,
@@ -69,9 +69,9 @@ impl Jobs {
         } = self
             .detach(&reserved, launch)
             .await
-            .map_err(|reason| Unlaunched::RefusedHandoff(RefusedHandoff { reason }))?;
+            .map_err(|reason| UnlaunchedReason::RefusedHandoff(RefusedHandoff { reason }))?;
         // Releases the lock: other processes may create jobs from here on.
-        let Reserved { new, locked } = reserved;
+        let ReservedJob { new, locked } = reserved;
         let id = new.keep();
         drop(locked);
 
@@ -86,12 +86,12 @@ impl Jobs {
             }
             () = self.options.clock.sleep(EARLY_END) => {}
         }
-        self.show(&id).map_err(Unlaunched::Refused)
+        self.show(&id).map_err(UnlaunchedReason::Refused)
     }
 
     async fn detach(
         &self,
-        reserved: &Reserved<'_>,
+        reserved: &ReservedJob<'_>,
         launch: Launch<'_>,
     ) -> Result<LaunchedJob, String> {
         let Launch {
@@ -134,7 +134,7 @@ impl Jobs {
             .and_then(|()| new.write(&entry))
             .map_err(readable)?;
         let limit = spec.timeout.unwrap_or(self.options.limit);
-        let order = Detach {
+        let order = DetachOptions {
             directory: new.directory.clone().into_os_string(),
             commit: String::from_utf8_lossy(commit).into_owned(),
             limit_ms: millis(limit),
@@ -171,7 +171,7 @@ impl Jobs {
 /// Returns the reason why they are not recorded, if so.
 async fn recorded(
     spec: &RunSpec,
-    supervised: &mut Supervised,
+    supervised: &mut SupervisorClient,
     unwatched: Option<&String>,
 ) -> Option<String> {
     let set = spec.trace.as_ref()?;

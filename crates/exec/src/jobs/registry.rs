@@ -25,7 +25,7 @@ pub(super) struct Registry {
 
 /// The lock for creating and removing jobs. Released when dropped, or if the holder dies.
 #[derive(Debug)]
-pub(super) struct Locked<'a> {
+pub(super) struct RegistryLock<'a> {
     registry: &'a Registry,
     private: PrivateDir,
     _lock: File,
@@ -77,7 +77,7 @@ impl Registry {
         &self,
         clock: &dyn Clock,
         patience: Duration,
-    ) -> Result<Locked<'_>, JobError> {
+    ) -> Result<RegistryLock<'_>, JobError> {
         let path = self.directory.join("lock");
         let private =
             PrivateDir::create_at(&self.directory).map_err(|error| failed(&path, error))?;
@@ -87,7 +87,7 @@ impl Registry {
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
-                    return Ok(Locked {
+                    return Ok(RegistryLock {
                         registry: self,
                         private,
                         _lock: file,
@@ -126,7 +126,7 @@ fn failed(path: &Path, source: io::Error) -> JobError {
     JobError::Registry { path, source }
 }
 
-impl Locked<'_> {
+impl RegistryLock<'_> {
     /// Creates a directory for a job, with an unused number.
     pub(super) fn new_job(&self) -> Result<NewJob, JobError> {
         let registry = self.registry;

@@ -1,12 +1,13 @@
 //! Asks a session's shell for its definitions, for commands in other shells.
 
 use super::ShellSession;
-use super::call::{After, SessionCall};
+use super::call::{SessionCall, StateAfterCall};
 use crate::options::ShellCacheOptions;
 use crate::pool::ShellKind;
 use crate::snapshot::running_shell;
 use agent_bash_core::{
-    Cancel, Definitions, Environment, Flow, OutputConsumer, RunSpec, SessionName, StreamId, Streams,
+    Cancel, ConsumerFlow, Definitions, Environment, OutputConsumer, RunSpec, SessionName, StreamId,
+    Streams,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ impl ShellSession {
             Err(after) => *after,
         };
         match after {
-            After::Alive {
+            StateAfterCall::Alive {
                 mut shell,
                 cwd: place,
                 ..
@@ -64,15 +65,15 @@ impl ShellSession {
                 self.remembered.get_or_insert_default().cwd = Some(place);
                 running_shell::answer(&said.0)
             }
-            After::Refused { shell, .. } => {
+            StateAfterCall::Refused { shell, .. } => {
                 self.shell = shell;
                 None
             }
-            After::Ended { reason, .. } | After::RefusedHandoff(reason) => {
+            StateAfterCall::Ended { reason, .. } | StateAfterCall::RefusedHandoff(reason) => {
                 self.lost = Some(reason);
                 None
             }
-            After::Displaced(_) => None,
+            StateAfterCall::Displaced(_) => None,
         }
     }
 }
@@ -82,10 +83,10 @@ impl ShellSession {
 struct ProbeOutput(Vec<u8>);
 
 impl OutputConsumer for ProbeOutput {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         if stream == StreamId::Stdout && self.0.len() <= MAX_DEFINITION_BYTES {
             self.0.extend_from_slice(bytes);
         }
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }

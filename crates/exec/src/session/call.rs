@@ -1,20 +1,21 @@
 //! One call of a session: handshake, output, report, and what happens to the shell.
 
 use super::live::{LiveShell, end_reason};
-use super::record::{Expected, Report, SessionRecord};
-use super::remembered::Remembered;
+use super::record::{ExpectedReport, SessionRecord, ShellReport};
+use super::remembered::RememberedState;
 use super::shell_cwd::ShellCwd;
-use super::source::{Observed, SessionSource};
+use super::source::{HandoverOutcome, SessionSource};
 use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Ended, Follower, Reason, Recording, Signals, TOO_OLD_MARK, Watchdog, ending, no_directory,
-    notice_of_fallback, too_old,
+    EndReason, Follower, Recording, ShellEnded, TOO_OLD_MARK, Watchdog, WatchdogSignals, ending,
+    no_directory, notice_of_fallback, too_old,
 };
 use agent_bash_core::{
-    Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Survivor, Timestamp,
+    Cancel, NotStarted, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId, Survivor,
+    Timestamp,
 };
 use agent_bash_process::SandboxWatch;
 use agent_bash_process::supervisor::ShellEnd;
@@ -49,7 +50,7 @@ pub(super) struct SessionCall<'a> {
 
 /// The state in which a call left its session.
 #[derive(Debug)]
-pub(super) enum After {
+pub(super) enum StateAfterCall {
     /// The shell waits for the next call.
     Alive {
         outcome: Box<Outcome>,
@@ -78,13 +79,13 @@ impl<'a> SessionCall<'a> {
     pub(super) async fn hand_over(
         spec: &'a RunSpec,
         mut shell: LiveShell,
-        remembered: Option<&Remembered>,
+        remembered: Option<&RememberedState>,
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
-    ) -> Result<Self, Box<After>> {
+    ) -> Result<Self, Box<StateAfterCall>> {
         let failed = |error: io::Error| {
             let why = format!("its shell could not take a script ({error})");
-            Box::new(After::RefusedHandoff(why))
+            Box::new(StateAfterCall::RefusedHandoff(why))
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let place = remembered.and_then(|remembered| remembered.cwd.as_ref());
@@ -92,7 +93,7 @@ impl<'a> SessionCall<'a> {
         let enters = spec.enter_cwd || place.is_none();
         let stands_in = place.filter(|_| !enters).cloned();
         let remembered = remembered.filter(|_| shell.fresh);
-        let mut expected = Expected::random().map_err(failed)?;
+        let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
             script: &spec.script,
             cwd: enters.then_some(&*spec.cwd),
@@ -133,7 +134,7 @@ impl<'a> SessionCall<'a> {
             shell.supervised.link(),
             clock,
             cancel.clone(),
-            Signals {
+            WatchdogSignals {
                 has_reported: shell.talk.report_probe().map(|probe| Arc::new(probe) as _),
                 kill: None,
             },
@@ -158,7 +159,7 @@ impl<'a> SessionCall<'a> {
     }
 
     /// Follows the call to its end.
-    pub(super) async fn finish(mut self, out: &mut dyn OutputConsumer) -> After {
+    pub(super) async fn finish(mut self, out: &mut dyn OutputConsumer) -> StateAfterCall {
         out.started(self.shell.pid, self.shell.pid);
         let (options, spec) = (self.options, self.spec);
         let mut source = SessionSource::new(
@@ -175,12 +176,12 @@ impl<'a> SessionCall<'a> {
             &options.clock,
             DRAIN_TIMEOUT,
         );
-        let Ended { at, reason, shell } = follower.until_ended(out).await;
+        let ShellEnded { at, reason, shell } = follower.until_ended(out).await;
         self.writers.clear();
         let duration = at.saturating_sub(self.started);
         let why = match follower.source().observed() {
-            Observed::Unread(why) => why.to_owned(),
-            Observed::RefusedHandoff => end_reason(shell),
+            HandoverOutcome::Unread(why) => why.to_owned(),
+            HandoverOutcome::RefusedHandoff => end_reason(shell),
             observed => {
                 self.shell.fresh = false;
                 self.stuck = follower.clear_up(out).await.survivors;
@@ -188,32 +189,33 @@ impl<'a> SessionCall<'a> {
             }
         };
         // Time before the script was taken does not count as its duration.
-        if reason == Some(Reason::Cancel) {
+        if reason == Some(EndReason::Cancel) {
             return self.ended(None, reason, duration, Vec::new()).await;
         }
-        too_old_to_take(&mut self.shell, spec).unwrap_or(After::RefusedHandoff(why))
+        too_old_to_take(&mut self.shell, spec).unwrap_or(StateAfterCall::RefusedHandoff(why))
     }
 
     /// The outcome of a script that was taken.
     async fn conclude(
         mut self,
-        observed: Observed,
+        observed: HandoverOutcome,
         end: Option<ShellEnd>,
-        reason: Option<Reason>,
+        reason: Option<EndReason>,
         duration: Duration,
         out: &mut dyn OutputConsumer,
-    ) -> After {
+    ) -> StateAfterCall {
         match (observed, reason) {
-            (Observed::Report(report), None) => self.alive(report, duration, out).await,
-            (Observed::Refused, None) => self.refused().await,
-            (Observed::Mute, None) => {
+            (HandoverOutcome::Report(report), None) => self.alive(report, duration, out).await,
+            (HandoverOutcome::Refused, None) => self.refused().await,
+            (HandoverOutcome::Mute, None) => {
                 let survivors = self.survivors_of_shell(out).await;
                 self.mute(duration, survivors).await
             }
             // The script finished while it was being terminated; the shell was killed all the same.
-            (Observed::Report(_) | Observed::Refused | Observed::Mute, reason) => {
-                self.ended(None, reason, duration, Vec::new()).await
-            }
+            (
+                HandoverOutcome::Report(_) | HandoverOutcome::Refused | HandoverOutcome::Mute,
+                reason,
+            ) => self.ended(None, reason, duration, Vec::new()).await,
             (_, reason) => {
                 let survivors = match end {
                     Some(_) if reason.is_none() => self.survivors_of_shell(out).await,
@@ -225,14 +227,14 @@ impl<'a> SessionCall<'a> {
     }
 
     /// The shell continues in its directory. A new shell has none yet.
-    async fn refused(mut self) -> After {
+    async fn refused(mut self) -> StateAfterCall {
         self.recording.end(&mut self.shell.supervised).await;
         if let Some(place) = self.stands_in {
-            return After::Displaced(place);
+            return StateAfterCall::Displaced(place);
         }
         self.shell.await_exports();
         self.keep_fifos();
-        After::Refused {
+        StateAfterCall::Refused {
             error: no_directory(self.spec),
             shell: Some(self.shell).filter(|_| !self.was_fresh),
         }
@@ -242,20 +244,20 @@ impl<'a> SessionCall<'a> {
     /// on.
     async fn alive(
         mut self,
-        report: Report,
+        report: ShellReport,
         duration: Duration,
         out: &mut dyn OutputConsumer,
-    ) -> After {
+    ) -> StateAfterCall {
         let survivors = self.survivors(out).await;
         self.shell.last = report.code;
         self.shell.await_exports();
         self.keep_fifos();
         let place = ShellCwd::of(self.shell.pid, report.cwd);
-        let ending = Ending::Exited { code: report.code };
+        let ending = ScriptEnding::Exited { code: report.code };
         let mut outcome = self.outcome(ending, duration, survivors).await;
         outcome.final_cwd = Some(place.shown());
         outcome.stages = report.stages;
-        After::Alive {
+        StateAfterCall::Alive {
             outcome: Box::new(outcome),
             shell: self.shell,
             cwd: place,
@@ -273,34 +275,36 @@ impl<'a> SessionCall<'a> {
     }
 
     /// The shell lives but is unusable.
-    async fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> After {
+    async fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> StateAfterCall {
         let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
-        let ending = Ending::Lost {
+        let ending = ScriptEnding::Lost {
             reason: reason.clone(),
         };
         let outcome = self.outcome(ending, duration, survivors).await;
-        After::Ended { outcome, reason }
+        StateAfterCall::Ended { outcome, reason }
     }
 
     /// The shell has ended.
     async fn ended(
         mut self,
         end: Option<ShellEnd>,
-        reason: Option<Reason>,
+        reason: Option<EndReason>,
         duration: Duration,
         mut survivors: Vec<Survivor>,
-    ) -> After {
+    ) -> StateAfterCall {
         survivors.append(&mut self.stuck);
         let why = match (reason, end) {
-            (Some(Reason::Cancel | Reason::Kill), _) => "the command was cancelled".to_owned(),
-            (Some(Reason::Timeout), _) => "the command was ended by its time limit".to_owned(),
+            (Some(EndReason::Cancel | EndReason::Kill), _) => {
+                "the command was cancelled".to_owned()
+            }
+            (Some(EndReason::Timeout), _) => "the command was ended by its time limit".to_owned(),
             (None, end) => end_reason(end),
         };
         let ending = ending(reason, end, self.spec.timeout);
         let mut outcome = self.outcome(ending, duration, survivors).await;
         outcome.shell_signal = end.and_then(ShellEnd::signal);
-        After::Ended {
+        StateAfterCall::Ended {
             outcome,
             reason: why,
         }
@@ -308,7 +312,7 @@ impl<'a> SessionCall<'a> {
 
     async fn outcome(
         &mut self,
-        ending: Ending,
+        ending: ScriptEnding,
         duration: Duration,
         survivors: Vec<Survivor>,
     ) -> Outcome {
@@ -325,10 +329,10 @@ impl<'a> SessionCall<'a> {
 }
 
 /// The result of a call whose shell has exited because it is too old, as it reported.
-fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<After> {
+fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<StateAfterCall> {
     shell.talk.listen().ok()?;
     let version = shell.talk.unreported().strip_prefix(&[TOO_OLD_MARK])?;
-    Some(After::Refused {
+    Some(StateAfterCall::Refused {
         error: too_old(&spec.shell, version),
         shell: None,
     })

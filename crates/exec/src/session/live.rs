@@ -2,14 +2,14 @@
 
 use super::directory::{Directory, open_fifo, remove};
 use super::record;
-use super::remembered::Remembered;
+use super::remembered::RememberedState;
 use super::shell_channel::{ShellChannel, more, received, watched};
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{
-    Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, Supervised,
+    Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, SupervisorClient,
 };
 use agent_bash_process::{Children, SandboxWatch, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
@@ -22,7 +22,7 @@ use std::time::Duration;
 /// A living shell.
 #[derive(Debug)]
 pub(super) struct LiveShell {
-    pub(super) supervised: Supervised,
+    pub(super) supervised: SupervisorClient,
     pub(super) pid: u32,
     pub(super) talk: ShellChannel,
     /// The socket for its exports, written after a call and read when the next one begins.
@@ -47,14 +47,14 @@ pub(super) struct LiveShell {
 
 /// A FIFO that the shell opens by path, and our ends of it.
 #[derive(Debug)]
-pub(super) struct Fifo {
+pub(super) struct ShellFifo {
     pub(super) read: OwnedFd,
     /// Keeps the pipe from reporting EOF when the shell closes it before it reports.
     pub(super) write: OwnedFd,
     pub(super) path: PathBuf,
 }
 
-impl Fifo {
+impl ShellFifo {
     fn open(path: PathBuf) -> io::Result<Self> {
         Ok(Self {
             read: open_fifo(&path, OFlags::RDONLY)?,
@@ -69,7 +69,7 @@ impl LiveShell {
     pub(super) async fn start(
         spec: &RunSpec,
         options: &ShellCacheOptions,
-        remembered: Option<&Remembered>,
+        remembered: Option<&RememberedState>,
         snapshot: Option<Arc<Snapshot>>,
     ) -> Result<Self, NotStarted> {
         let failed = |error: &dyn std::fmt::Display| {
@@ -129,20 +129,20 @@ impl LiveShell {
 
     /// Opens the FIFO at this path that an earlier call has left, or creates one. Only the host has
     /// it open.
-    fn fifo(path: PathBuf) -> io::Result<Fifo> {
+    fn fifo(path: PathBuf) -> io::Result<ShellFifo> {
         // A script may have removed or replaced the FIFO.
-        if let Ok(fifo) = Fifo::open(path.clone())
+        if let Ok(fifo) = ShellFifo::open(path.clone())
             && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
         {
             return Ok(fifo);
         }
         remove(&path)?;
         make_fifo(&path)?;
-        Fifo::open(path)
+        ShellFifo::open(path)
     }
 
     /// The FIFOs for the next script's output, one per stream.
-    pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, Fifo)>> {
+    pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, ShellFifo)>> {
         let stdout = Self::fifo(self.directory.stdout())?;
         match streams {
             Streams::Merged => {
@@ -240,7 +240,7 @@ fn sandbox_of(
 const EXPORTS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Waits for the end of the shell. Cancel safe.
-pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd> {
+pub(super) async fn until_ended(supervised: &mut SupervisorClient) -> Option<ShellEnd> {
     loop {
         match supervised.event().await {
             Ok((Event::Ended { end, .. }, _)) => return Some(end),

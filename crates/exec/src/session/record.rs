@@ -1,7 +1,7 @@
 //! The text that a session's shell is started with, and the record of a call.
 
 use super::directory::Directory;
-use super::remembered::Remembered;
+use super::remembered::RememberedState;
 use super::shell_cwd::ShellCwd;
 use crate::exports;
 use crate::record::{ends_by_itself, old_directory};
@@ -200,7 +200,7 @@ pub(super) struct SessionRecord<'a> {
     /// The directory to enter before the script; `None` stays in the session's directory.
     pub(super) cwd: Option<&'a Path>,
     /// The state that a new shell restores first.
-    pub(super) remembered: Option<&'a Remembered>,
+    pub(super) remembered: Option<&'a RememberedState>,
     /// True if the shell is new and has no state to restore.
     pub(super) is_new: bool,
     /// `OLDPWD` of the environment.
@@ -335,7 +335,7 @@ impl SessionRecord<'_> {
 
 /// Tells whether a script was run, or why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Run {
+pub(super) enum ScriptRun {
     /// The script was run.
     Yes,
     /// The call's directory, or the session's, could not be entered.
@@ -346,9 +346,9 @@ pub(super) enum Run {
 
 /// The report of a shell after a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Report {
+pub(super) struct ShellReport {
     /// Tells whether the script was run.
-    pub(super) run: Run,
+    pub(super) run: ScriptRun,
     /// Exit status of the script, 0 to 255.
     pub(super) code: i32,
     /// The path of the current directory, according to the shell.
@@ -359,7 +359,7 @@ pub(super) struct Report {
 
 /// The properties that identify a report of this call.
 #[derive(Clone, Debug)]
-pub(super) struct Expected {
+pub(super) struct ExpectedReport {
     /// The nonce at the report's beginning and end.
     pub(super) call: Nonce,
     /// The record's nonce.
@@ -368,7 +368,7 @@ pub(super) struct Expected {
     pub(super) has_tail: bool,
 }
 
-impl Expected {
+impl ExpectedReport {
     /// # Errors
     /// The system has no random bytes.
     pub(super) fn random() -> io::Result<Self> {
@@ -381,7 +381,7 @@ impl Expected {
 
     /// Parses a report; `None` while it is incomplete. Ignores bytes before the report, and reports
     /// with other nonces.
-    pub(super) fn read_report(&self, reported: &[u8]) -> Option<Report> {
+    pub(super) fn read_report(&self, reported: &[u8]) -> Option<ShellReport> {
         let mut parts: Vec<_> = reported
             .strip_suffix(b"\0")?
             .split(|byte| *byte == 0)
@@ -407,13 +407,13 @@ impl Expected {
             let nonce = flag.strip_prefix(what.as_bytes());
             nonce.is_some_and(|rest| rest.starts_with(self.record.as_bytes()))
         };
-        Some(Report {
+        Some(ShellReport {
             run: if left(NO_DIRECTORY_MARK) {
-                Run::NoDirectory
+                ScriptRun::NoDirectory
             } else if left(UNPARSED_MARK) {
-                Run::Unread
+                ScriptRun::Unread
             } else {
-                Run::Yes
+                ScriptRun::Yes
             },
             code,
             cwd: cwd.to_vec(),
@@ -426,8 +426,8 @@ impl Expected {
 mod tests {
     use super::*;
 
-    fn expected(has_tail: bool) -> Expected {
-        Expected {
+    fn expected(has_tail: bool) -> ExpectedReport {
+        ExpectedReport {
             call: Nonce("call-nonce".to_owned()),
             record: Nonce("record-nonce".to_owned()),
             has_tail,
@@ -480,16 +480,19 @@ mod tests {
             let report = expected.read_report(whole).unwrap();
             let stages = stages.map(|codes| codes.map(Stage::from).to_vec());
             assert_eq!((report.code, report.stages), (code, stages), "{whole:?}");
-            assert_eq!((report.run, &*report.cwd), (Run::Yes, &b"/a\nb"[..]));
+            assert_eq!((report.run, &*report.cwd), (ScriptRun::Yes, &b"/a\nb"[..]));
             for end in 0..whole.len() {
                 assert_eq!(expected.read_report(&whole[..end]), None, "{end}");
             }
         }
         for (flag, run) in [
-            (r"\builtin : drecord-nonce", Run::NoDirectory),
-            (r"\builtin : urecord-nonce; \builtin unset", Run::Unread),
-            (r"\builtin : dother-nonce", Run::Yes),
-            ("d", Run::Yes),
+            (r"\builtin : drecord-nonce", ScriptRun::NoDirectory),
+            (
+                r"\builtin : urecord-nonce; \builtin unset",
+                ScriptRun::Unread,
+            ),
+            (r"\builtin : dother-nonce", ScriptRun::Yes),
+            ("d", ScriptRun::Yes),
         ] {
             let whole = format!("call-nonce\0{flag}\0/\x000\0call-nonce\0");
             let report = expected(false).read_report(whole.as_bytes()).unwrap();

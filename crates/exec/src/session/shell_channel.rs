@@ -1,7 +1,7 @@
 //! The channel to a session's shell, separate from the output of its scripts: the host sends
 //! records, the shell sends reports.
 
-use super::record::{Expected, QUESTION_BYTE, Report, commit};
+use super::record::{ExpectedReport, QUESTION_BYTE, ShellReport, commit};
 use agent_bash_process::{peek_report, receive_report};
 use rustix::io::Errno;
 use std::fs::File;
@@ -30,7 +30,7 @@ pub(super) struct ShellChannel {
     /// Bytes from the shell since the last report.
     reported: Vec<u8>,
     /// The properties of the current call's report.
-    expected: Option<Expected>,
+    expected: Option<ExpectedReport>,
 }
 
 impl ShellChannel {
@@ -80,7 +80,7 @@ impl ShellChannel {
 
     /// Writes a record, which the shell reads as soon as it waits, and expects its report from now
     /// on.
-    pub(super) fn write(&mut self, record: &[u8], expected: Expected) -> io::Result<()> {
+    pub(super) fn write(&mut self, record: &[u8], expected: ExpectedReport) -> io::Result<()> {
         self.reported.clear();
         let commit = commit(&expected.call);
         self.expected = Some(expected);
@@ -92,7 +92,7 @@ impl ShellChannel {
     }
 
     /// Returns the report of the current call, if it was read completely.
-    pub(super) fn report(&self) -> Option<Report> {
+    pub(super) fn report(&self) -> Option<ShellReport> {
         self.expected.as_ref()?.read_report(&self.reported)
     }
 

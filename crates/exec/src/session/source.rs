@@ -1,6 +1,6 @@
 //! Waits for the output and the report of a session's shell while it runs a script.
 
-use super::record::{Report, Run};
+use super::record::{ScriptRun, ShellReport};
 use super::shell_channel::{PendingQuestion, ShellChannel};
 use crate::streams::{OutputStreams, ReadyStream as OutputReady};
 use agent_bash_call::{Alarm, Progress, Source};
@@ -32,7 +32,7 @@ pub(super) struct SessionSource<'a> {
     look: Option<Duration>,
     patience: Option<Duration>,
     pending: Option<PendingQuestion>,
-    verdict: Option<Verdict>,
+    verdict: Option<SilentShell>,
     /// True after a message without a report: output is read first then, so that a flood of
     /// messages does not delay it.
     output_first: bool,
@@ -40,7 +40,7 @@ pub(super) struct SessionSource<'a> {
 
 /// The state of a shell that does not report.
 #[derive(Debug, Clone, Copy)]
-enum Verdict {
+enum SilentShell {
     /// The shell has finished its record.
     Done,
     /// The shell did not take its record, which was withdrawn.
@@ -61,9 +61,9 @@ pub(super) enum SessionEvent {
 
 /// The outcome of handing a script to the shell.
 #[derive(Debug)]
-pub(super) enum Observed {
+pub(super) enum HandoverOutcome {
     /// The shell has run the script.
-    Report(Report),
+    Report(ShellReport),
     /// The shell has run all or part of the script, and has ended.
     End,
     /// The shell has run all or part of the script and waits for the next, but cannot report.
@@ -98,22 +98,24 @@ impl<'a> SessionSource<'a> {
     }
 
     /// The outcome for the script, once the shell has finished or ended.
-    pub(super) fn observed(&mut self) -> Observed {
+    pub(super) fn observed(&mut self) -> HandoverOutcome {
         // The shell's end may be observed before its last report is read.
         let _ = self.talk.listen();
-        let withdrawn = matches!(self.verdict, Some(Verdict::TookNothing));
+        let withdrawn = matches!(self.verdict, Some(SilentShell::TookNothing));
         if let Some(report) = self.talk.report().filter(|_| !withdrawn) {
             return match report.run {
-                Run::Yes => Observed::Report(report),
-                Run::NoDirectory => Observed::Refused,
-                Run::Unread => Observed::Unread(UNPARSED_REASON),
+                ScriptRun::Yes => HandoverOutcome::Report(report),
+                ScriptRun::NoDirectory => HandoverOutcome::Refused,
+                ScriptRun::Unread => HandoverOutcome::Unread(UNPARSED_REASON),
             };
         }
         match self.verdict {
-            Some(Verdict::Done) => Observed::Mute,
-            Some(Verdict::TookNothing) => Observed::Unread("its shell did not answer in time"),
-            None if self.talk.has_taken() => Observed::End,
-            None => Observed::RefusedHandoff,
+            Some(SilentShell::Done) => HandoverOutcome::Mute,
+            Some(SilentShell::TookNothing) => {
+                HandoverOutcome::Unread("its shell did not answer in time")
+            }
+            None if self.talk.has_taken() => HandoverOutcome::End,
+            None => HandoverOutcome::RefusedHandoff,
         }
     }
 
@@ -126,7 +128,7 @@ impl<'a> SessionSource<'a> {
         } else if let Some(more) = self.patience.take() {
             self.look = Some(now + more);
         } else if matches!(self.talk.take_back(), Ok(true)) {
-            self.verdict = Some(Verdict::TookNothing);
+            self.verdict = Some(SilentShell::TookNothing);
             return Some(Progress::ShellDone);
         } else {
             self.look = Some(now + READY_TIMEOUT);
@@ -171,7 +173,7 @@ impl Source for SessionSource<'_> {
                 self.pending = None;
                 // Any report was written before the answer.
                 let is_done = self.talk.listen().is_ok();
-                self.verdict = is_done.then_some(Verdict::Done);
+                self.verdict = is_done.then_some(SilentShell::Done);
                 is_done.then_some(Progress::ShellDone)
             }
         }

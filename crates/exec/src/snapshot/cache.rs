@@ -3,7 +3,7 @@
 use super::capture::Reader;
 use super::options::SnapshotOptions;
 use super::project::{FileIdentity, Project};
-use super::skipped::Skipped;
+use super::skipped::SkipReason;
 use super::{Snapshot, capture};
 use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell};
 use agent_bash_process::supervisor::Supervisor;
@@ -228,7 +228,7 @@ impl CacheEntry {
     /// Returns what a call gets that does not wait longer for the snapshot.
     fn without_snapshot(&self, options: &SnapshotOptions) -> SnapshotForCall {
         let is_known = self.is_late_reported.swap(true, Ordering::AcqRel);
-        let slow = Skipped::Slow {
+        let slow = SkipReason::Slow {
             rc: options.rc.clone(),
             limit: options.limit,
         };

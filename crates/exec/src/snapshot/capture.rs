@@ -4,17 +4,17 @@
 
 use super::compose;
 use super::dump::{
-    AFTER_RC, Definition, Dump, ENTER, READ_PARTS, READ_RC, SOURCE, STOP_AT_EXEC, Variable,
+    AFTER_RC, Definition, ENTER, READ_PARTS, READ_RC, SOURCE, STOP_AT_EXEC, ShellDump, Variable,
 };
 use super::filter;
 use super::needs::{self, ConfiguredVariables};
 use super::options::SnapshotOptions;
-use super::skipped::Skipped;
+use super::skipped::SkipReason;
 use agent_bash_call::launch;
 use agent_bash_core::{Clock, Shell};
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
-    Disconnected, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
+    Disconnected, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervisor, SupervisorClient,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -57,7 +57,7 @@ pub(super) struct Reader {
 /// The parts of a configuration that shells load.
 #[derive(Debug)]
 pub(super) struct Configuration {
-    pub(super) dump: Dump,
+    pub(super) dump: ShellDump,
     pub(super) variables: ConfiguredVariables,
     /// Names of functions and aliases that were left out because they would not work.
     pub(super) dropped: BTreeSet<String>,
@@ -65,7 +65,7 @@ pub(super) struct Configuration {
 
 /// How to start the shell that reads the configuration.
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum CaptureWay {
     /// Interactively: many configurations do nothing otherwise.
     Interactive,
     /// Interactively, up to the first `command exec` or `builtin exec`.
@@ -76,13 +76,17 @@ enum Way {
 }
 
 /// Tried in this order; each only if the shell before reported nothing.
-const WAYS: [Way; 3] = [Way::Interactive, Way::UpToExec, Way::Plain];
+const WAYS: [CaptureWay; 3] = [
+    CaptureWay::Interactive,
+    CaptureWay::UpToExec,
+    CaptureWay::Plain,
+];
 
 impl Reader {
     /// Reads the configuration. Daemons that it starts go on, as if a terminal had read it.
-    pub(super) async fn read(&self) -> Result<Configuration, Skipped> {
+    pub(super) async fn read(&self) -> Result<Configuration, SkipReason> {
         let rc = &self.options.rc;
-        check_readable(rc).map_err(|source| Skipped::Unreadable {
+        check_readable(rc).map_err(|source| SkipReason::Unreadable {
             rc: rc.clone(),
             source,
         })?;
@@ -110,7 +114,7 @@ impl Reader {
         ));
         let length = |list: &[Definition]| list.iter().map(|it| it.text.len()).sum::<usize>();
         if length(functions) + length(aliases) > MAX_DEFINITIONS {
-            return Err(Skipped::TooLong);
+            return Err(SkipReason::TooLong);
         }
         Ok(Configuration {
             dump,
@@ -119,7 +123,7 @@ impl Reader {
         })
     }
 
-    async fn read_rc(&self) -> Result<Dump, Skipped> {
+    async fn read_rc(&self) -> Result<ShellDump, SkipReason> {
         let mut ended = ShellEnd::Exited(0);
         for way in WAYS {
             let supervised = &mut self.launch().await?;
@@ -129,11 +133,11 @@ impl Reader {
             let args = way.args(&self.options.rc, &self.directory);
             let fds = self.start(supervised, args, self.terminal()).await?;
             ended = until_ended(supervised).await?;
-            if let Some(dump) = Dump::parse(&read_from(fds.script, 0)?) {
+            if let Some(dump) = ShellDump::parse(&read_from(fds.script, 0)?) {
                 return Ok(dump);
             }
         }
-        Err(Skipped::Ended {
+        Err(SkipReason::Ended {
             rc: self.options.rc.clone(),
             how: how_it_ended(ended),
         })
@@ -145,7 +149,7 @@ impl Reader {
         variables: &ConfiguredVariables,
         functions: &[Definition],
         aliases: &[Definition],
-    ) -> Result<Dump, Skipped> {
+    ) -> Result<ShellDump, SkipReason> {
         let variables = variables.changed.iter();
         let variables = variables.map(|(name, value)| compose::variable(name, value.as_ref()));
         let functions = functions.iter().map(compose::function);
@@ -160,25 +164,27 @@ impl Reader {
         let fds = self.start(&mut supervised, args.into(), Vec::new()).await?;
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
-        script.write_all_at(&parts, 0).map_err(Skipped::Transfer)?;
+        script
+            .write_all_at(&parts, 0)
+            .map_err(SkipReason::Transfer)?;
         File::from(fds.control)
             .write_all(b"\0")
-            .map_err(Skipped::Transfer)?;
+            .map_err(SkipReason::Transfer)?;
         let ended = until_ended(&mut supervised).await?;
         let report = read_from(script.into(), parts.len() as u64)?;
-        Dump::parse(&report).ok_or_else(|| Skipped::Ended {
+        ShellDump::parse(&report).ok_or_else(|| SkipReason::Ended {
             rc: self.options.rc.clone(),
             how: how_it_ended(ended),
         })
     }
 
-    async fn launch(&self) -> Result<Supervised, StartError> {
+    async fn launch(&self) -> Result<SupervisorClient, StartError> {
         launch(&self.supervisor, &self.base, &self.clock, true).await
     }
 
     async fn start(
         &self,
-        supervised: &mut Supervised,
+        supervised: &mut SupervisorClient,
         args: Vec<OsString>,
         env_changes: Vec<(OsString, Option<OsString>)>,
     ) -> Result<ShellFds, StartError> {
@@ -203,7 +209,7 @@ impl Reader {
     }
 }
 
-impl Way {
+impl CaptureWay {
     fn args(self, rc: &Path, directory: &Path) -> Vec<OsString> {
         let interactive: &[&str] = &["--norc", "--noprofile", "-i", "-c"];
         let (first, before): (&[&str], &str) = match self {
@@ -242,26 +248,26 @@ fn check_readable(rc: &Path) -> io::Result<()> {
 }
 
 /// Waits for the shell's end. What it has started may go on.
-async fn until_ended(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
+async fn until_ended(supervised: &mut SupervisorClient) -> Result<ShellEnd, SkipReason> {
     loop {
         match supervised.event().await {
             Ok((Event::Ended { end, .. }, _)) => return Ok(end),
-            Ok((Event::Stuck { .. }, _)) => return Err(Skipped::Stuck),
+            Ok((Event::Stuck { .. }, _)) => return Err(SkipReason::Stuck),
             Ok(_) => {}
             Err(Disconnected) => return Err(StartError::Disconnected.into()),
         }
     }
 }
 
-fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, Skipped> {
+fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, SkipReason> {
     use std::io::Seek;
     let mut file = File::from(file);
     let mut bytes = Vec::new();
     file.seek(io::SeekFrom::Start(at))
         .and_then(|_| file.take(MAX_REPORT + 1).read_to_end(&mut bytes))
-        .map_err(Skipped::Transfer)?;
+        .map_err(SkipReason::Transfer)?;
     if bytes.len() as u64 > MAX_REPORT {
-        return Err(Skipped::TooLong);
+        return Err(SkipReason::TooLong);
     }
     Ok(bytes)
 }

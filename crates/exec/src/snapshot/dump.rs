@@ -250,14 +250,14 @@ pub(super) struct ShellState {
 
 /// The complete report of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Dump {
+pub(super) struct ShellDump {
     pub(super) before: ShellState,
     pub(super) after: ShellState,
     /// After what runs before a prompt.
     pub(super) at_prompt: Option<ShellState>,
 }
 
-impl Dump {
+impl ShellDump {
     /// `None` if the report is incomplete.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split(|byte| *byte == 0);
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn report_is_parsed() {
-        let dump = Dump::parse(REPORT).unwrap();
+        let dump = ShellDump::parse(REPORT).unwrap();
         let (before, after) = (&dump.before, &dump.after);
         assert_eq!(before.options.path, "/bin");
         assert_eq!(after.options.path, "/a\n:/bin");
@@ -448,12 +448,12 @@ mod tests {
     fn incomplete_reports_are_refused() {
         let end = REPORT.len() - b"end\0garbage".len();
         for length in 0..end + 3 {
-            assert_eq!(Dump::parse(&REPORT[..length]), None, "{length}");
+            assert_eq!(ShellDump::parse(&REPORT[..length]), None, "{length}");
         }
-        assert_eq!(Dump::parse(b"\0\0\0end\0\0\0\0zx\0y\0end\0"), None);
-        assert!(Dump::parse(b"a\0b\0\0end\0a\0b\0\0end\0").is_some());
-        assert_eq!(Dump::parse(b"a\0b\0\0end\0\na\0b\0\0end\0"), None);
-        assert_eq!(Dump::parse(b"a\0b\0\0end\0a;b\0b\0\0end\0"), None);
+        assert_eq!(ShellDump::parse(b"\0\0\0end\0\0\0\0zx\0y\0end\0"), None);
+        assert!(ShellDump::parse(b"a\0b\0\0end\0a\0b\0\0end\0").is_some());
+        assert_eq!(ShellDump::parse(b"a\0b\0\0end\0\na\0b\0\0end\0"), None);
+        assert_eq!(ShellDump::parse(b"a\0b\0\0end\0a;b\0b\0\0end\0"), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The variables that shells load with a snapshot: those that the configuration exports, and those
 //! that its functions and aliases name.
 
-use super::dump::{Definition, Dump, ShellState, Variable};
+use super::dump::{Definition, ShellDump, ShellState, Variable};
 use super::options::SnapshotOptions;
 use super::search_path;
 use crate::exports::is_set_by_bash;
@@ -23,7 +23,7 @@ pub(super) struct ConfiguredVariables {
 
 /// Compares the variables before and after the reading. `base` is the environment of the shell.
 pub(super) fn configured(
-    dump: &Dump,
+    dump: &ShellDump,
     base: &BTreeMap<OsString, OsString>,
     options: &SnapshotOptions,
 ) -> ConfiguredVariables {
@@ -141,7 +141,7 @@ fn is_fixed(name: &str, options: &SnapshotOptions) -> bool {
 
 /// The search path, if it is set, changed, and contains no secret.
 fn path(
-    dump: &Dump,
+    dump: &ShellDump,
     base: &BTreeMap<OsString, OsString>,
     options: &SnapshotOptions,
 ) -> Option<OsString> {

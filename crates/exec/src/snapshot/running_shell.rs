@@ -2,7 +2,7 @@
 //! has read the configuration is asked.
 
 use super::compose;
-use super::dump::{ASK_BEFORE, ASK_NEW, Dump};
+use super::dump::{ASK_BEFORE, ASK_NEW, ShellDump};
 use super::filter;
 use agent_bash_core::{Definitions, Shell};
 use agent_bash_process::quoted;
@@ -21,9 +21,9 @@ pub(crate) fn question(shell: &Shell) -> String {
 /// Parses the answer; `None` if it is incomplete.
 pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
     let begin = said.iter().position(|byte| *byte == BEGIN_BYTE)?;
-    let mut dump = Dump::parse(&said[begin + 1..])?;
+    let mut dump = ShellDump::parse(&said[begin + 1..])?;
     // The definitions are not stored on disk, so secrets may stay.
-    let Dump { before, after, .. } = &mut dump;
+    let ShellDump { before, after, .. } = &mut dump;
     for list in [&mut after.functions, &mut after.aliases] {
         list.retain(|definition| filter::may_stay(definition, None));
     }

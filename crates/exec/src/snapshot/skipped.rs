@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Why there is no snapshot.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Skipped {
+pub(super) enum SkipReason {
     #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
     Unreadable { rc: PathBuf, source: io::Error },
     #[error("reading `{rc}` takes longer than {limit}; calls go on without it until it is read", rc = rc.display(), limit = short_duration(*limit))]

@@ -6,8 +6,8 @@
 use crate::jobs::world::World;
 use crate::support::{cache, run_with, soon, spec};
 use crate::test_workspace::TestWorkspace;
-use agent_bash_changes::{ChangesError, Listed};
-use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, Traced};
+use agent_bash_changes::{ChangesError, ListedChanges};
+use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState, TraceState};
 use agent_bash_core::{Cancel, RunSpec, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobState, JobStdin, ShellCache};
 use std::fs;
@@ -42,19 +42,19 @@ impl TestWorkspace {
             .trace(Some(set.dir().to_owned()))
             .survivors(SurvivorPolicy::Adopt);
         let ran = run_with(cache, &add(spec), &Cancel::new()).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         store.finish(set).unwrap().id
     }
 
     /// The background change sets of a call.
-    fn after(&self, call: ChangesId) -> Vec<Listed> {
+    fn after(&self, call: ChangesId) -> Vec<ListedChanges> {
         let mut all = self.store().list(SESSION).unwrap();
         all.retain(|listed| listed.after == Some(call));
         all
     }
 }
 
-fn names(listed: &Listed) -> Vec<&str> {
+fn names(listed: &ListedChanges) -> Vec<&str> {
     let files = listed.changes.files.iter();
     let mut names: Vec<&str> = files.map(|file| &*file.name.path).collect();
     names.sort_unstable();

@@ -5,7 +5,7 @@
 
 use crate::support::{self, FinishedRun, cache, options, run, run_with, spec};
 use agent_bash_core::sandbox::{Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, Executor, NotStarted, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Executor, NotStarted, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
@@ -19,7 +19,7 @@ fn boxed(place: &TestWorkspace, script: &str) -> RunSpec {
 
 fn code(ran: &FinishedRun) -> i32 {
     match ran.outcome.ending {
-        Ending::Exited { code } => code,
+        ScriptEnding::Exited { code } => code,
         ref other => panic!("{other:?}"),
     }
 }
@@ -227,7 +227,10 @@ async fn a_directory_goes_with_a_supervisor_that_is_killed() {
     let supervisor = rustix::process::Pid::from_raw(supervisor.parse().unwrap()).unwrap();
     rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
     let ran = call.await.unwrap().unwrap();
-    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
+    assert!(
+        matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
+        "{ran:?}"
+    );
     assert!(support::soon(|| !directory.exists()).await);
 }
 

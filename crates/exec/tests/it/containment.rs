@@ -7,7 +7,7 @@
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{Collect, SOON, command, marked, options, soon};
-use agent_bash_core::{Cancel, Ending, Executor, RunSpec};
+use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use rustix::process::{Pid, Signal};
@@ -138,8 +138,8 @@ async fn stop(shape: &Shape, how: Stop, supervisor: &Supervisor) {
             // When the call returns, not some time later.
             assert_eq!(census.commands(), [], "{context}");
             let ending = match how {
-                Stop::Timeout => Ending::TimedOut { after: LIMIT },
-                _ => Ending::Cancelled,
+                Stop::Timeout => ScriptEnding::TimedOut { after: LIMIT },
+                _ => ScriptEnding::Cancelled,
             };
             assert_eq!(outcome.ending, ending, "{context}");
             assert_eq!(outcome.survivors, [], "{context}");

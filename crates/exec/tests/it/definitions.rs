@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{self, FinishedRun, run_with, spec};
-use agent_bash_core::{Cancel, Ending, RunSpec, SessionName};
+use agent_bash_core::{Cancel, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
 use std::sync::Arc;
 
@@ -69,7 +69,10 @@ async fn a_shell_that_is_busy_is_not_asked_and_too_much_is_nothing() {
     assert_eq!(cache.definitions_of(&name()).await, None);
     cancel.cancel();
     let ran = running.await.unwrap().unwrap();
-    assert!(matches!(ran.outcome.ending, Ending::Cancelled), "{ran:?}");
+    assert!(
+        matches!(ran.outcome.ending, ScriptEnding::Cancelled),
+        "{ran:?}"
+    );
     say(
         &cache,
         "alias long=\"$(printf '%0600000d')\" longer=\"$(printf '%0600000d')\"",

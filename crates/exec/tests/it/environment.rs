@@ -217,7 +217,7 @@ async fn a_login_bash_does_as_bash_does() {
         let code = bash.status.code().unwrap();
         assert_eq!(
             ran.outcome.ending,
-            agent_bash_core::Ending::Exited { code },
+            agent_bash_core::ScriptEnding::Exited { code },
             "{script}"
         );
     }

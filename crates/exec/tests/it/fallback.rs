@@ -6,7 +6,7 @@
 use crate::support::census::Census;
 use crate::support::{self, FinishedRun, SOON, command, marked, options, run_with, soon, spec};
 use agent_bash_core::{
-    Cancel, Clock, Ending, NoticeKind, Outcome, RunSpec, SessionName, Shell, Streams,
+    Cancel, Clock, NoticeKind, Outcome, RunSpec, ScriptEnding, SessionName, Shell, Streams,
     SurvivorPolicy,
 };
 use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
@@ -48,11 +48,11 @@ fn reason(outcome: &Outcome) -> Option<&str> {
 async fn calls_do_as_they_do_and_say_what_is_missing() {
     let ran = run(&spec("echo out; echo err >&2; cd /; exit 3")).await;
     assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"));
-    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
     let said = reason(&ran.outcome).unwrap();
     assert!(said.contains("supervisor::init()"), "{said}");
     let killed = run(&spec("kill -KILL $$")).await.outcome.ending;
-    assert!(matches!(killed, Ending::Signaled { number: 9, .. }));
+    assert!(matches!(killed, ScriptEnding::Signaled { number: 9, .. }));
     // As with a supervisor: a session of its own, only three descriptors, no ignored signals, no
     // terminal.
     let leads = run(&spec("[ $(ps -o sid= $$) = $$ ] && echo leads")).await;
@@ -254,7 +254,7 @@ async fn a_time_limit_stops_a_sessions_shell_first() {
         .session(SessionName("a".into()))
         .timeout(Duration::from_millis(100));
     let ran = tokio::time::timeout(SOON, run(&spec)).await.unwrap();
-    assert!(matches!(ran.outcome.ending, Ending::TimedOut { .. }));
+    assert!(matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }));
     assert!(!next.exists());
 }
 

@@ -7,8 +7,8 @@ use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{Collect, SOON, cache, marked, options, run, run_with, soon, spec};
 use agent_bash_core::{
-    Cancel, Ending, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId, Streams,
-    SurvivorPolicy,
+    Cancel, ConsumerFlow, Environment, Executor, OutputConsumer, RunSpec, ScriptEnding, Shell,
+    StreamId, Streams, SurvivorPolicy,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::fmt::Write;
@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-fn exited(code: i32) -> Ending {
-    Ending::Exited { code }
+fn exited(code: i32) -> ScriptEnding {
+    ScriptEnding::Exited { code }
 }
 
-async fn collected(spec: &RunSpec, mut collect: Collect) -> (Ending, Collect, bool) {
+async fn collected(spec: &RunSpec, mut collect: Collect) -> (ScriptEnding, Collect, bool) {
     let outcome = cache()
         .run(spec, &mut collect, &Cancel::new())
         .await
@@ -87,7 +87,7 @@ async fn call_that_exhausts_its_resources_does_not_affect_others() {
         assert!(
             matches!(
                 ran.outcome.ending,
-                Ending::Exited { .. } | Ending::Signaled { .. }
+                ScriptEnding::Exited { .. } | ScriptEnding::Signaled { .. }
             ),
             "{script}: {:?}",
             ran.outcome.ending
@@ -238,7 +238,7 @@ async fn another_shell_runs_scripts_too() {
         ("trap 'echo bye' EXIT; exit 4", exited(4), "bye\n"),
         (
             "kill -9 $$",
-            Ending::Signaled {
+            ScriptEnding::Signaled {
                 signal: "SIGKILL".to_owned(),
                 number: 9,
             },
@@ -297,7 +297,7 @@ async fn a_consumer_that_has_enough_ends_a_flood() {
         let (ending, collect, closed_early) = call.await.expect(script);
         assert!(matches!(
             ending,
-            Ending::Exited { .. } | Ending::Signaled { .. }
+            ScriptEnding::Exited { .. } | ScriptEnding::Signaled { .. }
         ));
         assert!(closed_early, "{script}");
         let most = collect.out.len().max(collect.err.len());
@@ -326,10 +326,10 @@ struct Slow(Arc<AtomicUsize>);
 
 impl OutputConsumer for Slow {
     #[expect(clippy::disallowed_methods, reason = "this is the slowness")]
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         std::thread::sleep(Duration::from_millis(50));
         self.0.fetch_add(bytes.len(), Ordering::SeqCst);
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }
 
@@ -367,7 +367,10 @@ async fn a_slow_consumer_slows_the_producer_and_no_timer() {
     assert!(soon(|| written(dir.path()) > 4 * UNREAD).await);
     clock.pass();
     let outcome = tokio::time::timeout(SOON, call).await.unwrap().unwrap();
-    assert_eq!(outcome.unwrap().ending, Ending::TimedOut { after: LIMIT });
+    assert_eq!(
+        outcome.unwrap().ending,
+        ScriptEnding::TimedOut { after: LIMIT }
+    );
     assert_eq!(census.commands(), []);
     assert!(written(dir.path()) <= taken.load(Ordering::SeqCst) + UNREAD);
 }

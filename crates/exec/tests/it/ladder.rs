@@ -6,7 +6,8 @@ use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{FinishedRun, SOON, cache, command, marked, options, run_with, soon, spec};
 use agent_bash_core::{
-    Cancel, Ending, Executor, Flow, Outcome, OutputConsumer, RunSpec, StreamId, Streams,
+    Cancel, ConsumerFlow, Executor, Outcome, OutputConsumer, RunSpec, ScriptEnding, StreamId,
+    Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
@@ -67,7 +68,7 @@ async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
             has(census, "sleep")
         })
         .await;
-        assert_eq!(ran.outcome.ending, Ending::Cancelled, "{script}");
+        assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled, "{script}");
         assert_eq!(ran.out, *out, "{script}");
         census.assert_empty_soon(script).await;
     }
@@ -81,7 +82,7 @@ async fn process_that_ignores_sigterm_is_killed_after_the_grace() {
     let script = "trap 'echo no' TERM; sleep 1000; while :; do sleep 1000 & wait; done";
     let spec = patient(script, &census).grace(Duration::from_millis(400));
     let ran = cancelled_when(spec, &census, |census| has(census, "sleep")).await;
-    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
     assert_eq!(ran.out, "no\n");
     assert!(ran.outcome.duration >= Duration::from_millis(400));
     census.assert_empty_soon("killed").await;
@@ -100,7 +101,7 @@ async fn stopped_processes_are_woken_to_end() {
             census.commands().iter().any(|found| found.state == 'T')
         })
         .await;
-        assert_eq!(ran.outcome.ending, Ending::Cancelled, "{script}");
+        assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled, "{script}");
         assert!(!ran.out.contains("never"), "{script}");
         census.assert_empty_soon(script).await;
     }
@@ -119,7 +120,7 @@ async fn what_was_printed_before_a_timeout_is_kept() {
     census.wait_for("sleep").await;
     clock.pass();
     let ran = call.await.unwrap().unwrap();
-    assert_eq!(ran.outcome.ending, Ending::TimedOut { after: LIMIT });
+    assert_eq!(ran.outcome.ending, ScriptEnding::TimedOut { after: LIMIT });
     assert_eq!((&*ran.out, &*ran.err), ("one\nthree", "two\n"));
 }
 
@@ -130,19 +131,19 @@ async fn a_call_that_was_called_off_before_does_not_start() {
     let cancel = Cancel::new();
     cancel.cancel();
     let ran = run_with(&cache(), &spec, &cancel).await.unwrap();
-    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
     assert!(!dir.path().join("made").exists());
     // The same script does create the file if it is not cancelled.
     run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
     assert!(dir.path().join("made").exists());
 }
 
-fn exited(code: i32) -> Ending {
-    Ending::Exited { code }
+fn exited(code: i32) -> ScriptEnding {
+    ScriptEnding::Exited { code }
 }
 
-fn signaled(signal: &str, number: i32) -> Ending {
-    Ending::Signaled {
+fn signaled(signal: &str, number: i32) -> ScriptEnding {
+    ScriptEnding::Signaled {
         signal: signal.to_owned(),
         number,
     }
@@ -211,7 +212,7 @@ async fn call_with_killed_supervisor_is_lost_and_leaves_no_process() {
         let ran = tokio::time::timeout(SOON, run_with(&cache(), &spec, &Cancel::new())).await;
         let ending = ran.unwrap().unwrap().outcome.ending;
         assert!(
-            matches!(ending, Ending::Lost { .. }),
+            matches!(ending, ScriptEnding::Lost { .. }),
             "{script}: {ending:?}"
         );
         census.assert_empty_soon(script).await;
@@ -230,7 +231,7 @@ async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
         has(census, "sleep") && census.supervisors().iter().all(|found| found.state == 'T')
     })
     .await;
-    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
     census.assert_empty_soon("stopped supervisor").await;
 }
 
@@ -256,7 +257,7 @@ struct Blocks {
 
 impl OutputConsumer for Blocks {
     #[expect(clippy::disallowed_methods, reason = "to block is the point")]
-    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let process = format!("/proc/{}", String::from_utf8_lossy(bytes).trim());
         let looks = SOON.as_millis() / 5;
         self.ended.get_or_insert_with(|| {
@@ -265,7 +266,7 @@ impl OutputConsumer for Blocks {
                 !std::path::Path::new(&process).exists()
             })
         });
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 }
 
@@ -279,7 +280,10 @@ async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
         let mut consumer = Blocks { ended: None };
         let outcome = cache().run(&spec, &mut consumer, &Cancel::new()).await;
         assert_eq!(consumer.ended, Some(true), "{:?}", spec.session);
-        assert!(matches!(outcome.unwrap().ending, Ending::TimedOut { .. }));
+        assert!(matches!(
+            outcome.unwrap().ending,
+            ScriptEnding::TimedOut { .. }
+        ));
     }
 }
 
@@ -322,7 +326,7 @@ async fn what_ended_the_shell_is_told() {
             .unwrap()
             .outcome;
         assert!(
-            matches!(outcome.ending, Ending::TimedOut { .. }),
+            matches!(outcome.ending, ScriptEnding::TimedOut { .. }),
             "{script}"
         );
         assert_eq!(outcome.shell_signal, signal, "{script}");

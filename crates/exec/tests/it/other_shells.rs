@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{self, command, run_with, spec};
-use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, Shell, Streams};
+use agent_bash_core::{Cancel, RunSpec, ScriptEnding, SessionName, Shell, Streams};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -74,8 +74,8 @@ async fn ours(shell: &Other, script: &str, streams: Streams) -> Observed {
     let ran = run_with(&support::cache(), &spec, &Cancel::new()).await;
     let ran = ran.unwrap();
     let end = match ran.outcome.ending {
-        Ending::Exited { code } => code,
-        Ending::Signaled { number, .. } => -number,
+        ScriptEnding::Exited { code } => code,
+        ScriptEnding::Signaled { number, .. } => -number,
         other => unreachable!("{other:?}"),
     };
     (ran.out, ran.err, end)

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{FinishedRun, cache, run_with, spec};
-use agent_bash_core::{Cancel, Ending, NotStarted, NoticeKind, SessionName};
+use agent_bash_core::{Cancel, NotStarted, NoticeKind, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -136,7 +136,7 @@ async fn a_result_says_where_its_script_began() {
         (None, Some("/usr".into()))
     );
     let second = say(&cache, "cd /usr/lib; exit 3", &base).await.outcome;
-    assert_eq!(second.ending, Ending::Exited { code: 3 });
+    assert_eq!(second.ending, ScriptEnding::Exited { code: 3 });
     assert_eq!(second.initial_cwd, Some("/usr".into()));
     // Neither the shell nor the directory of the calls needs to exist for that.
     fs::remove_dir(&base).unwrap();

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{FinishedRun, options, run_with, spec};
-use agent_bash_core::{Cancel, Ending, NoticeKind, SessionName};
+use agent_bash_core::{Cancel, NoticeKind, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 
 /// Runs it in a session without a time limit.
@@ -29,7 +29,7 @@ async fn a_shell_that_cannot_tell_is_replaced() {
         let export = format!("cd /usr; export DIRECTORY={}", directory.path().display());
         say(&cache, &export).await;
         let last = say(&cache, script).await;
-        let is_lost = matches!(last.outcome.ending, Ending::Lost { .. });
+        let is_lost = matches!(last.outcome.ending, ScriptEnding::Lost { .. });
         assert!(is_lost && is_reset(&last), "{script}: {last:?}");
         let next = say(&cache, "echo $PWD $DIRECTORY").await;
         let kept = format!("/usr {}\n", directory.path().display());
@@ -52,7 +52,7 @@ async fn shell_is_replaced_after_its_directory_was_removed() {
     let path = directory.path().display();
     let script = format!("cd /usr; rm -r {path}/agent-bash-session-*; (exit 3)");
     let last = say(&cache, &script).await;
-    assert_eq!(last.outcome.ending, Ending::Exited { code: 3 });
+    assert_eq!(last.outcome.ending, ScriptEnding::Exited { code: 3 });
     assert!(!is_reset(&last));
     let next = say(&cache, "pwd").await;
     assert!(next.out == "/usr\n" && is_reset(&next), "{next:?}");
@@ -78,7 +78,7 @@ async fn a_shell_that_cannot_read_a_script_is_replaced() {
 async fn a_shell_without_its_stack_is_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "cd /usr; unset DIRSTACK; (exit 3)").await;
-    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
     let ran = say(&cache, "pwd").await;
     assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
 }
@@ -88,7 +88,7 @@ async fn a_shell_without_its_stack_is_replaced() {
 async fn a_shell_that_takes_its_time_goes_on() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
-    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
     assert!(!is_reset(&ran));
     for _ in 0..3 {
         let ran = say(&cache, r#"set -u; echo $x "${__ab[@]}""#).await;

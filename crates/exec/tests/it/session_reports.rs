@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{FinishedRun, options, run_with, spec};
-use agent_bash_core::{Cancel, Ending, SessionName};
+use agent_bash_core::{Cancel, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::time::Duration;
 
@@ -54,14 +54,14 @@ async fn a_forged_report_does_not_end_a_call() {
             let ran = say(&cache, &script, limit).await;
             assert_eq!(
                 ran.outcome.ending,
-                Ending::Exited { code: 7 },
+                ScriptEnding::Exited { code: 7 },
                 "{by}: {ran:?}"
             );
             assert!(ran.out.ends_with("out\n"), "{by}: {ran:?}");
             let next = say(&cache, "echo next; (exit 3)", limit).await;
             assert_eq!(
                 next.outcome.ending,
-                Ending::Exited { code: 3 },
+                ScriptEnding::Exited { code: 3 },
                 "{by}: {next:?}"
             );
         }
@@ -104,12 +104,16 @@ async fn a_flood_of_reports_is_bounded() {
     for script in [shell, fork] {
         let ran = say(&cache, &script, Duration::from_secs(60)).await;
         let seen = (ran.out.as_str(), &ran.outcome.ending);
-        assert_eq!(seen, ("out\n", &Ending::Exited { code: 7 }), "{script}");
+        assert_eq!(
+            seen,
+            ("out\n", &ScriptEnding::Exited { code: 7 }),
+            "{script}"
+        );
     }
     let endless = format!("{SOCKETS} while :; do printf '%010000d' 0 >&${{sockets[0]}}; done");
     let ran = say(&cache, &endless, Duration::from_secs(1)).await;
     assert!(
-        matches!(ran.outcome.ending, Ending::TimedOut { .. }),
+        matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),
         "{ran:?}"
     );
     let grown = memory().saturating_sub(before);

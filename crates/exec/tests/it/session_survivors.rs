@@ -7,8 +7,8 @@ use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{Collect, FinishedRun, SOON, marked, options, run_with, soon};
 use agent_bash_core::{
-    Cancel, Ending, Executor, Flow, Notice, NoticeKind, OutputConsumer, RunSpec, SessionName,
-    StreamId, Streams, SurvivorPolicy,
+    Cancel, ConsumerFlow, Executor, Notice, NoticeKind, OutputConsumer, RunSpec, ScriptEnding,
+    SessionName, StreamId, Streams, SurvivorPolicy,
 };
 use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -41,8 +41,8 @@ struct Ends<'a> {
 }
 
 impl OutputConsumer for Ends<'_> {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
-        Flow::Continue
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
+        ConsumerFlow::Continue
     }
 
     fn file_for_survivors(&mut self, _: StreamId) -> Option<std::fs::File> {
@@ -137,7 +137,11 @@ async fn what_a_call_leaves_is_ended_and_nothing_else() {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Kill, &census)).await;
             assert!(!lives(&ran.out), "{script}");
             assert_eq!(ran.outcome.survivors, [], "{script}");
-            assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+            assert_eq!(
+                ran.outcome.ending,
+                ScriptEnding::Exited { code: 0 },
+                "{script}"
+            );
             assert!(kept.iter().all(|pid| lives(pid)), "{script}");
         }
         let after = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
@@ -220,7 +224,11 @@ async fn what_the_last_call_of_a_shell_leaves_is_ended() {
             let script = format!("{script}; exit 3");
             let ran = say(&cache, &spec(&script, SurvivorPolicy::Kill, &census)).await;
             assert!(!lives(&ran.out), "{script}");
-            assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 }, "{script}");
+            assert_eq!(
+                ran.outcome.ending,
+                ScriptEnding::Exited { code: 3 },
+                "{script}"
+            );
             assert_eq!(census.commands(), [], "{script}");
         }
     }
@@ -257,7 +265,11 @@ async fn what_a_call_leaves_is_waited_for() {
         ] {
             let ran = say(&cache, &spec(script, SurvivorPolicy::Wait, &census)).await;
             assert_eq!(ran.out, out, "{script}");
-            assert_eq!(ran.outcome.ending, Ending::Exited { code }, "{script}");
+            assert_eq!(
+                ran.outcome.ending,
+                ScriptEnding::Exited { code },
+                "{script}"
+            );
             assert_eq!(ran.outcome.survivors, [], "{script}");
         }
         assert!(lives(&kept.out));
@@ -298,7 +310,7 @@ async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
             .unwrap()
             .unwrap();
         assert!(!lives(&ran.out));
-        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+        assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 0 });
         let next = spec("echo $x", SurvivorPolicy::Wait, &census);
         assert_eq!(say(&cache, &next).await.out, "5\n");
     }

@@ -7,7 +7,7 @@
 )]
 
 use crate::support::{self, FinishedRun, run_with, soon, spec};
-use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName, Streams};
+use agent_bash_core::{Cancel, NoticeKind, RunSpec, ScriptEnding, SessionName, Streams};
 use agent_bash_exec::ShellCache;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ async fn say(cache: &ShellCache, script: &str) -> FinishedRun {
 
 fn code(ran: &FinishedRun) -> i32 {
     match &ran.outcome.ending {
-        Ending::Exited { code } => *code,
+        ScriptEnding::Exited { code } => *code,
         other => panic!("{other:?}: {}", ran.err),
     }
 }
@@ -282,15 +282,19 @@ async fn a_calls_variables_are_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
     for (script, ending, why) in [
-        ("exit 3", Ending::Exited { code: 3 }, "exited with code 3"),
+        (
+            "exit 3",
+            ScriptEnding::Exited { code: 3 },
+            "exited with code 3",
+        ),
         (
             "exec true",
-            Ending::Exited { code: 0 },
+            ScriptEnding::Exited { code: 0 },
             "exited with code 0",
         ),
         (
             "kill -9 $$",
-            Ending::Signaled {
+            ScriptEnding::Signaled {
                 signal: "SIGKILL".into(),
                 number: 9,
             },
@@ -298,7 +302,7 @@ async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
         ),
         (
             "set -e; false; echo no",
-            Ending::Exited { code: 1 },
+            ScriptEnding::Exited { code: 1 },
             "exited with code 1",
         ),
     ] {
@@ -382,7 +386,7 @@ async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
     let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
     assert_eq!(
         ran.outcome.ending,
-        Ending::TimedOut {
+        ScriptEnding::TimedOut {
             after: Duration::from_millis(300)
         }
     );
@@ -426,7 +430,7 @@ async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
     let left = waiter.await.unwrap();
     assert_eq!(
         (left.outcome.ending, left.out.as_str()),
-        (Ending::Cancelled, "")
+        (ScriptEnding::Cancelled, "")
     );
     assert!(
         !slow.is_finished(),

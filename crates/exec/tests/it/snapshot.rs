@@ -427,7 +427,7 @@ async fn a_cancelled_call_does_not_interrupt_the_capture() {
         cancel.cancel();
     });
     let ran = ran.unwrap();
-    assert_eq!(ran.outcome.ending, agent_bash_core::Ending::Cancelled);
+    assert_eq!(ran.outcome.ending, agent_bash_core::ScriptEnding::Cancelled);
     assert_eq!(ran.out, "");
     assert!(!home.census.all().is_empty());
     home.census.assert_empty_soon("too long").await;

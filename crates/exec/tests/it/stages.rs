@@ -2,7 +2,7 @@
 //! Never a guess, and never visible to the script.
 
 use crate::support::{run, spec};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 
 /// Script, exit code, stages (empty: unknown).
 const CASES: &[(&str, i32, &[i32])] = &[
@@ -44,7 +44,7 @@ async fn stages_are_bashs_own_or_absent() {
             .collect();
         assert_eq!(
             got.outcome.ending,
-            Ending::Exited { code: *code },
+            ScriptEnding::Exited { code: *code },
             "{script}: {}",
             got.err
         );

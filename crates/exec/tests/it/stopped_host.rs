@@ -1,7 +1,7 @@
 //! If the host was stopped while a command ended within its limit, the command has not timed out.
 
 use crate::support::{options, run_with, spec};
-use agent_bash_core::{Cancel, Ending, SessionName};
+use agent_bash_core::{Cancel, ScriptEnding, SessionName};
 use agent_bash_exec::ShellCache;
 use std::time::Duration;
 
@@ -25,7 +25,11 @@ async fn command_that_ended_in_time_is_not_timed_out() {
             let cancel = Cancel::new();
             let (ran, ()) = tokio::join!(run_with(&cache, &spec, &cancel), stop);
             let ending = ran.unwrap().outcome.ending;
-            assert_eq!(ending, Ending::Exited { code: 4 }, "{session:?} {script}");
+            assert_eq!(
+                ending,
+                ScriptEnding::Exited { code: 4 },
+                "{session:?} {script}"
+            );
         }
     }
 }
@@ -39,6 +43,9 @@ async fn running_command_is_ended_at_its_limit() {
             .timeout(Duration::from_millis(500));
         let ran = run_with(&ShellCache::new(options()), &spec, &Cancel::new()).await;
         let ending = ran.unwrap().outcome.ending;
-        assert!(matches!(ending, Ending::TimedOut { .. }), "{ending:?}");
+        assert!(
+            matches!(ending, ScriptEnding::TimedOut { .. }),
+            "{ending:?}"
+        );
     }
 }

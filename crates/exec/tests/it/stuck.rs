@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
 use crate::support::{self, run_with, soon, spec};
-use agent_bash_core::{Cancel, Ending, SessionName};
+use agent_bash_core::{Cancel, ScriptEnding, SessionName};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 use std::path::Path;
@@ -63,7 +63,7 @@ async fn process_that_survives_sigkill_is_named() {
         };
         let (ran, pid) = tokio::join!(run_with(&cache, &spec, &cancel), follow);
         let outcome = ran.unwrap().outcome;
-        assert_eq!(outcome.ending, Ending::Cancelled);
+        assert_eq!(outcome.ending, ScriptEnding::Cancelled);
         let named: Vec<_> = outcome
             .survivors
             .iter()

@@ -9,8 +9,8 @@
 )]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
-    Streams,
+    Cancel, ConsumerFlow, Environment, Executor, NotStarted, Outcome, OutputConsumer, RunSpec,
+    StreamId, Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -72,7 +72,7 @@ pub(crate) struct Collect {
 }
 
 impl OutputConsumer for Collect {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let kept = if stream == StreamId::Stderr {
             &mut self.err
         } else {
@@ -80,8 +80,8 @@ impl OutputConsumer for Collect {
         };
         kept.extend_from_slice(bytes);
         match self.stop_after {
-            Some(enough) if kept.len() >= enough => Flow::Stop,
-            _ => Flow::Continue,
+            Some(enough) if kept.len() >= enough => ConsumerFlow::Stop,
+            _ => ConsumerFlow::Continue,
         }
     }
 

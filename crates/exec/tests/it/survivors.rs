@@ -7,8 +7,8 @@ use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
 use crate::support::{SOON, cache, command, marked, options, run, run_with, soon};
 use agent_bash_core::{
-    Cancel, Clock, Ending, Executor, Flow, NoticeKind, OutputConsumer, StreamId, Streams,
-    SurvivorPolicy, Timestamp,
+    Cancel, Clock, ConsumerFlow, Executor, NoticeKind, OutputConsumer, ScriptEnding, StreamId,
+    Streams, SurvivorPolicy, Timestamp,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -74,7 +74,11 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
         let cancel = Cancel::new();
         let call = tokio::time::timeout(SOON, run_with(&cache, &spec, &cancel));
         let ran = call.await.unwrap().unwrap();
-        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+        assert_eq!(
+            ran.outcome.ending,
+            ScriptEnding::Exited { code: 0 },
+            "{script}"
+        );
         assert_eq!(ran.out, "hi\n", "{script}: {}", ran.err);
         let survivors = ran.outcome.survivors;
         let mut names: Vec<_> = survivors.iter().map(|one| &*one.command).collect();
@@ -138,9 +142,9 @@ impl ToFiles {
 }
 
 impl OutputConsumer for ToFiles {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         self.file(stream).write_all(bytes).unwrap();
-        Flow::Continue
+        ConsumerFlow::Continue
     }
 
     fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
@@ -295,7 +299,11 @@ async fn survivors_are_ended_where_that_is_the_policy() {
         let spec = marked(script, &census).survivors(SurvivorPolicy::Kill);
         let ran = run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
         assert_eq!(census.commands(), [], "{script}");
-        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+        assert_eq!(
+            ran.outcome.ending,
+            ScriptEnding::Exited { code: 0 },
+            "{script}"
+        );
         assert_eq!(
             (&*ran.out, ran.outcome.survivors.len()),
             ("hi\n", 0),

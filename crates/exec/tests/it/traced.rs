@@ -7,9 +7,9 @@
 use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Limits, Store};
-use agent_bash_core::changes::{ChangesLevel, Traced};
+use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,7 +83,7 @@ fn has(bytes: &[u8], text: &str) -> bool {
 
 fn code(ran: &FinishedRun) -> Option<i32> {
     match ran.outcome.ending {
-        Ending::Exited { code } => Some(code),
+        ScriptEnding::Exited { code } => Some(code),
         _ => None,
     }
 }
@@ -95,7 +95,7 @@ async fn changed_files_are_recorded_before_and_read_files_are_not() {
         sed -i s/content/other/ d/six; mkdir new; ln -s one new/link; chmod 600 four; exit 4";
     let (ran, record) = place.run(script).await;
     assert_eq!(code(&ran), Some(4), "{ran:?}");
-    assert_eq!(ran.outcome.traced, Some(Traced::complete()));
+    assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     for name in ["one", "two", "three", "moved", "d/six", "new/link", "four"] {
         assert!(record.names(name), "{name}");
     }
@@ -124,7 +124,7 @@ async fn changes_by_all_processes_of_a_call_are_recorded() {
         bash -c 'exec -a other sh -c \"echo x >>../root/two\"'; \
         find . -name three -exec truncate -s 3 {} +";
     let (ran, record) = place.run(script).await;
-    assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+    assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
     for name in ["one", "two", "three", "d/six"] {
         assert!(record.keeps(&format!("content of {name}\n")), "{name}");
     }
@@ -142,7 +142,7 @@ async fn nothing_else_of_a_call_is_different() {
     let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
     assert_eq!((&*ran.out, stages), ("kept\n", Some(2)), "{ran:?}");
     assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
-    assert_eq!(ran.outcome.traced, Some(Traced::complete()));
+    assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     // Files of this program and devices are not recorded.
     let record = SetFiles::of(&set);
     assert!(!record.names("agent-bash") && !record.names("dev"));
@@ -164,7 +164,7 @@ async fn shells_that_wait_record_each_into_the_set_of_its_call() {
         let ran = run_with(&cache, &place.traced(&script, &set), &cancel)
             .await
             .unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         let record = SetFiles::of(&set);
         assert!(record.keeps(&format!("content of {name}\n")), "{name}");
         assert!(!record.names("plain"));
@@ -213,7 +213,7 @@ async fn a_persistent_shell_records_each_call_into_the_set_of_its_own() {
         let set = place.set();
         let spec = session(place.traced(script, &set));
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         all.push((names, SetFiles::of(&set)));
         // Changes between two calls belong to neither.
         let grown = || fs::metadata(place.root.join("three")).unwrap().len() > 18;
@@ -246,7 +246,7 @@ async fn a_persistent_shell_in_which_a_command_takes_privileges_is_not_watched()
         run_with(&cache, &spec, &cancel).await.unwrap()
     };
     let first = say("export kept=1; echo", false).await;
-    assert_eq!(first.outcome.traced, Some(Traced::complete()));
+    assert_eq!(first.outcome.traced, Some(TraceState::complete()));
     let reset = |ran: &FinishedRun| {
         let notices = ran.outcome.notices.iter();
         notices
@@ -317,7 +317,7 @@ async fn a_mount_below_the_workspace_is_counted_and_not_taken_back() {
     let ran = run(&place.traced(script, &set)).await.unwrap();
     assert_eq!(
         (code(&ran), ran.outcome.traced.clone()),
-        (Some(0), Some(Traced::complete())),
+        (Some(0), Some(TraceState::complete())),
         "{ran:?}"
     );
     let store = place.store();
@@ -345,7 +345,7 @@ async fn a_call_that_is_ended_was_recorded() {
     let spec = place.traced(script, &set);
     let spec = spec.timeout(Some(Duration::from_millis(200)));
     let ran = run(&spec.grace(Duration::from_millis(20))).await.unwrap();
-    assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+    assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
     assert!(SetFiles::of(&set).keeps("content of one\n"));
 }
 
@@ -365,7 +365,7 @@ async fn a_box_holds_and_is_watched() {
         };
         let spec = place.traced("echo x >>d/six; echo x >>one", &set);
         let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         assert!(ran.outcome.sandbox.is_some());
         assert!(SetFiles::of(&set).keeps("content of d/six\n"));
         assert_eq!(
@@ -444,7 +444,7 @@ async fn every_call_that_changes_files_is_seen() {
     let program = env!("CARGO_BIN_EXE_exec-test-changing");
     let ran = run(&place.traced(program, &set)).await.unwrap();
     assert_eq!((&*ran.err, code(&ran)), ("", Some(0)), "{ran:?}");
-    assert_eq!(ran.outcome.traced, Some(Traced::complete()));
+    assert_eq!(ran.outcome.traced, Some(TraceState::complete()));
     let after = tree(&place.root);
     let changes = store.finish(set).unwrap();
     let listed = changes.files.iter();

@@ -2,7 +2,7 @@
 
 use crate::support::{cache, run_with, spec};
 use crate::test_workspace::TestWorkspace;
-use agent_bash_core::changes::{ChangesLevel, Traced};
+use agent_bash_core::changes::{ChangesLevel, TraceState};
 use agent_bash_core::{Cancel, SessionName};
 use std::fs;
 
@@ -19,7 +19,7 @@ async fn what_a_persistent_shell_has_open_is_kept_before_its_next_call() {
         let spec = spec(script).cwd(place.root.clone()).trace(traced);
         let spec = spec.session(SessionName("a".into())).enter_cwd(false);
         let ran = run_with(&cache, &spec, &cancel).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         calls.push(store.finish(set).unwrap());
     }
     let changed: Vec<u64> = calls.iter().map(|it| it.counts.changed).collect();

@@ -6,7 +6,7 @@
 
 use crate::support::{FinishedRun, run, spec};
 use crate::test_workspace::TestWorkspace;
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::changes::{Change, Changes, ChangesLevel};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -126,7 +126,7 @@ impl TestWorkspace {
         let unwatched = run(&spec(&path).cwd(self.root.clone())).await.unwrap();
         let made = fs::read_to_string(self.root.join("made")).is_ok_and(|text| text == "made");
         let _ = fs::remove_file(self.root.join("made"));
-        (made && unwatched.outcome.ending == Ending::Exited { code: 0 }).then_some(path)
+        (made && unwatched.outcome.ending == ScriptEnding::Exited { code: 0 }).then_some(path)
     }
 }
 
@@ -157,7 +157,11 @@ async fn a_call_by_another_convention_is_not_said_to_be_known() {
             continue;
         };
         let (ran, changes) = place.watched(&format!("echo more >>one; {program}")).await;
-        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{ran:?}");
+        assert_eq!(
+            ran.outcome.ending,
+            ScriptEnding::Exited { code: 0 },
+            "{ran:?}"
+        );
         let later = place.store().show("s", changes.id).unwrap();
         assert!(!changes.exact && !later.exact, "it stays inexact");
         assert!(
@@ -180,7 +184,10 @@ async fn what_was_recorded_before_the_supervisor_was_killed_can_be_taken_back() 
     let place = TestWorkspace::with(FILES);
     let script = "echo more >>one; echo new >two; read -r _ _ _ up _ </proc/$$/stat; kill -9 $up; sleep 9; echo late >late";
     let (ran, changes) = place.watched(script).await;
-    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
+    assert!(
+        matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
+        "{ran:?}"
+    );
     let complete = ran
         .outcome
         .traced

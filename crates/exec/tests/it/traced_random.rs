@@ -6,7 +6,7 @@
 
 use crate::support::{run, spec};
 use crate::test_workspace::TestWorkspace;
-use agent_bash_core::changes::{Changes, ChangesLevel, Traced, Undoable};
+use agent_bash_core::changes::{Changes, ChangesLevel, TraceState, Undoable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -125,7 +125,7 @@ async fn whatever_a_call_does_to_files_is_listed_and_taken_back() {
         let traced = Some(set.dir().to_owned());
         let spec = spec(&script).cwd(place.root.clone()).trace(traced);
         let ran = run(&spec).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{script}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{script}");
         let after = tree(&place.root);
         let changes = store.finish(set).unwrap();
         let when = |what: &str| format!("seed {seed}: {script}: {what}: {changes:#?}");

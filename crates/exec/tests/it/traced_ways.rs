@@ -5,7 +5,7 @@
 
 use crate::support::{FinishedRun, run, spec};
 use crate::test_workspace::TestWorkspace;
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::changes::{Changes, ChangesLevel, Undoable};
 use std::fs;
 use std::io::{Read, Write};
@@ -49,7 +49,7 @@ fn lacking(ran: &FinishedRun) -> Option<&str> {
 /// True if this machine lets a user create namespaces, which some tests need.
 async fn has_namespaces(place: &TestWorkspace) -> bool {
     let spec = spec("unshare -rm true").cwd(place.root.clone());
-    run(&spec).await.unwrap().outcome.ending == Ending::Exited { code: 0 }
+    run(&spec).await.unwrap().outcome.ending == ScriptEnding::Exited { code: 0 }
 }
 
 #[tokio::test(flavor = "multi_thread")]

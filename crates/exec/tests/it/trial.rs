@@ -13,7 +13,7 @@ use crate::support::{FinishedRun, cache, command, options, run, run_with, soon, 
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, NotStarted, RunSpec, SessionName, SurvivorPolicy};
+use agent_bash_core::{Cancel, NotStarted, RunSpec, ScriptEnding, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobError, JobStdin, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use std::fs;
@@ -71,7 +71,7 @@ impl TrialWorkspace {
 
 fn code(ran: &FinishedRun) -> i32 {
     match ran.outcome.ending {
-        Ending::Exited { code } => code,
+        ScriptEnding::Exited { code } => code,
         ref other => panic!("{other:?}"),
     }
 }
@@ -305,7 +305,7 @@ async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
         .timeout(Some(Duration::from_millis(200)));
     let ran = run(&spec.grace(Duration::from_millis(50))).await.unwrap();
     assert!(
-        matches!(ran.outcome.ending, Ending::TimedOut { .. }),
+        matches!(ran.outcome.ending, ScriptEnding::TimedOut { .. }),
         "{ran:?}"
     );
     assert!(ran.outcome.held_back && ran.outcome.survivors.is_empty());
@@ -321,7 +321,7 @@ async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
         later.cancel();
     });
     let ran = ran.unwrap();
-    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    assert_eq!(ran.outcome.ending, ScriptEnding::Cancelled);
     assert!(ran.outcome.survivors.is_empty() && place.is_as_it_was());
 }
 

@@ -11,7 +11,7 @@ use crate::support::driven_clock::DrivenClock;
 use crate::support::{self, options, run_with, spec};
 use crate::test_workspace::TestWorkspace;
 use agent_bash_core::changes::ChangesLevel;
-use agent_bash_core::{Cancel, Ending, Limits, RunSpec};
+use agent_bash_core::{Cancel, Limits, RunSpec, ScriptEnding};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
@@ -42,7 +42,7 @@ async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
     let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
     assert_eq!(
         ran.outcome.ending,
-        Ending::Exited { code: 0 },
+        ScriptEnding::Exited { code: 0 },
         "{}: {}",
         spec.script,
         ran.err

@@ -10,8 +10,8 @@ mod no_room;
 
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
-    FULL_REASON, Hide, Journal, JournalEntry, JournalLevel, JournalOptions, Keep, Objection,
-    Printed, recordings, sweep,
+    FULL_REASON, Journal, JournalEntry, JournalLevel, JournalOptions, MaskSecrets, PrintedOutput,
+    RefusalEntry, RetentionLimits, recordings, sweep,
 };
 use std::borrow::Cow;
 use std::fs;
@@ -24,7 +24,7 @@ use std::time::Duration;
 const HOUR: u64 = 3600;
 const SESSION: &str = "chat";
 
-fn hides_nothing() -> Hide {
+fn hides_nothing() -> MaskSecrets {
     Arc::new(|text| Cow::Borrowed(text))
 }
 
@@ -43,9 +43,9 @@ fn entry(command: &str) -> JournalEntry {
     let started = Timestamp(1_700_000_000_000);
     let result = ToolResult::new(Status::Exited { code: 0 }, "what the model read", started);
     let mut entry = JournalEntry::new(Caller::Model, ProfileName::Standard, command, result);
-    entry.printed = Some(Printed {
+    entry.printed = Some(PrintedOutput {
         head: "\u{1b}[31mred\u{1b}[0m".to_owned(),
-        ..Printed::default()
+        ..PrintedOutput::default()
     });
     entry
 }
@@ -57,7 +57,7 @@ fn only_file(state: &Path) -> PathBuf {
     file
 }
 
-fn read(state: &Path) -> agent_bash_journal::Recorded {
+fn read(state: &Path) -> agent_bash_journal::JournalContents {
     recordings(state, Some(SESSION))
         .last()
         .unwrap()
@@ -143,7 +143,7 @@ fn off_writes_nothing() {
 #[test]
 fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
     let state = tempfile::tempdir().unwrap();
-    let hide: Hide = Arc::new(|text| Cow::Owned(text.replace("hunter2", "[hidden]")));
+    let hide: MaskSecrets = Arc::new(|text| Cow::Owned(text.replace("hunter2", "[hidden]")));
     let journal = Journal::new(JournalOptions {
         hide,
         ..options(state.path(), JournalLevel::Full)
@@ -153,7 +153,7 @@ fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
         entry.result.text = "hunter2 it was, and given-by-the-call".to_owned();
         entry.secrets = vec!["given-by-the-call".to_owned()];
         entry.printed.as_mut().unwrap().head = "a hunter2 b".to_owned();
-        entry.objection = Some(Objection {
+        entry.objection = Some(RefusalEntry {
             message: "no".to_owned(),
             instead: None,
             span: Some([0, 5]),
@@ -239,7 +239,7 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
         aged("00000000000003-1.jsonl", 2),
     );
     let own = fs::metadata(&mine).unwrap().len();
-    let keep = Keep {
+    let keep = RetentionLimits {
         time: Duration::from_secs(168 * HOUR),
         bytes: own + 1500,
     };
@@ -247,7 +247,7 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
     assert_eq!((swept.files, swept.bytes), (2, 2000));
     assert!(!old.exists() && !big.exists() && young.exists() && mine.exists());
     // Too much and too old, but in use.
-    let none = Keep {
+    let none = RetentionLimits {
         time: Duration::ZERO,
         bytes: 0,
     };

@@ -2,7 +2,7 @@
 
 /// The way a program uses the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wants {
+pub(super) enum TerminalUse {
     /// The program draws on the screen and reads keys, unless its output is redirected.
     Screen,
     /// The program reads lines from its input, unless that is redirected.
@@ -19,7 +19,7 @@ pub(super) enum Wants {
 
 /// A form in which programs need a terminal. All conditions have to be met.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Row {
+pub(super) struct ProgramForm {
     pub(super) names: &'static [&'static str],
     /// The first operand is one of these; of git, the subcommand.
     pub(super) verbs: &'static [&'static str],
@@ -31,87 +31,87 @@ pub(super) struct Row {
     pub(super) valued: &'static str,
     /// The maximum number of operands, a verb among them; not for git.
     pub(super) operands: usize,
-    pub(super) wants: Wants,
+    pub(super) wants: TerminalUse,
 }
 
 /// A program that draws, in any form.
-const SCREEN_ROW: Row = Row {
+const SCREEN_ROW: ProgramForm = ProgramForm {
     names: &[],
     verbs: &[],
     with: &[],
     without: &[],
     valued: "",
     operands: usize::MAX,
-    wants: Wants::Screen,
+    wants: TerminalUse::Screen,
 };
 
 /// An interpreter without a script.
-const LINES_ROW: Row = Row {
+const LINES_ROW: ProgramForm = ProgramForm {
     operands: 0,
-    wants: Wants::Lines,
+    wants: TerminalUse::Lines,
     ..SCREEN_ROW
 };
 
 /// A program that asks, in any form.
-const ASKS_ROW: Row = Row {
-    wants: Wants::Terminal,
+const ASKS_ROW: ProgramForm = ProgramForm {
+    wants: TerminalUse::Terminal,
     ..SCREEN_ROW
 };
 
 const GIT: &[&str] = &["git"];
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramForm] = &[
     // Editors.
-    Row {
+    ProgramForm {
         names: &["vim", "vi", "nvim", "view", "vimdiff", "rvim", "vim.tiny"],
         without: &["-e", "-E", "--headless"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["emacs", "emacsclient"],
         without: &["--batch", "-batch", "--script", "--daemon", "-e", "--eval"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &[
             "nano", "pico", "micro", "joe", "jed", "mg", "ne", "kak", "hx", "helix", "mcedit",
             "vipe", "visudo", "vipw", "vigr", "sudoedit",
         ],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["crontab"],
         with: &["-e"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["systemctl", "kubectl"],
         verbs: &["edit"],
         ..SCREEN_ROW
     },
     // Pagers and browsers.
-    Row {
+    ProgramForm {
         names: &["less", "more", "most", "info", "w3m", "elinks", "links"],
         without: &["-dump"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["man"],
         without: &["-k", "-f", "-w", "--where", "--path"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["lynx"],
         without: &["-dump", "-source"],
         ..SCREEN_ROW
     },
     // Monitors.
-    Row {
+    ProgramForm {
         names: &["top", "iotop", "atop"],
         without: &["-b", "-n"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &[
             "htop", "btop", "bpytop", "bashtop", "gotop", "glances", "nmon", "nethogs", "bmon",
             "iftop", "nload", "nvtop", "watch", "k9s", "lazydocker", "ctop", "cmatrix", "mtr",
@@ -120,7 +120,7 @@ pub(super) const ROWS: &[Row] = &[
         ..SCREEN_ROW
     },
     // Files, mail, chats, menus.
-    Row {
+    ProgramForm {
         names: &[
             "mc", "ranger", "nnn", "lf", "vifm", "yazi", "ncdu", "tig", "lazygit", "gitui", "mutt",
             "neomutt", "alpine", "irssi", "weechat", "newsboat", "cfdisk", "aptitude", "dialog",
@@ -128,38 +128,38 @@ pub(super) const ROWS: &[Row] = &[
         ],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["fzf", "sk", "gum"],
         without: &["-f", "--filter"],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["make"],
         verbs: &["menuconfig", "nconfig"],
         ..SCREEN_ROW
     },
     // Terminals in the terminal.
-    Row {
+    ProgramForm {
         names: &["tmux", "screen"],
         operands: 0,
         without: &["-d", "-D", "-X", "-V", "-ls", "-list"],
         valued: "Lf",
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["tmux"],
         verbs: &["attach", "attach-session", "a", "at", "new", "new-session"],
         without: &["-d"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["script", "asciinema"],
         operands: 1,
         without: &["-c"],
         ..ASKS_ROW
     },
     // git, where it opens an editor or asks.
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["commit"],
         without: &[
@@ -168,19 +168,19 @@ pub(super) const ROWS: &[Row] = &[
         ],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["rebase"],
         with: &["-i", "--interactive", "--continue", "--edit-todo"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["merge", "cherry-pick", "revert"],
         with: &["-e", "--edit", "--continue"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["revert"],
         without: &[
@@ -188,88 +188,88 @@ pub(super) const ROWS: &[Row] = &[
         ],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["tag"],
         with: &["-a", "-s", "--annotate", "--sign"],
         without: &["-m", "-F", "--message", "--file"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["config"],
         with: &["-e", "--edit"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["branch"],
         with: &["--edit-description"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["add"],
         with: &["-e", "--edit"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["difftool", "mergetool"],
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["add", "checkout", "restore", "reset", "stash"],
         with: &["-p", "-i", "--patch", "--interactive"],
-        wants: Wants::Lines,
+        wants: TerminalUse::Lines,
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: GIT,
         verbs: &["clean"],
         with: &["-i", "--interactive"],
-        wants: Wants::Lines,
+        wants: TerminalUse::Lines,
         ..SCREEN_ROW
     },
     // Interpreters without a script.
-    Row {
+    ProgramForm {
         names: &[
             "python", "python2", "python3", "ipython", "bpython", "pypy", "pypy3",
         ],
         without: &["-c", "-m", "-V"],
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["python", "python2", "python3"],
         with: &["-i"],
         operands: usize::MAX,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["python", "python2", "python3"],
         verbs: &["pdb", "ipdb", "code", "asyncio", "IPython"],
         with: &["-m"],
         operands: usize::MAX,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["node", "bun", "deno"],
         without: &["-e", "-p", "-v", "-c", "--eval", "--print"],
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["deno"],
         verbs: &["repl"],
         operands: 1,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["php"],
         with: &["-a", "--interactive"],
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &[
             "irb", "pry", "ghci", "lua", "luajit", "R", "julia", "scala", "erl", "iex", "ocaml",
             "utop", "sbcl", "clisp", "guile", "racket", "swipl", "jshell", "groovysh", "tclsh",
@@ -278,143 +278,143 @@ pub(super) const ROWS: &[Row] = &[
         without: &["-e", "-E", "-f", "-v"],
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["bash", "sh", "zsh", "dash", "fish", "ksh", "nu", "pwsh"],
         without: &["-c", "-s"],
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["psql"],
         without: &["-c", "-f", "-l", "-V", "--command", "--file", "--list"],
         operands: usize::MAX,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["mysql", "mariadb"],
         without: &["-e", "--execute", "-V"],
         operands: usize::MAX,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["sqlite3", "duckdb"],
         without: &["-c"],
         operands: 1,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["redis-cli"],
         valued: "hpanu",
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["mongosh", "cqlsh"],
         without: &["--eval", "-e", "-f"],
         operands: 1,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["sftp", "lftp"],
         without: &["-b", "-c", "-e"],
         operands: 1,
         valued: "PpiFo",
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["gdb", "lldb"],
         without: &["--batch", "-batch", "-b"],
         operands: usize::MAX,
         ..LINES_ROW
     },
-    Row {
+    ProgramForm {
         names: &["fdisk", "parted", "gdisk"],
         without: &["-l", "-s", "--script", "--list"],
         operands: usize::MAX,
         ..LINES_ROW
     },
     // A shell that asks: without a terminal it shows no question, and reads an end.
-    Row {
+    ProgramForm {
         names: &["read"],
         with: &["-p"],
         operands: usize::MAX,
         ..LINES_ROW
     },
     // Not from another descriptor.
-    Row {
+    ProgramForm {
         names: &["read"],
         without: &["-p", "-u"],
         operands: usize::MAX,
-        wants: Wants::Answer,
+        wants: TerminalUse::Answer,
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["rm", "cp", "mv", "ln"],
         with: &["-i"],
-        wants: Wants::Answer,
+        wants: TerminalUse::Answer,
         ..SCREEN_ROW
     },
     // Filters without a file: `cat > notes` is how a few lines are written down.
-    Row {
+    ProgramForm {
         names: &[
             "cat", "tac", "rev", "nl", "sort", "wc", "base64", "md5sum", "sha1sum", "sha256sum",
         ],
         operands: 0,
-        wants: Wants::Text,
+        wants: TerminalUse::Text,
         ..SCREEN_ROW
     },
-    Row {
+    ProgramForm {
         names: &["tee"],
-        wants: Wants::Text,
+        wants: TerminalUse::Text,
         ..SCREEN_ROW
     },
     // Other machines and containers.
-    Row {
+    ProgramForm {
         names: &["ssh"],
         without: &["-N", "-f", "-T", "-W", "-Q", "-G", "-V", "-O"],
         valued: "BbcDEeFIiJLlmOopQRSWw",
         operands: 1,
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["ssh"],
         with: &["-t"],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["mosh"],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["docker", "podman", "kubectl", "nerdctl"],
         verbs: &["run", "exec", "attach", "compose"],
         with: &["-t", "--tty"],
         ..ASKS_ROW
     },
     // Passwords and questions.
-    Row {
+    ProgramForm {
         names: &["sudo", "doas"],
         without: &[
             "-n", "-S", "-A", "-k", "-K", "-V", "--non-interactive", "--stdin",
         ],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &[
             "su", "passwd", "pkexec", "login", "chsh", "chfn", "adduser", "ssh-copy-id",
         ],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["ssh-keygen"],
         without: &["-N", "-y", "-l", "-R", "-F", "-A"],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["npm", "pnpm", "yarn"],
         verbs: &["init", "login", "create"],
         without: &["-y", "--yes"],
         ..ASKS_ROW
     },
-    Row {
+    ProgramForm {
         names: &["gh"],
         verbs: &["auth"],
         operands: 2,

@@ -1,6 +1,6 @@
 //! Options by which a git command runs another program, or writes a file of the caller's choice.
 
-use crate::syntax::git::Git;
+use crate::syntax::git::GitCommandLine;
 use crate::syntax::run::{Field, ResolvedCommand};
 
 /// Global options that only affect display, and those that select the repository; a path follows or
@@ -28,7 +28,7 @@ pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
         return None;
     }
-    let git = Git::read(&ran.words);
+    let git = GitCommandLine::read(&ran.words);
     if let Some(word) = global(&git) {
         return Some(word);
     }
@@ -63,7 +63,7 @@ pub(super) fn refused(ran: &ResolvedCommand) -> Option<String> {
         .map(|field| field.value.to_string())
 }
 
-fn global(git: &Git<'_>) -> Option<String> {
+fn global(git: &GitCommandLine<'_>) -> Option<String> {
     if let Some((name, _)) = git.config.first() {
         return Some(format!("-c {name}"));
     }

@@ -1,10 +1,10 @@
 //! Command-line matching for table-driven rules: options, and subcommands in order.
 
 use super::path::{Location, PathBase};
-use crate::syntax::git::Git;
+use crate::syntax::git::GitCommandLine;
 use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
-use crate::syntax::value::{Piece, Why};
+use crate::syntax::value::{UnknownCause, ValuePiece};
 
 /// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or
 /// abbreviated; anything else (`-delete`, `mklabel`) must be a word.
@@ -115,7 +115,7 @@ impl Action {
         let arguments = ran.arguments();
         let behind = if self.programs.iter().any(|name| name == "git") {
             // Its global options are known.
-            let git = Git::read(&ran.words);
+            let git = GitCommandLine::read(&ran.words);
             let (first, rest) = self.words.split_first()?;
             is_one_of(git.subcommand()?, first).then_some(())?;
             behind(git.arguments, rest, false)?
@@ -164,8 +164,8 @@ fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
     let by_xargs = ran.through.last().is_some_and(|program| program == "xargs");
     let is_variable = matches!(
         value.pieces(),
-        [Piece::Unknown {
-            why: Why::Variable(_),
+        [ValuePiece::Unknown {
+            why: UnknownCause::Variable(_),
             ..
         }]
     );

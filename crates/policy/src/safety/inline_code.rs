@@ -11,8 +11,8 @@ mod tokens;
 use std::collections::HashSet;
 
 use super::interpreter::{self, Language};
-use super::path::{Danger, danger};
-use super::rule::{Hit, Rule, Scene};
+use super::path::{PathDanger, danger};
+use super::rule::{Rule, RuleFinding, RuleInput};
 use crate::Group;
 use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::ResolvedCommand;
@@ -23,7 +23,7 @@ use calls::Call;
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     if scene.depth >= MAX_DEPTH {
         return None;
     }
@@ -33,11 +33,11 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
         // Of these, a test may select some.
         Call::RemoveEach(path) => matches!(
             removes(path, ran, scene),
-            Some(Danger::Root | Danger::TopLevel | Danger::Home)
+            Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home)
         ),
     };
     let call = together(everything(ran)).into_iter().find(judged)?;
-    let mut hit = Hit::on(ran, []);
+    let mut hit = RuleFinding::on(ran, []);
     let (Call::Script(text) | Call::Remove(text) | Call::RemoveEach(text)) = call;
     hit.words.push(text);
     Some(hit)
@@ -91,7 +91,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
 
 /// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled
 /// rules.
-fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
+fn forbids(text: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     let is_checked = |rule: &&&Rule| {
         let is_on = || scene.enabled.iter().any(|other| other.id == rule.id);
         matches!(rule.group, Group::Core | Group::InlineCode) || is_on()
@@ -108,7 +108,7 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
         ..Context::new("/")
     };
     let script = Script::read(text, &context);
-    let inner = Scene::new(&script, scene.rules, scene.enabled, scene.depth + 1);
+    let inner = RuleInput::new(&script, scene.rules, scene.enabled, scene.depth + 1);
     script.ran.iter().any(|ran| {
         // An unknown part was built by the program; only literal words count.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());
@@ -116,7 +116,7 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
     })
 }
 
-fn removes(path: &str, ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Danger> {
+fn removes(path: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<PathDanger> {
     let place = scene.path_base(ran);
     let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
     let path = match (below_home, &ran.home) {

@@ -50,7 +50,7 @@ const fn calling(comment: &'static str, backticks: bool) -> Language {
 }
 
 /// The place of the code that a command executes.
-pub(super) enum Code<'r> {
+pub(super) enum CodeSource<'r> {
     /// The code is in this word, from this byte offset on.
     Text(&'r Field, usize),
     /// The code is in the file named by this word.
@@ -59,20 +59,22 @@ pub(super) enum Code<'r> {
     Stdin,
 }
 
-impl Code<'_> {
+impl CodeSource<'_> {
     /// The code, if the script itself contains it.
     pub(super) fn text(&self, ran: &ResolvedCommand) -> Option<String> {
         match self {
-            Code::Text(field, from) => field.value.script().get(*from..).map(ToOwned::to_owned),
-            Code::File(field) => ran.file(&field.value).map(Value::script),
-            Code::Stdin => ran.stdin.as_deref().map(Value::script),
+            CodeSource::Text(field, from) => {
+                field.value.script().get(*from..).map(ToOwned::to_owned)
+            }
+            CodeSource::File(field) => ran.file(&field.value).map(Value::script),
+            CodeSource::Stdin => ran.stdin.as_deref().map(Value::script),
         }
     }
 }
 
 /// The meaning of an option with regard to the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum OptionRole {
     /// The option's value is the code.
     Code,
     /// The option's value is the file that contains the code.
@@ -82,11 +84,11 @@ enum Role {
     /// Something else is executed: stop parsing.
     Other,
 }
-use Role::{Code as Says, File as InFile, Other, Value as Takes};
+use OptionRole::{Code as Says, File as InFile, Other, Value as Takes};
 
 /// The meaning of the first operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Operand {
+enum FirstOperand {
     /// The file that contains the code.
     File,
     /// The code.
@@ -102,8 +104,8 @@ struct Interpreter {
     /// The program's names, without version suffix.
     names: &'static [&'static str],
     language: Language,
-    options: &'static [(&'static str, Role)],
-    operand: Operand,
+    options: &'static [(&'static str, OptionRole)],
+    operand: FirstOperand,
     /// True if the program reads code from standard input when no other source is given.
     reads_stdin: bool,
 }
@@ -111,8 +113,8 @@ struct Interpreter {
 const fn row(
     names: &'static [&'static str],
     language: Language,
-    options: &'static [(&'static str, Role)],
-    operand: Operand,
+    options: &'static [(&'static str, OptionRole)],
+    operand: FirstOperand,
     reads_stdin: bool,
 ) -> Interpreter {
     Interpreter {
@@ -128,37 +130,37 @@ const fn row(
 #[rustfmt::skip]
 static INTERPRETERS: [Interpreter; 17] = [
     row(&["python", "pypy", "ipython"], PYTHON,
-        &[("-c", Says), ("-m", Other), ("-W", Takes), ("-X", Takes), ("-Q", Takes)], Operand::File, true),
+        &[("-c", Says), ("-m", Other), ("-W", Takes), ("-X", Takes), ("-Q", Takes)], FirstOperand::File, true),
     row(&["perl"], PERL, &[("-e", Says), ("-E", Says), ("-M", Takes), ("-m", Takes), ("-I", Takes)],
-        Operand::File, true),
+        FirstOperand::File, true),
     row(&["ruby", "jruby", "irb"], PERL, &[("-e", Says), ("-r", Takes), ("-I", Takes), ("-C", Takes)],
-        Operand::File, true),
+        FirstOperand::File, true),
     row(&["node", "nodejs", "ts-node", "tsx"], JAVASCRIPT,
         &[("-e", Says), ("-p", Says), ("--eval", Says), ("--print", Says), ("-r", Takes), ("-C", Takes),
-          ("--require", Takes), ("--import", Takes), ("--loader", Takes)], Operand::File, true),
+          ("--require", Takes), ("--import", Takes), ("--loader", Takes)], FirstOperand::File, true),
     row(&["bun"], JAVASCRIPT, &[("-e", Says), ("--eval", Says), ("-p", Says), ("--print", Says)],
-        Operand::After("run"), false),
-    row(&["deno"], JAVASCRIPT, &[("eval", Says)], Operand::After("run"), false),
-    row(&["uv"], PYTHON, &[], Operand::After("run"), false),
+        FirstOperand::After("run"), false),
+    row(&["deno"], JAVASCRIPT, &[("eval", Says)], FirstOperand::After("run"), false),
+    row(&["uv"], PYTHON, &[], FirstOperand::After("run"), false),
     row(&["php"], PHP,
         &[("-r", Says), ("-B", Says), ("-R", Says), ("-E", Says), ("--run", Says), ("-d", Takes), ("-c", Takes),
-          ("-z", Takes), ("-f", InFile)], Operand::File, true),
-    row(&["lua", "luajit"], LUA, &[("-e", Says), ("-l", Takes)], Operand::File, true),
+          ("-z", Takes), ("-f", InFile)], FirstOperand::File, true),
+    row(&["lua", "luajit"], LUA, &[("-e", Says), ("-l", Takes)], FirstOperand::File, true),
     row(&["Rscript", "R", "julia", "osascript"], PYTHON,
-        &[("-e", Says), ("-E", Says), ("--eval", Says)], Operand::File, true),
+        &[("-e", Says), ("-E", Says), ("--eval", Says)], FirstOperand::File, true),
     row(&["elixir", "erl", "guile", "racket", "ghc", "scala", "groovy", "bb", "clojure", "clj", "nim"], LUA,
-        &[("-e", Says), ("-c", Says), ("-eval", Says), ("--eval", Says)], Operand::File, true),
-    row(&["crystal", "raku"], PERL, &[("-e", Says), ("eval", Says)], Operand::File, true),
+        &[("-e", Says), ("-c", Says), ("-eval", Says), ("--eval", Says)], FirstOperand::File, true),
+    row(&["crystal", "raku"], PERL, &[("-e", Says), ("eval", Says)], FirstOperand::File, true),
     row(&["pwsh", "powershell", "pwsh.exe", "powershell.exe"], Language::Shell,
-        &[("-c", Says), ("-Command", Says), ("-command", Says), ("-f", Other)], Operand::File, true),
+        &[("-c", Says), ("-Command", Says), ("-command", Says), ("-f", Other)], FirstOperand::File, true),
     row(&["awk", "gawk", "mawk", "nawk", "goawk"], AWK,
-        &[("-f", InFile), ("--file", InFile), ("-v", Takes), ("-F", Takes)], Operand::Code, false),
+        &[("-f", InFile), ("--file", InFile), ("-v", Takes), ("-F", Takes)], FirstOperand::Code, false),
     row(&["sed", "gsed"], Language::Sed,
         &[("-e", Says), ("--expression", Says), ("-f", InFile), ("--file", InFile), ("-l", Takes)],
-        Operand::Code, false),
+        FirstOperand::Code, false),
     row(&["make", "gmake"], Language::Make,
-        &[("-f", InFile), ("--file", InFile), ("--makefile", InFile), ("-C", Takes), ("--eval", Says), ("-E", Says)], Operand::Data, false),
-    row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], Operand::File, false),
+        &[("-f", InFile), ("--file", InFile), ("--makefile", InFile), ("-C", Takes), ("--eval", Says), ("-E", Says)], FirstOperand::Data, false),
+    row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], FirstOperand::File, false),
 ];
 
 /// The language that a program executes, by the program's name.
@@ -175,7 +177,7 @@ fn find(name: &str) -> Option<&'static Interpreter> {
 
 /// Returns the code that a shell or an interpreter executes; empty for other programs, and for
 /// calls that execute none.
-pub(super) fn code(ran: &ResolvedCommand) -> Vec<Code<'_>> {
+pub(super) fn code(ran: &ResolvedCommand) -> Vec<CodeSource<'_>> {
     match ran.name() {
         Some(name) if shell_name(name) => shell(ran).into_iter().collect(),
         Some(name) => find(name).map_or_else(Vec::new, |row| row.code(ran.arguments())),
@@ -183,33 +185,33 @@ pub(super) fn code(ran: &ResolvedCommand) -> Vec<Code<'_>> {
     }
 }
 
-fn shell(ran: &ResolvedCommand) -> Option<Code<'_>> {
+fn shell(ran: &ResolvedCommand) -> Option<CodeSource<'_>> {
     let invocation = Invocation::read(&ran.words);
     if invocation.only_reads {
         return None;
     }
     let operand = ran.words.get(invocation.operands);
     if invocation.command {
-        return operand.map(|field| Code::Text(field, 0));
+        return operand.map(|field| CodeSource::Text(field, 0));
     }
     Some(match operand.filter(|_| !invocation.stdin) {
         Some(file) => from_file(file),
-        None => Code::Stdin,
+        None => CodeSource::Stdin,
     })
 }
 
-fn from_file(field: &Field) -> Code<'_> {
+fn from_file(field: &Field) -> CodeSource<'_> {
     match field.value.literal() {
-        Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => Code::Stdin,
-        _ => Code::File(field),
+        Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => CodeSource::Stdin,
+        _ => CodeSource::File(field),
     }
 }
 
 impl Interpreter {
-    fn code<'r>(&self, arguments: &'r [Field]) -> Vec<Code<'r>> {
+    fn code<'r>(&self, arguments: &'r [Field]) -> Vec<CodeSource<'r>> {
         let operand = self.operand;
         let mut out = Vec::new();
-        let mut after = !matches!(operand, Operand::After(_));
+        let mut after = !matches!(operand, FirstOperand::After(_));
         let mut words = arguments.iter();
         while let Some(field) = words.next() {
             let text = field.value.prefix();
@@ -222,25 +224,24 @@ impl Interpreter {
                     None => words.next().map(|next| (next, 0)),
                 };
                 out.extend(match (role, value) {
-                    (Role::Code, Some((field, at))) => Some(Code::Text(field, at)),
-                    (Role::File, Some((field, 0))) => Some(from_file(field)),
-                    (Role::File, Some((field, at)))
+                    (OptionRole::Code, Some((field, at))) => Some(CodeSource::Text(field, at)),
+                    (OptionRole::File, Some((field, 0))) => Some(from_file(field)),
+                    (OptionRole::File, Some((field, at)))
                         if field.value.prefix().get(at..) == Some("-") =>
                     {
-                        Some(Code::Stdin)
+                        Some(CodeSource::Stdin)
                     }
                     _ => None,
                 });
             } else if text.len() > 1 && text.starts_with('-') {
                 // An option without a value, or an unknown one.
             } else if !after {
-                after =
-                    matches!(operand, Operand::After(word) if field.value.literal() == Some(word));
-            } else if operand != Operand::Data {
+                after = matches!(operand, FirstOperand::After(word) if field.value.literal() == Some(word));
+            } else if operand != FirstOperand::Data {
                 // A word after the code is an argument of it.
                 if out.is_empty() {
                     out.push(match operand {
-                        Operand::Code => Code::Text(field, 0),
+                        FirstOperand::Code => CodeSource::Text(field, 0),
                         _ => from_file(field),
                     });
                 }
@@ -250,14 +251,14 @@ impl Interpreter {
         if out.is_empty() && self.reads_stdin {
             // Some only print their help then, but other versions of the same program do read
             // standard input.
-            out.push(Code::Stdin);
+            out.push(CodeSource::Stdin);
         }
         out
     }
 
     /// The meaning of an option, and the offset of its value within the word if it is attached. In
     /// a cluster such as `-ne`, the first letter that takes a value counts.
-    fn option(&self, field: &Field) -> Option<(Role, Option<usize>)> {
+    fn option(&self, field: &Field) -> Option<(OptionRole, Option<usize>)> {
         let text = field.value.prefix();
         let known = |name: &str| self.options.iter().find(|(option, _)| *option == name);
         let name = text.split('=').next().unwrap_or(text);
@@ -276,7 +277,7 @@ impl Interpreter {
         })?;
         // `-pe`: with node, both letters mean the same.
         let more = text[at..].chars().all(|letter| {
-            known(&format!("-{letter}")).is_some_and(|(_, other)| *other == Role::Code)
+            known(&format!("-{letter}")).is_some_and(|(_, other)| *other == OptionRole::Code)
         });
         let ends = more && field.value.literal().is_some();
         Some((role, (!ends).then_some(at)))

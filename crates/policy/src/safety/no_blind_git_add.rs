@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use super::rule::{Hit, Scene, is_git};
-use crate::syntax::git::{Git, GitArgument, Options};
+use super::rule::{RuleFinding, RuleInput, is_git};
+use crate::syntax::git::{GitArgument, GitCommandLine, GitOptionTable};
 use crate::syntax::run::{Field, ResolvedCommand, lexical};
-use crate::syntax::value::{Piece, Value, Why};
+use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 
 /// The message for a computed list.
 const COMPUTED_MESSAGE: (&str, &str) = (
@@ -14,7 +14,7 @@ const COMPUTED_MESSAGE: (&str, &str) = (
 );
 
 /// `git add`'s options (git 2.47, `builtin/add.c`).
-const ADD_OPTIONS: Options = Options {
+const ADD_OPTIONS: GitOptionTable = GitOptionTable {
     valued: "",
     long: &[
         "dry-run", "verbose", "interactive", "patch", "edit", "force", "update", "renormalize",
@@ -24,15 +24,15 @@ const ADD_OPTIONS: Options = Options {
     ],
 };
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     let known = is_git(ran)?;
-    let git = Git::read(&ran.words);
+    let git = GitCommandLine::read(&ran.words);
     let base = scene.context.cwd.to_string_lossy();
     match git.subcommand()? {
         "add" | "stage" => {
             let fields = blind(git.arguments, ran, &base, known)?;
             let computed = fields.iter().any(|field| field.value.has_unknown());
-            let hit = Hit::on(ran, fields);
+            let hit = RuleFinding::on(ran, fields);
             Some(if computed {
                 hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
@@ -46,7 +46,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
                     .any(|field| field.value.literal() == Some(name))
             };
             (has("--stdin") || has("-z") && has("--index-info"))
-                .then(|| Hit::on(ran, git.arguments))
+                .then(|| RuleFinding::on(ran, git.arguments))
         }
         _ => None,
     }
@@ -150,10 +150,10 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
     let mut letters = String::new();
     for (index, piece) in spec.pieces().iter().enumerate() {
         match piece {
-            Piece::Text(text) if index == 0 => letters.push_str(&text[from.min(text.len())..]),
-            Piece::Text(text) => letters.push_str(text),
-            Piece::Glob(_) => {}
-            Piece::Unknown { .. } => unknown = true,
+            ValuePiece::Text(text) if index == 0 => letters.push_str(&text[from.min(text.len())..]),
+            ValuePiece::Text(text) => letters.push_str(text),
+            ValuePiece::Glob(_) => {}
+            ValuePiece::Unknown { .. } => unknown = true,
         }
     }
     if unknown {
@@ -178,13 +178,16 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
 fn is_named(spec: &Value) -> bool {
     match spec.pieces() {
         [
-            Piece::Unknown {
-                why: Why::Tracked, ..
+            ValuePiece::Unknown {
+                why: UnknownCause::Tracked,
+                ..
             },
         ] => true,
-        [Piece::Unknown { why, splits: false }] => match why {
-            Why::Variable(name) | Why::Required(name) => !matches!(name.as_str(), "@" | "*"),
-            why => *why == Why::Input,
+        [ValuePiece::Unknown { why, splits: false }] => match why {
+            UnknownCause::Variable(name) | UnknownCause::Required(name) => {
+                !matches!(name.as_str(), "@" | "*")
+            }
+            why => *why == UnknownCause::Input,
         },
         _ => false,
     }

@@ -1,11 +1,11 @@
 //! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
 
 use super::command_line::has_any;
-use super::path::{Danger, Location, PathBase, danger};
-use super::rule::{Hit, Scene};
+use super::path::{Location, PathBase, PathDanger, danger};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
-use crate::syntax::value::{Piece, Value, Why};
+use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 
 /// The message for a computed list.
 const COMPUTED_MESSAGE: (&str, &str) = (
@@ -17,7 +17,7 @@ const COMPUTED_MESSAGE: (&str, &str) = (
 fn is_computed(operand: &Value) -> bool {
     matches!(
         operand.pieces(),
-        [Piece::Unknown { why, .. }] if !matches!(why, Why::Variable(_) | Why::Required(_))
+        [ValuePiece::Unknown { why, .. }] if !matches!(why, UnknownCause::Variable(_) | UnknownCause::Required(_))
     )
 }
 
@@ -45,7 +45,7 @@ const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
 
 /// Returns the starting points of unrestricted searches whose results reach the command by an
 /// option, a pipe or a substitution. A starting point stands for each file below it.
-fn whole_trees<'s>(scene: &'s Scene<'_>) -> &'s [Value] {
+fn whole_trees<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
     scene.whole_trees.get_or_init(|| {
         let searches = scene
             .all
@@ -104,7 +104,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
 }
 
 /// Whether an operand is the root, a system directory or a home, or everything in it.
-fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &Scene<'_>) -> bool {
+fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     scene.places(ran).any(|place| {
         Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
     })
@@ -119,14 +119,14 @@ fn is_of_repository(value: &Value) -> bool {
     matches!(within, Some("HEAD" | "config" | "packed-refs"))
 }
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     // A clone that the script itself created contains no work of the user.
     let own = |value: &Value, place: &PathBase<'_>| {
         place.cwd == ran.cwd.as_deref() && ran.has_made(value)
     };
     let dangerous = |value: &Value| {
         scene.places(ran).any(|place| match danger(value, &place) {
-            Some(Danger::Git) => !own(value, &place),
+            Some(PathDanger::Git) => !own(value, &place),
             found => found.is_some(),
         })
     };
@@ -142,7 +142,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
             let by_fd = ran.through.iter().any(|program| program == "fd");
             let deletes_trees = |field: &&&Field| {
                 let is_tree = || whole_trees(scene).contains(&field.value);
-                let ends_open = matches!(field.value.pieces().last(), Some(Piece::Glob(_)));
+                let ends_open = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
                 recursive
                     || !field.value.has_unknown() && (removal.maybe_recursive || is_tree())
                     || ends_open
@@ -156,7 +156,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
                 .filter(counts)
                 .filter(deletes_trees)
                 .find(|field| dangerous(&field.value))?;
-            let hit = Hit::on(ran, [*found]);
+            let hit = RuleFinding::on(ran, [*found]);
             Some(if is_computed(&found.value) {
                 hit.saying(COMPUTED_MESSAGE.0, COMPUTED_MESSAGE.1)
             } else {
@@ -171,13 +171,13 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
             };
             let mut operands = ran.arguments().iter().filter(handed_over);
             let found = operands.find(|field| dangerous(&field.value))?;
-            Some(Hit::on(ran, [found]))
+            Some(RuleFinding::on(ran, [found]))
         }
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&ran.words);
             let counts = |value: &&Value| !(ran.dormant && value.has_unknown());
             (search.deletes && search.found.iter().filter(counts).any(dangerous))
-                .then(|| Hit::on(ran, ran.arguments()))
+                .then(|| RuleFinding::on(ran, ran.arguments()))
         }
         Some(name) if REMOVERS.iter().any(|remover| remover.0.contains(&name)) => {
             let (_, options, first, last) =
@@ -189,7 +189,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
             let to = removal.operands.len().saturating_sub(*last);
             let mut removed = removal.operands.get(*first..to)?.iter();
             let found = removed.find(|field| is_landmark(&field.value, ran, scene))?;
-            Some(Hit::on(ran, [*found]))
+            Some(RuleFinding::on(ran, [*found]))
         }
         // For an unknown program: only operands that are specific to rm.
         None if ran
@@ -214,7 +214,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
                         .find(|field| !field.value.has_unknown() && dangerous(&field.value))
                 })
                 .flatten()
-                .map(|field| Hit::on(ran, [*field]))
+                .map(|field| RuleFinding::on(ran, [*field]))
         }
         _ => None,
     }

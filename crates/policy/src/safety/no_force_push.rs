@@ -1,12 +1,12 @@
 //! `no_force_push`: pushes that overwrite others' commits.
 
-use super::rule::{Hit, Scene, is_git};
-use crate::syntax::git::{Git, GitArgument, Options};
+use super::rule::{RuleFinding, RuleInput, is_git};
+use crate::syntax::git::{GitArgument, GitCommandLine, GitOptionTable};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
 /// `git push`'s options (git 2.47, `builtin/push.c`).
-const PUSH_OPTIONS: Options = Options {
+const PUSH_OPTIONS: GitOptionTable = GitOptionTable {
     valued: "o",
     long: &[
         "verbose", "quiet", "repo=", "all", "branches", "mirror", "delete", "tags", "dry-run",
@@ -17,7 +17,7 @@ const PUSH_OPTIONS: Options = Options {
 };
 
 /// `git send-pack` and `git http-push` parse options the same way.
-const SEND_PACK: Options = Options {
+const SEND_PACK: GitOptionTable = GitOptionTable {
     valued: "",
     long: &[
         "verbose", "quiet", "receive-pack=", "exec=", "remote=", "all", "dry-run", "mirror",
@@ -26,13 +26,16 @@ const SEND_PACK: Options = Options {
     ],
 };
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(ran)?;
-    let git = Git::read(&ran.words);
+    let git = GitCommandLine::read(&ran.words);
     let is_subtree = git.subcommand() == Some("subtree");
     let is_forced = |field: &&Field| field.value.prefix().starts_with('+');
     if is_subtree && git.arguments.first()?.value.literal() == Some("push") {
-        return Some(Hit::on(ran, [git.arguments.iter().find(is_forced)?]));
+        return Some(RuleFinding::on(
+            ran,
+            [git.arguments.iter().find(is_forced)?],
+        ));
     }
     let options = match git.subcommand()? {
         "push" => &PUSH_OPTIONS,
@@ -40,7 +43,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
         _ => return None,
     };
     if let Some(field) = forced(options, git.arguments) {
-        return Some(Hit::on(ran, [field]));
+        return Some(RuleFinding::on(ran, [field]));
     }
     let dry = options.read(git.arguments).iter().any(|given| match given {
         GitArgument::Short('n', _) => true,
@@ -54,11 +57,11 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
         })
     };
     let set_here = git.config.iter().any(|(name, value)| forces(name, value));
-    (!dry && (set_here || set_before())).then(|| Hit::on(ran, git.arguments))
+    (!dry && (set_here || set_before())).then(|| RuleFinding::on(ran, git.arguments))
 }
 
 /// The word that forces a push, if any.
-fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
+fn forced<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Field> {
     let (mut force, mut mirror, mut refspec) = (None, None, None);
     let mut dry = false;
     for given in options.read(arguments) {
@@ -105,5 +108,5 @@ fn forces(name: &str, value: &Value) -> bool {
 /// Returns the name and value that `git config name value` sets.
 fn configured(ran: &ResolvedCommand) -> Option<(String, Value)> {
     is_git(ran)?;
-    Git::read(&ran.words).configures()
+    GitCommandLine::read(&ran.words).configures()
 }

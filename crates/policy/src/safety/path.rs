@@ -7,7 +7,7 @@
 mod location;
 
 use crate::syntax::pattern;
-use crate::syntax::value::{Piece, Value, Why};
+use crate::syntax::value::{UnknownCause, Value, ValuePiece};
 use crate::syntax::{CommandHost, Mount};
 
 pub(super) use location::Location;
@@ -88,7 +88,7 @@ const HOME_PARENTS: [&str; 2] = ["home", "Users"];
 
 /// Why a path is dangerous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Danger {
+pub(super) enum PathDanger {
     /// The root directory.
     Root,
     /// A directory directly below the root.
@@ -118,20 +118,20 @@ pub(super) struct PathBase<'p> {
 /// One component of a path.
 #[derive(Debug, Clone, Default)]
 struct PathPart {
-    pieces: Vec<Piece>,
+    pieces: Vec<ValuePiece>,
 }
 
 impl PathPart {
     fn text(text: &str) -> Self {
         PathPart {
-            pieces: vec![Piece::Text(text.to_owned())],
+            pieces: vec![ValuePiece::Text(text.to_owned())],
         }
     }
 
     fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
-            [Piece::Text(text)] => Some(text),
+            [ValuePiece::Text(text)] => Some(text),
             _ => None,
         }
     }
@@ -139,15 +139,15 @@ impl PathPart {
     fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
-            .any(|piece| matches!(piece, Piece::Unknown { .. }))
+            .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
     }
 
     /// No character of it is known: it may match anything.
     fn is_open(&self) -> bool {
         self.literal().is_none()
             && self.pieces.iter().all(|piece| match piece {
-                Piece::Text(text) => text.chars().all(|c| c == '.'),
-                Piece::Glob(_) | Piece::Unknown { .. } => true,
+                ValuePiece::Text(text) => text.chars().all(|c| c == '.'),
+                ValuePiece::Glob(_) | ValuePiece::Unknown { .. } => true,
             })
     }
 
@@ -159,27 +159,27 @@ impl PathPart {
         let mut value = Value::default();
         for piece in &self.pieces {
             // A quoted variable combined with letters is given the benefit of the doubt.
-            if matches!(piece, Piece::Unknown { .. }) {
+            if matches!(piece, ValuePiece::Unknown { .. }) {
                 return false;
             }
             value.extend(&Value::from(piece.clone()));
         }
         // A leading dot is only matched by a literal dot.
         let hidden =
-            matches!(self.pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+            matches!(self.pieces.first(), Some(ValuePiece::Text(text)) if text.starts_with('.'));
         (hidden || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
     }
 }
 
 /// The danger of recursively removing `operand`, if any.
-pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
+pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<PathDanger> {
     let mut parts = split(operand);
     if operand.is_empty() || parts.is_empty() {
         return None;
     }
     let absolute = operand.prefix().starts_with('/');
     // `$DIR`, `$DIR/…`: the beginning is unknown.
-    let floating = matches!(operand.pieces().first(), Some(Piece::Unknown { .. }));
+    let floating = matches!(operand.pieces().first(), Some(ValuePiece::Unknown { .. }));
     let mounts = match place.host {
         CommandHost::Disposable(mounts) => Some(&mounts[..]),
         _ => None,
@@ -197,7 +197,7 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name))
         {
-            return Some(Danger::TopLevel);
+            return Some(PathDanger::TopLevel);
         }
         base = vec!["\0"];
         parts.insert(0, PathPart::text("\0"));
@@ -218,7 +218,7 @@ pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<Danger> {
     let Some(mounts) = mounts else {
         let found = anchored(&resolved, &base, place.home, spelled);
         let is_theirs = *place.host == CommandHost::Container
-            && found == Some(Danger::TopLevel)
+            && found == Some(PathDanger::TopLevel)
             && !is_system_directory(&resolved);
         return found.filter(|_| !is_theirs);
     };
@@ -254,7 +254,7 @@ fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
 fn split(value: &Value) -> Vec<PathPart> {
     let mut parts = vec![PathPart::default()];
     for piece in value.pieces() {
-        let Piece::Text(text) = piece else {
+        let ValuePiece::Text(text) = piece else {
             if let Some(last) = parts.last_mut() {
                 last.pieces.push(piece.clone());
             }
@@ -265,7 +265,7 @@ fn split(value: &Value) -> Vec<PathPart> {
                 parts.push(PathPart::default());
             }
             if let (Some(last), false) = (parts.last_mut(), name.is_empty()) {
-                last.pieces.push(Piece::Text(name.to_owned()));
+                last.pieces.push(ValuePiece::Text(name.to_owned()));
             }
         }
     }
@@ -292,45 +292,45 @@ fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
 }
 
 /// A path with an unknown beginning: dangerous unless its end is known.
-fn unanchored(parts: &[PathPart]) -> Option<Danger> {
+fn unanchored(parts: &[PathPart]) -> Option<PathDanger> {
     let parts = resolve(parts);
     if ends_in_git(&parts) {
-        return Some(Danger::Git);
+        return Some(PathDanger::Git);
     }
     let known: Vec<&PathPart> = parts.iter().filter(|part| !part.is_open()).collect();
     // `${DIR:?}/*`: what linters advise instead of `$DIR/*`.
     let is_required = |part: &PathPart| {
         matches!(
             &part.pieces[..],
-            [Piece::Unknown {
-                why: Why::Required(_),
+            [ValuePiece::Unknown {
+                why: UnknownCause::Required(_),
                 ..
             }]
         )
     };
     match known.as_slice() {
         [] if parts.len() > 1 && parts.first().is_some_and(is_required) => None,
-        [] => Some(Danger::Unknown),
+        [] => Some(PathDanger::Unknown),
         // `$PREFIX/usr`: with an empty prefix this is the system's directory.
         [only]
             if only
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name)) =>
         {
-            Some(Danger::Unknown)
+            Some(PathDanger::Unknown)
         }
         _ => None,
     }
 }
 
 /// A relative path in an unknown working directory.
-fn relative_to_nowhere(parts: &[PathPart]) -> Option<Danger> {
+fn relative_to_nowhere(parts: &[PathPart]) -> Option<PathDanger> {
     let climbs = parts.first().and_then(PathPart::literal) == Some("..");
     let parts = resolve(parts);
     if ends_in_git(&parts) {
-        return Some(Danger::Git);
+        return Some(PathDanger::Git);
     }
-    (climbs || parts.iter().all(PathPart::is_open)).then_some(Danger::Unknown)
+    (climbs || parts.iter().all(PathPart::is_open)).then_some(PathDanger::Unknown)
 }
 
 /// The directories and files without which a repository is worthless.
@@ -361,12 +361,12 @@ fn anchored(
     base: &[&str],
     home: Option<&str>,
     spelled: bool,
-) -> Option<Danger> {
+) -> Option<PathDanger> {
     if parts.is_empty() {
-        return Some(Danger::Root);
+        return Some(PathDanger::Root);
     }
     if ends_in_git(parts) {
-        return Some(Danger::Git);
+        return Some(PathDanger::Git);
     }
     // The path if a glob or an unknown name at its end matched everything.
     let closed = parts
@@ -377,7 +377,7 @@ fn anchored(
     if let Some(danger) = directory(stem, base, home, spelled || !tail.is_empty()) {
         // `./$NAME` is given the benefit of the doubt, `./*` is not.
         let named_below = !tail.is_empty() && tail.iter().all(PathPart::has_unknown);
-        if !(danger == Danger::WorkingDirectory && named_below && same(stem, base)) {
+        if !(danger == PathDanger::WorkingDirectory && named_below && same(stem, base)) {
             return Some(danger);
         }
     }
@@ -388,7 +388,12 @@ fn anchored(
         let parent = &parts[..parts.len() - 1];
         let above = directory(parent, base, home, true);
         let usual = parent.len() == 1 && parent[0].literal() == Some("tmp");
-        if !usual && matches!(above, Some(Danger::Root | Danger::TopLevel | Danger::Home)) {
+        if !usual
+            && matches!(
+                above,
+                Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home)
+            )
+        {
             return above;
         }
         // `../pro*` may match the current directory.
@@ -398,7 +403,7 @@ fn anchored(
                 .zip(base)
                 .all(|(part, name)| part.could_be(name))
         {
-            return Some(Danger::WorkingDirectory);
+            return Some(PathDanger::WorkingDirectory);
         }
     }
     None
@@ -415,7 +420,7 @@ pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     let is_pattern = |part: &PathPart| {
         // `.*` would be `..`, too.
         let is_hidden =
-            matches!(part.pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+            matches!(part.pieces.first(), Some(ValuePiece::Text(text)) if text.starts_with('.'));
         part.literal().is_none() && !part.has_unknown() && !is_hidden
     };
     if parts.last().is_some_and(is_pattern) {
@@ -453,13 +458,13 @@ fn directory(
     base: &[&str],
     home: Option<&str>,
     spelled: bool,
-) -> Option<Danger> {
+) -> Option<PathDanger> {
     let Some(first) = parts.first() else {
-        return Some(Danger::Root);
+        return Some(PathDanger::Root);
     };
     // The script's initial directory, wherever it is: its contents are the caller's business.
     if same(parts, base) {
-        return Some(Danger::WorkingDirectory);
+        return Some(PathDanger::WorkingDirectory);
     }
     if let Some(home) = home {
         let home = components(home);
@@ -467,14 +472,14 @@ fn directory(
             |name: &PathPart| name.literal().is_some_and(|name| PERSONAL.contains(&name));
         let is_within = parts.len() == home.len() + 1 && same(&parts[..home.len()], &home);
         if same(parts, &home) || is_within && parts.last().is_some_and(is_personal) {
-            return Some(Danger::Home);
+            return Some(PathDanger::Home);
         }
     }
     if parts.len() <= base.len() && same(parts, &base[..parts.len()]) {
         return Some(if parts.len() == 1 {
-            Danger::TopLevel
+            PathDanger::TopLevel
         } else {
-            Danger::WorkingDirectory
+            PathDanger::WorkingDirectory
         });
     }
     match parts {
@@ -483,15 +488,15 @@ fn directory(
                 .literal()
                 .is_some_and(|name| SYSTEM_DIRECTORIES.contains(&name));
             // If the working directory is the root, a relative name is below the working directory.
-            (spelled || system).then_some(Danger::TopLevel)
+            (spelled || system).then_some(PathDanger::TopLevel)
         }
-        _ if is_system_directory(parts) => Some(Danger::TopLevel),
+        _ if is_system_directory(parts) => Some(PathDanger::TopLevel),
         [_, user]
             if first
                 .literal()
                 .is_some_and(|name| HOME_PARENTS.contains(&name)) =>
         {
-            user.literal().is_some().then_some(Danger::Home)
+            user.literal().is_some().then_some(PathDanger::Home)
         }
         _ => None,
     }
@@ -503,11 +508,11 @@ mod tests {
     use crate::syntax::pattern::push_globbed;
 
     /// In a test path, `$` stands for an unknown part.
-    fn check(path: &str, cwd: Option<&str>) -> Option<Danger> {
+    fn check(path: &str, cwd: Option<&str>) -> Option<PathDanger> {
         let mut value = Value::default();
         for (index, text) in path.split('$').enumerate() {
             if index > 0 {
-                value.push_unknown(Why::Output, false);
+                value.push_unknown(UnknownCause::Output, false);
             }
             push_globbed(&mut value, text);
         }
@@ -582,12 +587,12 @@ mod tests {
                 "{path}"
             );
         }
-        assert_eq!(check("*", None), Some(Danger::Unknown));
+        assert_eq!(check("*", None), Some(PathDanger::Unknown));
         assert_eq!(check("build", None), None);
         assert_eq!(check("*", Some("/home/u/project/build")), None);
         assert_eq!(
             check("..", Some("/home/u/project/build")),
-            Some(Danger::WorkingDirectory)
+            Some(PathDanger::WorkingDirectory)
         );
     }
 }

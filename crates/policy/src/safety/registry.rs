@@ -116,7 +116,7 @@ mod tests {
             count += 1;
             let (action, example) = Action::of(row);
             let script = Script::read(example, &context);
-            let scene = super::super::rule::Scene::new(&script, &[], &[], 0);
+            let scene = super::super::rule::RuleInput::new(&script, &[], &[], 0);
             let is_program = |name: &str| action.programs.iter().any(|program| program == name);
             let is_done = script.ran.iter().any(|ran| {
                 ran.name().is_some_and(is_program) && action.is_done(ran, &scene.path_base(ran))

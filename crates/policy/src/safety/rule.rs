@@ -34,11 +34,15 @@ pub struct Rule {
 }
 
 /// A rule's code.
-pub(super) type Check = fn(&ResolvedCommand, &Scene<'_>) -> Option<Hit>;
+pub(super) type Check = fn(&ResolvedCommand, &RuleInput<'_>) -> Option<RuleFinding>;
 
 impl Rule {
     /// Returns what is wrong with a command.
-    pub(super) fn check(&self, ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+    pub(super) fn check(
+        &self,
+        ran: &ResolvedCommand,
+        scene: &RuleInput<'_>,
+    ) -> Option<RuleFinding> {
         self.code.and_then(|code| code(ran, scene)).or_else(|| {
             let name = ran.name().filter(|_| !ran.is_function)?;
             let name = if is_git(ran) == Some(true) {
@@ -49,13 +53,13 @@ impl Rule {
             let base = scene.path_base(ran);
             let mut actions = self.actions.get(name)?.iter();
             let is_done = actions.any(|action| action.is_done(ran, &base));
-            is_done.then(|| Hit::on(ran, ran.arguments()))
+            is_done.then(|| RuleFinding::on(ran, ran.arguments()))
         })
     }
 }
 
 /// The input of a rule, in addition to the command.
-pub(super) struct Scene<'s> {
+pub(super) struct RuleInput<'s> {
     pub(super) context: &'s Context,
     /// The script.
     pub(super) text: &'s str,
@@ -78,14 +82,14 @@ pub(super) struct Scene<'s> {
     pub(super) whole_trees: OnceCell<Vec<Value>>,
 }
 
-impl<'s> Scene<'s> {
+impl<'s> RuleInput<'s> {
     pub(super) fn new(
         script: &'s Script<'_>,
         rules: &'s [&'s Rule],
         enabled: &'s [&'s Rule],
         depth: u8,
     ) -> Self {
-        Scene {
+        RuleInput {
             context: script.context,
             text: script.parsed.text,
             is_broken: !script.flat.is_empty(),
@@ -124,22 +128,22 @@ impl<'s> Scene<'s> {
 }
 
 /// A finding of a rule: the offending words and their place.
-pub(super) struct Hit {
+pub(super) struct RuleFinding {
     pub(super) span: Span,
     pub(super) words: Vec<String>,
     /// Replaces the rule's message and suggestion where they do not fit the case.
     pub(super) wording: Option<(&'static str, &'static str)>,
 }
 
-impl Hit {
+impl RuleFinding {
     /// A finding about these words of a command.
     pub(super) fn on<'f>(
         ran: &ResolvedCommand,
         fields: impl IntoIterator<Item = &'f Field>,
-    ) -> Hit {
+    ) -> RuleFinding {
         let fields: Vec<_> = fields.into_iter().collect();
         let first = ran.words.first().map(|field| field.value.to_string());
-        Hit {
+        RuleFinding {
             span: ran.span,
             words: first
                 .into_iter()
@@ -150,8 +154,8 @@ impl Hit {
     }
 
     /// Replaces the message and the suggestion.
-    pub(super) fn saying(self, message: &'static str, suggestion: &'static str) -> Hit {
-        Hit {
+    pub(super) fn saying(self, message: &'static str, suggestion: &'static str) -> RuleFinding {
+        RuleFinding {
             wording: Some((message, suggestion)),
             ..self
         }

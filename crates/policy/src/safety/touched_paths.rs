@@ -2,9 +2,9 @@
 //! where those are held back.
 
 use super::path::{PathBase, touched};
-use super::rule::{Scene, is_git};
+use super::rule::{RuleInput, is_git};
 use crate::syntax::CommandHost;
-use crate::syntax::git::Git;
+use crate::syntax::git::GitCommandLine;
 use crate::syntax::run::{Field, Redirection, ResolvedCommand};
 use crate::syntax::value::Value;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 
 /// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None`
 /// if they are not known, or if it touches anything but files.
-pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+pub(super) fn of(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     let is_elsewhere =
         ran.is_function || ran.host != CommandHost::Local || !ran.through.iter().all(is_plain);
@@ -58,7 +58,7 @@ pub(super) fn of(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf
 
 /// The paths that a command touches which is not refused, but would run in the same trial. `None`
 /// if it may do anything else: reach others, or start what does.
-pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<PathBuf>> {
+pub(super) fn of_other(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     if ran.is_function
         || ran.host != CommandHost::Local
@@ -97,7 +97,7 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Vec<P
 }
 
 /// Whether a command starts others as they are, and these were read: they are judged by themselves.
-fn is_followed(ran: &ResolvedCommand, name: &str, scene: &Scene<'_>) -> bool {
+fn is_followed(ran: &ResolvedCommand, name: &str, scene: &RuleInput<'_>) -> bool {
     let within = |inner: &ResolvedCommand| {
         ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
     };
@@ -167,8 +167,8 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
 
 /// The directory that git runs in. `None` if it may be told of another repository, or to start
 /// something.
-fn of_git(ran: &ResolvedCommand, scene: &Scene<'_>, place: &PathBase<'_>) -> Option<PathBuf> {
-    let git = Git::read(&ran.words);
+fn of_git(ran: &ResolvedCommand, scene: &RuleInput<'_>, place: &PathBase<'_>) -> Option<PathBuf> {
+    let git = GitCommandLine::read(&ran.words);
     let is_own = git.globals.is_empty() && git.config.is_empty() && !scene.text.contains("GIT_");
     let is_known = OF_REPOSITORY.contains(&git.subcommand()?);
     let are_known = git

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::command_line::{Action, has_option, is_one_of};
-use super::rule::{Hit, Scene, is_git};
+use super::rule::{RuleFinding, RuleInput, is_git};
 use crate::syntax::run::ResolvedCommand;
 use crate::{Check, Finding};
 
@@ -41,7 +41,7 @@ const USER_RULE: &str = "user_rule";
 
 impl UserRule {
     /// Returns the finding if a command matches.
-    pub(super) fn check(&self, ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Finding> {
+    pub(super) fn check(&self, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Finding> {
         let name = ran.name().filter(|_| !ran.is_function)?;
         let pattern = &self.pattern;
         let name = if is_git(ran) == Some(true) {
@@ -67,7 +67,7 @@ impl UserRule {
         let holds = others.all(|argument| Some(argument) == subcommand || is_present(argument))
             && !pattern.without.iter().any(|argument| is_present(argument))
             && (subcommand.is_none() || action.is_done(ran, &scene.path_base(ran)));
-        let hit = holds.then(|| Hit::on(ran, ran.arguments()))?;
+        let hit = holds.then(|| RuleFinding::on(ran, ran.arguments()))?;
         Some(Finding {
             check: Check::Safety,
             rule: USER_RULE.to_owned(),

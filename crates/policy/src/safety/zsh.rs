@@ -9,7 +9,7 @@ use regex::Regex;
 
 use super::command_line::Action;
 use super::interpreter::code;
-use super::rule::{Hit, Scene};
+use super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 use crate::{Dialect, Group};
 
@@ -61,8 +61,8 @@ const HARMLESS_OPTIONS: [&str; 22] = [
     "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
 ];
 
-pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
-    let hit = || Some(Hit::on(ran, ran.arguments()));
+pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
+    let hit = || Some(RuleFinding::on(ran, ran.arguments()));
     if ran.name() == Some("zsh") {
         let inside = code(ran).iter().find_map(|code| code.text(ran));
         return inside
@@ -81,7 +81,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
 }
 
 /// Whether a text that zsh runs has syntax of zsh, and a word that a rule looks for.
-fn is_unread(text: &str, scene: &Scene<'_>) -> bool {
+fn is_unread(text: &str, scene: &RuleInput<'_>) -> bool {
     let sets = || {
         text.lines()
             .flat_map(|line| line.split(';'))
@@ -97,7 +97,7 @@ fn has_zsh(text: &str) -> bool {
 }
 
 /// Whether the text has a word that one of the core rules, or of another enabled group, looks for.
-fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
+fn is_concern(text: &str, scene: &RuleInput<'_>) -> bool {
     let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
     let is_word = |name: &str| {
@@ -156,7 +156,7 @@ mod tests {
     fn whatever_a_rule_refuses_is_its_concern() {
         let context = Context::new("/home/u/project");
         let script = Script::read("", &context);
-        let scene = Scene::new(&script, rules(), rules(), 0);
+        let scene = RuleInput::new(&script, rules(), rules(), 0);
         // Unparsed text has no words to search for.
         let is_code =
             |rule: &&&crate::Rule| rule.group == Group::InlineCode || rule.id == "no_unread_code";

@@ -10,7 +10,7 @@
 use std::num::NonZeroU64;
 use std::process::{Command, Stdio};
 
-use agent_bash_policy::{Lifted, Parsed, lift, trimmed};
+use agent_bash_policy::{LiftedScript, Parsed, lift, trimmed};
 
 /// Stdout and stderr of a script.
 fn run(script: &str) -> (String, String) {
@@ -27,7 +27,7 @@ fn run(script: &str) -> (String, String) {
 }
 
 /// The lines that the limits leave.
-fn view(output: &str, limits: &Lifted<'_>) -> String {
+fn view(output: &str, limits: &LiftedScript<'_>) -> String {
     let mut lines: Vec<&str> = output.split_inclusive('\n').collect();
     if let Some(head) = limits.head.map(NonZeroU64::get) {
         lines.truncate(usize::try_from(head).unwrap());

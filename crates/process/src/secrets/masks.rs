@@ -15,9 +15,9 @@ mod words;
 
 use super::SecretFilter;
 use super::values::{self, find};
-use announced::Before;
+use announced::PrecedingWords;
 use names::{SECRET_MASK, bare, is_name};
-use plain::Plain;
+use plain::PlainText;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -54,7 +54,7 @@ impl Masks {
     /// The text with `[hidden]` in place of each secret. Escape sequences within a secret (`grep
     /// --color`) stay, behind it.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let plain = Plain::of(text);
+        let plain = PlainText::of(text);
         let found = united(self.found(&plain.text));
         if found.is_empty() {
             return Cow::Borrowed(text);
@@ -80,7 +80,7 @@ impl Masks {
         if self.filter.by_value {
             key_text::find(text, &mut found);
         }
-        let (mut words, mut before) = (Words::new(text), Before::default());
+        let (mut words, mut before) = (Words::new(text), PrecedingWords::default());
         let mut last = None;
         while let Some(word) = words.next() {
             if word.ends_command {

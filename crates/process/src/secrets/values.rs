@@ -1,8 +1,8 @@
 //! Forms of values: a token, a key, an address with a password, an amount, a path.
 
 use super::tables::{
-    AMOUNT_WORDS, HASHICORP_INFIX, Letters, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
-    SIGNATURE_PARAMETER, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat, UNIT_LENGTH,
+    AMOUNT_WORDS, HASHICORP_INFIX, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
+    SIGNATURE_PARAMETER, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat, TokenLetters, UNIT_LENGTH,
 };
 use std::ops::Range;
 
@@ -129,7 +129,7 @@ fn has_long_part(rest: &[u8]) -> bool {
     parts.any(|part| part.len() >= LONG_PART || part.len() >= MIXED_PART && has_digit(part))
 }
 
-impl Letters {
+impl TokenLetters {
     fn have(self, byte: u8) -> bool {
         match self {
             Self::Alphanumeric => byte.is_ascii_alphanumeric(),
@@ -179,7 +179,7 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
 fn has_infix(text: &str) -> bool {
     let (infix, before, behind) = HASHICORP_INFIX;
     text.split_once(infix).is_some_and(|(name, rest)| {
-        let is_word = |byte: u8| Letters::Word.have(byte) || byte == b'=';
+        let is_word = |byte: u8| TokenLetters::Word.have(byte) || byte == b'=';
         name.len() >= before
             && rest.len() >= behind
             && name.bytes().chain(rest.bytes()).all(is_word)
@@ -198,7 +198,7 @@ fn bot_token(text: &str) -> Option<Range<usize>> {
         let begin = at - number;
         let rest = text[at + mark.len()..]
             .bytes()
-            .take_while(|byte| Letters::Word.have(*byte))
+            .take_while(|byte| TokenLetters::Word.have(*byte))
             .count();
         let is_whole = begin == 0
             || text[..begin].ends_with("bot")
@@ -240,7 +240,7 @@ pub(super) fn behind_address(text: &str) -> Option<Range<usize>> {
         let begin = text.find(address)? + address.len();
         let rest = text[begin..]
             .bytes()
-            .take_while(|byte| Letters::Any.have(*byte))
+            .take_while(|byte| TokenLetters::Any.have(*byte))
             .count();
         (rest > 0 && has_digit(&text.as_bytes()[begin..begin + rest])).then(|| begin..begin + rest)
     })

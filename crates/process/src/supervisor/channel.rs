@@ -35,7 +35,7 @@ pub(super) struct Inbox {
 
 /// The result of receiving.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Received {
+pub(super) enum ReceiveOutcome {
     /// New bytes; check for messages.
     Some,
     /// No message has arrived yet.
@@ -53,16 +53,16 @@ impl Inbox {
     }
 
     /// Receives what is available without waiting. The socket must be non-blocking.
-    pub(super) fn receive(&mut self, socket: impl AsFd) -> io::Result<Received> {
+    pub(super) fn receive(&mut self, socket: impl AsFd) -> io::Result<ReceiveOutcome> {
         let mut buffer = [0u8; 4096];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(&mut buffer)];
         let message = match recvmsg(socket, parts, &mut ancillary, RECEIVE_FLAGS) {
             Ok(message) => message,
-            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Received::Nothing),
-            Err(rustix::io::Errno::INTR) => return Ok(Received::Some),
-            Err(rustix::io::Errno::CONNRESET) => return Ok(Received::Closed),
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(ReceiveOutcome::Nothing),
+            Err(rustix::io::Errno::INTR) => return Ok(ReceiveOutcome::Some),
+            Err(rustix::io::Errno::CONNRESET) => return Ok(ReceiveOutcome::Closed),
             Err(error) => return Err(error.into()),
         };
         for part in ancillary.drain() {
@@ -71,10 +71,10 @@ impl Inbox {
             }
         }
         if message.bytes == 0 {
-            return Ok(Received::Closed);
+            return Ok(ReceiveOutcome::Closed);
         }
         self.bytes.extend_from_slice(&buffer[..message.bytes]);
-        Ok(Received::Some)
+        Ok(ReceiveOutcome::Some)
     }
 
     /// The next complete message with its descriptors.
@@ -111,7 +111,7 @@ impl Inbox {
 
 /// The behaviour of a full socket: sending waits or fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wait {
+pub(super) enum SendMode {
     /// Wait until there is room, or the other side has closed.
     ForRoom,
     /// Fail with `WouldBlock`. Orders are few and short, so a full socket means that the supervisor
@@ -122,12 +122,12 @@ pub(super) enum Wait {
 /// Sends one message.
 ///
 /// # Errors
-/// The other side has closed, or (with [`Wait::No`]) does not read.
+/// The other side has closed, or (with [`SendMode::No`]) does not read.
 pub(super) fn send<M: Serialize>(
     socket: BorrowedFd<'_>,
     message: &M,
     fds: &[BorrowedFd<'_>],
-    wait: Wait,
+    wait: SendMode,
 ) -> io::Result<()> {
     let mut frame = vec![0; HEADER_BYTES];
     serde_json::to_writer(&mut frame, message)?;
@@ -151,7 +151,7 @@ pub(super) fn send<M: Serialize>(
             Ok(count) => sent += count,
             Err(rustix::io::Errno::INTR) => {}
             // Once part of a message has been sent, the rest must follow.
-            Err(rustix::io::Errno::WOULDBLOCK) if wait == Wait::ForRoom || sent > 0 => {
+            Err(rustix::io::Errno::WOULDBLOCK) if wait == SendMode::ForRoom || sent > 0 => {
                 match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], None) {
                     Ok(_) | Err(rustix::io::Errno::INTR) => {}
                     Err(error) => return Err(error.into()),
@@ -181,13 +181,13 @@ mod tests {
     fn messages_keep_their_order_and_their_descriptors() {
         let (a, b) = pair();
         let (mut read, write) = io::pipe().unwrap();
-        send(a.as_fd(), &Event::Empty, &[], Wait::No).unwrap();
-        send(a.as_fd(), &Event::Adopted, &[write.as_fd()], Wait::No).unwrap();
-        send(a.as_fd(), &Event::Hello { version: 7 }, &[], Wait::No).unwrap();
+        send(a.as_fd(), &Event::Empty, &[], SendMode::No).unwrap();
+        send(a.as_fd(), &Event::Adopted, &[write.as_fd()], SendMode::No).unwrap();
+        send(a.as_fd(), &Event::Hello { version: 7 }, &[], SendMode::No).unwrap();
         drop(write);
         let mut inbox = Inbox::new();
         let mut got = Vec::new();
-        while inbox.receive(&b).unwrap() == Received::Some {
+        while inbox.receive(&b).unwrap() == ReceiveOutcome::Some {
             while let Some((event, fds)) = inbox.next::<Event>().unwrap() {
                 got.push((event, fds));
             }
@@ -219,13 +219,13 @@ mod tests {
                 reason: reason.clone(),
             },
             &[],
-            Wait::No,
+            SendMode::No,
         )
         .unwrap();
         let mut inbox = Inbox::new();
-        assert_eq!(inbox.receive(&b).unwrap(), Received::Some);
+        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Some);
         assert!(inbox.next::<Event>().unwrap().is_none());
-        while inbox.receive(&b).unwrap() == Received::Some {}
+        while inbox.receive(&b).unwrap() == ReceiveOutcome::Some {}
         let (event, _) = inbox.next::<Event>().unwrap().unwrap();
         assert_eq!(event, Event::StartFailed { reason });
     }
@@ -234,19 +234,19 @@ mod tests {
     fn the_end_and_nonsense_are_told_apart() {
         let (a, b) = pair();
         let mut inbox = Inbox::new();
-        assert_eq!(inbox.receive(&b).unwrap(), Received::Nothing);
+        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Nothing);
         rustix::io::write(&a, b"\xff\xff\xff\xff\x00").unwrap();
-        assert_eq!(inbox.receive(&b).unwrap(), Received::Some);
+        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Some);
         assert!(inbox.next::<Order>().is_err());
         drop(a);
-        assert_eq!(inbox.receive(&b).unwrap(), Received::Closed);
+        assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Closed);
     }
 
     #[test]
     fn a_full_socket_is_an_error_for_the_host() {
         let (a, _b) = pair();
         let error = loop {
-            if let Err(error) = send(a.as_fd(), &Order::Survivors, &[], Wait::No) {
+            if let Err(error) = send(a.as_fd(), &Order::Survivors, &[], SendMode::No) {
                 break error;
             }
         };

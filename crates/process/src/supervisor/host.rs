@@ -20,12 +20,12 @@ mod start_error;
 mod survivors;
 mod terminal;
 
-pub use client::Supervised;
+pub use client::SupervisorClient;
 pub use detach::{JobFds, NotDetached};
 pub use direct::DirectShell;
 pub use job_client::{JobKilled, JobVisit};
 pub use launch::Supervisor;
-pub use link::Link;
+pub use link::OrderSender;
 pub use receive::Disconnected;
 pub use shell::{ReportFds, ShellFds};
 pub use start_error::StartError;

@@ -6,7 +6,7 @@
 //! All access is through a descriptor of the directory: paths may be longer than a socket's address
 //! allows, and the directory may be moved.
 
-use agent_bash_core::{Ending, Timestamp};
+use agent_bash_core::{ScriptEnding, Timestamp};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -41,7 +41,7 @@ const SOCKET_FILE: &str = "control";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEnd {
     /// The ending.
-    pub ending: Ending,
+    pub ending: ScriptEnding,
     /// The time at which the supervisor noticed the end.
     pub ended_at: Timestamp,
     /// Bytes it printed that are not in its output file because the file had reached its limit.
@@ -118,7 +118,7 @@ mod tests {
         let directory = JobDirectory::open(&path).unwrap();
         let mut reserved = directory.file(NEW_END_FILE, false).unwrap();
         let end = JobEnd {
-            ending: Ending::Signaled {
+            ending: ScriptEnding::Signaled {
                 signal: "SIGRTMIN+30".into(),
                 number: 64,
             },

@@ -7,9 +7,9 @@
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
-use agent_bash_core::changes::{Overlay, Traced};
+use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::{Plan, Report};
-use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
+use agent_bash_core::{Limits, ScriptEnding, Shell, StreamId, Survivor};
 use agent_bash_sandbox::NetworkRole;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -72,11 +72,11 @@ pub(super) enum Order {
     /// Read the survivors' output from now on; with `detach`, keep running without the lifeline for
     /// their sake. Descriptors: the read ends of the pipes, followed by as many files to append to
     /// if `files` is set. Answer: `Adopted`, or `AdoptFailed`.
-    Adopt(Adopt),
+    Adopt(AdoptOptions),
     /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order:
     /// the read end of its output, the control pipe's write end, and the write end of its stdin if
     /// it has one. Answer: `Detached`, or `DetachFailed`; later `JobEnded`.
-    Detach(Detach),
+    Detach(DetachOptions),
     /// Record the changes of the shell and its descendants in the change set with this directory.
     /// The shell was started with a trace. It waits for the first such order before its first
     /// change, and does not wait between two records. Answer, if `tell`: `Recording`.
@@ -107,7 +107,7 @@ pub(super) enum Order {
 
 /// The options of adopting survivors.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Adopt {
+pub(super) struct AdoptOptions {
     /// True if there is a file for each pipe.
     pub(super) files: bool,
     /// The survivors outlive the host.
@@ -122,7 +122,7 @@ pub(super) struct Adopt {
 
 /// The parameters by which a call becomes a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Detach {
+pub struct DetachOptions {
     /// The job's private directory, with the files that its host has created; absolute. See
     /// `job_directory`.
     pub directory: OsString,
@@ -252,7 +252,7 @@ pub enum Event {
     /// The answer to `StopRecording`.
     Recorded {
         /// The completeness of the record.
-        traced: Traced,
+        traced: TraceState,
     },
     /// The job has ended.
     JobEnded {
@@ -446,7 +446,7 @@ impl ShellEnd {
 }
 
 /// Converts the end of a shell into the ending of a call.
-impl From<ShellEnd> for Ending {
+impl From<ShellEnd> for ScriptEnding {
     fn from(end: ShellEnd) -> Self {
         match end {
             ShellEnd::Exited(code) => Self::Exited { code },

@@ -13,7 +13,8 @@ mod malformed;
 
 use agent_bash_core::{Clock, Shell, StreamId, Timestamp};
 use agent_bash_process::supervisor::{
-    self, Event, NotDetached, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
+    self, Event, NotDetached, ShellEnd, ShellFds, ShellStart, StartError, Supervisor,
+    SupervisorClient,
 };
 use agent_bash_process::{ProcessInfo, SystemClock};
 use libtest_mimic::{Arguments, Trial};
@@ -88,7 +89,7 @@ fn environment() -> BTreeMap<std::ffi::OsString, std::ffi::OsString> {
         .into()
 }
 
-async fn launch(supervisor: &Supervisor) -> Result<Supervised, StartError> {
+async fn launch(supervisor: &Supervisor) -> Result<SupervisorClient, StartError> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     supervisor.launch(&environment(), &clock).await
 }
@@ -104,12 +105,12 @@ fn shell(script: &str) -> ShellStart {
     }
 }
 
-async fn start(supervised: &mut Supervised, script: &str) -> ShellFds {
+async fn start(supervised: &mut SupervisorClient, script: &str) -> ShellFds {
     supervised.start(shell(script), None).await.unwrap()
 }
 
 /// How the shell ended, once its tree is empty.
-async fn end(supervised: &mut Supervised) -> ShellEnd {
+async fn end(supervised: &mut SupervisorClient) -> ShellEnd {
     let mut ended = None;
     loop {
         match supervised.event().await.unwrap().0 {

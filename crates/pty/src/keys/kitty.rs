@@ -1,7 +1,7 @@
 //! The Kitty keyboard protocol, for programs that enable it. Only key presses: hosts do not pass on
 //! releases.
 
-use super::legacy::{self, Special, parameter, shifted, special, without_controls};
+use super::legacy::{self, SpecialEncoding, parameter, shifted, special, without_controls};
 use super::modes::InputModes;
 use agent_bash_core::{Key, KeyModifiers};
 
@@ -24,12 +24,12 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     if let Some(special) = special(key) {
         return match (special, m) {
             // `CSI R` is the reply to a cursor position query.
-            (Special::First('R'), 1) => "\x1b[13~".to_owned(),
-            (Special::First('R'), m) => format!("\x1b[13;{m}~"),
-            (Special::Cursor(x) | Special::First(x), 1) => format!("\x1b[{x}"),
-            (Special::Cursor(x) | Special::First(x), m) => format!("\x1b[1;{m}{x}"),
-            (Special::Numbered(n), 1) => format!("\x1b[{n}~"),
-            (Special::Numbered(n), m) => format!("\x1b[{n};{m}~"),
+            (SpecialEncoding::First('R'), 1) => "\x1b[13~".to_owned(),
+            (SpecialEncoding::First('R'), m) => format!("\x1b[13;{m}~"),
+            (SpecialEncoding::Cursor(x) | SpecialEncoding::First(x), 1) => format!("\x1b[{x}"),
+            (SpecialEncoding::Cursor(x) | SpecialEncoding::First(x), m) => format!("\x1b[1;{m}{x}"),
+            (SpecialEncoding::Numbered(n), 1) => format!("\x1b[{n}~"),
+            (SpecialEncoding::Numbered(n), m) => format!("\x1b[{n};{m}~"),
         }
         .into_bytes();
     }

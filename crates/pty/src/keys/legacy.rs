@@ -10,7 +10,7 @@ pub(super) fn parameter(modifiers: KeyModifiers) -> u8 {
 
 /// How a key that is not a character is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Special {
+pub(super) enum SpecialEncoding {
     /// `ESC [ 1 ; m X`, without modifiers `ESC [ X`, or `ESC O X` in application-cursor mode.
     Cursor(char),
     /// `ESC [ 1 ; m X`, without modifiers `ESC O X`.
@@ -19,22 +19,22 @@ pub(super) enum Special {
     Numbered(u8),
 }
 
-pub(super) fn special(key: &Key) -> Option<Special> {
+pub(super) fn special(key: &Key) -> Option<SpecialEncoding> {
     Some(match key {
-        Key::Up => Special::Cursor('A'),
-        Key::Down => Special::Cursor('B'),
-        Key::Right => Special::Cursor('C'),
-        Key::Left => Special::Cursor('D'),
-        Key::Home => Special::Cursor('H'),
-        Key::End => Special::Cursor('F'),
-        Key::Insert => Special::Numbered(2),
-        Key::Delete => Special::Numbered(3),
-        Key::PageUp => Special::Numbered(5),
-        Key::PageDown => Special::Numbered(6),
-        Key::Function(n @ 1..=4) => Special::First(char::from(b'P' + n - 1)),
-        Key::Function(5) => Special::Numbered(15),
-        Key::Function(n @ 6..=10) => Special::Numbered(n + 11),
-        Key::Function(n @ 11..=12) => Special::Numbered(n + 12),
+        Key::Up => SpecialEncoding::Cursor('A'),
+        Key::Down => SpecialEncoding::Cursor('B'),
+        Key::Right => SpecialEncoding::Cursor('C'),
+        Key::Left => SpecialEncoding::Cursor('D'),
+        Key::Home => SpecialEncoding::Cursor('H'),
+        Key::End => SpecialEncoding::Cursor('F'),
+        Key::Insert => SpecialEncoding::Numbered(2),
+        Key::Delete => SpecialEncoding::Numbered(3),
+        Key::PageUp => SpecialEncoding::Numbered(5),
+        Key::PageDown => SpecialEncoding::Numbered(6),
+        Key::Function(n @ 1..=4) => SpecialEncoding::First(char::from(b'P' + n - 1)),
+        Key::Function(5) => SpecialEncoding::Numbered(15),
+        Key::Function(n @ 6..=10) => SpecialEncoding::Numbered(n + 11),
+        Key::Function(n @ 11..=12) => SpecialEncoding::Numbered(n + 12),
         _ => return None,
     })
 }
@@ -44,12 +44,12 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     if let Some(special) = special(key) {
         let m = parameter(modifiers);
         return match (special, m) {
-            (Special::Cursor(x), 1) if modes.application_cursor => format!("\x1bO{x}"),
-            (Special::Cursor(x), 1) => format!("\x1b[{x}"),
-            (Special::First(x), 1) => format!("\x1bO{x}"),
-            (Special::Cursor(x) | Special::First(x), m) => format!("\x1b[1;{m}{x}"),
-            (Special::Numbered(n), 1) => format!("\x1b[{n}~"),
-            (Special::Numbered(n), m) => format!("\x1b[{n};{m}~"),
+            (SpecialEncoding::Cursor(x), 1) if modes.application_cursor => format!("\x1bO{x}"),
+            (SpecialEncoding::Cursor(x), 1) => format!("\x1b[{x}"),
+            (SpecialEncoding::First(x), 1) => format!("\x1bO{x}"),
+            (SpecialEncoding::Cursor(x) | SpecialEncoding::First(x), m) => format!("\x1b[1;{m}{x}"),
+            (SpecialEncoding::Numbered(n), 1) => format!("\x1b[{n}~"),
+            (SpecialEncoding::Numbered(n), m) => format!("\x1b[{n};{m}~"),
         }
         .into_bytes();
     }

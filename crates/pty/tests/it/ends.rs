@@ -6,7 +6,7 @@
 )]
 
 use crate::support::{Collect, attend, executor, run, soon, spec};
-use agent_bash_core::{Cancel, Ending, Executor, SurvivorPolicy};
+use agent_bash_core::{Cancel, Executor, ScriptEnding, SurvivorPolicy};
 use agent_bash_process::ProcessInfo;
 use std::fs;
 use std::io::Read;
@@ -42,7 +42,7 @@ async fn kill_ends_the_whole_tree() {
     let pids = pids(&text());
     assert!(pids.iter().all(|pid| lives(*pid)), "{pids:?}");
     attended.session.kill();
-    assert_eq!(attended.outcome().await.ending, Ending::Cancelled);
+    assert_eq!(attended.outcome().await.ending, ScriptEnding::Cancelled);
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
     assert!(attended.session.status().ended.unwrap().killed);
 }
@@ -60,7 +60,7 @@ async fn hang_up_is_sent_first_and_processes_have_the_grace_period() {
         limited.timeout = Some(Duration::from_secs(1));
         let ran = run(&limited).await.unwrap();
         let after = Duration::from_secs(1);
-        assert_eq!(ran.outcome.ending, Ending::TimedOut { after });
+        assert_eq!(ran.outcome.ending, ScriptEnding::TimedOut { after });
         // Before that, bash may report that the command it waited for was killed.
         assert_eq!(ran.out.lines().last(), Some(wanted), "{traps}");
     }
@@ -93,7 +93,7 @@ async fn cancelled_call_starts_nothing() {
         .unwrap();
     assert_eq!(
         (outcome.ending, collect.text()),
-        (Ending::Cancelled, String::new())
+        (ScriptEnding::Cancelled, String::new())
     );
 }
 
@@ -116,7 +116,7 @@ async fn survivor_with_the_terminal_open_does_not_delay_the_call() {
             .run(&leaving, &mut collect, &Cancel::new())
             .await
             .unwrap();
-        assert_eq!(outcome.ending, Ending::Exited { code: 0 });
+        assert_eq!(outcome.ending, ScriptEnding::Exited { code: 0 });
         let waited = started.elapsed() >= Duration::from_secs(3);
         let text = collect.text();
         match policy {
@@ -169,7 +169,10 @@ async fn killed_supervisor_is_reported() {
     let ran = run(&spec("echo before; sleep 1000 & kill -9 $PPID; sleep 1000"))
         .await
         .unwrap();
-    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
+    assert!(
+        matches!(ran.outcome.ending, ScriptEnding::Lost { .. }),
+        "{ran:?}"
+    );
     assert!(
         ran.out.starts_with("before\r\n") && ran.out.contains("\r\nPTY error: "),
         "{ran:?}"
@@ -223,7 +226,7 @@ async fn all_output_is_received() {
                     .run(&script, &mut collect, &Cancel::new())
                     .await
                     .unwrap();
-                assert_eq!(outcome.ending, Ending::Exited { code: 0 });
+                assert_eq!(outcome.ending, ScriptEnding::Exited { code: 0 });
                 let wanted: Vec<String> = (1..=lines).map(|line| line.to_string()).collect();
                 let wanted = wanted.join("\r\n") + "\r\n";
                 assert!(

@@ -1,7 +1,7 @@
 //! The executor as used by a pipeline, and the handle as used by a host.
 
 use crate::support::{Collect, executor, spec};
-use agent_bash_core::{Cancel, Ending, Executor, SessionName};
+use agent_bash_core::{Cancel, Executor, ScriptEnding, SessionName};
 use agent_bash_pty::{InputRefused, PtySession};
 use std::sync::{Arc, Mutex};
 
@@ -41,7 +41,7 @@ async fn call_without_a_callback_is_the_same() {
         .run(&running, &mut collect, &Cancel::new())
         .await
         .unwrap();
-    assert_eq!(outcome.ending, Ending::Exited { code: 7 });
+    assert_eq!(outcome.ending, ScriptEnding::Exited { code: 7 });
     assert_eq!(collect.text(), "out\r\nerr\r\n");
     let mut named = spec("echo ran");
     named.session = Some(SessionName("a".into()));

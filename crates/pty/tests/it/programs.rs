@@ -1,7 +1,7 @@
 //! Real programs on real terminals: their view, their screen, and their output for readers.
 
 use crate::support::{attend, bash_of_version, is_installed, run, spec};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_pty::{Key, PtySize, WaitingFor};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -21,19 +21,23 @@ async fn script_finds_a_terminal() {
     ] {
         let ran = run(&spec(script)).await.unwrap();
         assert_eq!(ran.out, wanted, "{script}");
-        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+        assert_eq!(
+            ran.outcome.ending,
+            ScriptEnding::Exited { code: 0 },
+            "{script}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn exit_codes_are_the_shells_own() {
     for (script, wanted) in [
-        ("exit 3", Ending::Exited { code: 3 }),
-        ("false", Ending::Exited { code: 1 }),
-        ("nonsense-command", Ending::Exited { code: 127 }),
+        ("exit 3", ScriptEnding::Exited { code: 3 }),
+        ("false", ScriptEnding::Exited { code: 1 }),
+        ("nonsense-command", ScriptEnding::Exited { code: 127 }),
         (
             "kill -KILL $$",
-            Ending::Signaled {
+            ScriptEnding::Signaled {
                 signal: "SIGKILL".into(),
                 number: 9,
             },
@@ -86,7 +90,10 @@ async fn new_size_reaches_program_and_screen() {
     let screen = attended.session.screen();
     assert_eq!((screen.cols, screen.rows), (77, 11));
     attended.enters("end");
-    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    assert_eq!(
+        attended.outcome().await.ending,
+        ScriptEnding::Exited { code: 0 }
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -100,7 +107,10 @@ async fn less_pages_and_leaves_no_screen_behind() {
     attended.types(" ");
     attended.shows("\n78\n:").await;
     attended.types("q");
-    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    assert_eq!(
+        attended.outcome().await.ending,
+        ScriptEnding::Exited { code: 0 }
+    );
     let out = attended.collect.text();
     let lines: Vec<&str> = out.lines().collect();
     let [before, program, after] = &lines[..] else {
@@ -134,7 +144,10 @@ async fn vim_edits_a_file() {
     // No shell could continue it: a stopped editor is continued at once.
     attended.control('z');
     attended.enters(":wq");
-    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    assert_eq!(
+        attended.outcome().await.ending,
+        ScriptEnding::Exited { code: 0 }
+    );
     let out = attended.collect.text();
     assert!(out.ends_with("two words\r\nand more\r\n"), "{out:?}");
 }
@@ -145,7 +158,7 @@ async fn vim_edits_a_file() {
 async fn process_stopped_after_its_group_was_continued_is_continued() {
     let late = "(kill -TSTP $$; sleep 0.02; kill -TSTP $BASHPID; echo went on); echo after";
     let ran = run(&spec(late)).await.unwrap();
-    assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 0 });
     assert_eq!(ran.out, "went on\r\nafter\r\n");
 }
 
@@ -156,7 +169,7 @@ async fn top_shows_processes() {
     }
     let ran = run(&spec("top -n1")).await.unwrap();
     assert!(ran.out.contains("PID"), "{}", ran.out);
-    assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+    assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 0 });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,7 +182,10 @@ async fn python_talks() {
     attended.enters("print(6 * 7)");
     attended.shows("\n42\n>>>").await;
     attended.control('d');
-    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    assert_eq!(
+        attended.outcome().await.ending,
+        ScriptEnding::Exited { code: 0 }
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,7 +193,10 @@ async fn control_c_interrupts_a_flood() {
     let attended = attend(&spec("trap 'echo caught; exit 9' INT; yes")).await;
     attended.shows("y\ny").await;
     attended.control('c');
-    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 9 });
+    assert_eq!(
+        attended.outcome().await.ending,
+        ScriptEnding::Exited { code: 9 }
+    );
 }
 
 /// Sends a query, and prints the reply with its control characters visible.
@@ -238,7 +257,7 @@ async fn program_that_never_reads_blocks_no_other() {
     }
     assert!(attended.session.send_bytes(&vec![b'x'; 1 << 20]).is_err());
     attended.session.kill();
-    assert_eq!(attended.outcome().await.ending, Ending::Cancelled);
+    assert_eq!(attended.outcome().await.ending, ScriptEnding::Cancelled);
     assert!(attended.session.status().ended.unwrap().killed);
 }
 

@@ -5,8 +5,8 @@
 
 use crate::support::{Attended, attend, is_installed, run, spec};
 use agent_bash_changes::{ChangeSet, Store};
-use agent_bash_core::changes::{Changes, ChangesLevel, Traced};
-use agent_bash_core::{Ending, RunSpec};
+use agent_bash_core::changes::{Changes, ChangesLevel, TraceState};
+use agent_bash_core::{RunSpec, ScriptEnding};
 use agent_bash_pty::Key;
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
@@ -75,7 +75,7 @@ async fn changes_are_recorded() {
     let watched = RecordedWorkspace::new();
     for (spec, set) in watched.each("echo more >>file; rm -f gone; echo new >new") {
         let ran = run(&spec).await.unwrap();
-        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert_eq!(ran.outcome.traced, Some(TraceState::complete()), "{ran:?}");
         let counts = watched.undone(set).counts;
         assert_eq!((counts.changed, counts.created, counts.total()), (1, 1, 2));
     }
@@ -96,8 +96,8 @@ async fn changes_by_an_editor_can_be_undone() {
         let attended = attend(&spec).await;
         edits(&attended).await;
         let outcome = attended.outcome().await;
-        assert_eq!(outcome.ending, Ending::Exited { code: 0 });
-        assert_eq!(outcome.traced, Some(Traced::complete()));
+        assert_eq!(outcome.ending, ScriptEnding::Exited { code: 0 });
+        assert_eq!(outcome.traced, Some(TraceState::complete()));
         assert_eq!(watched.file(), "before\ntyped\n");
         assert_eq!(watched.undone(set).counts.total(), 1);
     }
@@ -124,8 +124,8 @@ async fn jobs_are_stopped_and_continued() {
         attended.shows("second\n>").await;
         attended.enters("exit 3");
         let outcome = attended.outcome().await;
-        assert_eq!(outcome.ending, Ending::Exited { code: 3 });
-        assert_eq!(outcome.traced, Some(Traced::complete()));
+        assert_eq!(outcome.ending, ScriptEnding::Exited { code: 3 });
+        assert_eq!(outcome.traced, Some(TraceState::complete()));
         assert_eq!(watched.file(), "before\nfirst\nsecond\n");
         assert_eq!(watched.undone(set).counts.changed, 1);
     }

@@ -8,7 +8,7 @@
 
 use crate::support::{Collect, options, run, spec};
 use agent_bash_call::{Adoption, SurvivorRegistry};
-use agent_bash_core::{Cancel, Ending, Executor, JobId, RunSpec, Shell};
+use agent_bash_core::{Cancel, Executor, JobId, RunSpec, ScriptEnding, Shell};
 use agent_bash_pty::{PtyExecutor, PtyOptions};
 use async_trait::async_trait;
 use std::fs;
@@ -117,7 +117,11 @@ async fn other_shells_have_no_internal_variables_or_descriptors() {
     ))
     .await
     .unwrap();
-    assert_eq!(ran.outcome.ending, Ending::Exited { code: 1 }, "{ran:?}");
+    assert_eq!(
+        ran.outcome.ending,
+        ScriptEnding::Exited { code: 1 },
+        "{ran:?}"
+    );
     assert!(!ran.out.contains("/dev/fd"), "{ran:?}");
     let lines: Vec<_> = ran.out.lines().collect();
     assert_eq!(lines[0], "sh", "{ran:?}");
@@ -131,5 +135,5 @@ async fn other_shells_have_no_internal_variables_or_descriptors() {
     let refused = run(&nowhere).await.unwrap_err();
     assert_eq!(refused.to_string(), "`/nonexistent` could not be entered");
     let ended = run(&sh("read x </dev/null || exit 3")).await.unwrap();
-    assert_eq!(ended.outcome.ending, Ending::Exited { code: 3 });
+    assert_eq!(ended.outcome.ending, ScriptEnding::Exited { code: 3 });
 }

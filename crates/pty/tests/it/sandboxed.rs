@@ -3,7 +3,7 @@
 
 use crate::support::{attend, is_installed, options, run, spec};
 use agent_bash_core::sandbox::Tier;
-use agent_bash_core::{Ending, Executor, NotStarted};
+use agent_bash_core::{Executor, NotStarted, ScriptEnding};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::{Key, PtyExecutor, PtyOptions, PtySize, WaitingFor};
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
@@ -36,7 +36,11 @@ async fn script_finds_its_terminal() {
                 .await
                 .unwrap();
             assert_eq!(ran.out, wanted, "{tier:?}: {script}");
-            assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+            assert_eq!(
+                ran.outcome.ending,
+                ScriptEnding::Exited { code: 0 },
+                "{script}"
+            );
         }
     }
 }
@@ -75,7 +79,10 @@ async fn keys_and_sizes_reach_the_program() {
             })
             .await;
         attended.control('c');
-        assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 9 });
+        assert_eq!(
+            attended.outcome().await.ending,
+            ScriptEnding::Exited { code: 9 }
+        );
     }
 }
 
@@ -99,7 +106,10 @@ async fn jobs_are_stopped_and_continued() {
         attended.control('c');
         attended.shows("^C\n>").await;
         attended.enters("exit 3");
-        assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 3 });
+        assert_eq!(
+            attended.outcome().await.ending,
+            ScriptEnding::Exited { code: 3 }
+        );
     }
 }
 
@@ -117,7 +127,10 @@ async fn programs_draw_and_waiting_is_detected() {
                 })
                 .await;
             attended.types("q");
-            assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+            assert_eq!(
+                attended.outcome().await.ending,
+                ScriptEnding::Exited { code: 0 }
+            );
         }
         if is_installed("vim") {
             let script = format!("vim -u NONE {tier:?}; cat {tier:?}");
@@ -128,7 +141,10 @@ async fn programs_draw_and_waiting_is_detected() {
             attended.shows("two words").await;
             attended.control('z');
             attended.enters(":wq");
-            assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+            assert_eq!(
+                attended.outcome().await.ending,
+                ScriptEnding::Exited { code: 0 }
+            );
             let out = attended.collect.text();
             assert!(out.ends_with("two words\r\n"), "{out:?}");
         }

@@ -6,7 +6,7 @@
 )]
 
 use crate::support::{attend_with, options, spec};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_pty::{PtyExecutor, PtyOptions, PtySize};
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -38,7 +38,7 @@ async fn traces(script: &str, typed: &str) -> String {
     attended.shows("secret?").await;
     attended.enters(typed);
     let outcome = attended.outcome().await;
-    assert_eq!(outcome.ending, Ending::Exited { code: 0 }, "{script}");
+    assert_eq!(outcome.ending, ScriptEnding::Exited { code: 0 }, "{script}");
     let recording = String::from_utf8(writer.0.lock().unwrap().clone()).unwrap();
     assert!(
         recording.starts_with('{') && recording.contains("\"width\":80"),

@@ -13,7 +13,7 @@
 )]
 
 use agent_bash_core::{
-    Cancel, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
+    Cancel, ConsumerFlow, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
 };
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
@@ -56,13 +56,13 @@ impl Collect {
 }
 
 impl OutputConsumer for Collect {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         assert_eq!(stream, StreamId::Merged);
         let mut collected = self.bytes.lock().unwrap();
         collected.extend_from_slice(bytes);
         match self.stop_after {
-            Some(enough) if collected.len() >= enough => Flow::Stop,
-            _ => Flow::Continue,
+            Some(enough) if collected.len() >= enough => ConsumerFlow::Stop,
+            _ => ConsumerFlow::Continue,
         }
     }
 

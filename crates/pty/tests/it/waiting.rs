@@ -1,7 +1,7 @@
 //! Detecting that a command waits for user input: positives, and similar states without waiting.
 
 use crate::support::{attend, is_installed, run, spec};
-use agent_bash_core::{Ending, NoticeKind};
+use agent_bash_core::{NoticeKind, ScriptEnding};
 use agent_bash_pty::WaitingFor;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn result_of_a_timeout_names_the_awaited_input() {
     asking.timeout = Some(Duration::from_secs(6));
     let outcome = run(&asking).await.unwrap().outcome;
     assert!(
-        matches!(outcome.ending, Ending::TimedOut { .. }),
+        matches!(outcome.ending, ScriptEnding::TimedOut { .. }),
         "{outcome:?}"
     );
     let waited = NoticeKind::WaitingForInput {
@@ -98,6 +98,9 @@ async fn input_ends_the_waiting() {
     attended.enters("1");
     waits_for("secret").await;
     attended.enters("2");
-    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    assert_eq!(
+        attended.outcome().await.ending,
+        ScriptEnding::Exited { code: 0 }
+    );
     assert!(attended.collect.text().ends_with("got 12\r\n"));
 }

@@ -5,13 +5,13 @@ use agent_bash_process::{SystemClock, Transport};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, BufReader, DuplexStream, duplex, split};
 
-const QUICK_TIMEOUTS: Patience = Patience {
+const QUICK_TIMEOUTS: ChannelTimeouts = ChannelTimeouts {
     ping: Duration::from_millis(50),
     silence: Duration::from_millis(400),
     cancelled: Duration::from_millis(300),
 };
 
-fn channel(patience: Patience) -> (Arc<Channel>, DuplexStream) {
+fn channel(patience: ChannelTimeouts) -> (Arc<Channel>, DuplexStream) {
     let (ours, theirs) = duplex(64 * 1024);
     let (output, input) = split(ours);
     let clock = Arc::new(SystemClock::new());
@@ -22,9 +22,12 @@ fn channel(patience: Patience) -> (Arc<Channel>, DuplexStream) {
     )
 }
 
-async fn ask(channel: &Channel, cancel: &Cancel) -> (String, Result<Option<String>, Failed>) {
+async fn ask(
+    channel: &Channel,
+    cancel: &Cancel,
+) -> (String, Result<Option<String>, RequestFailure>) {
     let mut text = String::new();
-    let mut live = |update: Update| {
+    let mut live = |update: OutputUpdate| {
         text.truncate(text.len().saturating_sub(update.rewind));
         text.push_str(&update.text);
     };
@@ -46,14 +49,14 @@ async fn line(target: &mut DuplexStream) -> serde_json::Value {
     }
 }
 
-fn asked(channel: &Arc<Channel>) -> JoinHandle<(String, Result<Option<String>, Failed>)> {
+fn asked(channel: &Arc<Channel>) -> JoinHandle<(String, Result<Option<String>, RequestFailure>)> {
     let channel = Arc::clone(channel);
     tokio::spawn(async move { ask(&channel, &Cancel::new()).await })
 }
 
 #[tokio::test]
 async fn answers_find_their_requests_in_any_order() {
-    let (channel, mut target) = channel(Patience::default());
+    let (channel, mut target) = channel(ChannelTimeouts::default());
     let (one, two) = (asked(&channel), asked(&channel));
     let (first, second) = (line(&mut target).await, line(&mut target).await);
     assert_eq!((&first["type"], &first["a"]), (&json!("x"), &json!(1)));
@@ -107,26 +110,26 @@ async fn what_does_not_belong_closes_it() {
         (&long, "longer than 8 MiB"),
         (&deep, "not of the protocol"),
     ] {
-        let (channel, mut target) = channel(Patience::default());
+        let (channel, mut target) = channel(ChannelTimeouts::default());
         let call = asked(&channel);
         line(&mut target).await;
         // The channel may be closed before all is written.
         let _ = target.write_all(sent.as_bytes()).await;
         let answer = call.await.unwrap().1;
-        let Err(Failed::Cut(reason)) = answer else {
+        let Err(RequestFailure::Cut(reason)) = answer else {
             panic!("{answer:?}");
         };
         assert!(reason.contains(why), "{reason}");
         assert_eq!(
             ask(&channel, &Cancel::new()).await.1,
-            Err(Failed::Unsent(reason))
+            Err(RequestFailure::Unsent(reason))
         );
     }
 }
 
 #[tokio::test]
 async fn an_answer_counts_once() {
-    let (channel, mut target) = channel(Patience::default());
+    let (channel, mut target) = channel(ChannelTimeouts::default());
     let call = asked(&channel);
     let id = line(&mut target).await["id"].clone();
     let answer = json!({"type": "response", "id": id, "success": false, "error": "no"});
@@ -134,7 +137,10 @@ async fn an_answer_counts_once() {
         .write_all(format!("{answer}\n{answer}\n").as_bytes())
         .await
         .unwrap();
-    assert_eq!(call.await.unwrap().1, Err(Failed::Refused("no".to_owned())));
+    assert_eq!(
+        call.await.unwrap().1,
+        Err(RequestFailure::Refused("no".to_owned()))
+    );
     let mut rest = Vec::new();
     target.read_to_end(&mut rest).await.unwrap();
     assert!(channel.closed().unwrap().contains("an unknown request"));
@@ -150,14 +156,17 @@ async fn what_was_not_written_has_not_run() {
         BufReader::new(output),
         None,
         clock,
-        Patience::default(),
+        ChannelTimeouts::default(),
     );
     let channel = Arc::new(channel);
     let call = asked(&channel);
     // Half of it is on its way.
     tokio::task::yield_now().await;
     drop(theirs);
-    assert!(matches!(call.await.unwrap().1, Err(Failed::Unsent(_))));
+    assert!(matches!(
+        call.await.unwrap().1,
+        Err(RequestFailure::Unsent(_))
+    ));
 }
 
 #[tokio::test]
@@ -175,7 +184,7 @@ async fn silence_is_an_end_and_pings_are_not_silence() {
             .unwrap();
     }
     assert_eq!(channel.closed(), None);
-    let Err(Failed::Cut(why)) = call.await.unwrap().1 else {
+    let Err(RequestFailure::Cut(why)) = call.await.unwrap().1 else {
         panic!("it was answered");
     };
     assert!(why.contains("nothing was heard"), "{why}");
@@ -205,7 +214,7 @@ async fn a_cancellation_goes_the_same_way_and_has_an_end() {
                 .unwrap();
         }
     });
-    let Err(Failed::Cut(why)) = call.await.unwrap().1 else {
+    let Err(RequestFailure::Cut(why)) = call.await.unwrap().1 else {
         panic!("it was answered");
     };
     assert!(why.contains("cancellation"), "{why}");
@@ -214,7 +223,7 @@ async fn a_cancellation_goes_the_same_way_and_has_an_end() {
 
 #[tokio::test]
 async fn unread_flood_is_dropped_or_ends_the_channel() {
-    let (channel, mut target) = channel(Patience::default());
+    let (channel, mut target) = channel(ChannelTimeouts::default());
     // Asked for, and not waited for.
     let one = channel.shared.begin("x", &json!({})).unwrap();
     let id = line(&mut target).await["id"].clone();
@@ -265,13 +274,13 @@ async fn unread_flood_is_dropped_or_ends_the_channel() {
 
 #[tokio::test]
 async fn only_so_many_at_a_time() {
-    let (channel, _target) = channel(Patience::default());
+    let (channel, _target) = channel(ChannelTimeouts::default());
     let calls: Vec<_> = (0..256)
         .map(|_| channel.shared.begin("x", &json!({})).unwrap())
         .collect();
     assert!(matches!(
         ask(&channel, &Cancel::new()).await.1,
-        Err(Failed::Unfit(_))
+        Err(RequestFailure::Unfit(_))
     ));
     drop(calls);
 }
@@ -289,7 +298,7 @@ async fn a_transport_that_stays_is_gone_once_it_is_closed() {
         BufReader::new(transport.output),
         Some(transport.carrier),
         Arc::new(SystemClock::new()),
-        Patience::default(),
+        ChannelTimeouts::default(),
     );
     channel.close(Duration::from_millis(50)).await;
 

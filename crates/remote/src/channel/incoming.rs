@@ -8,7 +8,7 @@ pub const MAX_LINE: usize = 8 << 20;
 
 /// The new output of a call since the previous update.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Update {
+pub struct OutputUpdate {
     /// Remove this many bytes from the end of the text so far first.
     pub rewind: usize,
     /// Bytes that were skipped before `text`.
@@ -25,7 +25,7 @@ pub(super) enum Incoming {
         /// The request's id.
         id: u64,
         /// The output.
-        update: Update,
+        update: OutputUpdate,
     },
     /// A job has ended. The client asks for details.
     JobEnded,
@@ -41,7 +41,7 @@ pub(super) enum Incoming {
 }
 
 #[derive(Deserialize)]
-struct Line {
+struct IncomingLine {
     #[serde(rename = "type")]
     kind: LineKind,
     id: Option<u64>,
@@ -69,14 +69,14 @@ impl Incoming {
     /// The line is not valid.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
         let bad = || "the target sent a line that is not of the protocol".to_owned();
-        let line: Line = serde_json::from_slice(line).map_err(|_| bad())?;
+        let line: IncomingLine = serde_json::from_slice(line).map_err(|_| bad())?;
         let id = line.id.ok_or_else(bad);
         match line.kind {
             LineKind::JobEnded => Ok(Self::JobEnded),
             LineKind::Leaving => Ok(Self::Leaving),
             LineKind::Update => Ok(Self::Update {
                 id: id?,
-                update: Update {
+                update: OutputUpdate {
                     rewind: line.rewind.unwrap_or(0),
                     skipped_bytes: line.skipped_bytes.unwrap_or(0),
                     text: line.delta.ok_or_else(bad)?,

@@ -1,6 +1,6 @@
 //! The state shared by both sides of a channel: waiting requests, lines to write, unread answers.
 
-use super::incoming::{Incoming, MAX_LINE, Update};
+use super::incoming::{Incoming, MAX_LINE, OutputUpdate};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ const MAX_UPDATES: usize = 256 * 1024;
 /// Why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Failed {
+pub enum RequestFailure {
     /// The target refused it; nothing was run.
     Refused(String),
     /// The request was cancelled before it was written: nothing has run.
@@ -35,10 +35,10 @@ pub enum Failed {
     Cut(String),
 }
 
-pub(super) type Reply = Result<Option<Box<RawValue>>, Failed>;
+pub(super) type Reply = Result<Option<Box<RawValue>>, RequestFailure>;
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedState {
     state: Mutex<ChannelState>,
     /// Notified when there is something to write.
     to_write: Notify,
@@ -59,7 +59,7 @@ struct ChannelState {
 
 #[derive(Debug, Default)]
 struct Call {
-    updates: VecDeque<Update>,
+    updates: VecDeque<OutputUpdate>,
     bytes: usize,
     answer: Option<Reply>,
     is_written: bool,
@@ -70,13 +70,13 @@ struct Call {
 
 /// A request that waits for its answer. Dropping it before that cancels the request.
 #[derive(Debug)]
-pub(super) struct Waiting {
-    shared: Arc<Shared>,
+pub(super) struct WaitingRequest {
+    shared: Arc<SharedState>,
     id: u64,
     wake: Arc<Notify>,
 }
 
-impl Shared {
+impl SharedState {
     pub(super) fn new(now: Duration) -> Self {
         let state = ChannelState {
             last_heard: now,
@@ -133,9 +133,9 @@ impl Shared {
         self: &Arc<Self>,
         kind: &str,
         body: &impl Serialize,
-    ) -> Result<Waiting, Failed> {
+    ) -> Result<WaitingRequest, RequestFailure> {
         let unfit = |error: &dyn std::fmt::Display| {
-            Failed::Unfit(format!("the request cannot be sent: {error}"))
+            RequestFailure::Unfit(format!("the request cannot be sent: {error}"))
         };
         let body = serde_json::to_value(body).map_err(|error| unfit(&error))?;
         let Value::Object(mut fields) = body else {
@@ -143,10 +143,10 @@ impl Shared {
         };
         let mut state = self.state();
         if let Some(why) = &state.dead {
-            return Err(Failed::Unsent(why.clone()));
+            return Err(RequestFailure::Unsent(why.clone()));
         }
         if state.calls.len() >= MAX_CALLS {
-            return Err(Failed::Unfit(format!(
+            return Err(RequestFailure::Unfit(format!(
                 "{MAX_CALLS} requests to the target are in flight and no more may; wait for one of them"
             )));
         }
@@ -170,7 +170,7 @@ impl Shared {
         drop(state);
         self.to_write.notify_one();
         let shared = Arc::clone(self);
-        Ok(Waiting { shared, id, wake })
+        Ok(WaitingRequest { shared, id, wake })
     }
 
     /// Returns the next line to write; `None` at the end.
@@ -230,7 +230,7 @@ impl Shared {
                     Ok(data) => data.as_ref().map_or(0, |data| data.get().len()),
                     Err(error) => error.len(),
                 };
-                call.answer = Some(answer.map_err(Failed::Refused));
+                call.answer = Some(answer.map_err(RequestFailure::Refused));
             }
         }
         call.wake.notify_one();
@@ -247,7 +247,7 @@ impl Shared {
 
 impl Call {
     /// Adds an update. Of a reader that does not keep up the oldest are dropped, and counted.
-    fn push(&mut self, update: Update) {
+    fn push(&mut self, update: OutputUpdate) {
         self.bytes += update.text.len();
         self.updates.push_back(update);
         while self.bytes > MAX_UPDATES && self.updates.len() > 1 {
@@ -264,26 +264,26 @@ impl Call {
     }
 }
 
-impl Waiting {
+impl WaitingRequest {
     /// Notified when there is something to take.
     pub(super) fn wake(&self) -> Arc<Notify> {
         Arc::clone(&self.wake)
     }
 
     /// Takes the new updates, and the answer once.
-    pub(super) fn take(&self) -> (VecDeque<Update>, Option<Reply>) {
+    pub(super) fn take(&self) -> (VecDeque<OutputUpdate>, Option<Reply>) {
         let mut state = self.shared.state();
         let state = &mut *state;
         let Some(call) = state.calls.get_mut(&self.id) else {
-            let gone = Failed::Cut("it was answered already".to_owned());
+            let gone = RequestFailure::Cut("it was answered already".to_owned());
             return (VecDeque::new(), Some(Err(gone)));
         };
         let updates = std::mem::take(&mut call.updates);
         state.unread = state.unread.saturating_sub(std::mem::take(&mut call.bytes));
         let answer = match (call.answer.take(), &state.dead) {
             (Some(answer), _) => answer,
-            (None, Some(why)) if call.is_written => Err(Failed::Cut(why.clone())),
-            (None, Some(why)) => Err(Failed::Unsent(why.clone())),
+            (None, Some(why)) if call.is_written => Err(RequestFailure::Cut(why.clone())),
+            (None, Some(why)) => Err(RequestFailure::Unsent(why.clone())),
             (None, None) => return (updates, None),
         };
         state.calls.remove(&self.id);
@@ -299,7 +299,7 @@ impl Waiting {
         let bytes = unsent.map_or(0, |(_, line)| line.len());
         state.unwritten = state.unwritten.saturating_sub(bytes);
         if let Some(call) = state.calls.get_mut(&self.id).filter(|_| is_unsent) {
-            call.answer = Some(Err(Failed::Unwanted));
+            call.answer = Some(Err(RequestFailure::Unwanted));
             call.wake.notify_one();
         }
         drop(state);
@@ -341,7 +341,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for WaitingRequest {
     fn drop(&mut self) {
         let forgotten = |call: &Call| call.is_forgotten;
         let is_forgotten = self

@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use agent_bash_core::Cancel;
-use agent_bash_remote::{AskError, Patience};
+use agent_bash_remote::{AskError, ChannelTimeouts};
 use serde_json::json;
 use std::fs;
 use std::time::Duration;
@@ -47,9 +47,9 @@ fn numbers() -> impl FnMut(u64) -> u64 {
 
 async fn cut(way: &str, rounds: u64) -> [u64; 3] {
     let mut world = World::behind(&["sh", "-c", way, "sh", "{script}"]);
-    world.patience = Patience {
+    world.patience = ChannelTimeouts {
         silence: Duration::from_secs(5),
-        ..Patience::default()
+        ..ChannelTimeouts::default()
     };
     // So that only what is said afterwards is cut.
     drop(world.remote().connected().await.unwrap());

@@ -2,7 +2,9 @@
 
 use agent_bash_process::SystemClock;
 use agent_bash_remote::protocol::Hello;
-use agent_bash_remote::{LocalHost, Patience, Program, Remote, Target, Uploads, Way};
+use agent_bash_remote::{
+    ChannelTimeouts, LocalHost, Program, Remote, Target, TargetTransport, Uploads,
+};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,7 +25,7 @@ pub(crate) struct World {
     pub(crate) target: Target,
     pub(crate) program: Program,
     pub(crate) env: BTreeMap<OsString, OsString>,
-    pub(crate) patience: Patience,
+    pub(crate) patience: ChannelTimeouts,
 }
 
 impl World {
@@ -37,11 +39,11 @@ impl World {
         let words = words.iter().map(|&word| word.to_owned()).collect();
         let path = std::env::var_os("PATH").unwrap();
         Self {
-            target: Target::new("there", Way::Command(words)),
+            target: Target::new("there", TargetTransport::Command(words)),
             program: program(),
             env: BTreeMap::from([("PATH".into(), path), ("HOME".into(), dir.path().into())]),
             dir,
-            patience: Patience::default(),
+            patience: ChannelTimeouts::default(),
         }
     }
 

@@ -6,8 +6,8 @@ use agent_bash_core::{
     ToolResult, TruncatedBy,
 };
 use agent_bash_render::{
-    BangCard, CardState, FooterLine, OutputLimits, OutputPage, OutputText, Refused, StoredOutput,
-    Theme, ToolCard,
+    BangCard, CardState, FooterLine, OutputLimits, OutputPage, OutputText, RefusalView,
+    StoredOutput, Theme, ToolCard,
 };
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -129,10 +129,10 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         "Blocked: use the read tool\n\nOriginal command: cat README.md",
     );
     of_blocked.suggested_tool = Some("read".to_owned());
-    let refused = Refused {
+    let refused = RefusalView {
         marked: vec![("cat README.md".to_owned(), "^^^^^^^^^^^^^".to_owned())],
         instead: Some("read the file with the tool that shows line numbers".to_owned()),
-        ..Refused::new("use the read tool")
+        ..RefusalView::new("use the read tool")
     };
     blocked.finish(&of_blocked, Some(refused));
 

@@ -11,7 +11,7 @@ use agent_bash_core::changes::{
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, SessionName, Status, Survivor, Timestamp, ToolResult,
 };
-use agent_bash_journal::{JournalEntry, Objection, Printed, Recorded};
+use agent_bash_journal::{JournalContents, JournalEntry, PrintedOutput, RefusalEntry};
 use agent_bash_report::{Diff, JobLine, Page};
 use chromium::{in_chromium, with_script};
 use html5ever::TokenizerResult;
@@ -68,7 +68,7 @@ fn page(text: &str) -> String {
             number: 9,
         },
     ];
-    let mut recorded = Recorded::default();
+    let mut recorded = JournalContents::default();
     for (by, status) in [Caller::Model, Caller::User]
         .into_iter()
         .flat_map(|by| statuses.clone().map(|status| (by, status)))
@@ -90,12 +90,12 @@ fn page(text: &str) -> String {
         let mut entry = JournalEntry::new(by, ProfileName::Standard, text(), result);
         entry.description = Some(text());
         entry.session = Some(SessionName(text()));
-        entry.objection = is_blocked.then(|| Objection {
+        entry.objection = is_blocked.then(|| RefusalEntry {
             message: text(),
             instead: Some(text()),
             span: Some([0, 1]),
         });
-        entry.printed = Some(Printed {
+        entry.printed = Some(PrintedOutput {
             head: text(),
             left_out: 1,
             tail: text(),

@@ -6,7 +6,7 @@ use agent_bash_core::Status;
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName,
 };
-use agent_bash_journal::Printed;
+use agent_bash_journal::PrintedOutput;
 use agent_bash_report::Diff;
 
 fn exited(code: i32) -> Status {
@@ -119,9 +119,9 @@ fn paper_opens_everything_and_afterwards_the_page_is_as_before() {
 fn paper_shows_the_beginning_and_the_end_of_a_long_output() {
     let mut entry = call("seq 5000", exited(0), 0);
     let lines: Vec<String> = (0..5000).map(|n| n.to_string()).collect();
-    entry.printed = Some(Printed {
+    entry.printed = Some(PrintedOutput {
         head: lines.join("\n"),
-        ..Printed::default()
+        ..PrintedOutput::default()
     });
     entry.result.output.total_bytes = 1;
     let html = page(vec![entry]).html();
@@ -134,9 +134,9 @@ fn paper_shows_the_beginning_and_the_end_of_a_long_output() {
 #[test]
 fn text_printed_as_hidden_is_visible() {
     let mut entry = call("printf …", exited(0), 0);
-    entry.printed = Some(Printed {
+    entry.printed = Some(PrintedOutput {
         head: "\u{1b}[8mhidden\u{1b}[0m \u{1b}[30;40mblack\u{1b}[0m\n".to_owned(),
-        ..Printed::default()
+        ..PrintedOutput::default()
     });
     entry.result.output.total_bytes = 1;
     let script = "document.querySelector('details').open = true;
@@ -176,9 +176,9 @@ fn paper_has_light_colours_and_a_summary_instead_of_controls() {
 fn text_that_does_not_fit_its_box_says_so_and_unfolds() {
     let printed = |lines: usize| {
         let mut entry = call("seq", exited(0), 0);
-        let printed = Printed {
+        let printed = PrintedOutput {
             head: "line\n".repeat(lines),
-            ..Printed::default()
+            ..PrintedOutput::default()
         };
         entry.printed = Some(printed);
         entry.result.output.total_bytes = 1;

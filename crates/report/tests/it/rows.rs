@@ -7,7 +7,7 @@ use agent_bash_core::sandbox::{Network, SandboxLevel, Sandboxed};
 use agent_bash_core::{
     Caller, JobId, NoticeKind, ProfileName, Stage, Status, Survivor, Timestamp, ToolResult,
 };
-use agent_bash_journal::{Escalation, JournalEntry, Recorded};
+use agent_bash_journal::{Escalation, JournalContents, JournalEntry};
 use agent_bash_report::{ChangesAction, Diff, JobLine, Page};
 
 /// 2023-11-14 22:13:20 UTC.
@@ -24,7 +24,7 @@ pub(crate) fn call(command: &str, status: Status, after: u64) -> JournalEntry {
 }
 
 pub(crate) fn page(entries: Vec<JournalEntry>) -> Page {
-    let mut recorded = Recorded::default();
+    let mut recorded = JournalContents::default();
     recorded.entries = entries;
     Page::new("chat", recorded, Timestamp(BEGIN))
 }

@@ -1,6 +1,8 @@
 //! Starting a program in a box, or in none.
 
-use agent_bash_sandbox::{Facts, Level, Order, Plan, Start, Tier, Wanted, resolve};
+use agent_bash_sandbox::{
+    HostFacts, LauncherStart, Level, Order, Plan, Tier, WantedSandbox, resolve,
+};
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -28,8 +30,8 @@ pub(crate) enum In<'a> {
 
 /// The box of a call in this directory, as a user has it.
 pub(crate) fn plan(tier: Tier, workspace: &Path) -> Plan {
-    let facts = Facts::new(std::env::home_dir(), workspace.to_owned(), tier);
-    resolve(&Wanted::new(Level::WorkspaceWrite), &facts)
+    let facts = HostFacts::new(std::env::home_dir(), workspace.to_owned(), tier);
+    resolve(&WantedSandbox::new(Level::WorkspaceWrite), &facts)
         .unwrap()
         .plan
 }
@@ -59,10 +61,10 @@ impl Launcher {
                     inherited: Vec::new(),
                     network: None,
                 };
-                let start = Start::new(&order).unwrap();
+                let start = LauncherStart::new(&order).unwrap();
                 program = Command::new(&self.0);
                 program
-                    .arg0(Start::name())
+                    .arg0(LauncherStart::name())
                     .args(start.words(OsStr::new(words[0]), OsStr::new(words[0])))
                     .args(&words[1..]);
                 Some(start)

@@ -6,7 +6,7 @@ mod excluded;
 use crate::error::SandboxError;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
-use excluded::{Excluded, ExcludedName};
+use excluded::{ExcludedName, ExcludedPaths};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
@@ -37,7 +37,7 @@ const HARMLESS_DEVICES: [&str; 7] = [
 const DEVICE_DIRECTORY: &str = "/dev";
 
 /// The limits of the kernel's Landlock.
-pub(crate) struct Gaps {
+pub(crate) struct LandlockGaps {
     /// Promises that Landlock does not enforce.
     pub(crate) missing: Vec<Lack>,
     /// True if truncating a file does not count as a write.
@@ -45,14 +45,14 @@ pub(crate) struct Gaps {
 }
 
 /// Restricts this thread and its children.
-pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<Gaps, SandboxError> {
+pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<LandlockGaps, SandboxError> {
     let refused = SandboxError::step::<io::Error>("restricting files");
     let status = rules(plan, own)?.restrict_self();
     let status = status.map_err(|error| refused(io::Error::other(error)))?;
     gaps(&status)
 }
 
-fn gaps(status: &RestrictionStatus) -> Result<Gaps, SandboxError> {
+fn gaps(status: &RestrictionStatus) -> Result<LandlockGaps, SandboxError> {
     let abi = match status.landlock {
         LandlockStatus::Available { effective_abi, .. } => effective_abi,
         _ => ABI::Unsupported,
@@ -61,7 +61,7 @@ fn gaps(status: &RestrictionStatus) -> Result<Gaps, SandboxError> {
         return Err(SandboxError::lacks("Landlock"));
     }
     let since = [(ABI::V2, Lack::Moves), (ABI::V6, Lack::Signals)];
-    Ok(Gaps {
+    Ok(LandlockGaps {
         missing: since
             .iter()
             .filter_map(|(since, lack)| (abi < *since).then_some(*lack))
@@ -128,7 +128,7 @@ fn device() -> BitFlags<AccessFs> {
 
 /// Returns the paths that must not be read, including missing and covered ones: another process may
 /// later create a file there, which no mount covers.
-fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, SandboxError> {
+fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<ExcludedPaths, SandboxError> {
     let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
     for hidden in &plan.hidden {
         // Most do not exist, and `exists` is cheap.
@@ -149,7 +149,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<Excluded, SandboxError
             });
         }
     }
-    Ok(Excluded::at(excluded))
+    Ok(ExcludedPaths::at(excluded))
 }
 
 struct Rules {
@@ -158,7 +158,7 @@ struct Rules {
 
 impl Rules {
     /// Allows reading everything except excluded paths. All names can be listed.
-    fn reading(&mut self, excluded: &Excluded) -> Result<(), SandboxError> {
+    fn reading(&mut self, excluded: &ExcludedPaths) -> Result<(), SandboxError> {
         let root = Path::new("/");
         self.allow(root, AccessFs::ReadDir.into())?;
         let open = |directory: &OwnedFd, name: &OsStr, flags| {
@@ -167,7 +167,7 @@ impl Rules {
         };
         let directory = OFlags::RDONLY | OFlags::DIRECTORY;
         let root = openat(CWD, root, directory | OFlags::CLOEXEC, Mode::empty());
-        let mut left: Vec<(OwnedFd, &Excluded)> =
+        let mut left: Vec<(OwnedFd, &ExcludedPaths)> =
             root.into_iter().map(|it| (it, excluded)).collect();
         while let Some((parent, excluded)) = left.pop() {
             // A process that cannot list a directory cannot read its entries through a rule.

@@ -5,7 +5,7 @@ pub(crate) mod rules;
 
 use crate::error::SandboxError;
 use agent_bash_core::sandbox::Plan;
-use program::Elsewhere;
+use program::OtherArchitectures;
 use std::io;
 
 /// Filters the system calls of this thread and its children. `shortening`: Landlock does not treat
@@ -17,9 +17,10 @@ pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), SandboxError
         ));
     };
     let rules = rules::rules(plan.network, plan.tier, shortening);
-    let program = program::assemble(architecture, &Elsewhere::Absent, &rules).ok_or_else(|| {
-        SandboxError::step("filtering system calls")(io::Error::other("a rule is too long"))
-    })?;
+    let program =
+        program::assemble(architecture, &OtherArchitectures::Absent, &rules).ok_or_else(|| {
+            SandboxError::step("filtering system calls")(io::Error::other("a rule is too long"))
+        })?;
     seccompiler::apply_filter(&program).map_err(|error| match error {
         seccompiler::Error::Seccomp(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
             SandboxError::lacks("seccomp")
@@ -37,7 +38,8 @@ mod tests {
     fn asked(number: i64, arguments: [u64; 6]) -> Option<i32> {
         let table = 0xC000_003E;
         let rules = rules::rules(Network::Off, Tier::Base, false);
-        let program = program::assemble(table, &Elsewhere::Absent, &rules).expect("it is short");
+        let program =
+            program::assemble(table, &OtherArchitectures::Absent, &rules).expect("it is short");
         let words = |value: u64| [value as u32, (value >> 32) as u32];
         let call: Vec<u32> = [number as u32, table, 0, 0]
             .into_iter()
@@ -97,7 +99,7 @@ mod tests {
                 for shortening in [false, true] {
                     let rules = rules::rules(network, tier, shortening);
                     assert!(!rules.is_empty());
-                    assert!(program::assemble(0, &Elsewhere::Absent, &rules).is_some());
+                    assert!(program::assemble(0, &OtherArchitectures::Absent, &rules).is_some());
                 }
             }
         }

@@ -19,7 +19,7 @@ const REPEATED_FLAGS: [(u64, MountFlags); 4] = [
 
 /// A line of `/proc/self/mountinfo`.
 #[derive(Debug, PartialEq, Eq)]
-struct Mounted {
+struct MountLine {
     id: u64,
     at: PathBuf,
     /// The flags that a remount must repeat.
@@ -55,7 +55,7 @@ pub(super) fn below(directory: &Path, table: &[u8]) -> Option<PathBuf> {
     below.map(|mounted| mounted.at)
 }
 
-impl Mounted {
+impl MountLine {
     /// True if the path of the mount leads to it. A covered mount is unreachable, and its flags
     /// differ from those of the path.
     fn is_reachable(&self) -> bool {
@@ -113,7 +113,7 @@ fn may_hang(kind: &str) -> bool {
 }
 
 /// `36 35 98:0 /root /at rw,nosuid shared:1 - ext4 /dev/sda rw`
-fn parsed(line: &[u8]) -> Option<Mounted> {
+fn parsed(line: &[u8]) -> Option<MountLine> {
     let mut fields = line.split(|byte| *byte == b' ');
     let id = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
     let at = fields.nth(3)?;
@@ -129,7 +129,7 @@ fn parsed(line: &[u8]) -> Option<Mounted> {
         .split(|byte| *byte == b',')
         .filter_map(|option| known.iter().find(|(name, _)| *name == option))
         .fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag);
-    Some(Mounted {
+    Some(MountLine {
         id,
         at: mountinfo_path(at),
         flags,
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn lines_of_the_table_are_read() {
         let line = br"36 35 98:0 /a /mnt/two\040words rw,nosuid,noexec,relatime shared:1 master:2 - fuse.x src rw";
-        let expected = Mounted {
+        let expected = MountLine {
             id: 36,
             at: "/mnt/two words".into(),
             flags: MountFlags::NOSUID | MountFlags::NOEXEC,

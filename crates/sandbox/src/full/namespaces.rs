@@ -2,7 +2,7 @@
 
 use super::{loopback, shared};
 use crate::error::SandboxError;
-use crate::networks::{Entrance, NetworkRole};
+use crate::networks::{NetworkEntrance, NetworkRole};
 use agent_bash_core::sandbox::Network;
 use nix::sched::{CloneFlags, unshare};
 use rustix::thread::{CapabilitySet, capabilities};
@@ -14,7 +14,7 @@ use std::io;
 /// namespace, so that it has no power over the others.
 pub(super) fn leave(
     network: Option<Network>,
-    entrance: Option<&Entrance>,
+    entrance: Option<&NetworkEntrance>,
 ) -> Result<(), SandboxError> {
     let users = if are_allowed()? {
         CloneFlags::empty()
@@ -41,8 +41,8 @@ pub(super) fn leave(
 }
 
 /// Creates the shared network, or enters it.
-fn share(entrance: &Entrance, users: CloneFlags) -> Result<(), SandboxError> {
-    let Entrance { part, socket } = entrance;
+fn share(entrance: &NetworkEntrance, users: CloneFlags) -> Result<(), SandboxError> {
+    let NetworkEntrance { part, socket } = entrance;
     match part {
         NetworkRole::Make => {
             separate(users | CloneFlags::CLONE_NEWNET)?;

@@ -23,7 +23,7 @@ const WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 
 /// The paths of the repository in the sandbox of a workspace.
 #[derive(Debug, Default)]
-pub(super) struct Git {
+pub(super) struct RepositoryPaths {
     /// Directories outside the workspace that commits write to.
     pub(super) writable: BTreeSet<PathBuf>,
     /// Protected paths, existing or not.
@@ -32,7 +32,7 @@ pub(super) struct Git {
     worktrees: Vec<(PathBuf, [PathBuf; 3])>,
 }
 
-impl Git {
+impl RepositoryPaths {
     pub(super) fn of(workspace: &Path) -> Self {
         let mut git = Self::default();
         let link = workspace.join(".git");
@@ -42,10 +42,10 @@ impl Git {
         if link.is_file() {
             // A change of this file moves the hooks.
             git.protected.insert(link.clone());
-            if let Some(Outside {
+            if let Some(OutsideRepository {
                 git_dir: own,
                 common,
-            }) = Outside::of(workspace, &link)
+            }) = OutsideRepository::of(workspace, &link)
             {
                 git.protect(&common);
                 git.protected
@@ -105,14 +105,14 @@ impl Git {
 }
 
 /// A repository outside its workspace.
-struct Outside {
+struct OutsideRepository {
     /// The git directory of this workspace.
     git_dir: PathBuf,
     /// The common directory of all worktrees; equal to the former without worktrees.
     common: PathBuf,
 }
 
-impl Outside {
+impl OutsideRepository {
     /// Only a directory that refers back to the workspace counts, since the file can name any
     /// directory.
     fn of(workspace: &Path, link: &Path) -> Option<Self> {

@@ -14,7 +14,7 @@ const MAX_LINKS: usize = 40;
 
 /// The target of a path, and the links on the way.
 #[derive(Debug)]
-pub(super) struct Way {
+pub(super) struct LinkedPath {
     /// The path of each link; only its last name is a link.
     pub(super) links: Vec<PathBuf>,
     /// The path without links.
@@ -25,7 +25,7 @@ pub(super) struct Way {
 ///
 /// # Errors
 /// A loop of links, or a directory that cannot be searched.
-pub(super) fn follow(path: &Path) -> io::Result<Way> {
+pub(super) fn follow(path: &Path) -> io::Result<LinkedPath> {
     let mut links = Vec::new();
     let mut target = PathBuf::from("/");
     let mut rest: VecDeque<OsString> = names(path).collect();
@@ -56,7 +56,7 @@ pub(super) fn follow(path: &Path) -> io::Result<Way> {
         }
         links.push(next);
     }
-    Ok(Way { links, target })
+    Ok(LinkedPath { links, target })
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -74,7 +74,7 @@ fn names(path: &Path) -> impl DoubleEndedIterator<Item = OsString> + '_ {
 
 /// The places in which sandboxed calls can create links.
 #[derive(Debug)]
-pub(super) struct Written<'a> {
+pub(super) struct LinkCreators<'a> {
     /// Directories that calls may write or could write earlier; canonical.
     pub(super) directories: Vec<PathBuf>,
     /// The user's home. A repository around it is never a workspace.
@@ -86,8 +86,8 @@ pub(super) struct Written<'a> {
 pub(super) fn check(
     list: &'static str,
     path: &Path,
-    way: &Way,
-    written: &Written<'_>,
+    way: &LinkedPath,
+    written: &LinkCreators<'_>,
 ) -> Result<(), ResolveError> {
     let leads_out = |link: &&PathBuf| {
         let listed = written.directories.iter();
@@ -142,7 +142,7 @@ mod tests {
             let links: Vec<PathBuf> = links.iter().map(|link| base.join(link)).collect();
             assert_eq!(way.links, links, "{path}");
             let is_refused = |directories: &[PathBuf]| {
-                let written = Written {
+                let written = LinkCreators {
                     directories: directories.to_vec(),
                     home: None,
                 };
@@ -170,7 +170,7 @@ mod tests {
         let is_refused = |path: &str, home: &str| {
             let way = follow(&base.join(path)).unwrap();
             let home = base.join(home);
-            let written = Written {
+            let written = LinkCreators {
                 directories: Vec::new(),
                 home: Some(&home),
             };

@@ -1,6 +1,6 @@
 //! Finds the changed files of a workspace that run or configure programs outside of the sandbox.
 
-use super::git::Git;
+use super::git::RepositoryPaths;
 use super::names::{self, is_named};
 use super::paths::{canonical, in_home};
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ pub fn protected_among(
         .iter()
         .map(|name| root.join(name))
         .collect();
-    protected.extend(Git::of(&root).protected);
+    protected.extend(RepositoryPaths::of(&root).protected);
     let further = further.iter().map(|path| canonical(&in_home(path, home)));
     protected.extend(further);
     let is_changed = |protected: &PathBuf| {

@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use version::{Time, Version};
+use version::{FileVersion, Time};
 
 /// The maximum number of directories scanned before a call, and after it.
 const MAX_DIRECTORIES_BEFORE: usize = 600;
@@ -50,7 +50,7 @@ const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The result for one directory.
 #[derive(Debug)]
 struct Directory {
-    version: Version,
+    version: FileVersion,
     /// Names of files and directories that count.
     named: Vec<OsString>,
     /// True if it has a `.git`.
@@ -66,7 +66,7 @@ struct Directory {
 pub struct NameScan {
     directories: BTreeMap<PathBuf, Arc<Directory>>,
     /// The files that count.
-    files: BTreeMap<PathBuf, Version>,
+    files: BTreeMap<PathBuf, FileVersion>,
     /// True if the bound was not reached.
     is_whole: bool,
 }
@@ -105,7 +105,7 @@ impl NameScan {
         };
         let written = now.files.iter().filter(|(path, version)| {
             let changed = || match version.changed {
-                (0, 0) => Version::at(path).map(|it| it.changed),
+                (0, 0) => FileVersion::at(path).map(|it| it.changed),
                 changed => Some(changed),
             };
             self.files.get(*path) != Some(version) && counts(path, changed())
@@ -118,9 +118,9 @@ impl NameScan {
                 Some(directory) => !is_git_directory(directory),
                 None => !before.is_at(path),
             };
-            let own = Version::at(path).map(|it| it.changed);
+            let own = FileVersion::at(path).map(|it| it.changed);
             let changed = match repository {
-                Some(directory) => own.max(Version::at(directory).map(|it| it.changed)),
+                Some(directory) => own.max(FileVersion::at(directory).map(|it| it.changed)),
                 None => own.or_else(|| around(path).map(|it| it.changed)),
             };
             !now.files.contains_key(*path)
@@ -168,7 +168,7 @@ impl NameScan {
     }
 
     fn walked(&self, plan: &Plan, most: usize, is_over: &dyn Fn() -> bool) -> Self {
-        let mut walk = Walk {
+        let mut walk = ScanWalk {
             before: self,
             now: Self::default(),
             near: VecDeque::new(),
@@ -190,7 +190,7 @@ impl NameScan {
             walk.visit(path, device);
         }
         let is_whole = walk.near.is_empty() && walk.far.is_empty();
-        let Walk {
+        let ScanWalk {
             mut now,
             repositories,
             ..
@@ -202,7 +202,7 @@ impl NameScan {
 }
 
 /// The state of a scan.
-struct Walk<'a> {
+struct ScanWalk<'a> {
     before: &'a NameScan,
     now: NameScan,
     /// Directories to visit, each with the device of its parent. Those in `far` come last.
@@ -211,12 +211,12 @@ struct Walk<'a> {
     repositories: Repositories,
 }
 
-impl Walk<'_> {
+impl ScanWalk<'_> {
     fn visit(&mut self, path: PathBuf, device: Option<u64>) {
         if self.now.directories.contains_key(&path) {
             return;
         }
-        let Some(version) = Version::at(&path) else {
+        let Some(version) = FileVersion::at(&path) else {
             return;
         };
         // A file system that is mounted there may not answer.
@@ -262,7 +262,7 @@ fn is_dependency(name: &OsStr) -> bool {
 }
 
 /// Reads a directory; `None` if that fails.
-fn read(path: &Path, version: Version) -> Option<Directory> {
+fn read(path: &Path, version: FileVersion) -> Option<Directory> {
     /// Directories of a repository that are not scanned.
     const UNSCANNED_GIT_DIRECTORIES: [&str; 8] = [
         "objects",
@@ -333,8 +333,13 @@ fn read(path: &Path, version: Version) -> Option<Directory> {
 }
 
 /// Adds a file or the files below a directory, and the targets of links.
-fn add_files(path: &Path, depth: usize, most: &mut usize, files: &mut BTreeMap<PathBuf, Version>) {
-    let (Some(rest), Some(version)) = (most.checked_sub(1), Version::at(path)) else {
+fn add_files(
+    path: &Path,
+    depth: usize,
+    most: &mut usize,
+    files: &mut BTreeMap<PathBuf, FileVersion>,
+) {
+    let (Some(rest), Some(version)) = (most.checked_sub(1), FileVersion::at(path)) else {
         return;
     };
     *most = rest;
@@ -382,8 +387,8 @@ fn is_removal_named(path: &Path, plan: &Plan) -> bool {
 }
 
 /// Returns the version of the nearest existing directory above.
-fn around(path: &Path) -> Option<Version> {
-    path.ancestors().skip(1).find_map(Version::at)
+fn around(path: &Path) -> Option<FileVersion> {
+    path.ancestors().skip(1).find_map(FileVersion::at)
 }
 
 /// Returns the files at the top of these directories that the kernel is to keep, those that match a

@@ -1,7 +1,7 @@
 //! Tables of the places of credentials and histories of tools.
 
 /// Secrets below a directory.
-pub(super) struct Group {
+pub(super) struct SecretGroup {
     /// Variables that move the directory; the first that is set counts.
     pub(super) variables: &'static [&'static str],
     /// The directory below the home; empty for the home itself.
@@ -14,15 +14,15 @@ const fn group(
     variables: &'static [&'static str],
     directory: &'static str,
     secrets: &'static [&'static str],
-) -> Group {
-    Group {
+) -> SecretGroup {
+    SecretGroup {
         variables,
         directory,
         secrets,
     }
 }
 
-pub(super) const SECRET_GROUPS: &[Group] = &[
+pub(super) const SECRET_GROUPS: &[SecretGroup] = &[
     // Files and directories that no variable moves.
     group(&[], "", HOME_SECRETS),
     // The XDG base directories.

@@ -2,7 +2,9 @@
 
 use super::homes::{self, OtherHome};
 use super::paths::canonical;
-use super::secret_places::{FILE_ENDINGS, FILE_VARIABLES, Group, OF_THE_SYSTEM, SECRET_GROUPS};
+use super::secret_places::{
+    FILE_ENDINGS, FILE_VARIABLES, OF_THE_SYSTEM, SECRET_GROUPS, SecretGroup,
+};
 use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,7 +20,7 @@ const MAX_SEARCHED_HOMES: usize = 32;
 const MAX_ENTRIES: usize = 1000;
 
 /// The input of the search for secret files.
-pub(super) struct Secrets<'a> {
+pub(super) struct SecretSearch<'a> {
     /// The user's home, canonical.
     pub(super) home: Option<&'a Path>,
     /// The directory in which the host works, canonical.
@@ -27,7 +29,7 @@ pub(super) struct Secrets<'a> {
     pub(super) variables: &'a BTreeMap<OsString, OsString>,
 }
 
-impl Secrets<'_> {
+impl SecretSearch<'_> {
     /// Returns the paths to hide; existing ones are canonical.
     pub(super) fn all(&self) -> BTreeSet<PathBuf> {
         self.with_other_homes(homes::others())
@@ -89,7 +91,7 @@ impl Secrets<'_> {
     }
 
     /// Returns the paths of a group's secrets below the directory that a variable names.
-    fn moved(&self, group: &Group) -> Vec<PathBuf> {
+    fn moved(&self, group: &SecretGroup) -> Vec<PathBuf> {
         let set = group.variables.iter().find_map(|name| self.value(name));
         let Some(directory) = set.and_then(|value| self.path(value)) else {
             return Vec::new();
@@ -204,7 +206,7 @@ fn joined(directory: &Path, below: &Path) -> PathBuf {
 }
 
 /// True for names that mean nothing below the home.
-fn is_moved_only(group: &Group) -> bool {
+fn is_moved_only(group: &SecretGroup) -> bool {
     group.directory.is_empty() && !group.variables.is_empty()
 }
 

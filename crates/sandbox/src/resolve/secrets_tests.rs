@@ -39,7 +39,7 @@ impl Stage {
             path: self.at(path),
             is_of_service: *is_of_service,
         });
-        let secrets = Secrets {
+        let secrets = SecretSearch {
             home: Some(&self.at("home")),
             directory: &self.at("workspace"),
             variables: &variables,

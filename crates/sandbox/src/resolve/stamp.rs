@@ -18,21 +18,21 @@ const LIST_DIRECTORIES: [&str; 2] = ["worktrees", "modules"];
 /// The files at the protected paths of a plan. A mount protects the file on which it was made: if a
 /// process outside the sandbox replaces the file, the mount is lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
-    protected: Vec<(PathBuf, Option<Identity>)>,
+pub struct PlanStamp {
+    protected: Vec<(PathBuf, Option<PathIdentity>)>,
     lists: Vec<Option<IdentityAndTime>>,
 }
 
 /// The identity of the file at a path; links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
+pub struct PathIdentity {
     device: u64,
     inode: u64,
     /// True for a symbolic link.
     pub is_link: bool,
 }
 
-impl Identity {
+impl PathIdentity {
     /// Returns the identity of the current file; `None` if the path does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         found(path).map(|(identity, _)| identity)
@@ -42,24 +42,24 @@ impl Identity {
     ///
     /// # Errors
     /// A file system would have to be asked, or the system does not support the lookup.
-    pub fn known(path: &Path) -> Result<Option<Self>, Uncached> {
+    pub fn known(path: &Path) -> Result<Option<Self>, NotCached> {
         Ok(known(path)?.map(|(identity, _)| identity))
     }
 }
 
 /// A file system would have to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Uncached;
+pub struct NotCached;
 
 /// The identity of a file, and its last change.
-type IdentityAndTime = (Identity, Time);
+type IdentityAndTime = (PathIdentity, Time);
 
 /// Seconds and nanoseconds.
 type Time = (i64, i64);
 
 fn found(path: &Path) -> Option<IdentityAndTime> {
     let it = fs::symlink_metadata(path).ok()?;
-    let identity = Identity {
+    let identity = PathIdentity {
         device: it.dev(),
         inode: it.ino(),
         is_link: it.is_symlink(),
@@ -69,40 +69,40 @@ fn found(path: &Path) -> Option<IdentityAndTime> {
 
 /// Identifies the file at a path as [`found`] does, without asking a file system.
 #[cfg(target_os = "linux")]
-fn known(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
+fn known(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
     let found = looked_at(path, OFlags::NOFOLLOW)?;
     Ok(found.map(|it| (it.identity, it.modified)))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn known(_: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
-    Err(Uncached)
+fn known(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
+    Err(NotCached)
 }
 
 /// The cached attributes of a path.
 #[cfg(target_os = "linux")]
 struct LookedAt {
-    identity: Identity,
+    identity: PathIdentity,
     modified: Time,
     /// The `ctime`, which programs cannot set. For a directory it changes with its names.
     changed: Time,
 }
 
 #[cfg(target_os = "linux")]
-fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, Uncached> {
+fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, NotCached> {
     use rustix::fs::{AtFlags, FileType, StatxFlags};
     use rustix::io::Errno;
     let opened = match open_known(path, flags) {
         Ok(opened) => opened,
         Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
-        Err(_) => return Err(Uncached),
+        Err(_) => return Err(NotCached),
     };
     let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
     let it = rustix::fs::statx(&opened, "", flags, StatxFlags::BASIC_STATS);
-    let it = it.map_err(|_| Uncached)?;
+    let it = it.map_err(|_| NotCached)?;
     let time = |time: rustix::fs::StatxTimestamp| (time.tv_sec, i64::from(time.tv_nsec));
     Ok(Some(LookedAt {
-        identity: Identity {
+        identity: PathIdentity {
             device: rustix::fs::makedev(it.stx_dev_major, it.stx_dev_minor),
             inode: it.stx_ino,
             is_link: FileType::from_raw_mode(it.stx_mode.into()) == FileType::Symlink,
@@ -113,11 +113,11 @@ fn looked_at(path: &Path, flags: OFlags) -> Result<Option<LookedAt>, Uncached> {
 }
 
 /// The parent directories of the protected paths and lists of a plan, and the last change of each.
-/// While they are unchanged, a [`Stamp`] is unchanged as well.
+/// While they are unchanged, a [`PlanStamp`] is unchanged as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Surroundings(Vec<(PathBuf, Option<IdentityAndTime>)>);
+pub struct ParentDirectories(Vec<(PathBuf, Option<IdentityAndTime>)>);
 
-impl Surroundings {
+impl ParentDirectories {
     /// How long the directories must have been unchanged before a look at their entries is
     /// reliable: file times are rounded, so two changes can have the same one.
     pub const SETTLED_AGE: Duration = Duration::from_millis(100);
@@ -125,8 +125,8 @@ impl Surroundings {
     /// Returns the value from the kernel's caches.
     ///
     /// # Errors
-    /// See [`Identity::known`].
-    pub fn known(plan: &Plan) -> Result<Self, Uncached> {
+    /// See [`PathIdentity::known`].
+    pub fn known(plan: &Plan) -> Result<Self, NotCached> {
         let parents = plan.protected.iter().filter_map(|path| path.parent());
         let mut all: BTreeSet<PathBuf> = parents.map(Path::to_owned).collect();
         all.extend(lists(plan));
@@ -144,15 +144,15 @@ impl Surroundings {
     }
 
     #[cfg(target_os = "linux")]
-    fn look(path: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
+    fn look(path: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
         // The path may contain a link; its target directory counts.
         let found = looked_at(path, OFlags::empty())?;
         Ok(found.map(|it| (it.identity, it.changed)))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn look(_: &Path) -> Result<Option<IdentityAndTime>, Uncached> {
-        Err(Uncached)
+    fn look(_: &Path) -> Result<Option<IdentityAndTime>, NotCached> {
+        Err(NotCached)
     }
 }
 
@@ -163,7 +163,7 @@ fn lists(plan: &Plan) -> impl Iterator<Item = PathBuf> {
     repositories.flat_map(|git| LIST_DIRECTORIES.map(|name| git.join(name)))
 }
 
-impl Stamp {
+impl PlanStamp {
     /// Reads the current files.
     pub fn of(plan: &Plan) -> Self {
         let Ok(stamp) = Self::by(plan, |path| Ok::<_, Infallible>(found(path)));
@@ -173,8 +173,8 @@ impl Stamp {
     /// Returns the value from the kernel's caches.
     ///
     /// # Errors
-    /// See [`Identity::known`].
-    pub fn known(plan: &Plan) -> Result<Self, Uncached> {
+    /// See [`PathIdentity::known`].
+    pub fn known(plan: &Plan) -> Result<Self, NotCached> {
         Self::by(plan, known)
     }
 
@@ -199,14 +199,14 @@ impl Stamp {
     }
 
     /// Returns the protected paths and the files at them.
-    pub fn protected(&self) -> impl Iterator<Item = (&Path, Option<Identity>)> {
+    pub fn protected(&self) -> impl Iterator<Item = (&Path, Option<PathIdentity>)> {
         let protected = self.protected.iter();
         protected.map(|(path, found)| (path.as_path(), *found))
     }
 
     /// Returns the protected paths whose file was replaced since `earlier`.
     pub fn replaced_since(&self, earlier: &Self) -> impl Iterator<Item = &Path> {
-        let is_new = |one: &&(PathBuf, Option<Identity>)| !earlier.protected.contains(one);
+        let is_new = |one: &&(PathBuf, Option<PathIdentity>)| !earlier.protected.contains(one);
         self.protected
             .iter()
             .filter(is_new)
@@ -234,21 +234,21 @@ mod tests {
             protected: ["hooks", "config", ".vscode"].map(at).to_vec(),
             devices: Vec::new(),
         };
-        let first = Stamp::of(&plan);
-        let replaced = |first: &Stamp| -> Vec<PathBuf> {
-            let now = Stamp::of(&plan);
+        let first = PlanStamp::of(&plan);
+        let replaced = |first: &PlanStamp| -> Vec<PathBuf> {
+            let now = PlanStamp::of(&plan);
             now.replaced_since(first).map(Path::to_owned).collect()
         };
         // The mount protects the contents.
         fs::write(at("config"), "b").unwrap();
-        assert_eq!(Stamp::of(&plan), first);
+        assert_eq!(PlanStamp::of(&plan), first);
         fs::write(at("new"), "c").unwrap();
         fs::rename(at("new"), at("config")).unwrap();
         fs::create_dir(at(".vscode")).unwrap();
         assert_eq!(replaced(&first), [at("config"), at(".vscode")]);
-        let second = Stamp::of(&plan);
+        let second = PlanStamp::of(&plan);
         fs::create_dir_all(at("worktrees/side")).unwrap();
-        assert_ne!(Stamp::of(&plan), second);
+        assert_ne!(PlanStamp::of(&plan), second);
         assert_eq!(replaced(&second), Vec::<PathBuf>::new());
     }
 
@@ -295,15 +295,15 @@ mod tests {
         ];
         for (index, change) in changes.into_iter().enumerate() {
             // The names are then in the caches, and the link was followed since its creation.
-            std::thread::sleep(Surroundings::SETTLED_AGE);
-            drop(Stamp::of(&plan));
+            std::thread::sleep(ParentDirectories::SETTLED_AGE);
+            drop(PlanStamp::of(&plan));
             for list in lists(&plan).chain([at("gone"), at("link")]) {
                 let _ = list.metadata();
             }
-            let around = Surroundings::known(&plan).unwrap();
+            let around = ParentDirectories::known(&plan).unwrap();
             fs::write(at("git/config"), "b").unwrap();
             assert!(around.are_the_same(), "{index}");
-            std::thread::sleep(Surroundings::SETTLED_AGE);
+            std::thread::sleep(ParentDirectories::SETTLED_AGE);
             change();
             assert!(!around.are_the_same(), "{index}");
         }
@@ -315,9 +315,9 @@ mod tests {
     fn what_was_looked_at_is_known_and_what_was_not_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let absent = dir.path().join("absent");
-        assert_eq!(Identity::known(&absent), Err(Uncached));
-        assert_eq!(Identity::of(&absent), None);
-        assert_eq!(Identity::known(&absent), Ok(None));
+        assert_eq!(PathIdentity::known(&absent), Err(NotCached));
+        assert_eq!(PathIdentity::of(&absent), None);
+        assert_eq!(PathIdentity::known(&absent), Ok(None));
         for (name, is_link) in [("file", false), ("link", true)] {
             let path = dir.path().join(name);
             if is_link {
@@ -325,9 +325,9 @@ mod tests {
             } else {
                 fs::write(&path, "").unwrap();
             }
-            let found = Identity::of(&path);
+            let found = PathIdentity::of(&path);
             assert_eq!(found.map(|it| it.is_link), Some(is_link));
-            assert_eq!(Identity::known(&path), Ok(found));
+            assert_eq!(PathIdentity::known(&path), Ok(found));
             assert_eq!(known(&path), Ok(super::found(&path)));
         }
     }

@@ -1,7 +1,7 @@
 //! Finds the workspace.
 
 use super::error::ResolveError;
-use super::links::{self, Written};
+use super::links::{self, LinkCreators};
 use super::paths::{existing, is_too_wide};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -27,7 +27,7 @@ pub(super) fn find(
     home: Option<&Path>,
     known: &[KnownWorkspace],
 ) -> Result<PathBuf, ResolveError> {
-    let written = Written {
+    let written = LinkCreators {
         directories: written_by(known).cloned().collect(),
         home,
     };
@@ -84,7 +84,7 @@ pub(super) fn written_by(known: &[KnownWorkspace]) -> impl Iterator<Item = &Path
 fn no_planted_way(
     directory: &Path,
     known: &[KnownWorkspace],
-    written: &Written<'_>,
+    written: &LinkCreators<'_>,
 ) -> Result<(), ResolveError> {
     let identity = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino())).ok();
     let around: Vec<_> = directory.ancestors().filter_map(identity).collect();

@@ -3,12 +3,12 @@
 
 use super::table::CHANGING_FLAGS;
 use crate::base::seccomp::program::FilterAction::Notify;
-use crate::base::seccomp::program::{Case, Half, Rule, Test};
+use crate::base::seccomp::program::{ArgumentHalf, Rule, RuleCase, Test};
 use crate::base::seccomp::rules::any_of;
 
 /// The effect of such a system call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Indirect {
+pub enum IndirectEffect {
     /// Opens a file for writing by its handle.
     OpensByHandle,
     /// Sets flags of the file in the first argument.
@@ -28,17 +28,17 @@ pub enum Indirect {
 }
 
 /// Returns the effect of a system call; `None` for all others.
-pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<Indirect> {
+pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<IndirectEffect> {
     let number = i64::from(number);
     match number {
-        libc::SYS_open_by_handle_at => Some(Indirect::OpensByHandle),
+        libc::SYS_open_by_handle_at => Some(IndirectEffect::OpensByHandle),
         libc::SYS_ioctl => Some(request(arguments[1] as u32)),
-        libc::SYS_mount => Some(Indirect::Mounts(2)),
-        libc::SYS_fsopen => Some(Indirect::Mounts(0)),
-        libc::SYS_pidfd_getfd => Some(Indirect::TakesDescriptor),
-        libc::SYS_connect => Some(Indirect::Connects(1)),
-        libc::SYS_sendto => Some(Indirect::Connects(4)),
-        libc::SYS_listen => Some(Indirect::Listens),
+        libc::SYS_mount => Some(IndirectEffect::Mounts(2)),
+        libc::SYS_fsopen => Some(IndirectEffect::Mounts(0)),
+        libc::SYS_pidfd_getfd => Some(IndirectEffect::TakesDescriptor),
+        libc::SYS_connect => Some(IndirectEffect::Connects(1)),
+        libc::SYS_sendto => Some(IndirectEffect::Connects(4)),
+        libc::SYS_listen => Some(IndirectEffect::Listens),
         _ => None,
     }
 }
@@ -76,13 +76,13 @@ const SUBVOLUME_REQUESTS: [u32; 8] = [
 /// `XFS_IOC_OPEN_BY_HANDLE`
 const XFS_OPEN: u32 = 0xc038_586b;
 
-fn request(request: u32) -> Indirect {
+fn request(request: u32) -> IndirectEffect {
     if SUBVOLUME_REQUESTS.contains(&request) {
-        Indirect::ChangesSubvolumes
+        IndirectEffect::ChangesSubvolumes
     } else if request == XFS_OPEN {
-        Indirect::OpensByHandle
+        IndirectEffect::OpensByHandle
     } else {
-        Indirect::SetsFlags
+        IndirectEffect::SetsFlags
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn files() -> Vec<Rule> {
         .iter()
         .chain(&SUBVOLUME_REQUESTS)
         .chain([&XFS_OPEN]);
-    let requests = requests.map(|request| vec![is(1, Half::Low, *request, true)]);
+    let requests = requests.map(|request| vec![is(1, ArgumentHalf::Low, *request, true)]);
     vec![
         rule(
             libc::SYS_open_by_handle_at,
@@ -107,7 +107,7 @@ pub(super) fn files() -> Vec<Rule> {
 
 /// Rules for sockets.
 pub(super) fn sockets() -> Vec<Rule> {
-    let addressed = [Half::Low, Half::High].map(|half| vec![is(4, half, 0, false)]);
+    let addressed = [ArgumentHalf::Low, ArgumentHalf::High].map(|half| vec![is(4, half, 0, false)]);
     vec![
         rule(libc::SYS_connect, [Vec::new()]),
         rule(libc::SYS_listen, [Vec::new()]),
@@ -115,7 +115,7 @@ pub(super) fn sockets() -> Vec<Rule> {
     ]
 }
 
-fn is(argument: u8, half: Half, value: u32, equal: bool) -> Test {
+fn is(argument: u8, half: ArgumentHalf, value: u32, equal: bool) -> Test {
     Test {
         argument,
         half,
@@ -127,7 +127,7 @@ fn is(argument: u8, half: Half, value: u32, equal: bool) -> Test {
 
 fn rule(number: i64, cases: impl IntoIterator<Item = Vec<Test>>) -> Rule {
     let cases = cases.into_iter();
-    let cases = cases.map(|tests| Case {
+    let cases = cases.map(|tests| RuleCase {
         tests,
         answer: Notify,
     });

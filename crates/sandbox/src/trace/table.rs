@@ -10,18 +10,18 @@ pub struct Call {
     /// The number on this architecture.
     pub number: i64,
     /// The changed files.
-    pub operands: &'static [Operand],
+    pub operands: &'static [FileOperand],
 }
 
 /// A file that a system call changes.
 #[derive(Debug, Clone, Copy)]
-pub struct Operand {
+pub struct FileOperand {
     /// The arguments that name the file.
     pub argument: FileArgument,
     /// The handling of a link as the last component.
-    pub follow: Follow,
+    pub follow: LinkHandling,
     /// The effect on the file.
-    pub effect: Effect,
+    pub effect: FileEffect,
 }
 
 /// The positions of arguments that name a file.
@@ -39,7 +39,7 @@ pub enum FileArgument {
 
 /// The handling of a link as the last component.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Follow {
+pub enum LinkHandling {
     /// Always.
     Yes,
     /// Never.
@@ -50,7 +50,7 @@ pub enum Follow {
 
 /// The effect on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum FileEffect {
     /// The contents change.
     Content,
     /// The name is created.
@@ -62,12 +62,12 @@ pub enum Effect {
     /// Permissions, owner, times or extended attributes change.
     Attributes,
     /// The file is opened with flags.
-    Opens(Flags),
+    Opens(FlagsPosition),
 }
 
 /// The position of the open flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flags {
+pub enum FlagsPosition {
     /// In this argument.
     In(u8),
     /// In memory, at the address in this argument.
@@ -92,32 +92,32 @@ const SYS_SETXATTRAT: i64 = 463;
 const SYS_REMOVEXATTRAT: i64 = 466;
 const SYS_FILE_SETATTR: i64 = 469;
 
-const fn operand(place: FileArgument, follow: Follow, effect: Effect) -> Operand {
-    Operand {
+const fn operand(place: FileArgument, follow: LinkHandling, effect: FileEffect) -> FileOperand {
+    FileOperand {
         argument: place,
         follow,
         effect,
     }
 }
 
-const fn appears(place: FileArgument) -> Operand {
-    operand(place, No, Effect::Appears)
+const fn appears(place: FileArgument) -> FileOperand {
+    operand(place, No, FileEffect::Appears)
 }
 
-const fn goes(place: FileArgument) -> Operand {
-    operand(place, No, Effect::Goes)
+const fn goes(place: FileArgument) -> FileOperand {
+    operand(place, No, FileEffect::Goes)
 }
 
-const fn moves(place: FileArgument) -> Operand {
-    operand(place, No, Effect::Moves)
+const fn moves(place: FileArgument) -> FileOperand {
+    operand(place, No, FileEffect::Moves)
 }
 
-const fn attributes(place: FileArgument, follow: Follow) -> Operand {
-    operand(place, follow, Effect::Attributes)
+const fn attributes(place: FileArgument, follow: LinkHandling) -> FileOperand {
+    operand(place, follow, FileEffect::Attributes)
 }
 
-const fn opens(place: FileArgument, flags: Flags) -> Operand {
-    operand(place, Yes, Effect::Opens(flags))
+const fn opens(place: FileArgument, flags: FlagsPosition) -> FileOperand {
+    operand(place, Yes, FileEffect::Opens(flags))
 }
 
 macro_rules! calls {
@@ -127,16 +127,16 @@ macro_rules! calls {
 }
 
 use FileArgument::{Address, At, Open, Path};
-use Follow::{Flags as ByFlags, No, Yes};
+use LinkHandling::{Flags as ByFlags, No, Yes};
 
 /// System calls of every architecture.
 const COMMON_CALLS: &[Call] = calls! {
-    libc::SYS_openat => [opens(At(0, 1), Flags::In(2))];
-    libc::SYS_openat2 => [opens(At(0, 1), Flags::Behind(2))];
-    libc::SYS_truncate => [operand(Path(0), Yes, Effect::Content)];
-    libc::SYS_acct => [operand(Path(0), Yes, Effect::Content)];
-    libc::SYS_swapon => [operand(Path(0), Yes, Effect::Content)];
-    libc::SYS_ftruncate => [operand(Open(0), Yes, Effect::Content)];
+    libc::SYS_openat => [opens(At(0, 1), FlagsPosition::In(2))];
+    libc::SYS_openat2 => [opens(At(0, 1), FlagsPosition::Behind(2))];
+    libc::SYS_truncate => [operand(Path(0), Yes, FileEffect::Content)];
+    libc::SYS_acct => [operand(Path(0), Yes, FileEffect::Content)];
+    libc::SYS_swapon => [operand(Path(0), Yes, FileEffect::Content)];
+    libc::SYS_ftruncate => [operand(Open(0), Yes, FileEffect::Content)];
     libc::SYS_renameat => [moves(At(0, 1)), moves(At(2, 3))];
     libc::SYS_renameat2 => [moves(At(0, 1)), moves(At(2, 3))];
     libc::SYS_unlinkat => [goes(At(0, 1))];
@@ -165,8 +165,8 @@ const COMMON_CALLS: &[Call] = calls! {
 /// System calls that only x86 has. Elsewhere libraries use the others.
 #[cfg(target_arch = "x86_64")]
 const X86_CALLS: &[Call] = calls! {
-    libc::SYS_open => [opens(Path(0), Flags::In(1))];
-    libc::SYS_creat => [opens(Path(0), Flags::OfCreat)];
+    libc::SYS_open => [opens(Path(0), FlagsPosition::In(1))];
+    libc::SYS_creat => [opens(Path(0), FlagsPosition::OfCreat)];
     libc::SYS_rename => [moves(Path(0)), moves(Path(1))];
     libc::SYS_unlink => [goes(Path(0))];
     libc::SYS_rmdir => [goes(Path(0))];

@@ -13,14 +13,15 @@
 //!                                 sandbox with a writable workspace and, at the full tier, with
 //!                                 loopback
 //!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH
-//!                                 can be repeated, see `Wanted`
+//!                                 can be repeated, see `WantedSandbox`
 //!
 //! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if
 //! the sandbox could not be set up.
 
 use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{
-    Entrance, Facts, Level, Network, Networks, Order, Report, Start, Tier, Wanted, resolve,
+    HostFacts, LauncherStart, Level, Network, NetworkEntrance, Networks, Order, Report, Tier,
+    WantedSandbox, resolve,
 };
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -76,17 +77,17 @@ fn started(
     let program = found(words.first().ok_or("no program is named")?);
     let plan = order.plan.as_ref().filter(|_| order.trial.is_none());
     let entrance = plan.map_or(Ok(None), |plan| networks.entrance(plan))?;
-    if let Some(Entrance { part, socket }) = &entrance {
+    if let Some(NetworkEntrance { part, socket }) = &entrance {
         order.network = Some((*part, socket.as_raw_fd()));
         fcntl_setfd(socket, FdFlags::empty())?;
     }
-    let start = Start::new(&order)?;
+    let start = LauncherStart::new(&order)?;
     #[expect(
         clippy::disallowed_methods,
         reason = "a program for tests of the box alone"
     )]
     let mut child = Command::new("/proc/self/exe")
-        .arg0(Start::name())
+        .arg0(LauncherStart::name())
         .args(start.words(&program, &words[0]))
         .args(&words[1..])
         .spawn()?;
@@ -109,12 +110,12 @@ struct Wish {
 }
 
 fn arguments() -> Result<Wish, Box<dyn Error>> {
-    let mut wanted = Wanted::new(Level::WorkspaceWrite);
+    let mut wanted = WantedSandbox::new(Level::WorkspaceWrite);
     let (mut confined, mut trial, mut held) = (true, None, None);
     let mut own = Vec::new();
     let mut env = Vec::new();
     let mut script = None;
-    let mut facts = Facts::new(None, PathBuf::from("."), Tier::Full);
+    let mut facts = HostFacts::new(None, PathBuf::from("."), Tier::Full);
     let mut args = std::env::args_os().skip(1);
     while let Some(option) = args.next() {
         if option == "--" {
@@ -169,7 +170,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
         network: None,
     };
     let earlier = script.map(|script| -> Result<_, Box<dyn Error>> {
-        let mut writing = Wanted::new(Level::WorkspaceWrite);
+        let mut writing = WantedSandbox::new(Level::WorkspaceWrite);
         if facts.tier == Tier::Full {
             writing.network = Network::Loopback;
         }

@@ -4,7 +4,7 @@
 use super::asking::RequestApprover;
 use super::tools::{FRAME_BYTES, for_claude_code};
 use agent_bash::Conversation;
-use agent_bash::adapters::{Adapted, Adapter, ToolAnswer};
+use agent_bash::adapters::{Adapter, ClientAdapters, ToolAnswer};
 use agent_bash::core::{Cancel, Window};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -18,13 +18,13 @@ const MAX_HEADING_LINES: usize = 8;
 #[derive(Debug)]
 pub(super) struct AdapterTools {
     adapter: &'static Adapter,
-    calls: Adapted,
+    calls: ClientAdapters,
     /// Answers carry structured data beside the text, if the tool defines a form for it.
     structured: bool,
 }
 
 impl AdapterTools {
-    pub(super) fn new(adapter: &'static Adapter, calls: Adapted, structured: bool) -> Self {
+    pub(super) fn new(adapter: &'static Adapter, calls: ClientAdapters, structured: bool) -> Self {
         Self {
             adapter,
             calls,

@@ -34,7 +34,7 @@ pub(super) async fn answer(
     let answered = acted(session, &sets, args, window, approver, cancel).await;
     match answered {
         Ok(answer) => Ok(answer),
-        Err(Failed::Refused(refused)) => Ok(ToolAnswer {
+        Err(ChangesFailure::Refused(refused)) => Ok(ToolAnswer {
             data: match &refused {
                 ChangesRefused::Conflict(conflict) => {
                     json!({ "conflicts": conflict.conflicts, "free": conflict.free })
@@ -44,17 +44,17 @@ pub(super) async fn answer(
             text: refused.to_string(),
             is_error: true,
         }),
-        Err(Failed::Usage(usage)) => Err(usage),
+        Err(ChangesFailure::Usage(usage)) => Err(usage),
     }
 }
 
 /// Why a call is not answered with what it asked for.
-enum Failed {
+enum ChangesFailure {
     Refused(ChangesRefused),
     Usage(String),
 }
 
-impl From<ChangesRefused> for Failed {
+impl From<ChangesRefused> for ChangesFailure {
     fn from(refused: ChangesRefused) -> Self {
         Self::Refused(refused)
     }
@@ -67,7 +67,7 @@ async fn acted(
     window: Window,
     approver: Option<&dyn Approver>,
     cancel: &Cancel,
-) -> Result<ToolAnswer, Failed> {
+) -> Result<ToolAnswer, ChangesFailure> {
     let ChangesArgs {
         action,
         id,
@@ -77,16 +77,16 @@ async fn acted(
     if action == ChangesAction::List {
         return Ok(sets.run_blocking(move |sets| list(sets, window)).await?);
     }
-    let missing = || Failed::Usage("`id` is missing: the number of the changes".to_owned());
+    let missing = || ChangesFailure::Usage("`id` is missing: the number of the changes".to_owned());
     let id: ChangesId = id
         .ok_or_else(missing)?
         .text()
         .parse()
-        .map_err(|error| Failed::Usage(format!("`id`: {error}")))?;
+        .map_err(|error| ChangesFailure::Usage(format!("`id`: {error}")))?;
     let takes_paths = matches!(action, ChangesAction::Diff | ChangesAction::Undo);
     if !takes_paths && !paths.is_empty() {
         let usage = "`paths` are for `diff` and `undo`; leave them out".to_owned();
-        return Err(Failed::Usage(usage));
+        return Err(ChangesFailure::Usage(usage));
     }
     let done = match action {
         ChangesAction::Show | ChangesAction::List => {

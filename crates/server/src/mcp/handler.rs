@@ -4,16 +4,16 @@ use super::adapter::AdapterTools;
 use super::asking::{Questions, RequestApprover};
 use super::changes;
 use super::jobs::{JobTools, ToolAnswer, call_name, with_line};
-use super::log::Log;
+use super::log::LogLevel;
 use super::so_far::SoFar;
-use super::tools::{self, Which};
-use super::{Options, instructions, reading, windows};
-use crate::live::{self, Watcher};
-use agent_bash::adapters::Adapted;
+use super::tools::{self, McpTool};
+use super::{McpOptions, instructions, reading, windows};
+use crate::live::{self, UpdateSender};
+use agent_bash::adapters::ClientAdapters;
 use agent_bash::core::{
     Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
-use agent_bash::running::{Running, RunningCall, StartOptions, Waited};
+use agent_bash::running::{RunningCall, RunningCalls, StartOptions, WaitOutcome};
 use agent_bash::schema::ToolSchema;
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
 use agent_bash::{Approver, Conversation};
@@ -45,26 +45,26 @@ const LIVE_WINDOW: Window = Window {
 #[derive(Debug)]
 pub(super) struct Server {
     session: Arc<Conversation>,
-    calls: Arc<Running>,
+    calls: Arc<RunningCalls>,
     jobs: JobTools,
     /// The adapter tools offered instead of our own.
     adapter: Option<AdapterTools>,
-    log: Log,
+    log: LogLevel,
     clock: Arc<dyn Clock>,
-    options: Options,
+    options: McpOptions,
     questions: Questions,
 }
 
 impl Server {
     pub(super) fn new(
         session: Arc<Conversation>,
-        calls: Arc<Running>,
+        calls: Arc<RunningCalls>,
         clock: Arc<dyn Clock>,
-        options: Options,
+        options: McpOptions,
     ) -> Self {
         let adapter = options.adapter.map(|adapter| {
             let adapted =
-                Adapted::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
+                ClientAdapters::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
             AdapterTools::new(adapter, adapted, options.structured)
         });
         let jobs = JobTools::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
@@ -73,7 +73,7 @@ impl Server {
             calls,
             jobs,
             adapter,
-            log: Log::default(),
+            log: LogLevel::default(),
             clock,
             options,
             questions: Questions::default(),
@@ -113,7 +113,7 @@ impl Server {
         let call = call.map_err(|error| error.to_string())?;
         let waited = match (live, token) {
             (Some(live), Some(token)) => {
-                let mut progress = Progress {
+                let mut progress = ProgressNotifier {
                     token,
                     peer: context.peer.clone(),
                 };
@@ -123,9 +123,9 @@ impl Server {
             _ => self.wait(&call, cancel, None).await,
         };
         let result = match waited {
-            Waited::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
-            Waited::Ended(None) => return Err("the call was given up: agent-bash failed in a way that it should not; please report it".to_owned()),
-            Waited::GoesOn | Waited::CalledOff => {
+            WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
+            WaitOutcome::Ended(None) => return Err("the call was given up: agent-bash failed in a way that it should not; please report it".to_owned()),
+            WaitOutcome::GoesOn | WaitOutcome::CalledOff => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
                 let name = call_name(self.calls.give_handle(&call));
                 let shown = window.map_or(LIVE_WINDOW, |window| LIVE_WINDOW.and(without_own_lines(window)));
@@ -143,15 +143,15 @@ impl Server {
         call: &RunningCall,
         cancel: &Cancel,
         live: Option<&LiveUpdates>,
-    ) -> Waited {
+    ) -> WaitOutcome {
         let limit = Some(self.options.handle_after).filter(|after| !after.is_zero());
         let waited = call.wait(&*self.clock, limit, cancel).await;
         match (&waited, live) {
             // There must be no progress notification after the answer.
-            (Waited::GoesOn, Some(live)) => live.end(),
-            (Waited::CalledOff, _) => {
+            (WaitOutcome::GoesOn, Some(live)) => live.end(),
+            (WaitOutcome::CalledOff, _) => {
                 call.cancel.cancel();
-                return Waited::Ended(call.ended().await);
+                return WaitOutcome::Ended(call.ended().await);
             }
             _ => {}
         }
@@ -196,14 +196,14 @@ impl Server {
 
     async fn answer(
         &self,
-        which: Which,
+        which: McpTool,
         arguments: Value,
         context: &RequestContext<RoleServer>,
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<ToolAnswer, String> {
         match which {
-            Which::Bash => {
+            McpTool::Bash => {
                 let result = self.bash(arguments, context, approver, cancel).await?;
                 Ok(ToolAnswer {
                     is_error: result.is_error,
@@ -211,21 +211,21 @@ impl Server {
                     text: result.text,
                 })
             }
-            Which::Output => {
+            McpTool::Output => {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(without_own_lines);
                 self.jobs.output(args, window, cancel).await
             }
-            Which::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
-            Which::Kill => self.jobs.kill(&arguments_of(arguments)?, cancel).await,
-            Which::Jobs => self.jobs.list(cancel).await,
-            Which::Changes => {
+            McpTool::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
+            McpTool::Kill => self.jobs.kill(&arguments_of(arguments)?, cancel).await,
+            McpTool::Jobs => self.jobs.list(cancel).await,
+            McpTool::Changes => {
                 let window = window(context).map(without_own_lines);
                 let args = arguments_of(arguments)?;
                 let approver = approver.as_deref().map(|it| it as &dyn Approver);
                 changes::answer(&self.session, args, window, approver, cancel).await
             }
-            Which::Read => {
+            McpTool::Read => {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(without_own_lines);
                 if let Some(place) = self.session.remote_host() {
@@ -252,7 +252,7 @@ impl Server {
             let called = adapter.call(&request.name, &input, (window, approver), cancel);
             return Ok(Box::pin(called).await?.into());
         }
-        let which = Which::named(&request.name);
+        let which = McpTool::named(&request.name);
         let Some(which) = which.filter(|which| which.is_offered(&self.session)) else {
             let offered = tools::names(&self.session).join(", ");
             let error = format!("there is no tool `{}`; offered are {offered}", request.name);
@@ -453,12 +453,12 @@ fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
 
 /// Sends new output as progress notifications, if the client asked for them: the text as message,
 /// the byte count as progress.
-struct Progress {
+struct ProgressNotifier {
     token: ProgressToken,
     peer: Peer<RoleServer>,
 }
 
-impl Watcher for Progress {
+impl UpdateSender for ProgressNotifier {
     async fn take(&mut self, update: LiveUpdate) {
         let (LiveUpdate::Delta {
             text, total_bytes, ..

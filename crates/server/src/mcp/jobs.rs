@@ -10,7 +10,7 @@ use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
-use agent_bash::running::{Running, RunningCall};
+use agent_bash::running::{RunningCall, RunningCalls};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(super) struct ToolAnswer {
 #[derive(Debug)]
 pub(super) struct JobTools {
     session: Arc<Conversation>,
-    calls: Arc<Running>,
+    calls: Arc<RunningCalls>,
     clock: Arc<dyn Clock>,
     /// Per job, the offset from which `bash_output` reads next.
     read: Mutex<BTreeMap<String, u64>>,
@@ -43,7 +43,7 @@ pub(super) struct JobTools {
 impl JobTools {
     pub(super) fn new(
         session: Arc<Conversation>,
-        calls: Arc<Running>,
+        calls: Arc<RunningCalls>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         Self {

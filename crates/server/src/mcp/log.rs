@@ -17,15 +17,15 @@ const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Notice;
 
 /// The minimum level that is sent.
 #[derive(Debug)]
-pub(super) struct Log(Mutex<LoggingLevel>);
+pub(super) struct LogLevel(Mutex<LoggingLevel>);
 
-impl Default for Log {
+impl Default for LogLevel {
     fn default() -> Self {
         Self(Mutex::new(DEFAULT_LEVEL))
     }
 }
 
-impl Log {
+impl LogLevel {
     /// Sets the minimum level.
     pub(super) fn set(&self, level: LoggingLevel) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = level;

@@ -1,6 +1,6 @@
 //! Parses a line into a message, or into the error response for an invalid one.
 
-use agent_bash_protocol::head::{Head, Scan};
+use agent_bash_protocol::head::{HeadScan, RequestHead};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// The result of parsing a line.
 #[derive(Debug)]
-pub(super) enum Read {
+pub(super) enum ParsedLine {
     /// A valid message.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
     /// Nothing that needs an answer: a blank line, or an invalid notification or response.
@@ -18,18 +18,18 @@ pub(super) enum Read {
 }
 
 /// Parses a line.
-pub(super) fn read(line: &[u8]) -> Read {
+pub(super) fn read(line: &[u8]) -> ParsedLine {
     if line.iter().all(u8::is_ascii_whitespace) {
-        return Read::Nothing;
+        return ParsedLine::Nothing;
     }
     match serde_json::from_slice(line) {
-        Ok(message) => Read::Message(Box::new(message)),
+        Ok(message) => ParsedLine::Message(Box::new(message)),
         Err(error) => unreadable(line, &error),
     }
 }
 
 /// The error response to a line that was too long.
-pub(super) fn too_long(head: &Head, longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
+pub(super) fn too_long(head: &RequestHead, longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
     refusal(
         ErrorData::invalid_request(
             format!(
@@ -43,7 +43,7 @@ pub(super) fn too_long(head: &Head, longest: usize) -> Box<TxJsonRpcMessage<Role
 }
 
 /// The id of a request. Invalid notifications and responses have none that a client waits for.
-fn id_of(head: &Head) -> Option<RequestId> {
+fn id_of(head: &RequestHead) -> Option<RequestId> {
     let id = head.id.as_ref().filter(|_| head.has_method);
     id.and_then(request_id)
 }
@@ -62,23 +62,23 @@ pub(super) fn duplicate_id(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
     refusal(ErrorData::invalid_request(error, None), Some(id))
 }
 
-fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
+fn unreadable(line: &[u8], error: &serde_json::Error) -> ParsedLine {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => {
             let error = format!("the line is not JSON: {error}");
-            let id = id_of(&Scan::line(line));
-            return Read::Refused(refusal(ErrorData::parse_error(error, None), id));
+            let id = id_of(&HeadScan::line(line));
+            return ParsedLine::Refused(refusal(ErrorData::parse_error(error, None), id));
         }
     };
     let Value::Object(fields) = &value else {
         let error = "a message is an object; batches are not served";
-        return Read::Refused(refusal(ErrorData::invalid_request(error, None), None));
+        return ParsedLine::Refused(refusal(ErrorData::invalid_request(error, None), None));
     };
     let is_request = fields.contains_key("method") && fields.contains_key("id");
     let is_answer = fields.contains_key("result") || fields.contains_key("error");
     if !is_request && (fields.contains_key("method") || is_answer) {
-        return Read::Nothing;
+        return ParsedLine::Nothing;
     }
     // With its id, so that the client can match the response.
     let id = fields.get("id").and_then(request_id);
@@ -94,7 +94,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
     } else {
         format!("not a request: {error}")
     };
-    Read::Refused(refusal(ErrorData::invalid_request(said, None), id))
+    ParsedLine::Refused(refusal(ErrorData::invalid_request(said, None), id))
 }
 
 fn refusal(error: ErrorData, id: Option<RequestId>) -> Box<TxJsonRpcMessage<RoleServer>> {
@@ -153,9 +153,9 @@ mod tests {
             ),
         ] {
             let said = match read(line.as_bytes()) {
-                Read::Nothing => None,
-                Read::Refused(answer) => Some(serde_json::to_value(answer).unwrap()),
-                Read::Message(message) => panic!("{line}: {message:?}"),
+                ParsedLine::Nothing => None,
+                ParsedLine::Refused(answer) => Some(serde_json::to_value(answer).unwrap()),
+                ParsedLine::Message(message) => panic!("{line}: {message:?}"),
             };
             match (want, said) {
                 (None, None) => {}
@@ -177,7 +177,10 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
         ] {
-            assert!(matches!(read(line.as_bytes()), Read::Message(_)), "{line}");
+            assert!(
+                matches!(read(line.as_bytes()), ParsedLine::Message(_)),
+                "{line}"
+            );
         }
     }
 }

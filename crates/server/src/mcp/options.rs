@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Options of a server.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct McpOptions {
     /// A call that takes longer is answered with a handle and continues. Zero: calls are never
     /// answered early.
     pub handle_after: Duration,

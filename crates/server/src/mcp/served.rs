@@ -11,23 +11,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The ticket of a request, attached to it as an `rmcp` extension.
 #[derive(Debug, Clone)]
-struct Carried(Arc<Mutex<Option<Ticket>>>);
+struct RequestTicket(Arc<Mutex<Option<Ticket>>>);
 
 /// Attaches a ticket to a request.
 pub(super) fn attach(tickets: &mut Tickets, extensions: &mut Extensions) {
-    extensions.insert(Carried(Arc::new(Mutex::new(Some(tickets.draw())))));
+    extensions.insert(RequestTicket(Arc::new(Mutex::new(Some(tickets.draw())))));
 }
 
 fn take(extensions: &Extensions) -> Option<Ticket> {
-    let Carried(ticket) = extensions.get()?;
+    let RequestTicket(ticket) = extensions.get()?;
     ticket.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 /// A handler wrapped in this layer.
 #[derive(Debug)]
-pub(super) struct Served<S>(pub(super) S);
+pub(super) struct OrderedHandler<S>(pub(super) S);
 
-impl<S: Service<RoleServer>> Service<RoleServer> for Served<S> {
+impl<S: Service<RoleServer>> Service<RoleServer> for OrderedHandler<S> {
     async fn handle_request(
         &self,
         request: ClientRequest,
@@ -83,7 +83,7 @@ mod tests {
     async fn a_handler_that_panics_is_an_answer() {
         let (ours, theirs) = duplex(1 << 20);
         let served = tokio::spawn(async move {
-            let served = rmcp::serve_server(Served(Faulty), split(ours)).await?;
+            let served = rmcp::serve_server(OrderedHandler(Faulty), split(ours)).await?;
             served.waiting().await.map_err(std::io::Error::other)?;
             Ok::<_, Box<dyn std::error::Error + Send + Sync>>(())
         });

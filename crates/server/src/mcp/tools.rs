@@ -23,7 +23,7 @@ pub(super) const FRAME_BYTES: usize = 16 * 1024;
 
 /// The tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum McpTool {
     /// Runs a command.
     Bash,
     /// Reads a job's output.
@@ -40,7 +40,7 @@ pub(super) enum Which {
     Changes,
 }
 
-impl Which {
+impl McpTool {
     /// In listing order.
     const ALL: [Self; 7] = [
         Self::Bash,
@@ -194,7 +194,7 @@ pub(super) enum ChangesAction {
 /// The names of the tools that a session offers.
 pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
     let layout = session.tool().profile().layout;
-    let all = Which::ALL.into_iter();
+    let all = McpTool::ALL.into_iter();
     let offered = all.filter(|which| which.is_offered(session));
     offered.map(|which| which.name(layout)).collect()
 }
@@ -202,7 +202,7 @@ pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
 /// Returns all tools, with `bash` first. `structured` adds schemas for the results' data.
 pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
-    let mut tools: Vec<Tool> = Which::ALL
+    let mut tools: Vec<Tool> = McpTool::ALL
         .into_iter()
         .filter(|which| which.is_offered(session))
         .map(|which| definition(which, layout, bash).with_meta(meta(which, session)))
@@ -213,7 +213,7 @@ pub(super) fn all(session: &Conversation, bash: &ToolSchema, structured: bool) -
     tools
 }
 
-fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
+fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
     let name = which.name(layout);
     let hints = ToolAnnotations::new();
     let job = json!({
@@ -221,12 +221,12 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
         "description": "The job, as `bash` or `bash_jobs` has named it"
     });
     let (description, schema, hints) = match which {
-        Which::Bash => {
+        McpTool::Bash => {
             let schema = object(bash.input_schema.clone());
             return Tool::new(name, bash.description.clone(), schema)
                 .with_annotations(hints.read_only(false).destructive(true).open_world(true));
         }
-        Which::Output => (
+        McpTool::Output => (
             "Reads what a background job has printed since it was last read, and says whether it still runs.",
             json!({
                 "type": "object",
@@ -249,7 +249,7 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
             }),
             hints.read_only(true).open_world(false),
         ),
-        Which::Input => (
+        McpTool::Input => (
             "Writes to the standard input of a background job that has one. Nothing is added: end a line with \\n.",
             json!({
                 "type": "object",
@@ -262,22 +262,22 @@ fn definition(which: Which, layout: TextLayout, bash: &ToolSchema) -> Tool {
             }),
             hints.read_only(false).destructive(false).open_world(false),
         ),
-        Which::Kill => (
+        McpTool::Kill => (
             "Ends a background job with every process it has started.",
             json!({ "type": "object", "required": ["job"], "properties": { "job": job } }),
             hints.read_only(false).destructive(true).open_world(false),
         ),
-        Which::Jobs => (
+        McpTool::Jobs => (
             "Lists background jobs, and calls that continue as jobs: running, or how they ended.",
             json!({ "type": "object", "properties": {} }),
             hints.read_only(true).open_world(false),
         ),
-        Which::Read => (
+        McpTool::Read => (
             "Reads an output that was shown only in part, page by page, or its lines that match a pattern.",
             reader_schema(layout),
             hints.read_only(true).open_world(false),
         ),
-        Which::Changes => (
+        McpTool::Changes => (
             "Shows what a command did to files. `undo` takes it back, unless changed since. `commit` makes what a trial holds back, `discard` drops it.",
             changes_schema(),
             hints.read_only(false).destructive(true).open_world(false),
@@ -346,7 +346,7 @@ fn reader_schema(layout: TextLayout) -> Value {
     })
 }
 
-fn meta(which: Which, session: &Conversation) -> MetaObject {
+fn meta(which: McpTool, session: &Conversation) -> MetaObject {
     for_claude_code(longest(which, session))
 }
 
@@ -362,15 +362,15 @@ pub(super) fn for_claude_code(longest: usize) -> MetaObject {
 }
 
 /// Upper bound of an answer's length in bytes, and hence in characters.
-fn longest(which: Which, session: &Conversation) -> usize {
+fn longest(which: McpTool, session: &Conversation) -> usize {
     let output = session.tool().profile().output.truncation.longest();
     let shown = match which {
-        Which::Bash => output,
+        McpTool::Bash => output,
         // These answers may also contain the answer of the call itself.
-        Which::Output | Which::Kill => output.max(PART_WINDOW.bytes),
-        Which::Read => MAX_PAGE_BYTES,
-        Which::Changes => PART_WINDOW.bytes,
-        Which::Input | Which::Jobs => 0,
+        McpTool::Output | McpTool::Kill => output.max(PART_WINDOW.bytes),
+        McpTool::Read => MAX_PAGE_BYTES,
+        McpTool::Changes => PART_WINDOW.bytes,
+        McpTool::Input | McpTool::Jobs => 0,
     };
     shown + FRAME_BYTES
 }
@@ -414,13 +414,13 @@ mod tests {
 
     #[test]
     fn names_are_found_under_every_profile() {
-        for which in Which::ALL {
+        for which in McpTool::ALL {
             for layout in [TextLayout::Standard, TextLayout::Paged] {
-                assert_eq!(Which::named(which.name(layout)), Some(which));
+                assert_eq!(McpTool::named(which.name(layout)), Some(which));
             }
         }
-        assert_eq!(Which::named("view"), Some(Which::Read));
-        assert_eq!(Which::named("sh"), None);
+        assert_eq!(McpTool::named("view"), Some(McpTool::Read));
+        assert_eq!(McpTool::named("sh"), None);
     }
 
     #[test]

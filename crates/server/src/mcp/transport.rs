@@ -2,11 +2,11 @@
 //! one also answers invalid messages under their id, tolerates messages before the handshake, and
 //! applies backpressure: it stops reading while the client does not read answers.
 
-use super::message::{self, Read};
+use super::message::{self, ParsedLine};
 use super::served;
 use agent_bash::core::Cancel;
 use agent_bash::in_order::Tickets;
-use agent_bash_protocol::line::{Line, Lines, MAX_LINE};
+use agent_bash_protocol::line::{InputLine, InputLines, MAX_LINE};
 use rmcp::RoleServer;
 use rmcp::model::{
     ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage,
@@ -27,13 +27,13 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 const MAX_UNANSWERED: usize = 512;
 
 /// A bounded transport.
-pub(super) struct Bounded<R, W> {
-    lines: Lines<R>,
-    output: Arc<AsyncMutex<Stoppable<W>>>,
+pub(super) struct BoundedTransport<R, W> {
+    lines: InputLines<R>,
+    output: Arc<AsyncMutex<StoppableWriter<W>>>,
     room: Arc<Semaphore>,
     /// The permit for the next request.
     reserved: Option<OwnedSemaphorePermit>,
-    unanswered: Unanswered,
+    unanswered: UnansweredRequests,
     tickets: Tickets,
     /// The handshake has begun.
     begun: bool,
@@ -42,26 +42,26 @@ pub(super) struct Bounded<R, W> {
 }
 
 #[derive(Clone, Default)]
-struct Unanswered(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
+struct UnansweredRequests(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
 
-impl Unanswered {
+impl UnansweredRequests {
     fn requests(&self) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<R, W> Bounded<R, W>
+impl<R, W> BoundedTransport<R, W>
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    pub(super) fn new(input: R, output: Stoppable<W>, ended: Cancel) -> Self {
+    pub(super) fn new(input: R, output: StoppableWriter<W>, ended: Cancel) -> Self {
         Self {
-            lines: Lines::new(input),
+            lines: InputLines::new(input),
             output: Arc::new(AsyncMutex::new(output)),
             room: Arc::new(Semaphore::new(MAX_UNANSWERED)),
             reserved: None,
-            unanswered: Unanswered::default(),
+            unanswered: UnansweredRequests::default(),
             tickets: Tickets::default(),
             begun: false,
             ended,
@@ -76,22 +76,24 @@ where
                 self.reserved = Arc::clone(&self.room).acquire_owned().await.ok();
             }
             let line = match self.lines.next().await {
-                Ok(Line::End) => return None,
-                Ok(Line::Whole(line)) => message::read(&line),
-                Ok(Line::TooLong(head)) => Read::Refused(message::too_long(&head, MAX_LINE)),
+                Ok(InputLine::End) => return None,
+                Ok(InputLine::Whole(line)) => message::read(&line),
+                Ok(InputLine::TooLong(head)) => {
+                    ParsedLine::Refused(message::too_long(&head, MAX_LINE))
+                }
                 Err(error) => {
                     tracing::error!(%error, "the input cannot be read");
                     return None;
                 }
             };
             match line {
-                Read::Message(message) => match self.taken_id(&message) {
+                ParsedLine::Message(message) => match self.taken_id(&message) {
                     Some(id) => self.refuse(message::duplicate_id(id)),
                     None if self.is_expected(&message) => return Some(*message),
                     None => {}
                 },
-                Read::Nothing => {}
-                Read::Refused(answer) => self.refuse(answer),
+                ParsedLine::Nothing => {}
+                ParsedLine::Refused(answer) => self.refuse(answer),
             }
         }
     }
@@ -145,7 +147,7 @@ where
     }
 }
 
-impl<R, W> Transport<RoleServer> for Bounded<R, W>
+impl<R, W> Transport<RoleServer> for BoundedTransport<R, W>
 where
     R: AsyncRead + Send + Unpin,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -204,25 +206,25 @@ where
 
 /// An output stream whose pending writes can be aborted.
 #[derive(Debug)]
-pub(super) struct Stoppable<W> {
+pub(super) struct StoppableWriter<W> {
     output: W,
-    stop: Stop,
+    stop: WriteStopper,
 }
 
-/// Aborts the writes of a [`Stoppable`].
+/// Aborts the writes of a [`StoppableWriter`].
 #[derive(Debug, Clone, Default)]
-pub(super) struct Stop(Arc<Mutex<Stopped>>);
+pub(super) struct WriteStopper(Arc<Mutex<WritesStopped>>);
 
 #[derive(Debug, Default)]
-struct Stopped {
+struct WritesStopped {
     is_reported: bool,
     waiting: Option<Waker>,
 }
 
-impl Stop {
-    pub(super) fn stoppable<W>(&self, output: W) -> Stoppable<W> {
+impl WriteStopper {
+    pub(super) fn stoppable<W>(&self, output: W) -> StoppableWriter<W> {
         let stop = self.clone();
-        Stoppable { output, stop }
+        StoppableWriter { output, stop }
     }
 
     /// Makes pending and future writes fail.
@@ -234,12 +236,12 @@ impl Stop {
         }
     }
 
-    fn stopped(&self) -> MutexGuard<'_, Stopped> {
+    fn stopped(&self) -> MutexGuard<'_, WritesStopped> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<W: AsyncWrite + Unpin> Stoppable<W> {
+impl<W: AsyncWrite + Unpin> StoppableWriter<W> {
     fn unless_stopped<T>(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -257,7 +259,7 @@ impl<W: AsyncWrite + Unpin> Stoppable<W> {
     }
 }
 
-impl<W: AsyncWrite + Unpin> AsyncWrite for Stoppable<W> {
+impl<W: AsyncWrite + Unpin> AsyncWrite for StoppableWriter<W> {
     fn poll_write(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -296,8 +298,8 @@ mod tests {
         let (mut client_in, input) = tokio::io::duplex(1 << 20);
         let (output, mut client_out) = tokio::io::duplex(1 << 20);
         let ended = Cancel::new();
-        let output = Stop::default().stoppable(output);
-        let mut transport = Bounded::new(input, output, ended.clone());
+        let output = WriteStopper::default().stoppable(output);
+        let mut transport = BoundedTransport::new(input, output, ended.clone());
         let mut send = String::new();
         for id in 0..MAX_UNANSWERED + 2 {
             let _ = writeln!(
@@ -329,8 +331,8 @@ mod tests {
         let (mut client_in, input) = tokio::io::duplex(1 << 20);
         let (output, _client_out) = tokio::io::duplex(8);
         let ended = Cancel::new();
-        let output = Stop::default().stoppable(output);
-        let mut transport = Bounded::new(input, output, ended.clone());
+        let output = WriteStopper::default().stoppable(output);
+        let mut transport = BoundedTransport::new(input, output, ended.clone());
         transport.begun = true;
         for id in 0..2 * MAX_UNANSWERED {
             let lines = format!(
@@ -350,7 +352,7 @@ mod tests {
     #[tokio::test]
     async fn a_writer_that_waits_fails_when_it_is_stopped() {
         let (output, _client_out) = tokio::io::duplex(8);
-        let stop = Stop::default();
+        let stop = WriteStopper::default();
         let mut output = stop.stoppable(output);
         let writing = tokio::spawn(async move { output.write_all(&[0; 9]).await });
         tokio::task::yield_now().await;

@@ -5,7 +5,7 @@
 use agent_bash::core::Window;
 
 /// How much an agent passes on uncut.
-struct Client {
+struct ClientWindow {
     /// Prefix of the name in `clientInfo`.
     name: &'static str,
     window: Window,
@@ -16,12 +16,12 @@ const ANY_LINES: usize = usize::MAX;
 
 /// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
 /// the size that a tool announces (`anthropic/maxResultSizeChars`).
-const CLIENT_WINDOWS: [Client; 6] = [
+const CLIENT_WINDOWS: [ClientWindow; 6] = [
     // 0.171.0, `truncation_policy` of every model in its list: 10,000 tokens, counted as four bytes
     // each; removes the middle. Models that call tools through scripts print an answer as JSON,
     // where a newline takes two bytes; the limit leaves room for that down to lines of five
     // characters. For unknown models its limit is 10,000 bytes.
-    Client {
+    ClientWindow {
         name: "codex-mcp-client",
         window: Window {
             bytes: 35_000,
@@ -30,7 +30,7 @@ const CLIENT_WINDOWS: [Client; 6] = [
     },
     // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, including 42 of tags
     // around the text. Keeps the first fifth and the end.
-    Client {
+    ClientWindow {
         name: "gemini-cli-mcp-client",
         window: Window {
             bytes: 39_900,
@@ -38,7 +38,7 @@ const CLIENT_WINDOWS: [Client; 6] = [
         },
     },
     // 1.18.33, `MAX_BYTES` and `MAX_LINES` of its truncation, which keeps the beginning.
-    Client {
+    ClientWindow {
         name: "opencode",
         window: Window {
             bytes: 51_200,
@@ -46,7 +46,7 @@ const CLIENT_WINDOWS: [Client; 6] = [
         },
     },
     // 1.0.102: of a result above 20,480 bytes, its model gets the first 500 characters and a file.
-    Client {
+    ClientWindow {
         name: "copilot-cli",
         window: Window {
             bytes: 20_400,
@@ -54,7 +54,7 @@ const CLIENT_WINDOWS: [Client; 6] = [
         },
     },
     // 0.24.4: of a result above 26,268 characters, its model gets the first 2,000.
-    Client {
+    ClientWindow {
         name: "qwen-cli-mcp-client",
         window: Window {
             bytes: 26_000,
@@ -63,7 +63,7 @@ const CLIENT_WINDOWS: [Client; 6] = [
     },
     // 2.1.0: of a result above 50,000 characters, its model gets 4,096 of the beginning and about
     // 1,000 of the end.
-    Client {
+    ClientWindow {
         name: "kimi-code",
         window: Window {
             bytes: 49_900,

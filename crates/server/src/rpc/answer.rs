@@ -1,15 +1,15 @@
 //! The data of a response in the making, or why there is none.
 
-use super::refused::Refused;
+use super::refused::ErrorReply;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 /// The serialised data of a response, or the error message.
-pub(super) type RpcAnswer = Result<Option<Box<RawValue>>, Refused>;
+pub(super) type RpcAnswer = Result<Option<Box<RawValue>>, ErrorReply>;
 
 /// An answer with that data.
 pub(super) fn data<D: Serialize>(data: D) -> RpcAnswer {
     to_raw_value(&data)
         .map(Some)
-        .map_err(|error| Refused::from(error.to_string()))
+        .map_err(|error| ErrorReply::from(error.to_string()))
 }

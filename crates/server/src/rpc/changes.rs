@@ -1,7 +1,7 @@
 //! The requests about what calls do to files.
 
 use super::answer::{RpcAnswer, data};
-use super::refused::Refused;
+use super::refused::ErrorReply;
 use crate::into_data::IntoData;
 use agent_bash::core::Cancel;
 use agent_bash::core::changes::ChangesId;
@@ -11,7 +11,7 @@ use agent_bash_protocol::message::RpcCall;
 use agent_bash_protocol::{ErrorCode, Name};
 use std::path::PathBuf;
 
-impl From<ChangesRefused> for Refused {
+impl From<ChangesRefused> for ErrorReply {
     fn from(refused: ChangesRefused) -> Self {
         let code = match &refused {
             ChangesRefused::Conflict(_) => Some(ErrorCode::Conflict),
@@ -89,7 +89,7 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
     })
 }
 
-fn number(id: &Name) -> Result<ChangesId, Refused> {
+fn number(id: &Name) -> Result<ChangesId, ErrorReply> {
     id.0.parse()
         .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string().into())
 }

@@ -2,20 +2,20 @@
 
 use super::answer::{RpcAnswer, data};
 use super::changes;
-use super::files::{self, Uploads, Written};
+use super::files::{self, UploadPiece, Uploads};
 use super::in_flight::InFlight;
 use super::outbox::Outbox;
 use super::program_upload;
-use super::refused::Refused;
+use super::refused::ErrorReply;
 use super::remote;
 use super::updates;
 use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, feed};
-use crate::live::{self, Watcher};
+use crate::live::{self, UpdateSender};
 use crate::stored_output;
-use agent_bash::adapters::{self, Adapted};
+use agent_bash::adapters::{self, ClientAdapters};
 use agent_bash::core::{Cancel, Findings, JobId, PolicyFindings, Request, SessionName, Status};
-use agent_bash::exec::{OutputRange, Waited};
+use agent_bash::exec::{OutputRange, WaitOutcome};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
 use agent_bash::{CallOptions, Conversation, Input, LiveFeed};
@@ -71,9 +71,9 @@ pub(super) fn hello(
 }
 
 /// Refuses a client that speaks another version of the protocol.
-pub(super) fn agrees(hello: &Hello) -> Result<(), Refused> {
+pub(super) fn agrees(hello: &Hello) -> Result<(), ErrorReply> {
     match hello.protocol {
-        Some(theirs) if theirs != PROTOCOL_VERSION => Err(Refused::new(
+        Some(theirs) if theirs != PROTOCOL_VERSION => Err(ErrorReply::new(
             ErrorCode::Protocol,
             format!(
                 "this agent-bash speaks version {PROTOCOL_VERSION} of the protocol, and not {theirs}; use the same version of agent-bash on both sides"
@@ -84,10 +84,10 @@ pub(super) fn agrees(hello: &Hello) -> Result<(), Refused> {
 }
 
 /// A request that is being served.
-pub(super) struct Asking {
+pub(super) struct ServedRequest {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Conversation>,
-    pub(super) adapted: Adapted,
+    pub(super) adapted: ClientAdapters,
     /// Only calls that were judged are run, and no others are judged.
     pub(super) is_worker: bool,
     /// The model's other tools, if `hello` has named them.
@@ -98,7 +98,7 @@ pub(super) struct Asking {
     pub(super) cancel: Cancel,
 }
 
-impl Asking {
+impl ServedRequest {
     /// Serves the request.
     pub(super) async fn answer(&self, call: RpcCall) -> RpcAnswer {
         let session = &*self.session;
@@ -182,7 +182,7 @@ impl Asking {
             }
             RpcCall::Program { .. } => {
                 let error = "only a worker runs our program for its host; start it yourself here";
-                Err(Refused::from(error.to_owned()))
+                Err(ErrorReply::from(error.to_owned()))
             }
             RpcCall::SessionEndTurn => data(MessagesData {
                 messages: session
@@ -225,7 +225,7 @@ impl Asking {
     }
 
     /// The call as the pipeline takes it.
-    fn input(&self, request: Value, judged: Option<Box<Findings>>) -> Result<Input, Refused> {
+    fn input(&self, request: Value, judged: Option<Box<Findings>>) -> Result<Input, ErrorReply> {
         match (self.is_worker, judged) {
             (false, None) => Ok(Input::Json(request)),
             (true, Some(findings)) => {
@@ -240,7 +240,7 @@ impl Asking {
             (true, None) => Err(not_judged()),
             (false, Some(_)) => {
                 let error = "`findings`: this server checks calls itself; only a worker takes the findings of its host";
-                Err(Refused::from(error.to_owned()))
+                Err(ErrorReply::from(error.to_owned()))
             }
         }
     }
@@ -326,7 +326,7 @@ impl Asking {
                 upload,
                 mode,
             } => {
-                let written = Written {
+                let written = UploadPiece {
                     path: self.path(&path),
                     data: piece,
                     more,
@@ -443,8 +443,8 @@ impl Asking {
                     .wait(&JobId(job.0), timeout.transpose()?, &self.cancel)
                     .await;
                 let (over, job) = match waited.map_err(text)? {
-                    Waited::Over(job) => (true, job),
-                    Waited::StillRunning(job) | Waited::Cancelled(job) => (false, job),
+                    WaitOutcome::Over(job) => (true, job),
+                    WaitOutcome::StillRunning(job) | WaitOutcome::Cancelled(job) => (false, job),
                 };
                 data(JobWaitData {
                     over,
@@ -479,16 +479,16 @@ impl Asking {
     }
 }
 
-fn not_judged() -> Refused {
+fn not_judged() -> ErrorReply {
     let error =
         "a worker runs only checked calls; send a `tool_call` with the `findings` of its host";
-    Refused::new(ErrorCode::NotJudged, error)
+    ErrorReply::new(ErrorCode::NotJudged, error)
 }
 
 /// Sends updates to the outbox.
-struct ToClient<'a>(&'a Asking);
+struct ToClient<'a>(&'a ServedRequest);
 
-impl Watcher for ToClient<'_> {
+impl UpdateSender for ToClient<'_> {
     async fn take(&mut self, update: LiveUpdate) {
         if let Some(message) = updates::message(self.0.id.clone(), update) {
             self.0.outbox.send(&message).await;
@@ -496,14 +496,14 @@ impl Watcher for ToClient<'_> {
     }
 }
 
-fn text(error: impl std::fmt::Display) -> Refused {
-    Refused::from(error.to_string())
+fn text(error: impl std::fmt::Display) -> ErrorReply {
+    ErrorReply::from(error.to_string())
 }
 
 /// Runs blocking or long work on another thread, so that it does not hold up other tasks.
 async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
-) -> Result<T, Refused> {
+    work: impl FnOnce() -> Result<T, ErrorReply> + Send + 'static,
+) -> Result<T, ErrorReply> {
     agent_bash::run_blocking(work)
         .await
         .unwrap_or_else(|error| Err(format!("not served: {error}").into()))

@@ -3,10 +3,10 @@
 //! A file is written under a temporary name and moved to its place with its last piece, so that no
 //! program sees a part of it. An incomplete upload is removed when the client disconnects.
 
-use super::refused::Refused;
+use super::refused::ErrorReply;
 use agent_bash_protocol::ErrorCode;
 use agent_bash_protocol::data::{FilePieceData, FileWrittenData};
-use agent_bash_protocol::file::{MAX_PIECE, Piece};
+use agent_bash_protocol::file::{Base64Bytes, MAX_PIECE};
 use rustix::fs::{Mode, OFlags};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata, Permissions};
@@ -24,10 +24,10 @@ const PERMISSION_BITS: u32 = 0o777;
 
 /// The files that a client is writing.
 #[derive(Debug, Default)]
-pub(super) struct Uploads(Mutex<Table>);
+pub(super) struct Uploads(Mutex<UploadTable>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct UploadTable {
     next: u64,
     open: BTreeMap<u64, Upload>,
 }
@@ -43,9 +43,9 @@ struct Upload {
 
 /// A piece of a file that is being written.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct UploadPiece {
     pub(super) path: PathBuf,
-    pub(super) data: Piece,
+    pub(super) data: Base64Bytes,
     pub(super) more: bool,
     pub(super) upload: Option<u64>,
     pub(super) mode: Option<u32>,
@@ -56,9 +56,9 @@ pub(super) fn read(
     path: &Path,
     offset: u64,
     length: Option<usize>,
-) -> Result<FilePieceData, Refused> {
+) -> Result<FilePieceData, ErrorReply> {
     let said = |error: &io::Error| {
-        Refused::of_system(error, &format!("{} cannot be read", path.display()))
+        ErrorReply::of_system(error, &format!("{} cannot be read", path.display()))
     };
     // Opening a FIFO must not wait for its other end.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -83,7 +83,7 @@ pub(super) fn read(
     let at_end = filled < bytes.len() || offset + filled as u64 == found.len();
     bytes.truncate(filled);
     Ok(FilePieceData {
-        data: Piece(bytes),
+        data: Base64Bytes(bytes),
         size: found.len(),
         mode: found.mode() & PERMISSION_BITS,
         at_end,
@@ -95,8 +95,8 @@ const MIN_BUFFER: usize = 64 * 1024;
 
 impl Uploads {
     /// Takes a piece, and moves the file into its place with the last one.
-    pub(super) fn write(&self, piece: Written) -> Result<FileWrittenData, Refused> {
-        let Written {
+    pub(super) fn write(&self, piece: UploadPiece) -> Result<FileWrittenData, ErrorReply> {
+        let UploadPiece {
             path,
             data,
             more,
@@ -105,7 +105,7 @@ impl Uploads {
         } = piece;
         let named = path.display().to_string();
         let said =
-            |error: &io::Error| Refused::of_system(error, &format!("{named} cannot be written"));
+            |error: &io::Error| ErrorReply::of_system(error, &format!("{named} cannot be written"));
         // Out of the table while it is written to: a piece that fails is the last one.
         let mut current = match upload {
             None => {
@@ -121,7 +121,7 @@ impl Uploads {
                 known.ok_or_else(|| {
                     let error =
                         format!("there is no upload {number}; begin again without `upload`");
-                    Refused::from(error)
+                    ErrorReply::from(error)
                 })?
             }
         };
@@ -147,14 +147,14 @@ impl Uploads {
         })
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, UploadTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, Refused> {
+fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
     let said = |error: &io::Error| {
-        Refused::of_system(error, &format!("{} cannot be written", path.display()))
+        ErrorReply::of_system(error, &format!("{} cannot be written", path.display()))
     };
     // A symbolic link stays one: what it leads to is replaced.
     let place = match fs::symlink_metadata(path) {
@@ -197,7 +197,7 @@ fn finish(upload: Upload) -> io::Result<()> {
     placed.map(drop).map_err(|error| error.error)
 }
 
-fn regular(path: &Path, found: &Metadata) -> Result<(), Refused> {
+fn regular(path: &Path, found: &Metadata) -> Result<(), ErrorReply> {
     if found.is_file() {
         return Ok(());
     }
@@ -207,7 +207,7 @@ fn regular(path: &Path, found: &Metadata) -> Result<(), Refused> {
         "no regular file"
     };
     let error = format!("{} is {kind}; name a file", path.display());
-    Err(Refused::new(ErrorCode::NotAFile, error))
+    Err(ErrorReply::new(ErrorCode::NotAFile, error))
 }
 
 #[cfg(test)]

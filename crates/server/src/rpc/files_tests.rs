@@ -3,10 +3,10 @@
 use super::*;
 use std::os::unix::fs::symlink;
 
-fn piece(path: &Path, data: &[u8]) -> Written {
-    Written {
+fn piece(path: &Path, data: &[u8]) -> UploadPiece {
+    UploadPiece {
         path: path.to_owned(),
-        data: Piece(data.to_vec()),
+        data: Base64Bytes(data.to_vec()),
         more: false,
         upload: None,
         mode: None,
@@ -32,14 +32,14 @@ fn a_file_is_there_as_a_whole_or_not_at_all() {
     let path = dir.path().join("file");
     fs::write(&path, "old").unwrap();
     let uploads = Uploads::default();
-    let first = Written {
+    let first = UploadPiece {
         more: true,
         ..piece(&path, b"new ")
     };
     let begun = uploads.write(first).unwrap();
     assert_eq!((begun.size, begun.upload), (4, Some(1)));
     assert_eq!(fs::read(&path).unwrap(), b"old", "not yet");
-    let last = Written {
+    let last = UploadPiece {
         upload: begun.upload,
         ..piece(&path, b"text")
     };
@@ -47,7 +47,7 @@ fn a_file_is_there_as_a_whole_or_not_at_all() {
     assert_eq!((done.size, done.upload), (8, None));
     assert_eq!(fs::read(&path).unwrap(), b"new text");
     assert_eq!(names(dir.path()), ["file"]);
-    let again = Written {
+    let again = UploadPiece {
         upload: begun.upload,
         ..piece(&path, b"late")
     };
@@ -61,7 +61,7 @@ fn what_was_not_finished_is_removed() {
     let path = dir.path().join("file");
     let uploads = Uploads::default();
     for _ in 0..MAX_UPLOADS {
-        let first = Written {
+        let first = UploadPiece {
             more: true,
             ..piece(&path, b"part")
         };
@@ -83,7 +83,7 @@ fn the_mode_is_kept_or_the_one_asked_for() {
     fs::set_permissions(&script, Permissions::from_mode(0o750)).unwrap();
     uploads.write(piece(&script, b"new")).unwrap();
     assert_eq!(mode(&script), 0o750);
-    let asked = Written {
+    let asked = UploadPiece {
         mode: Some(0o4711),
         ..piece(&script, b"newer")
     };
@@ -111,7 +111,7 @@ fn a_link_stays_a_link() {
 fn only_files_are_read_and_written_and_errors_have_a_kind() {
     let dir = tempfile::tempdir().unwrap();
     let missing = dir.path().join("missing");
-    let code = |refused: Refused| refused.code.unwrap();
+    let code = |refused: ErrorReply| refused.code.unwrap();
     assert_eq!(
         code(read(&missing, 0, None).unwrap_err()),
         ErrorCode::NotFound

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The table of requests in flight. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct InFlight(Arc<Mutex<Table>>);
+pub(super) struct InFlight(Arc<Mutex<RequestTable>>);
 
 #[derive(Debug, Default)]
-struct Table {
+struct RequestTable {
     next: u64,
     bytes: usize,
     requests: BTreeMap<u64, InFlightRequest>,
@@ -120,7 +120,7 @@ impl InFlight {
         any
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, RequestTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,7 @@ use super::outbox::Outbox;
 use crate::into_data::IntoData;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, JobId};
-use agent_bash::exec::{JobState, Waited};
+use agent_bash::exec::{JobState, WaitOutcome};
 use agent_bash_protocol::message::{JobEndedTag, RpcJobEnded};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,7 +53,7 @@ impl JobWatch {
             return;
         };
         match jobs.wait(&id, None, &self.end).await {
-            Ok(Waited::Over(job)) => {
+            Ok(WaitOutcome::Over(job)) => {
                 let message = RpcJobEnded {
                     kind: JobEndedTag::JobEnded,
                     job: job.into_data(),

@@ -19,24 +19,24 @@ const MAX_LINES_PER_WRITE: usize = 256;
 /// The sending side. Clones share the queue.
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
-    queue: mpsc::UnboundedSender<Queued>,
+    queue: mpsc::UnboundedSender<QueuedLine>,
     room: Arc<Semaphore>,
     disconnected: Cancel,
 }
 
 #[derive(Debug)]
-struct Queued {
+struct QueuedLine {
     line: Vec<u8>,
     _room: OwnedSemaphorePermit,
 }
 
 /// The task that writes what is put into an [`Outbox`].
 #[derive(Debug)]
-pub(super) struct Writing(JoinHandle<()>);
+pub(super) struct WriterTask(JoinHandle<()>);
 
 impl Outbox {
     /// Starts writing to `output`.
-    pub(super) fn new<W: AsyncWrite + Unpin + Send + 'static>(output: W) -> (Self, Writing) {
+    pub(super) fn new<W: AsyncWrite + Unpin + Send + 'static>(output: W) -> (Self, WriterTask) {
         let (queue, queued) = mpsc::unbounded_channel();
         let gone = Cancel::new();
         let writing = tokio::spawn(write(output, queued, gone.clone()));
@@ -45,7 +45,7 @@ impl Outbox {
             room: Arc::new(Semaphore::new(QUEUE_BYTES as usize)),
             disconnected: gone,
         };
-        (outbox, Writing(writing))
+        (outbox, WriterTask(writing))
     }
 
     /// Queues a message as soon as there is room. Cancel safe: a dropped future has queued nothing.
@@ -69,7 +69,7 @@ impl Outbox {
                 // Never fails: the semaphore is never closed.
                 if let Ok(room) = room {
                     // If the writer has stopped, the client is gone.
-                    let _ = self.queue.send(Queued { line, _room: room });
+                    let _ = self.queue.send(QueuedLine { line, _room: room });
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Outbox {
     }
 }
 
-impl Writing {
+impl WriterTask {
     /// Returns when everything has been written. All clones of the outbox must have been dropped.
     pub(super) async fn finish(self) {
         // If the writer panicked, there is nothing more to write.
@@ -91,7 +91,7 @@ impl Writing {
 
 async fn write<W: AsyncWrite + Unpin>(
     mut output: W,
-    mut queued: mpsc::UnboundedReceiver<Queued>,
+    mut queued: mpsc::UnboundedReceiver<QueuedLine>,
     gone: Cancel,
 ) {
     let mut batch = Vec::new();

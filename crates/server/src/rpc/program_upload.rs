@@ -1,12 +1,12 @@
 //! Runs this program with other words, for a host: what a command line of ours does is done where
 //! the data is.
 
-use super::refused::Refused;
+use super::refused::ErrorReply;
 use agent_bash::Conversation;
 use agent_bash::core::Cancel;
 use agent_bash::process::Transport;
 use agent_bash_protocol::data::ProgramData;
-use agent_bash_protocol::file::{MAX_PIECE, Piece};
+use agent_bash_protocol::file::{Base64Bytes, MAX_PIECE};
 use std::ffi::OsString;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,15 +21,16 @@ const MAX_STDERR_BYTES: usize = 256 << 10;
 pub(super) async fn run(
     session: &Conversation,
     words: Vec<String>,
-    input: Option<Piece>,
+    input: Option<Base64Bytes>,
     cancel: &Cancel,
-) -> Result<ProgramData, Refused> {
+) -> Result<ProgramData, ErrorReply> {
     let host = session.host();
     let words: Vec<OsString> = std::iter::once(THIS_PROGRAM.to_owned())
         .chain(words)
         .map(OsString::from)
         .collect();
-    let cannot = |error: io::Error| Refused::of_system(&error, "our program cannot be run there");
+    let cannot =
+        |error: io::Error| ErrorReply::of_system(&error, "our program cannot be run there");
     let Transport {
         input: mut stdin,
         output,
@@ -50,7 +51,7 @@ pub(super) async fn run(
         let (out, err) = (out.map_err(cannot)?, err.map_err(cannot)?);
         let (Some(out), Some(err)) = (out, err) else {
             let most = MAX_PIECE >> 20;
-            return Err(Refused::from(format!(
+            return Err(ErrorReply::from(format!(
                 "it printed more than {most} MiB; ask for a part of it"
             )));
         };
@@ -59,14 +60,14 @@ pub(super) async fn run(
     };
     tokio::select! {
         biased;
-        () = cancel.cancelled() => Err(Refused::from("cancelled".to_owned())),
+        () = cancel.cancelled() => Err(ErrorReply::from("cancelled".to_owned())),
         done = work => done,
     }
 }
 
 /// All that comes; `None` if it is more than that.
-async fn whole(stream: impl AsyncRead + Unpin, most: usize) -> io::Result<Option<Piece>> {
+async fn whole(stream: impl AsyncRead + Unpin, most: usize) -> io::Result<Option<Base64Bytes>> {
     let mut bytes = Vec::new();
     stream.take(most as u64 + 1).read_to_end(&mut bytes).await?;
-    Ok((bytes.len() <= most).then_some(Piece(bytes)))
+    Ok((bytes.len() <= most).then_some(Base64Bytes(bytes)))
 }

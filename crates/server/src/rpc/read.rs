@@ -1,6 +1,6 @@
 //! Parses a line into a request, or into the error response for an invalid one.
 
-use agent_bash_protocol::head::{Head, Scan};
+use agent_bash_protocol::head::{HeadScan, RequestHead};
 use agent_bash_protocol::message::{Response, RpcCall, RpcId, RpcResponse};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
         Ok(value) => value,
         Err(error) => {
             let error = format!("the line is not JSON: {error}");
-            return Err(Box::new(refusal_of(Scan::line(line), error)));
+            return Err(Box::new(refusal_of(HeadScan::line(line), error)));
         }
     };
     let Value::Object(mut fields) = value else {
@@ -57,7 +57,7 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
 }
 
 /// Returns the error response to a line with only a readable head.
-pub(super) fn refusal_of(head: Head, error: String) -> Response {
+pub(super) fn refusal_of(head: RequestHead, error: String) -> Response {
     let id = match head.id {
         Some(Value::String(text)) => Some(RpcId::Text(text)),
         Some(Value::Number(number)) => Some(RpcId::Number(number)),

@@ -6,12 +6,12 @@ use std::io;
 /// An error response in the making: a sentence, and what kind of error it is where a program can
 /// tell.
 #[derive(Debug, PartialEq)]
-pub(super) struct Refused {
+pub(super) struct ErrorReply {
     pub(super) error: String,
     pub(super) code: Option<ErrorCode>,
 }
 
-impl Refused {
+impl ErrorReply {
     pub(super) fn new(code: ErrorCode, error: impl Into<String>) -> Self {
         Self {
             error: error.into(),
@@ -33,7 +33,7 @@ impl Refused {
     }
 }
 
-impl From<String> for Refused {
+impl From<String> for ErrorReply {
     fn from(error: String) -> Self {
         Self { error, code: None }
     }

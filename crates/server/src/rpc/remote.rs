@@ -1,7 +1,7 @@
 //! Requests about what is on a target: jobs, stored outputs, files. They are passed on, and
 //! answered there.
 
-use super::refused::Refused;
+use super::refused::ErrorReply;
 use crate::stored_output;
 use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash_protocol::RpcCall;
@@ -12,15 +12,15 @@ pub(super) async fn answer(
     place: &dyn RemoteHost,
     call: &RpcCall,
     cancel: &Cancel,
-) -> Option<Result<Value, Refused>> {
+) -> Option<Result<Value, ErrorReply>> {
     let (kind, fields) = call.parts();
     if kind == "adapter_call" {
-        return Some(Err(Refused::from(
+        return Some(Err(ErrorReply::from(
             "tools of other agents are not served for a target; use `tool_call`".to_owned(),
         )));
     }
     if kind.starts_with("changes.") {
-        return Some(Err(Refused::from(
+        return Some(Err(ErrorReply::from(
             stored_output::NO_TARGET_CHANGES.to_owned(),
         )));
     }
@@ -32,5 +32,5 @@ pub(super) async fn answer(
         return None;
     }
     let answer = place.ask(&kind, fields, cancel).await;
-    Some(answer.map_err(Refused::from))
+    Some(answer.map_err(ErrorReply::from))
 }

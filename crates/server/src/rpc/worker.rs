@@ -4,8 +4,8 @@
 //! worker receives them in `hello`, its first message. It ends with its input, or when it has
 //! received nothing for its lease; jobs continue.
 
-use super::refused::Refused;
-use super::{Serving, dispatch, outbox::Outbox, read, response};
+use super::refused::ErrorReply;
+use super::{RpcService, dispatch, outbox::Outbox, read, response};
 use crate::jobs::duration;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::supervisor::Supervisor;
@@ -14,7 +14,7 @@ use agent_bash::settings::Settings;
 use agent_bash::sink::{Lifetime, SessionToken, session_token};
 use agent_bash::{Conversation, HostContext};
 use agent_bash_protocol::data::MachineData;
-use agent_bash_protocol::line::{Line, Lines};
+use agent_bash_protocol::line::{InputLine, InputLines};
 use agent_bash_protocol::message::Response;
 use agent_bash_protocol::{ErrorCode, Hello, PROTOCOL_VERSION, RpcCall};
 use rustix::io::Errno;
@@ -35,7 +35,7 @@ const DEFAULT_SESSION: &str = "worker";
 
 /// The environment from which a worker starts.
 #[derive(Debug)]
-pub struct Workplace {
+pub struct WorkerEnvironment {
     /// The surroundings of its process.
     pub host: HostContext,
     /// How it starts supervisors.
@@ -51,7 +51,7 @@ pub struct Workplace {
 pub async fn serve<R, W>(
     input: R,
     output: W,
-    workplace: Workplace,
+    workplace: WorkerEnvironment,
     stop: &Cancel,
 ) -> io::Result<bool>
 where
@@ -59,8 +59,8 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let clock: Arc<dyn Clock> = Arc::new(agent_bash::process::SystemClock::new());
-    let heard = Heard::new(Arc::clone(&clock));
-    let mut lines = Lines::new(Hearing {
+    let heard = LastInput::new(Arc::clone(&clock));
+    let mut lines = InputLines::new(NotedInput {
         input,
         heard: heard.clone(),
     });
@@ -71,12 +71,12 @@ where
     };
     let (outbox, writing) = Outbox::new(output);
     let opened = match line {
-        Line::End => return Ok(true),
-        Line::TooLong(first) => Err(read::refusal_of(
+        InputLine::End => return Ok(true),
+        InputLine::TooLong(first) => Err(read::refusal_of(
             first,
             "the first line is too long".to_owned(),
         )),
-        Line::Whole(line) => open(&line, workplace, &clock),
+        InputLine::Whole(line) => open(&line, workplace, &clock),
     };
     let opened = match opened {
         Ok(opened) => opened,
@@ -91,7 +91,7 @@ where
     // A silent host is like one that has gone.
     let end = stop.child();
     let session = Arc::clone(&opened.session);
-    let mut serving = Serving::new(opened.session, outbox, Arc::clone(&clock), end.clone());
+    let mut serving = RpcService::new(opened.session, outbox, Arc::clone(&clock), end.clone());
     serving.is_worker = true;
     serving.tools = opened.tools;
     serving.watch_jobs();
@@ -116,7 +116,7 @@ where
 }
 
 /// A session that a host has opened.
-struct Opened {
+struct OpenedSession {
     session: Arc<Conversation>,
     tools: Option<Vec<String>>,
     lease: Option<Duration>,
@@ -124,17 +124,21 @@ struct Opened {
 }
 
 /// Opens a session for the host that says this line, which has to be `hello`.
-fn open(line: &[u8], workplace: Workplace, clock: &Arc<dyn Clock>) -> Result<Opened, Response> {
+fn open(
+    line: &[u8],
+    workplace: WorkerEnvironment,
+    clock: &Arc<dyn Clock>,
+) -> Result<OpenedSession, Response> {
     let asked = read::request(line).map_err(|refusal| *refusal)?;
     let (id, kind) = (asked.id, asked.kind);
-    let refused = |refused: Refused| response(id.clone(), &kind, Err(refused));
+    let refused = |refused: ErrorReply| response(id.clone(), &kind, Err(refused));
     let RpcCall::Hello(hello) = asked.call else {
         let error = "the first message to a worker must be `hello`";
-        return Err(refused(Refused::new(ErrorCode::Protocol, error)));
+        return Err(refused(ErrorReply::new(ErrorCode::Protocol, error)));
     };
     let (session, lease, machine) = session(&hello, workplace, clock).map_err(refused)?;
     let answer = dispatch::hello(&session, &hello, hello.tools.as_ref(), Some(machine));
-    Ok(Opened {
+    Ok(OpenedSession {
         answer: response(id.clone(), &kind, answer),
         session: Arc::new(session),
         tools: hello.tools,
@@ -144,12 +148,12 @@ fn open(line: &[u8], workplace: Workplace, clock: &Arc<dyn Clock>) -> Result<Ope
 
 fn session(
     hello: &Hello,
-    workplace: Workplace,
+    workplace: WorkerEnvironment,
     clock: &Arc<dyn Clock>,
-) -> Result<(Conversation, Option<Duration>, MachineData), Refused> {
+) -> Result<(Conversation, Option<Duration>, MachineData), ErrorReply> {
     if hello.protocol.is_none() {
         let error = format!("`protocol` is missing; this is version {PROTOCOL_VERSION}");
-        return Err(Refused::new(ErrorCode::Protocol, error));
+        return Err(ErrorReply::new(ErrorCode::Protocol, error));
     }
     dispatch::agrees(hello)?;
     let lease = hello.lease.as_ref().map(|lease| duration("lease", lease));
@@ -157,7 +161,7 @@ fn session(
     let told = hello.settings.as_ref().map(|settings| &settings.0);
     let settings = told.map(Settings::from_told).transpose();
     let settings = settings.map_err(text)?.unwrap_or_default();
-    let Workplace { host, supervisor } = workplace;
+    let WorkerEnvironment { host, supervisor } = workplace;
     let host = surroundings(host, hello);
     let name = hello
         .session
@@ -176,12 +180,12 @@ fn session(
             Ok(SessionToken::Foreign) => {
                 let error =
                     format!("the session `{name}` belongs to another host; name one of your own");
-                return Err(Refused::new(ErrorCode::Token, error));
+                return Err(ErrorReply::new(ErrorCode::Token, error));
             }
             Ok(said) => said == SessionToken::Known,
             Err(error) => {
                 let doing = format!("{} cannot be written", root.join(&name).display());
-                return Err(Refused::of_system(&error, &doing));
+                return Err(ErrorReply::of_system(&error, &doing));
             }
         },
         _ => false,
@@ -251,19 +255,19 @@ pub fn outlast() {
     while !matches!(wait(WaitOptions::empty()), Err(Errno::CHILD)) {}
 }
 
-fn text(error: impl std::fmt::Display) -> Refused {
-    Refused::from(error.to_string())
+fn text(error: impl std::fmt::Display) -> ErrorReply {
+    ErrorReply::from(error.to_string())
 }
 
 /// When something came last. Clones share it.
 #[derive(Debug, Clone)]
-struct Heard {
+struct LastInput {
     clock: Arc<dyn Clock>,
     /// Milliseconds of the clock.
     last: Arc<AtomicU64>,
 }
 
-impl Heard {
+impl LastInput {
     fn new(clock: Arc<dyn Clock>) -> Self {
         let heard = Self {
             clock,
@@ -297,12 +301,12 @@ impl Heard {
 }
 
 /// An input that notes when something comes.
-struct Hearing<R> {
+struct NotedInput<R> {
     input: R,
-    heard: Heard,
+    heard: LastInput,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Hearing<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for NotedInput<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -14,7 +14,7 @@ const MAX_BRACES: usize = 24;
 
 /// A part split into single unquoted characters, so that braces are found between quoted parts.
 #[derive(Clone)]
-enum Atom {
+enum BraceAtom {
     Char(char),
     Part(WordPart),
 }
@@ -43,8 +43,8 @@ pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
     }
     for part in parts {
         match part {
-            WordPart::Bare(text) => atoms.extend(text.chars().map(Atom::Char)),
-            other => atoms.push(Atom::Part(other.clone())),
+            WordPart::Bare(text) => atoms.extend(text.chars().map(BraceAtom::Char)),
+            other => atoms.push(BraceAtom::Part(other.clone())),
         }
     }
     expand_atoms(&atoms, MAX_DEPTH)
@@ -53,19 +53,19 @@ pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
         .collect()
 }
 
-fn glue(atoms: &[Atom]) -> Vec<WordPart> {
+fn glue(atoms: &[BraceAtom]) -> Vec<WordPart> {
     let mut parts: Vec<WordPart> = Vec::new();
     for atom in atoms {
         match (atom, parts.last_mut()) {
-            (Atom::Char(c), Some(WordPart::Bare(text))) => text.push(*c),
-            (Atom::Char(c), _) => parts.push(WordPart::Bare(c.to_string())),
-            (Atom::Part(part), _) => parts.push(part.clone()),
+            (BraceAtom::Char(c), Some(WordPart::Bare(text))) => text.push(*c),
+            (BraceAtom::Char(c), _) => parts.push(WordPart::Bare(c.to_string())),
+            (BraceAtom::Part(part), _) => parts.push(part.clone()),
         }
     }
     parts
 }
 
-fn expand_atoms(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
+fn expand_atoms(atoms: &[BraceAtom], depth: usize) -> Vec<Vec<BraceAtom>> {
     let Some((start, end, alternatives)) = (depth > 0).then(|| first_brace(atoms)).flatten() else {
         return vec![atoms.to_vec()];
     };
@@ -88,7 +88,7 @@ fn expand_atoms(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
 }
 
 /// The first brace expression: where it begins and ends, and what it expands to.
-fn first_brace(atoms: &[Atom]) -> Option<(usize, usize, Vec<Vec<Atom>>)> {
+fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>)> {
     for start in 0..atoms.len() {
         if !is(&atoms[start], '{') {
             continue;
@@ -120,11 +120,11 @@ fn first_brace(atoms: &[Atom]) -> Option<(usize, usize, Vec<Vec<Atom>>)> {
     None
 }
 
-fn is(atom: &Atom, c: char) -> bool {
-    matches!(atom, Atom::Char(here) if *here == c)
+fn is(atom: &BraceAtom, c: char) -> bool {
+    matches!(atom, BraceAtom::Char(here) if *here == c)
 }
 
-fn pieces(atoms: &[Atom], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<Atom>> {
+fn pieces(atoms: &[BraceAtom], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<BraceAtom>> {
     let mut from = start + 1;
     let mut out = Vec::new();
     for at in commas.iter().copied().chain([end]) {
@@ -135,10 +135,12 @@ fn pieces(atoms: &[Atom], start: usize, end: usize, commas: &[usize]) -> Vec<Vec
 }
 
 /// `{a..f}` and `{1..9}`, with or without a step.
-fn range(inside: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+fn range(inside: &[BraceAtom]) -> Option<Vec<Vec<BraceAtom>>> {
     let mut text = String::new();
     for atom in inside {
-        let Atom::Char(c) = atom else { return None };
+        let BraceAtom::Char(c) = atom else {
+            return None;
+        };
         text.push(*c);
     }
     let mut ends = text.split("..");
@@ -170,7 +172,7 @@ fn range(inside: &[Atom]) -> Option<Vec<Vec<Atom>>> {
     };
     Some(
         made.into_iter()
-            .map(|word| word.chars().map(Atom::Char).collect())
+            .map(|word| word.chars().map(BraceAtom::Char).collect())
             .collect(),
     )
 }

@@ -4,7 +4,7 @@ use super::super::ast::{Param, WordPart};
 use super::super::pattern;
 use super::super::run::Machine;
 use super::super::state::{ShellState, Slot};
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::Expansion;
 
 impl Machine<'_> {
@@ -28,13 +28,13 @@ impl Machine<'_> {
             let referent = self.variable(&name, None, st);
             match referent.as_ref().and_then(Value::literal) {
                 Some(referent) if !whole => referent.clone_into(&mut name),
-                _ => return Expansion::One(Value::unknown(Why::Expansion)),
+                _ => return Expansion::One(Value::unknown(UnknownCause::Expansion)),
             }
         }
         if whole {
             let Some(values) = self.elements(&name, st) else {
                 let mut value = Value::default();
-                value.push_unknown(Why::Variable(name), true);
+                value.push_unknown(UnknownCause::Variable(name), true);
                 return Expansion::Many(vec![value]);
             };
             if param.length {
@@ -55,7 +55,7 @@ impl Machine<'_> {
         if param.length {
             return Expansion::One(match value.as_ref().and_then(Value::literal) {
                 Some(text) => Value::text(text.chars().count().to_string()),
-                None => Value::unknown(Why::Number),
+                None => Value::unknown(UnknownCause::Number),
             });
         }
         Expansion::One(self.operate(param, &name, value, st))
@@ -94,7 +94,7 @@ impl Machine<'_> {
             }
             "?" | "$" | "!" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID"
             | "LINENO" => {
-                return Some(Value::unknown(Why::Number));
+                return Some(Value::unknown(UnknownCause::Number));
             }
             _ => {}
         }
@@ -149,7 +149,7 @@ impl Machine<'_> {
     ) -> Value {
         let unknown = || {
             let mut value = Value::default();
-            value.push_unknown(Why::Variable(name.to_owned()), false);
+            value.push_unknown(UnknownCause::Variable(name.to_owned()), false);
             value
         };
         match param.operator.as_str() {
@@ -162,7 +162,7 @@ impl Machine<'_> {
                     ("+", Some(_)) if empty => Value::default(),
                     ("+", _) => word,
                     ("?", None) if param.operator.starts_with(':') => {
-                        Value::unknown(Why::Required(name.to_owned()))
+                        Value::unknown(UnknownCause::Required(name.to_owned()))
                     }
                     ("?", value) => value.unwrap_or_else(unknown),
                     (_, Some(value)) if !empty => value,
@@ -197,7 +197,7 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
         ("#" | "##" | "%" | "%%", Some(text)) => {
             trimmed(text, &pattern::of_value(operand), operator)
         }
-        _ => Value::unknown(Why::Expansion),
+        _ => Value::unknown(UnknownCause::Expansion),
     }
 }
 
@@ -205,7 +205,7 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
 fn trimmed(text: &str, pattern: &str, operator: &str) -> Value {
     // Trying every position of a long text would be quadratic.
     if text.len() > 4096 {
-        return Value::unknown(Why::Limit);
+        return Value::unknown(UnknownCause::Limit);
     }
     let mut cuts: Vec<usize> = text
         .char_indices()

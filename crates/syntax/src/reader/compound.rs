@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::ast::{Arm, Command, Compound, CompoundKind, List, Word, WordPart};
-use super::{Problem, Reader};
+use super::{ReadProblem, Reader};
 
 impl Reader<'_> {
     /// The compound command that begins here, without the redirections after it.
@@ -31,7 +31,7 @@ impl Reader<'_> {
     fn block(&mut self) -> List {
         let list = self.arm();
         if list.entries.is_empty() {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
         }
         list
     }
@@ -54,7 +54,7 @@ impl Reader<'_> {
     /// Fails at the end of the line, where bash wants a word.
     fn expect_more_on_line(&mut self) {
         if self.byte(0) == Some(b'\n') {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
         }
     }
 
@@ -77,7 +77,7 @@ impl Reader<'_> {
         if self.byte(0) == Some(byte) {
             self.pos += 1;
         } else {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
         }
     }
 
@@ -154,7 +154,7 @@ impl Reader<'_> {
 
     fn counted_for(&mut self) -> CompoundKind {
         let Some(inner) = self.arithmetic_extent(self.pos + 2) else {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
             return CompoundKind::Arithmetic(Vec::new());
         };
         let header = self.parts_of(self.pos + 2, inner);
@@ -208,7 +208,7 @@ impl Reader<'_> {
                 self.pos += 1;
             }
             if patterns.is_empty() {
-                self.fail(Problem::Syntax);
+                self.fail(ReadProblem::Syntax);
                 return CompoundKind::Case { subject, arms };
             }
             self.expect_more_on_line();
@@ -217,7 +217,7 @@ impl Reader<'_> {
             self.skip_newlines();
             let goes_on = self.take(";;&") || self.take(";&");
             if !goes_on && !self.take(";;") && self.keyword() != "esac" {
-                self.fail(Problem::Syntax);
+                self.fail(ReadProblem::Syntax);
             }
             arms.push(Arm {
                 patterns,
@@ -247,7 +247,7 @@ impl Reader<'_> {
                 body,
             }
         } else {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
             CompoundKind::Group(List::default())
         }
     }
@@ -282,7 +282,7 @@ impl Reader<'_> {
             }
             match self.byte(0) {
                 None => {
-                    self.fail(Problem::Syntax);
+                    self.fail(ReadProblem::Syntax);
                     return CompoundKind::Condition(words);
                 }
                 Some(b'<' | b'>') if self.byte(1) != Some(b'(') => self.pos += 1,
@@ -353,7 +353,7 @@ impl Reader<'_> {
         if let Some(command) = self.command() {
             CompoundKind::Coprocess(command)
         } else {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
             CompoundKind::Group(List::default())
         }
     }

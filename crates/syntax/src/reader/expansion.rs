@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::super::ast::{List, Param, Substitution, WordPart};
 use super::super::escape;
-use super::parts::{Parts, plain_param};
-use super::{Origin, Problem, Reader};
+use super::parts::{PartCollector, plain_param};
+use super::{Origin, ReadProblem, Reader};
 
 /// Operators after a parameter's name, longest first.
 const OPERATORS: [&str; 23] = [
@@ -16,13 +16,13 @@ const OPERATORS: [&str; 23] = [
 
 impl Reader<'_> {
     /// `` `…` ``: its contents lose one level of backslashes and are then a script of their own.
-    pub(super) fn backtick(&mut self, parts: &mut Parts, quoted: bool) {
+    pub(super) fn backtick(&mut self, parts: &mut PartCollector, quoted: bool) {
         self.pos += 1;
         let start = self.pos;
         let mut text = String::new();
         loop {
             match self.byte(0) {
-                None => return self.fail(Problem::Syntax),
+                None => return self.fail(ReadProblem::Syntax),
                 Some(b'`') => break,
                 Some(b'\\') => {
                     self.pos += 1;
@@ -75,7 +75,7 @@ impl Reader<'_> {
         Rc::new(list)
     }
 
-    pub(super) fn dollar(&mut self, parts: &mut Parts, quoted: bool) {
+    pub(super) fn dollar(&mut self, parts: &mut PartCollector, quoted: bool) {
         match self.byte(1) {
             Some(b'(') => {
                 if self.byte(2) == Some(b'(')
@@ -108,7 +108,7 @@ impl Reader<'_> {
                 parts.quoted(&text);
                 match len {
                     Some(len) => self.pos += len,
-                    None => self.fail(Problem::Syntax),
+                    None => self.fail(ReadProblem::Syntax),
                 }
             }
             Some(b'"') if !quoted => {
@@ -209,11 +209,11 @@ impl Reader<'_> {
         quoted: bool,
         keeps_single_quotes: bool,
     ) -> Vec<WordPart> {
-        let mut parts = Parts::default();
+        let mut parts = PartCollector::default();
         loop {
             match self.byte(0) {
                 None => {
-                    self.fail(Problem::Syntax);
+                    self.fail(ReadProblem::Syntax);
                     return parts.finish();
                 }
                 Some(b'}') => {
@@ -240,12 +240,12 @@ impl Reader<'_> {
 
     /// The contents of `[ … ]`, through the closing bracket.
     pub(super) fn bracketed(&mut self, quoted: bool) -> Vec<WordPart> {
-        let mut parts = Parts::default();
+        let mut parts = PartCollector::default();
         let mut open = 0_usize;
         loop {
             match self.byte(0) {
                 None => {
-                    self.fail(Problem::Syntax);
+                    self.fail(ReadProblem::Syntax);
                     return parts.finish();
                 }
                 Some(b']') if open == 0 => {

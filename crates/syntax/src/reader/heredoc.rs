@@ -3,11 +3,11 @@
 //! The redirection itself is parsed like any other; the body starts after the next newline.
 
 use super::super::ast::WordPart;
-use super::pending::Pending;
+use super::pending::PendingHeredoc;
 use super::{Origin, Reader};
 
 /// A body as found.
-struct Body {
+struct HeredocBody {
     text: String,
     /// True if the body equals the script byte for byte: no tabs or continuations were removed.
     plain: bool,
@@ -39,8 +39,8 @@ impl Reader<'_> {
         }
     }
 
-    fn heredoc_body(&mut self, pending: &Pending) -> Body {
-        let mut body = Body {
+    fn heredoc_body(&mut self, pending: &PendingHeredoc) -> HeredocBody {
+        let mut body = HeredocBody {
             text: String::new(),
             plain: true,
             end: self.pos,

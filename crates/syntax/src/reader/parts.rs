@@ -20,9 +20,9 @@ pub(super) fn plain_param(name: String, quoted: bool) -> WordPart {
 
 /// Collects parts, joining neighbours of the same kind.
 #[derive(Default)]
-pub(super) struct Parts(Vec<WordPart>);
+pub(super) struct PartCollector(Vec<WordPart>);
 
-impl Parts {
+impl PartCollector {
     pub(super) fn push(&mut self, part: WordPart) {
         self.0.push(part);
     }

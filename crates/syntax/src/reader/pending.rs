@@ -6,18 +6,18 @@ use std::rc::Rc;
 use super::super::ast::WordPart;
 
 /// A heredoc whose body has not been reached yet.
-pub(super) struct Pending {
+pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     pub(super) literal: bool,
     pub(super) strip: bool,
     pub(super) body: Rc<OnceCell<Vec<WordPart>>>,
 }
 
-impl Pending {
+impl PendingHeredoc {
     /// Creates a heredoc from the delimiter as written.
     pub(super) fn new(written: &str, strip: bool) -> Self {
         let (delimiter, literal) = dequote(written);
-        Pending {
+        PendingHeredoc {
             delimiter,
             literal,
             strip,

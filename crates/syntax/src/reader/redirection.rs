@@ -1,8 +1,8 @@
 //! Redirections: descriptor, operator, and the word or heredoc after it.
 
 use super::super::ast::{Redir, RedirOp};
-use super::pending::Pending;
-use super::{Problem, Reader};
+use super::pending::PendingHeredoc;
+use super::{ReadProblem, Reader};
 
 impl Reader<'_> {
     /// A redirection, if one begins here.
@@ -17,7 +17,7 @@ impl Reader<'_> {
         self.skip_blanks();
         let word_start = self.pos;
         let Some(target) = self.word() else {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
             return None;
         };
         if op != RedirOp::Heredoc {
@@ -30,7 +30,7 @@ impl Reader<'_> {
             });
         }
         let written = self.text.get(word_start..self.pos).unwrap_or("");
-        let pending = Pending::new(written, strip);
+        let pending = PendingHeredoc::new(written, strip);
         let redir = Redir {
             fd,
             op,

@@ -1,14 +1,14 @@
 //! Words: quotes, escapes, expansions, substitutions, assignments.
 
 use super::super::ast::{Assign, Word, WordPart};
-use super::parts::Parts;
-use super::{Origin, Problem, Reader};
+use super::parts::PartCollector;
+use super::{Origin, ReadProblem, Reader};
 
 impl Reader<'_> {
     /// The word that begins here, if any.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
-        let mut parts = Parts::default();
+        let mut parts = PartCollector::default();
         loop {
             self.skip_continuations();
             let Some(byte) = self.byte(0) else { break };
@@ -43,7 +43,7 @@ impl Reader<'_> {
     }
 
     /// A quoted stretch, an expansion, or a run of ordinary bytes outside double quotes.
-    pub(super) fn piece(&mut self, parts: &mut Parts, braces: bool) {
+    pub(super) fn piece(&mut self, parts: &mut PartCollector, braces: bool) {
         match self.byte(0) {
             Some(b'\\') => {
                 self.pos += 1;
@@ -55,7 +55,7 @@ impl Reader<'_> {
                 let rest = self.text.get(self.pos..).unwrap_or("");
                 let Some(len) = rest.find('\'') else {
                     parts.quoted(rest);
-                    return self.fail(Problem::Syntax);
+                    return self.fail(ReadProblem::Syntax);
                 };
                 parts.quoted(&rest[..len]);
                 self.pos += len + 1;
@@ -98,16 +98,16 @@ impl Reader<'_> {
     }
 
     /// The contents of double quotes, through the closing one.
-    pub(super) fn double_quoted(&mut self, parts: &mut Parts) {
+    pub(super) fn double_quoted(&mut self, parts: &mut PartCollector) {
         parts.quoted("");
         let closed = self.deeper(|reader| reader.quoted_until(parts, Some(b'"')));
         if !closed {
-            self.fail(Problem::Syntax);
+            self.fail(ReadProblem::Syntax);
         }
     }
 
     /// Text as in double quotes, through `close` or to the end; returns whether `close` was found.
-    fn quoted_until(&mut self, parts: &mut Parts, close: Option<u8>) -> bool {
+    fn quoted_until(&mut self, parts: &mut PartCollector, close: Option<u8>) -> bool {
         loop {
             let Some(byte) = self.byte(0) else {
                 return close.is_none();
@@ -147,7 +147,7 @@ impl Reader<'_> {
 
     /// The whole text as a heredoc body.
     pub(super) fn heredoc_parts(&mut self) -> Vec<WordPart> {
-        let mut parts = Parts::default();
+        let mut parts = PartCollector::default();
         self.quoted_until(&mut parts, None);
         parts.finish()
     }
@@ -169,11 +169,11 @@ impl Reader<'_> {
     }
 
     /// The `( … )` of `?( … )` and similar, kept as one unquoted pattern.
-    pub(super) fn balanced(&mut self, parts: &mut Parts) {
+    pub(super) fn balanced(&mut self, parts: &mut PartCollector) {
         let mut open = 0_usize;
         loop {
             match self.byte(0) {
-                None => return self.fail(Problem::Syntax),
+                None => return self.fail(ReadProblem::Syntax),
                 Some(byte @ (b'(' | b')')) => {
                     self.pos += 1;
                     parts.bare(if byte == b'(' { "(" } else { ")" });
@@ -207,7 +207,7 @@ impl Reader<'_> {
                 self.spend();
                 words.push(word);
             } else {
-                self.fail(Problem::Syntax);
+                self.fail(ReadProblem::Syntax);
                 return words;
             }
         }

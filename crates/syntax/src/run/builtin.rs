@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::expand::join;
 use super::super::state::{ShellState, Slot};
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::Machine;
 use super::call::Call;
 use super::path::{absolute, lexical};
@@ -214,7 +214,7 @@ impl Machine<'_> {
         }
         let lines = match &st.stdin {
             Some(text) => text.split(&['\n', '\0']),
-            None => vec![Value::unknown(Why::Input)],
+            None => vec![Value::unknown(UnknownCause::Input)],
         };
         // `IFS=, read …` applies to this command only.
         let given = call.env.iter().rfind(|(name, _)| name == "IFS");
@@ -266,7 +266,7 @@ impl Machine<'_> {
         };
         let values = match &st.stdin {
             Some(text) => text.split(&['\n', '\0']),
-            None => vec![Value::unknown(Why::Input)],
+            None => vec![Value::unknown(UnknownCause::Input)],
         };
         st.set(name, Slot::Array(values));
     }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::value::{Piece, Value};
+use super::super::value::{Value, ValuePiece};
 use super::Field;
 
 /// A command with its words resolved.
@@ -40,9 +40,9 @@ pub(super) fn quote(value: &Value) -> Value {
     let mut out = Value::default();
     for piece in value.pieces() {
         match piece {
-            Piece::Text(text) => out.push_text(&format!("'{}'", text.replace('\'', r"'\''"))),
-            Piece::Glob(glob) => out.push_text(glob),
-            Piece::Unknown { why, splits } => out.push_unknown(why.clone(), *splits),
+            ValuePiece::Text(text) => out.push_text(&format!("'{}'", text.replace('\'', r"'\''"))),
+            ValuePiece::Glob(glob) => out.push_text(glob),
+            ValuePiece::Unknown { why, splits } => out.push_unknown(why.clone(), *splits),
         }
     }
     if value.is_empty() {

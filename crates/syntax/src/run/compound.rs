@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Arm, Compound, CompoundKind, Link, List, Word, WordPart};
 use super::super::state::{MAX_SLOTS, ShellState, Slot};
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::Machine;
 use super::redirect::Input;
 
@@ -82,7 +82,7 @@ impl Machine<'_> {
                     Some(words) => self.every_choice(words, st),
                     None => match st.positional.as_ref() {
                         Some(values) => values.to_vec(),
-                        None => vec![Value::unknown(Why::Variable("@".to_owned()))],
+                        None => vec![Value::unknown(UnknownCause::Variable("@".to_owned()))],
                     },
                 };
                 let mut out = Value::default();
@@ -200,8 +200,8 @@ fn uncertain(out: Value) -> Value {
     if out.is_empty() {
         out
     } else if out.is_fetched() {
-        Value::unknown(Why::Fetched)
+        Value::unknown(UnknownCause::Fetched)
     } else {
-        Value::unknown(Why::Output)
+        Value::unknown(UnknownCause::Output)
     }
 }

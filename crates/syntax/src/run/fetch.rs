@@ -1,9 +1,9 @@
-//! Programs that download or decode: their output, and the files they write, are [`Why::Fetched`].
+//! Programs that download or decode: their output, and the files they write, are [`UnknownCause::Fetched`].
 
 use std::rc::Rc;
 
 use super::super::state::ShellState;
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::path::absolute;
 
 /// Programs whose output comes from elsewhere, or was encoded before.
@@ -17,9 +17,9 @@ const SOURCE_PROGRAMS: [&str; 26] = [
 pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
     let passed_on = st.stdin.as_deref().is_some_and(Value::is_fetched);
     Value::unknown(if SOURCE_PROGRAMS.contains(&name) || passed_on {
-        Why::Fetched
+        UnknownCause::Fetched
     } else {
-        Why::Output
+        UnknownCause::Output
     })
 }
 
@@ -58,7 +58,7 @@ pub(super) fn note(name: &str, values: &[Value], st: &mut ShellState) {
     for file in files {
         if !matches!(file.as_str(), "" | "-") {
             let path = absolute(&file, st);
-            Rc::make_mut(&mut st.files).insert(path, Value::unknown(Why::Fetched));
+            Rc::make_mut(&mut st.files).insert(path, Value::unknown(UnknownCause::Fetched));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! matching files remain, and no longer the path itself. `grep -l` prints names of files among its
 //! arguments. Any other text is assumed to pass unchanged.
 
-use super::super::value::{Piece, Value};
+use super::super::value::{Value, ValuePiece};
 
 /// Names that are in many directories: a filter by a part of one of them narrows nothing down.
 const COMMON_NAMES: [&str; 5] = [".git", "src", "etc", "usr", "home"];
@@ -91,9 +91,11 @@ fn is_path(line: &Value) -> bool {
             && !text.contains(|c: char| c.is_whitespace() || c.is_control())
     };
     match line.pieces() {
-        [Piece::Text(text)] => path(text),
-        [Piece::Text(text), Piece::Glob(glob)] => path(text) && text.ends_with('/') && glob == "*",
-        [Piece::Glob(glob)] => glob == "*",
+        [ValuePiece::Text(text)] => path(text),
+        [ValuePiece::Text(text), ValuePiece::Glob(glob)] => {
+            path(text) && text.ends_with('/') && glob == "*"
+        }
+        [ValuePiece::Glob(glob)] => glob == "*",
         _ => false,
     }
 }

@@ -9,10 +9,10 @@ use std::rc::Rc;
 
 use super::super::command_host::CommandHost;
 use super::super::expand::join;
-use super::super::git::Git;
+use super::super::git::GitCommandLine;
 use super::super::harmful::{HARMFUL_COMMANDS, SOUGHT_PROGRAMS};
 use super::super::state::ShellState;
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::call::{Call, quote};
 use super::launcher::{self, LaunchHost, Launcher, ParsedLauncher, Rest, is_assignment};
 use super::path::{absolute, lexical};
@@ -51,7 +51,7 @@ impl Machine<'_> {
             "git" => {
                 self.git(call, st);
                 if lists_tracked(call) {
-                    return Value::unknown(Why::Tracked);
+                    return Value::unknown(UnknownCause::Tracked);
                 }
             }
             "at" | "batch" => self.deferred(name, st),
@@ -231,7 +231,7 @@ impl Machine<'_> {
                 let from = at + usize::from(!invocation.stdin);
                 self.script_with(&text, call.values(from), name, &inner)
             }
-            None => Value::unknown(Why::Output),
+            None => Value::unknown(UnknownCause::Output),
         }
     }
 }
@@ -273,7 +273,7 @@ fn elsewhere(
 
 /// Whether a git command only prints names of tracked files.
 fn lists_tracked(call: &Call) -> bool {
-    let git = Git::read(&call.words);
+    let git = GitCommandLine::read(&call.words);
     let given = |options: &[&str]| {
         git.arguments.iter().any(|field| {
             let text = field.value.prefix();

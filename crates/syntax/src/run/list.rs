@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Command, Link, List, ListEntry, WordPart};
 use super::super::state::ShellState;
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::{Machine, directory};
 
 impl Machine<'_> {
@@ -93,10 +93,13 @@ impl Machine<'_> {
 
     /// Walks a command; returns its output.
     pub(super) fn command(&mut self, command: &Command, st: &mut ShellState) -> Value {
-        self.nested(Value::unknown(Why::Limit), |machine| match command {
-            Command::Simple(simple) => machine.simple(simple, st),
-            Command::Compound(compound) => machine.compound(compound, st),
-        })
+        self.nested(
+            Value::unknown(UnknownCause::Limit),
+            |machine| match command {
+                Command::Simple(simple) => machine.simple(simple, st),
+                Command::Compound(compound) => machine.compound(compound, st),
+            },
+        )
     }
 }
 

@@ -5,16 +5,16 @@ use super::super::ast::Command;
 use super::super::state::ShellState;
 use super::super::value::Value;
 use super::Machine;
-use super::remembered::{Remembered, Situation};
+use super::remembered::{CallSituation, RememberedCall};
 
 /// Limit of remembered calls per function.
 const MAX_SITUATIONS: usize = 16;
 
 impl Machine<'_> {
-    fn situation(&self, st: &ShellState) -> Situation {
+    fn situation(&self, st: &ShellState) -> CallSituation {
         let programs = self.through.iter();
         let programs = programs.filter(|name| !st.functions.contains_key(*name));
-        Situation {
+        CallSituation {
             st: st.clone(),
             through: programs.cloned().collect(),
             piped: self.piped,
@@ -45,7 +45,7 @@ impl Machine<'_> {
             if calls.len() >= MAX_SITUATIONS {
                 calls.remove(0);
             }
-            calls.push(Remembered {
+            calls.push(RememberedCall {
                 _body: body.clone(),
                 before,
                 after: st.clone(),

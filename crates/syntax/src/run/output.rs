@@ -6,7 +6,7 @@
 use super::super::escape::escapes;
 use super::super::expand::join;
 use super::super::state::ShellState;
-use super::super::value::{Piece, Value, Why};
+use super::super::value::{UnknownCause, Value, ValuePiece};
 use super::Machine;
 use super::call::Call;
 use super::directory;
@@ -35,7 +35,7 @@ impl Machine<'_> {
             "pwd" => st
                 .cwd
                 .as_deref()
-                .map_or(Value::unknown(Why::Output), |cwd| {
+                .map_or(Value::unknown(UnknownCause::Output), |cwd| {
                     Value::text(format!("{cwd}\n"))
                 }),
             "mktemp" if !values.iter().any(|value| value.prefix().starts_with("-u")) => {
@@ -51,7 +51,7 @@ impl Machine<'_> {
                     }
                     _ => value.quoted(),
                 },
-                None => Value::unknown(Why::Output),
+                None => Value::unknown(UnknownCause::Output),
             },
             "dirname" | "basename" => match values.last().and_then(Value::literal) {
                 Some(path) => {
@@ -66,13 +66,13 @@ impl Machine<'_> {
                     };
                     Value::text(format!("{text}\n"))
                 }
-                None => Value::unknown(Why::Output),
+                None => Value::unknown(UnknownCause::Output),
             },
             "ls" => ls(&values),
             "command" | "which" | "type" => match values.as_slice() {
                 [program] if name == "which" => program.clone(),
                 [option, program] if option.literal() == Some("-v") => program.clone(),
-                _ => Value::unknown(Why::Output),
+                _ => Value::unknown(UnknownCause::Output),
             },
             "yes" => values
                 .first()
@@ -91,7 +91,7 @@ impl Machine<'_> {
             "true" | "false" | ":" | "sleep" | "wait" | "rm" | "touch" | "chmod" | "cp" | "mv" => {
                 Value::default()
             }
-            _ => Value::unknown(Why::Output),
+            _ => Value::unknown(UnknownCause::Output),
         }
     }
 
@@ -122,7 +122,7 @@ impl Machine<'_> {
             st.stdin
                 .as_deref()
                 .cloned()
-                .unwrap_or_else(|| Value::unknown(Why::Input))
+                .unwrap_or_else(|| Value::unknown(UnknownCause::Input))
         };
         match name {
             "cat" | "tac" => {
@@ -132,7 +132,9 @@ impl Machine<'_> {
                 }
                 let texts: Vec<Value> = files
                     .into_iter()
-                    .map(|file| Self::file(file, st).unwrap_or_else(|| Value::unknown(Why::Input)))
+                    .map(|file| {
+                        Self::file(file, st).unwrap_or_else(|| Value::unknown(UnknownCause::Input))
+                    })
                     .collect();
                 join(&texts, "")
             }
@@ -149,7 +151,7 @@ impl Machine<'_> {
             "grep" if let Some(names) = filtered::names(values) => names,
             "grep" if st.stdin.is_some() => filtered::grep(&stdin(), values),
             _ if st.stdin.is_some() => stdin(),
-            _ => Value::unknown(Why::Output),
+            _ => Value::unknown(UnknownCause::Output),
         }
     }
 }
@@ -247,7 +249,7 @@ fn ls(values: &[Value]) -> Value {
         if operand
             .pieces()
             .iter()
-            .any(|piece| matches!(piece, Piece::Glob(_)))
+            .any(|piece| matches!(piece, ValuePiece::Glob(_)))
         {
             out.extend(operand);
             out.push_text("\n");

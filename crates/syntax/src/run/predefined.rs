@@ -7,7 +7,7 @@ use super::super::state::ShellState;
 use super::super::value::Value;
 use super::Machine;
 use super::call::{Call, quote};
-use super::redirect::Redirected;
+use super::redirect::ResolvedRedirections;
 
 /// Limit of commands walked in one call of a function that the script does not define. Functions of
 /// version managers have thousands of commands; those beyond the limit are not judged.
@@ -69,7 +69,7 @@ impl Machine<'_> {
     pub(super) fn alias(
         &mut self,
         call: &Call,
-        redirected: &Redirected,
+        redirected: &ResolvedRedirections,
         st: &mut ShellState,
     ) -> Option<Value> {
         let name = call.literal(0)?;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Redir, RedirOp, WordPart};
 use super::super::state::ShellState;
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::path::absolute;
 use super::{Machine, Redirection};
 
@@ -14,7 +14,7 @@ pub(super) struct Input(pub(super) Option<Value>);
 
 /// The resolved redirections of a command.
 #[derive(Default)]
-pub(super) struct Redirected {
+pub(super) struct ResolvedRedirections {
     pub(super) list: Vec<Redirection>,
     /// Stdin, if they set it.
     pub(super) stdin: Option<Input>,
@@ -24,8 +24,12 @@ pub(super) struct Redirected {
 
 impl Machine<'_> {
     /// Resolves redirections.
-    pub(super) fn redirections(&mut self, redirs: &[Redir], st: &mut ShellState) -> Redirected {
-        let mut out = Redirected::default();
+    pub(super) fn redirections(
+        &mut self,
+        redirs: &[Redir],
+        st: &mut ShellState,
+    ) -> ResolvedRedirections {
+        let mut out = ResolvedRedirections::default();
         for redir in redirs {
             let (operator, reads) = match redir.op {
                 RedirOp::Read => ("<", true),
@@ -108,14 +112,18 @@ impl Machine<'_> {
             return Some(Value::default());
         }
         if name.starts_with("/dev/tcp/") || name.starts_with("/dev/udp/") {
-            return Some(Value::unknown(Why::Fetched));
+            return Some(Value::unknown(UnknownCause::Fetched));
         }
         let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
         st.files.get(&absolute(&name, st)).cloned()
     }
 
     /// Delivers a command's output: to a file of the script, nowhere, or to the reader of stdout.
-    pub(super) fn deliver(out: Value, redirected: &Redirected, st: &mut ShellState) -> Value {
+    pub(super) fn deliver(
+        out: Value,
+        redirected: &ResolvedRedirections,
+        st: &mut ShellState,
+    ) -> Value {
         let Some(target) = &redirected.stdout else {
             return out;
         };

@@ -7,20 +7,20 @@ use super::super::state::ShellState;
 use super::super::value::Value;
 
 /// The calls of each function body, by its number.
-pub(super) type Memory = HashMap<usize, Vec<Remembered>>;
+pub(super) type CallMemory = HashMap<usize, Vec<RememberedCall>>;
 
 /// A remembered call.
-pub(super) struct Remembered {
+pub(super) struct RememberedCall {
     /// Kept alive so that its number is not reused.
     pub(super) _body: Command,
-    pub(super) before: Situation,
+    pub(super) before: CallSituation,
     pub(super) after: ShellState,
     pub(super) out: Value,
 }
 
 /// Everything that a call depends on.
 #[derive(PartialEq)]
-pub(super) struct Situation {
+pub(super) struct CallSituation {
     pub(super) st: ShellState,
     /// Programs (not functions) through which the call is started.
     pub(super) through: Vec<String>,

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use super::super::ast::{Assign, Redir, Simple, Word, WordPart};
 use super::super::expand::plain;
 use super::super::state::ShellState;
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use crate::Span;
 
 use super::call::Call;
-use super::redirect::{Input, Redirected};
+use super::redirect::{Input, ResolvedRedirections};
 use super::{Field, Machine, Redirection, ResolvedCommand, builtin};
 
 /// Limit of recursive calls of a function.
@@ -108,7 +108,12 @@ impl Machine<'_> {
     }
 
     /// Records the command and follows what it starts; returns its output.
-    fn call(&mut self, call: &Call, redirected: &Redirected, st: &mut ShellState) -> Value {
+    fn call(
+        &mut self,
+        call: &Call,
+        redirected: &ResolvedRedirections,
+        st: &mut ShellState,
+    ) -> Value {
         self.predefine_function(call, st);
         self.note(call, redirected, st);
         self.follow(call, st)
@@ -122,13 +127,13 @@ impl Machine<'_> {
         self.charge(call.words.len() * 16);
         self.through.push(through.to_owned());
         let out = self.nested(Value::default(), |machine| {
-            machine.call(call, &Redirected::default(), st)
+            machine.call(call, &ResolvedRedirections::default(), st)
         });
         self.through.pop();
         out
     }
 
-    fn note(&mut self, call: &Call, redirected: &Redirected, st: &ShellState) {
+    fn note(&mut self, call: &Call, redirected: &ResolvedRedirections, st: &ShellState) {
         let is_function = call
             .literal(0)
             .is_some_and(|word| st.functions.contains_key(word));
@@ -136,7 +141,12 @@ impl Machine<'_> {
     }
 
     /// Records the call of an alias, which is no program either.
-    pub(super) fn note_function(&mut self, call: &Call, redirected: &Redirected, st: &ShellState) {
+    pub(super) fn note_function(
+        &mut self,
+        call: &Call,
+        redirected: &ResolvedRedirections,
+        st: &ShellState,
+    ) {
         self.note_as(true, call, redirected, st);
     }
 
@@ -144,7 +154,7 @@ impl Machine<'_> {
         &mut self,
         is_function: bool,
         call: &Call,
-        redirected: &Redirected,
+        redirected: &ResolvedRedirections,
         st: &ShellState,
     ) {
         let span = around(call.words.iter().map(|field| field.span));
@@ -158,7 +168,7 @@ impl Machine<'_> {
     }
 
     /// Records redirections alone (`> file`) or after a compound command.
-    pub(super) fn note_redirections(&mut self, redirected: &Redirected, st: &ShellState) {
+    pub(super) fn note_redirections(&mut self, redirected: &ResolvedRedirections, st: &ShellState) {
         if !redirected.list.iter().any(Redirection::writes) {
             return;
         }
@@ -180,7 +190,12 @@ impl Machine<'_> {
     }
 
     /// A command without words, at this point.
-    fn noted(&mut self, redirected: &Redirected, span: Span, st: &ShellState) -> ResolvedCommand {
+    fn noted(
+        &mut self,
+        redirected: &ResolvedRedirections,
+        span: Span,
+        st: &ShellState,
+    ) -> ResolvedCommand {
         ResolvedCommand {
             words: Rc::default(),
             env: Vec::new(),
@@ -212,7 +227,7 @@ impl Machine<'_> {
     /// Follows functions, aliases, builtins, launchers and shells.
     fn follow(&mut self, call: &Call, st: &mut ShellState) -> Value {
         let Some(word) = call.literal(0) else {
-            return Value::unknown(Why::Output);
+            return Value::unknown(UnknownCause::Output);
         };
         let word = word.to_owned();
         if let Some(body) = st.functions.get(&word).cloned() {
@@ -225,7 +240,7 @@ impl Machine<'_> {
                 .count();
             if again >= MAX_RECURSION {
                 self.recursions += 1;
-                return Value::unknown(Why::Output);
+                return Value::unknown(UnknownCause::Output);
             }
             return self.function(&word, &body, call, st);
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::super::ast::{Command, List, Substitution};
 use super::super::reader::{self, Origin};
 use super::super::state::{ShellState, Slot};
-use super::super::value::{Value, Why};
+use super::super::value::{UnknownCause, Value};
 use super::Machine;
 use super::redirect::Input;
 
@@ -21,11 +21,11 @@ impl Machine<'_> {
             let redirected = self.redirections(&simple.redirs, st);
             let text = redirected.stdin.and_then(|Input(text)| text);
             return text
-                .unwrap_or_else(|| Value::unknown(Why::Input))
+                .unwrap_or_else(|| Value::unknown(UnknownCause::Input))
                 .without_final_newlines();
         }
         let feeds = std::mem::replace(&mut self.feeds, true);
-        let out = self.nested(Value::unknown(Why::Limit), |machine| {
+        let out = self.nested(Value::unknown(UnknownCause::Limit), |machine| {
             let mut inner = st.clone();
             let out = machine.list(list, &mut inner);
             // Files it writes persist.
@@ -48,7 +48,9 @@ impl Machine<'_> {
         }
         let reply = st.var("REPLY").cloned();
         let feeds = std::mem::replace(&mut self.feeds, true);
-        let out = self.nested(Value::unknown(Why::Limit), |machine| machine.list(list, st));
+        let out = self.nested(Value::unknown(UnknownCause::Limit), |machine| {
+            machine.list(list, st)
+        });
         self.feeds = feeds;
         // `return` ends the substitution only. What follows an `exit` is walked in vain.
         st.ended = false;
@@ -83,7 +85,7 @@ impl Machine<'_> {
             inner.stdin = None;
         }
         let feeds = std::mem::replace(&mut self.feeds, true);
-        let out = self.nested(Value::unknown(Why::Limit), |machine| {
+        let out = self.nested(Value::unknown(UnknownCause::Limit), |machine| {
             machine.list(list, &mut inner)
         });
         self.feeds = feeds;
@@ -100,15 +102,15 @@ impl Machine<'_> {
         if text.is_empty() {
             return Value::default();
         }
-        self.nested(Value::unknown(Why::Limit), |machine| {
+        self.nested(Value::unknown(UnknownCause::Limit), |machine| {
             let span = machine.origin.unwrap_or_default();
             let source = text.script();
             machine.charge(source.len());
             let origin = Origin::Made(span);
             let reading = reader::read(&source, origin, &machine.budget, 0);
             match reading.problem {
-                Some((reader::Problem::Limit, _)) => machine.incomplete = true,
-                Some((reader::Problem::Syntax, _)) => machine.broken_text = true,
+                Some((reader::ReadProblem::Limit, _)) => machine.incomplete = true,
+                Some((reader::ReadProblem::Syntax, _)) => machine.broken_text = true,
                 None => {}
             }
             machine.list(&reading.list, st)
@@ -122,7 +124,7 @@ impl Machine<'_> {
         if !source.contains(['$', '`']) {
             return text.clone();
         }
-        self.nested(Value::unknown(Why::Limit), |machine| {
+        self.nested(Value::unknown(UnknownCause::Limit), |machine| {
             let span = machine.origin.unwrap_or_default();
             let parts = reader::read_text(&source, Origin::Made(span), &machine.budget);
             machine.single(&parts, st)

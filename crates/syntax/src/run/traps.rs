@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::super::state::ShellState;
 use super::call::Call;
-use super::{Machine, Waiting};
+use super::{Machine, PendingTrap};
 
 /// Limit of traps pending for the end of the script.
 const MAX_WAITING: usize = 16;
@@ -29,7 +29,7 @@ impl Machine<'_> {
             .any(|signal| matches!(signal.literal(), Some("EXIT" | "exit" | "0")));
         let waits = at_exit && !self.dormant && self.traps.len() < MAX_WAITING;
         if waits {
-            self.traps.push(Waiting {
+            self.traps.push(PendingTrap {
                 text: text.clone(),
                 before: st.clone(),
                 through: self.through.clone(),

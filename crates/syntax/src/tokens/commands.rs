@@ -1,7 +1,7 @@
 //! Tokens of commands: which words are keywords, which name what is run.
 
 use super::lexer::{Heredoc, LastWord, Lexer, MAX_DEPTH, TokenKind};
-use super::word::Written;
+use super::word::WordFacts;
 
 /// Programs whose first argument that is no option is a command.
 const WRAPPERS: [&str; 9] = [
@@ -10,7 +10,7 @@ const WRAPPERS: [&str; 9] = [
 
 /// The role of the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextWord {
     Command,
     Argument,
     /// The name after `for` or `select`.
@@ -31,7 +31,7 @@ enum Next {
 
 /// The commands up to a closing byte, or to the end.
 struct Frame {
-    next: Next,
+    next: NextWord,
     words: Vec<String>,
     /// Open `(` of this frame.
     groups: usize,
@@ -52,7 +52,7 @@ impl Lexer<'_> {
         }
         self.depth += 1;
         let mut frame = Frame {
-            next: Next::Command,
+            next: NextWord::Command,
             words: Vec::new(),
             groups: 0,
             cases: 0,
@@ -71,7 +71,7 @@ impl Lexer<'_> {
                 b'#' => self.comment(),
                 b')' if closer == Some(b')')
                     && frame.groups == 0
-                    && frame.next != Next::Pattern =>
+                    && frame.next != NextWord::Pattern =>
                 {
                     self.take(1, TokenKind::Operator);
                     self.depth -= 1;
@@ -91,7 +91,7 @@ impl Lexer<'_> {
             start: self.bytes.len(),
             value: Some(String::new()),
             quote: None,
-            is_command: frame.next == Next::Command && !frame.redirects,
+            is_command: frame.next == NextWord::Command && !frame.redirects,
             before: frame.words,
         }));
         self.depth -= 1;
@@ -107,7 +107,7 @@ impl Lexer<'_> {
 
     fn operator(&mut self, frame: &mut Frame) {
         const LONG_OPERATORS: [&str; 8] = [";;&", "&>>", ";;", ";&", "&&", "||", "|&", "&>"];
-        if frame.next == Next::Command && self.starts_with("((") {
+        if frame.next == NextWord::Command && self.starts_with("((") {
             let start = self.pos;
             let rest = &self.text[start..];
             let closed = rest.find("))");
@@ -116,7 +116,7 @@ impl Lexer<'_> {
                 self.open(start);
                 self.end_with(None);
             }
-            frame.next = Next::Argument;
+            frame.next = NextWord::Argument;
             return;
         }
         let long = LONG_OPERATORS.iter().find(|long| self.starts_with(long));
@@ -126,14 +126,14 @@ impl Lexer<'_> {
         );
         self.take(text.len(), TokenKind::Operator);
         match &*text {
-            _ if frame.next == Next::Test => {}
+            _ if frame.next == NextWord::Test => {}
             "&>" | "&>>" => frame.redirects = true,
             ";;" | ";&" | ";;&" if frame.cases > 0 => {
                 frame.ends_command();
-                frame.next = Next::Pattern;
+                frame.next = NextWord::Pattern;
             }
-            ")" if frame.next == Next::Pattern => frame.ends_command_for(Next::Command),
-            "(" | "|" if frame.next == Next::Pattern => {}
+            ")" if frame.next == NextWord::Pattern => frame.ends_command_for(NextWord::Command),
+            "(" | "|" if frame.next == NextWord::Pattern => {}
             "(" => {
                 frame.groups += 1;
                 frame.ends_command();
@@ -151,7 +151,7 @@ impl Lexer<'_> {
         let long = LONG_OPERATORS.iter().find(|long| self.starts_with(long));
         let text = long.copied().unwrap_or(">");
         self.take(text.len(), TokenKind::Operator);
-        if frame.next == Next::Test {
+        if frame.next == NextWord::Test {
             return;
         }
         frame.redirects = true;
@@ -178,7 +178,7 @@ impl Lexer<'_> {
             self.token(start, TokenKind::Operator);
             return;
         }
-        let is_command = frame.next == Next::Command && !frame.redirects;
+        let is_command = frame.next == NextWord::Command && !frame.redirects;
         if self.pos == self.bytes.len() {
             self.end_with(Some(LastWord {
                 start,
@@ -234,13 +234,13 @@ impl Lexer<'_> {
 impl Frame {
     fn ends_command(&mut self) {
         let next = match self.next {
-            stays @ (Next::Pattern | Next::Test | Next::CaseIn) => stays,
-            _ => Next::Command,
+            stays @ (NextWord::Pattern | NextWord::Test | NextWord::CaseIn) => stays,
+            _ => NextWord::Command,
         };
         self.ends_command_for(next);
     }
 
-    fn ends_command_for(&mut self, next: Next) {
+    fn ends_command_for(&mut self, next: NextWord) {
         self.next = next;
         self.words.clear();
         self.redirects = false;
@@ -248,53 +248,57 @@ impl Frame {
     }
 
     /// Returns the role of a word, and sets the role of the next one.
-    fn kind(&mut self, raw: &str, written: &Written) -> TokenKind {
+    fn kind(&mut self, raw: &str, written: &WordFacts) -> TokenKind {
         let (kind, next) = match (self.next, raw) {
-            (Next::Command, _) => return self.command_word(raw, written),
-            (Next::Name, _) => (TokenKind::Variable, Next::In),
-            (Next::In, "do") => (TokenKind::Keyword, Next::Command),
-            (Next::In, _) | (Next::Test, "]]") => (TokenKind::Keyword, Next::Argument),
-            (Next::Subject, _) => (TokenKind::Text, Next::CaseIn),
-            (Next::CaseIn, _) => {
+            (NextWord::Command, _) => return self.command_word(raw, written),
+            (NextWord::Name, _) => (TokenKind::Variable, NextWord::In),
+            (NextWord::In, "do") => (TokenKind::Keyword, NextWord::Command),
+            (NextWord::In, _) | (NextWord::Test, "]]") => (TokenKind::Keyword, NextWord::Argument),
+            (NextWord::Subject, _) => (TokenKind::Text, NextWord::CaseIn),
+            (NextWord::CaseIn, _) => {
                 self.cases += 1;
-                (TokenKind::Keyword, Next::Pattern)
+                (TokenKind::Keyword, NextWord::Pattern)
             }
-            (Next::Pattern, "esac") => {
+            (NextWord::Pattern, "esac") => {
                 self.cases = self.cases.saturating_sub(1);
-                (TokenKind::Keyword, Next::Command)
+                (TokenKind::Keyword, NextWord::Command)
             }
-            (Next::FunctionName, _) => (TokenKind::Command, Next::Command),
-            (same @ (Next::Pattern | Next::Test), _) => (TokenKind::Text, same),
-            (Next::Argument, _) => {
+            (NextWord::FunctionName, _) => (TokenKind::Command, NextWord::Command),
+            (same @ (NextWord::Pattern | NextWord::Test), _) => (TokenKind::Text, same),
+            (NextWord::Argument, _) => {
                 self.words.push(written.value.clone().unwrap_or_default());
-                (TokenKind::Text, Next::Argument)
+                (TokenKind::Text, NextWord::Argument)
             }
         };
         self.next = next;
         kind
     }
 
-    fn command_word(&mut self, raw: &str, written: &Written) -> TokenKind {
+    fn command_word(&mut self, raw: &str, written: &WordFacts) -> TokenKind {
         let is_wrapped = !self.words.is_empty();
         let (kind, next) = match raw {
-            _ if is_wrapped && raw.starts_with('-') => (TokenKind::Text, Next::Command),
+            _ if is_wrapped && raw.starts_with('-') => (TokenKind::Text, NextWord::Command),
             "if" | "then" | "elif" | "else" | "while" | "until" | "do" | "!" | "time" | "{"
-            | "coproc" | "fi" | "done" | "}" => (TokenKind::Keyword, Next::Command),
+            | "coproc" | "fi" | "done" | "}" => (TokenKind::Keyword, NextWord::Command),
             "esac" => {
                 self.cases = self.cases.saturating_sub(1);
-                (TokenKind::Keyword, Next::Command)
+                (TokenKind::Keyword, NextWord::Command)
             }
-            "for" | "select" => (TokenKind::Keyword, Next::Name),
-            "case" => (TokenKind::Keyword, Next::Subject),
-            "function" => (TokenKind::Keyword, Next::FunctionName),
-            "[[" => (TokenKind::Keyword, Next::Test),
-            _ if assigned(raw).is_some() => (TokenKind::Variable, Next::Command),
+            "for" | "select" => (TokenKind::Keyword, NextWord::Name),
+            "case" => (TokenKind::Keyword, NextWord::Subject),
+            "function" => (TokenKind::Keyword, NextWord::FunctionName),
+            "[[" => (TokenKind::Keyword, NextWord::Test),
+            _ if assigned(raw).is_some() => (TokenKind::Variable, NextWord::Command),
             _ => {
                 let word = written.value.clone().unwrap_or_default();
                 let wraps = WRAPPERS.contains(&&*word);
                 self.words.clear();
                 self.words.push(word);
-                let next = if wraps { Next::Command } else { Next::Argument };
+                let next = if wraps {
+                    NextWord::Command
+                } else {
+                    NextWord::Argument
+                };
                 (TokenKind::Command, next)
             }
         };

@@ -1,12 +1,12 @@
 //! How a text ends that is being typed: whole, unfinished, or wrong.
 
 use super::lexer::Tokens;
-use crate::reader::Problem;
+use crate::reader::ReadProblem;
 use crate::{Parsed, Span};
 
 /// How a text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum TextEnding {
     /// The text can be run, as far as is known.
     Whole,
     /// More has to come: a quote is open, a `fi` is missing.
@@ -16,16 +16,16 @@ pub enum Ending {
 }
 
 /// Returns the ending of `text`. A word that is still being written is not wrong.
-pub fn ending(text: &str, tokens: &Tokens) -> Ending {
+pub fn ending(text: &str, tokens: &Tokens) -> TextEnding {
     // A backslash at the end is one that nothing has come after.
     let parsed = Parsed::read(text);
     let at = match parsed.problem {
-        Some((Problem::Syntax, at)) => at,
-        _ if tokens.open_at.is_some() => return Ending::Unfinished,
-        _ => return Ending::Whole,
+        Some((ReadProblem::Syntax, at)) => at,
+        _ if tokens.open_at.is_some() => return TextEnding::Unfinished,
+        _ => return TextEnding::Whole,
     };
     if tokens.open_at.is_some_and(|open| open <= at) {
-        return Ending::Unfinished;
+        return TextEnding::Unfinished;
     }
     let rest = text.get(at..).unwrap_or("");
     // Where a line may end, its end is read before what is missing behind it.
@@ -46,10 +46,10 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
         })
     };
     match end {
-        _ if rest.is_empty() && !is_line_end => Ending::Unfinished,
+        _ if rest.is_empty() && !is_line_end => TextEnding::Unfinished,
         // `do` may become `docker`.
-        None if is_word => Ending::Unfinished,
-        end => Ending::Wrong(Span {
+        None if is_word => TextEnding::Unfinished,
+        end => TextEnding::Wrong(Span {
             start: at + blank,
             end: at + blank + end.unwrap_or(rest.len()),
         }),
@@ -60,5 +60,5 @@ pub fn ending(text: &str, tokens: &Tokens) -> Ending {
 /// bash does not read on for a text that it would refuse.
 pub fn reads_on(text: &str) -> bool {
     let line = format!("{text}\n");
-    ending(&line, &Tokens::of(&line)) == Ending::Unfinished
+    ending(&line, &Tokens::of(&line)) == TextEnding::Unfinished
 }

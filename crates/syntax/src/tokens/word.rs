@@ -4,14 +4,14 @@ use super::lexer::{Lexer, TokenKind};
 
 /// The facts about a word.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct WordFacts {
     /// The value; `None` with an expansion.
     pub(super) value: Option<String>,
     /// The quote that is open at the end of the text.
     pub(super) quote: Option<char>,
 }
 
-impl Written {
+impl WordFacts {
     fn push(&mut self, text: &str) {
         if let Some(value) = &mut self.value {
             value.push_str(text);
@@ -21,8 +21,8 @@ impl Written {
 
 impl Lexer<'_> {
     /// The word that begins here; `closer` ends it, too, if it is a backtick.
-    pub(super) fn word(&mut self, closer: Option<u8>) -> Written {
-        let mut written = Written {
+    pub(super) fn word(&mut self, closer: Option<u8>) -> WordFacts {
+        let mut written = WordFacts {
             value: Some(String::new()),
             quote: None,
         };
@@ -72,7 +72,7 @@ impl Lexer<'_> {
     }
 
     /// Reads the element that begins with this byte.
-    fn special(&mut self, byte: u8, written: &mut Written) {
+    fn special(&mut self, byte: u8, written: &mut WordFacts) {
         match byte {
             b'\'' => self.single_quoted(written),
             b'"' => self.double_quoted(written),
@@ -117,7 +117,7 @@ impl Lexer<'_> {
         self.end_with(None);
     }
 
-    fn single_quoted(&mut self, written: &mut Written) {
+    fn single_quoted(&mut self, written: &mut WordFacts) {
         let start = self.pos;
         let rest = &self.text[start + 1..];
         let closed = rest.find('\'');
@@ -130,7 +130,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn double_quoted(&mut self, written: &mut Written) {
+    fn double_quoted(&mut self, written: &mut WordFacts) {
         let start = self.pos;
         let mut from = start;
         self.pos += 1;
@@ -172,7 +172,7 @@ impl Lexer<'_> {
         written.quote = Some('"');
     }
 
-    fn dollar(&mut self, written: &mut Written, is_quoted: bool) {
+    fn dollar(&mut self, written: &mut WordFacts, is_quoted: bool) {
         let start = self.pos;
         match self.byte(1) {
             Some(b'(') if self.byte(2) == Some(b'(') => {

@@ -1,7 +1,7 @@
 //! Actions on the selected card by key or mouse: copy, run again, edit, fold.
 
 use super::{App, Effect};
-use crate::links::Targets;
+use crate::links::LinkDestinations;
 use crate::transcript::{Card, EntryId};
 use agent_bash::core::Request;
 use agent_bash::core::changes::TrialRequest;
@@ -28,11 +28,11 @@ impl App {
     }
 
     /// The destinations of links on the screen. Empty while a command has the screen.
-    pub(crate) fn targets(&self) -> Targets {
+    pub(crate) fn targets(&self) -> LinkDestinations {
         if self.console.is_some() {
-            return Targets::default();
+            return LinkDestinations::default();
         }
-        Targets {
+        LinkDestinations {
             outputs: self.transcript.outputs(),
             directory: self.directory.directory.clone(),
         }

@@ -2,13 +2,13 @@
 
 use super::{App, Effect, NO_COMMAND};
 use crate::action_outcome::ActionOutcome;
-use crate::change_actions::{self, Proposed};
+use crate::change_actions::{self, ProposedAction};
 use crate::change_work::{ChangeWork, ChangeWorkDone};
 use crate::diff_state::{DiffRequest, DiffState};
-use crate::questions::Waiting;
+use crate::questions::OpenQuestion;
 use crate::transcript::{CardEntry, EntryId};
 use agent_bash::ChangesAct;
-use agent_bash::change_sets::Listed;
+use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::Request;
 use agent_bash::core::changes::{Changes, ChangesId, ChangesState, TrialRequest};
 use agent_bash::session::parse_bang;
@@ -41,7 +41,7 @@ impl App {
     pub(super) fn set_background_changes(
         &mut self,
         of: Vec<(EntryId, ChangesId)>,
-        background: &[Listed],
+        background: &[ListedChanges],
     ) {
         for (entry, id) in of {
             let own = background.iter().filter(|set| set.after == Some(id));
@@ -207,7 +207,7 @@ impl App {
     fn looked(
         &mut self,
         entry: EntryId,
-        looked: Result<Box<Proposed>, Box<ActionOutcome>>,
+        looked: Result<Box<ProposedAction>, Box<ActionOutcome>>,
         now: Duration,
     ) {
         self.is_changing = false;
@@ -215,7 +215,7 @@ impl App {
         match (looked, command) {
             (Ok(proposed), Some(command)) => {
                 let command = command.to_owned();
-                let waiting = Waiting::Changes {
+                let waiting = OpenQuestion::Changes {
                     entry,
                     command,
                     proposed,
@@ -228,7 +228,7 @@ impl App {
     }
 
     /// Carries out an action that the user has confirmed.
-    pub(super) fn act(&mut self, entry: EntryId, proposed: Box<Proposed>) {
+    pub(super) fn act(&mut self, entry: EntryId, proposed: Box<ProposedAction>) {
         if self.is_changing {
             self.message = Some(BUSY_MESSAGE.to_owned());
             return;

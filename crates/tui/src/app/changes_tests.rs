@@ -1,7 +1,7 @@
 use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use crate::action_outcome::ActionOutcome;
-use crate::change_actions::{self, Proposed};
+use crate::change_actions::{self, ProposedAction};
 use crate::change_work::{ChangeWork, ChangeWorkDone};
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
@@ -45,9 +45,9 @@ fn receive(app: &mut App, entry: EntryId, receive: ChangeWorkDone) {
     app.update(msg);
 }
 
-fn proposed(act: ChangesAct) -> Box<Proposed> {
+fn proposed(act: ChangesAct) -> Box<ProposedAction> {
     let set = set(ChangesState::Done, ChangesBy::Trace);
-    Box::new(Proposed {
+    Box::new(ProposedAction {
         act,
         id: set.id,
         then: Vec::new(),

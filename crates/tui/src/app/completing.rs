@@ -1,7 +1,7 @@
 //! Completion in the prompt: inserts what was found, or lists it.
 
 use super::{App, Effect};
-use crate::complete::{Commands, Completion, ListRequest, Listed};
+use crate::complete::{CandidateList, Commands, Completion, ListRequest};
 use crossterm::event::KeyEvent;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -70,7 +70,7 @@ impl App {
         } else if completion.candidates.is_empty() {
             self.message = Some("nothing completes this".to_owned());
         } else {
-            self.listed = Some(Listed::new(completion));
+            self.listed = Some(CandidateList::new(completion));
         }
     }
 

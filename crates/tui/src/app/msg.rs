@@ -8,11 +8,11 @@ use crate::console::Console;
 use crate::functions::Functions;
 use crate::jobs_state::JobsState;
 use crate::note::{HeldNote, Note};
-use crate::pager_source::{Loaded, Match, Ticket};
+use crate::pager_source::{LoadedLines, MatchingLine, Ticket};
 use crate::pager_state::PagerState;
 use crate::prompt_directory::PromptDirectory;
 use crate::transcript::{Card, EntryId};
-use agent_bash::change_sets::Listed;
+use agent_bash::change_sets::ListedChanges;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Notice, NoticeKind, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
@@ -53,7 +53,7 @@ pub(crate) enum Msg {
     /// Change sets of processes that cards' commands left running.
     Background {
         of: Vec<(EntryId, ChangesId)>,
-        sets: Vec<Listed>,
+        sets: Vec<ListedChanges>,
     },
     /// Trials that were read. `wanted` was asked for; `trials` still await a decision and become
     /// cards.
@@ -64,10 +64,10 @@ pub(crate) enum Msg {
     /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     /// Lines for the pager; `None` if there are no new ones.
-    Loaded(Result<Option<Box<Loaded>>, String>),
+    Loaded(Result<Option<Box<LoadedLines>>, String>),
     Found {
         ticket: Ticket,
-        found: Result<Option<Match>, String>,
+        found: Result<Option<MatchingLine>, String>,
     },
     /// Completions of a word.
     Completed(Completion),

@@ -27,13 +27,13 @@ impl Candidate {
 
 /// The beginning of a name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Begun<'a> {
+pub(super) struct NameBeginning<'a> {
     pub(super) written: &'a str,
     /// True if the comparison ignores case.
     pub(super) folds: bool,
 }
 
-impl Begun<'_> {
+impl NameBeginning<'_> {
     pub(super) fn fits(&self, name: &str) -> bool {
         if self.folds {
             let name = name.to_lowercase();

@@ -1,6 +1,6 @@
 //! Commands: those of bash itself, and the programs of `PATH`.
 
-use super::candidate::{Begun, Candidate};
+use super::candidate::{Candidate, NameBeginning};
 use agent_bash::exec::{BUILTINS, KEYWORDS};
 use std::collections::HashSet;
 use std::fs;
@@ -14,7 +14,7 @@ fn builtin_names() -> impl Iterator<Item = String> {
 }
 
 /// Matches every name.
-const EVERY_NAME: Begun<'_> = Begun {
+const EVERY_NAME: NameBeginning<'_> = NameBeginning {
     written: "",
     folds: false,
 };
@@ -64,7 +64,7 @@ impl Commands {
 
 /// The commands that begin so.
 pub(super) fn beginning_with(
-    begun: Begun<'_>,
+    begun: NameBeginning<'_>,
     path: &[PathBuf],
     defined: &[String],
 ) -> Vec<Candidate> {
@@ -78,7 +78,7 @@ pub(super) fn beginning_with(
 }
 
 /// The executable files of a directory that begin so.
-fn programs(directory: &Path, begun: Begun<'_>) -> Vec<String> {
+fn programs(directory: &Path, begun: NameBeginning<'_>) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };

@@ -1,6 +1,6 @@
 //! [`complete`]: candidates for the end of a text, and the insertion of one.
 
-use super::candidate::{Begun, Candidate, MAX_CANDIDATES};
+use super::candidate::{Candidate, MAX_CANDIDATES, NameBeginning};
 use super::{commands, git, make, paths, quoted, variables};
 use agent_bash_render::syntax::tokens::{LastWord, Tokens};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ const DIRECTORY_PROGRAMS: [&str; 3] = ["cd", "pushd", "rmdir"];
 
 /// The text to complete, and the sources of candidates.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wanted {
+pub(crate) struct CompletionInput {
     /// The text in front of the cursor, including the `!` of a `!command`.
     pub(crate) before: String,
     /// The command's working directory.
@@ -45,7 +45,7 @@ pub(crate) struct Completion {
 }
 
 /// Finds candidates. Reads directories: it may take long, and must not run on the interface's task.
-pub(crate) fn complete(wanted: &Wanted) -> Completion {
+pub(crate) fn complete(wanted: &CompletionInput) -> Completion {
     let own = wanted.before.len() - wanted.before.trim_start_matches('!').len();
     let own = own.min(2);
     let nothing = Completion {
@@ -103,14 +103,14 @@ impl Completion {
         }
     }
 
-    fn begun(&self) -> Begun<'_> {
-        Begun {
+    fn begun(&self) -> NameBeginning<'_> {
+        NameBeginning {
             written: &self.written,
             folds: self.folds,
         }
     }
 
-    fn fill(&mut self, wanted: &Wanted, word: &LastWord) {
+    fn fill(&mut self, wanted: &CompletionInput, word: &LastWord) {
         if word.is_command && !self.written.contains('/') && !self.written.starts_with('~') {
             let found = commands::beginning_with(self.begun(), &wanted.path, &wanted.defined);
             self.candidates.extend(found);
@@ -136,7 +136,7 @@ impl Completion {
         }
         let program = word.before.first().map_or("", String::as_str);
         let is_home = wanted.before[self.start..].starts_with('~');
-        let look = paths::Look {
+        let look = paths::PathSearch {
             written: self.begun(),
             directory: &wanted.directory,
             home: wanted.home.as_deref().filter(|_| is_home),

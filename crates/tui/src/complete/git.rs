@@ -1,7 +1,7 @@
 //! Words that follow `git`: its commands, and the branches and tags of the repository, as its files
 //! name them.
 
-use super::candidate::{Begun, Candidate};
+use super::candidate::{Candidate, NameBeginning};
 use super::repository::{names, remotes};
 use std::path::Path;
 
@@ -73,111 +73,111 @@ const COMMIT_COMMANDS: [(&str, bool, bool); 13] = [
 ];
 
 /// Commands that have subcommands, each with what may follow the subcommand.
-const NESTED_COMMANDS: [(&str, &[(&str, After)]); 7] = [
+const NESTED_COMMANDS: [(&str, &[(&str, WordsAfter)]); 7] = [
     (
         "bisect",
         &[
-            ("bad", After::Commits),
-            ("good", After::Commits),
-            ("log", After::Nothing),
-            ("new", After::Commits),
-            ("old", After::Commits),
-            ("replay", After::Paths),
-            ("reset", After::Commits),
-            ("run", After::Paths),
-            ("skip", After::Commits),
-            ("start", After::Commits),
-            ("terms", After::Nothing),
-            ("visualize", After::Nothing),
+            ("bad", WordsAfter::Commits),
+            ("good", WordsAfter::Commits),
+            ("log", WordsAfter::Nothing),
+            ("new", WordsAfter::Commits),
+            ("old", WordsAfter::Commits),
+            ("replay", WordsAfter::Paths),
+            ("reset", WordsAfter::Commits),
+            ("run", WordsAfter::Paths),
+            ("skip", WordsAfter::Commits),
+            ("start", WordsAfter::Commits),
+            ("terms", WordsAfter::Nothing),
+            ("visualize", WordsAfter::Nothing),
         ],
     ),
     (
         "notes",
         &[
-            ("add", After::Commits),
-            ("append", After::Commits),
-            ("copy", After::Commits),
-            ("edit", After::Commits),
-            ("list", After::Commits),
-            ("merge", After::Nothing),
-            ("prune", After::Nothing),
-            ("remove", After::Commits),
-            ("show", After::Commits),
+            ("add", WordsAfter::Commits),
+            ("append", WordsAfter::Commits),
+            ("copy", WordsAfter::Commits),
+            ("edit", WordsAfter::Commits),
+            ("list", WordsAfter::Commits),
+            ("merge", WordsAfter::Nothing),
+            ("prune", WordsAfter::Nothing),
+            ("remove", WordsAfter::Commits),
+            ("show", WordsAfter::Commits),
         ],
     ),
     (
         "reflog",
         &[
-            ("delete", After::Nothing),
-            ("exists", After::Nothing),
-            ("expire", After::Nothing),
-            ("show", After::Commits),
+            ("delete", WordsAfter::Nothing),
+            ("exists", WordsAfter::Nothing),
+            ("expire", WordsAfter::Nothing),
+            ("show", WordsAfter::Commits),
         ],
     ),
     (
         "remote",
         &[
-            ("add", After::Nothing),
-            ("get-url", After::Remotes),
-            ("prune", After::Remotes),
-            ("remove", After::Remotes),
-            ("rename", After::Remotes),
-            ("set-branches", After::Remotes),
-            ("set-head", After::Remotes),
-            ("set-url", After::Remotes),
-            ("show", After::Remotes),
-            ("update", After::Remotes),
+            ("add", WordsAfter::Nothing),
+            ("get-url", WordsAfter::Remotes),
+            ("prune", WordsAfter::Remotes),
+            ("remove", WordsAfter::Remotes),
+            ("rename", WordsAfter::Remotes),
+            ("set-branches", WordsAfter::Remotes),
+            ("set-head", WordsAfter::Remotes),
+            ("set-url", WordsAfter::Remotes),
+            ("show", WordsAfter::Remotes),
+            ("update", WordsAfter::Remotes),
         ],
     ),
     (
         "stash",
         &[
-            ("apply", After::Nothing),
-            ("branch", After::Nothing),
-            ("clear", After::Nothing),
-            ("create", After::Nothing),
-            ("drop", After::Nothing),
-            ("list", After::Nothing),
-            ("pop", After::Nothing),
-            ("push", After::Paths),
-            ("show", After::Nothing),
-            ("store", After::Commits),
+            ("apply", WordsAfter::Nothing),
+            ("branch", WordsAfter::Nothing),
+            ("clear", WordsAfter::Nothing),
+            ("create", WordsAfter::Nothing),
+            ("drop", WordsAfter::Nothing),
+            ("list", WordsAfter::Nothing),
+            ("pop", WordsAfter::Nothing),
+            ("push", WordsAfter::Paths),
+            ("show", WordsAfter::Nothing),
+            ("store", WordsAfter::Commits),
         ],
     ),
     (
         "submodule",
         &[
-            ("absorbgitdirs", After::Paths),
-            ("add", After::Paths),
-            ("deinit", After::Paths),
-            ("foreach", After::Nothing),
-            ("init", After::Paths),
-            ("set-branch", After::Paths),
-            ("set-url", After::Paths),
-            ("status", After::Paths),
-            ("summary", After::Paths),
-            ("sync", After::Paths),
-            ("update", After::Paths),
+            ("absorbgitdirs", WordsAfter::Paths),
+            ("add", WordsAfter::Paths),
+            ("deinit", WordsAfter::Paths),
+            ("foreach", WordsAfter::Nothing),
+            ("init", WordsAfter::Paths),
+            ("set-branch", WordsAfter::Paths),
+            ("set-url", WordsAfter::Paths),
+            ("status", WordsAfter::Paths),
+            ("summary", WordsAfter::Paths),
+            ("sync", WordsAfter::Paths),
+            ("update", WordsAfter::Paths),
         ],
     ),
     (
         "worktree",
         &[
-            ("add", After::CommitsAndPaths),
-            ("list", After::Nothing),
-            ("lock", After::Paths),
-            ("move", After::Paths),
-            ("prune", After::Nothing),
-            ("remove", After::Paths),
-            ("repair", After::Paths),
-            ("unlock", After::Paths),
+            ("add", WordsAfter::CommitsAndPaths),
+            ("list", WordsAfter::Nothing),
+            ("lock", WordsAfter::Paths),
+            ("move", WordsAfter::Paths),
+            ("prune", WordsAfter::Nothing),
+            ("remove", WordsAfter::Paths),
+            ("repair", WordsAfter::Paths),
+            ("unlock", WordsAfter::Paths),
         ],
     ),
 ];
 
 /// The kind of words that may follow a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum After {
+enum WordsAfter {
     Nothing,
     Paths,
     Commits,
@@ -197,13 +197,13 @@ const EXISTING_TAG_OPTIONS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v"
 const OPTIONS_WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
 /// The references that may follow.
-pub(super) struct Refs {
+pub(super) struct ReferenceKinds {
     pub(super) candidates: Vec<Candidate>,
     pub(super) paths_too: bool,
 }
 
-impl Refs {
-    fn of(names: &[String], begun: Begun<'_>) -> Self {
+impl ReferenceKinds {
+    fn of(names: &[String], begun: NameBeginning<'_>) -> Self {
         Self {
             candidates: begun.of(names.iter().map(String::as_str)),
             paths_too: false,
@@ -212,7 +212,11 @@ impl Refs {
 }
 
 /// The references that may follow these words. `None` if git defines no completion there.
-pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) -> Option<Refs> {
+pub(super) fn complete(
+    before: &[String],
+    begun: NameBeginning<'_>,
+    directory: &Path,
+) -> Option<ReferenceKinds> {
     let (program, words) = before.split_first()?;
     if program != "git" || begun.written.starts_with('-') {
         return None;
@@ -228,7 +232,7 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
         }
     };
     let Some(command) = command else {
-        return Some(Refs {
+        return Some(ReferenceKinds {
             candidates: begun.of(COMMANDS),
             paths_too: false,
         });
@@ -241,21 +245,21 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
     let commits = [HEADS, REMOTES, TAGS];
     if let Some((_, own)) = NESTED_COMMANDS.iter().find(|(name, _)| *name == command) {
         let Some(verb) = operands.next() else {
-            return Some(Refs {
+            return Some(ReferenceKinds {
                 candidates: begun.of(own.iter().map(|(name, _)| *name)),
                 paths_too: false,
             });
         };
         let after = own.iter().find(|(name, _)| name == verb);
-        let names = match after.map_or(After::Paths, |(_, after)| *after) {
-            After::Nothing => Vec::new(),
-            After::Paths => return None,
-            After::Commits | After::CommitsAndPaths => names(&directory, &commits),
-            After::Remotes => remotes(&directory),
+        let names = match after.map_or(WordsAfter::Paths, |(_, after)| *after) {
+            WordsAfter::Nothing => Vec::new(),
+            WordsAfter::Paths => return None,
+            WordsAfter::Commits | WordsAfter::CommitsAndPaths => names(&directory, &commits),
+            WordsAfter::Remotes => remotes(&directory),
         };
-        return Some(Refs {
-            paths_too: after.is_some_and(|(_, after)| *after == After::CommitsAndPaths),
-            ..Refs::of(&names, begun)
+        return Some(ReferenceKinds {
+            paths_too: after.is_some_and(|(_, after)| *after == WordsAfter::CommitsAndPaths),
+            ..ReferenceKinds::of(&names, begun)
         });
     }
     match command {
@@ -268,27 +272,28 @@ pub(super) fn complete(before: &[String], begun: Begun<'_>, directory: &Path) ->
             } else {
                 Vec::new()
             };
-            Some(Refs::of(&names, begun))
+            Some(ReferenceKinds::of(&names, begun))
         }
         "fetch" | "pull" | "push" => match operands.next() {
             // A repository can be named by its path, too.
             None if begun.written.starts_with(['.', '/', '~']) => None,
-            None => Some(Refs::of(&remotes(&directory), begun)),
-            Some(_) if command == "push" => {
-                Some(Refs::of(&names(&directory, &[HEADS, TAGS]), begun))
-            }
+            None => Some(ReferenceKinds::of(&remotes(&directory), begun)),
+            Some(_) if command == "push" => Some(ReferenceKinds::of(
+                &names(&directory, &[HEADS, TAGS]),
+                begun,
+            )),
             Some(remote) => {
                 let kind = format!("{REMOTES}{remote}/");
-                Some(Refs::of(&names(&directory, &[&kind]), begun))
+                Some(ReferenceKinds::of(&names(&directory, &[&kind]), begun))
             }
         },
         _ => {
             let (_, own_only, paths_too) =
                 COMMIT_COMMANDS.iter().find(|(name, ..)| *name == command)?;
             let kinds: &[&str] = if *own_only { &[HEADS] } else { &commits };
-            Some(Refs {
+            Some(ReferenceKinds {
                 paths_too: *paths_too,
-                ..Refs::of(&names(&directory, kinds), begun)
+                ..ReferenceKinds::of(&names(&directory, kinds), begun)
             })
         }
     }

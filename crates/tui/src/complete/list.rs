@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 
 /// The list and its selection.
 #[derive(Debug)]
-pub(crate) struct Listed {
+pub(crate) struct CandidateList {
     completion: Completion,
     labels: Vec<String>,
     selected: usize,
@@ -27,7 +27,7 @@ pub(crate) enum ListRequest {
     Put(usize, String),
 }
 
-impl Listed {
+impl CandidateList {
     pub(crate) fn new(completion: Completion) -> Self {
         let labels = completion.candidates.iter();
         Self {

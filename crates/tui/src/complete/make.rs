@@ -1,7 +1,7 @@
 //! The targets that a makefile names literally. Nothing of the makefile is run, so targets from
 //! functions, patterns and includes are unknown.
 
-use super::candidate::{Begun, Candidate};
+use super::candidate::{Candidate, NameBeginning};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ const OPTIONS_WITH_WORD: [&str; 12] = [
 /// The targets that may follow these words. `None` if something else follows.
 pub(super) fn complete(
     before: &[String],
-    begun: Begun<'_>,
+    begun: NameBeginning<'_>,
     directory: &Path,
 ) -> Option<Vec<Candidate>> {
     let (program, words) = before.split_first()?;

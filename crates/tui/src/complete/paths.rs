@@ -1,6 +1,6 @@
 //! Paths: the files of a directory that begin as the typed word.
 
-use super::candidate::{Begun, Candidate, MAX_CANDIDATES};
+use super::candidate::{Candidate, MAX_CANDIDATES, NameBeginning};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 const MAX_FILES: usize = 200_000;
 
 /// A search for paths.
-pub(super) struct Look<'a> {
-    pub(super) written: Begun<'a>,
+pub(super) struct PathSearch<'a> {
+    pub(super) written: NameBeginning<'a>,
     pub(super) directory: &'a Path,
     /// The expansion of a leading `~`.
     pub(super) home: Option<&'a Path>,
@@ -19,10 +19,10 @@ pub(super) struct Look<'a> {
     pub(super) executables_only: bool,
 }
 
-impl Look<'_> {
+impl PathSearch<'_> {
     /// The candidates, and true if there are more.
     pub(super) fn candidates(&self) -> (Vec<Candidate>, bool) {
-        let Begun { written, folds } = self.written;
+        let NameBeginning { written, folds } = self.written;
         if self.home.is_some() && written == "~" {
             let home = Candidate {
                 word: "~/".to_owned(),
@@ -35,7 +35,7 @@ impl Look<'_> {
             Some(at) => written.split_at(at + 1),
             None => ("", written),
         };
-        let begun = Begun { written, folds };
+        let begun = NameBeginning { written, folds };
         let Ok(entries) = fs::read_dir(self.within(above)) else {
             return (Vec::new(), false);
         };

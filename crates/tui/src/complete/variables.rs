@@ -4,7 +4,7 @@ use agent_bash_render::syntax::tokens::Tokens;
 
 /// A variable whose name is being typed.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct TypedVariable {
     /// The byte offset of the name.
     pub(crate) start: usize,
     /// The text that ends the name.
@@ -12,7 +12,7 @@ pub(crate) struct Written {
 }
 
 /// The variable at the end of a text, if bash would expand it.
-pub(crate) fn written(before: &str) -> Option<Written> {
+pub(crate) fn written(before: &str) -> Option<TypedVariable> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let start = before.trim_end_matches(is_of_name).len();
     let (head, closer) = match before[..start].strip_suffix('{') {
@@ -28,7 +28,7 @@ pub(crate) fn written(before: &str) -> Option<Written> {
     }
     // Bash expands nothing in single quotes, comments and quoted heredocs.
     let word = Tokens::of(head).last_word?;
-    (word.quote != Some('\'')).then_some(Written { start, closer })
+    (word.quote != Some('\'')).then_some(TypedVariable { start, closer })
 }
 
 #[cfg(test)]
@@ -45,7 +45,11 @@ mod tests {
             ("!echo $(cat $x", 13, ""),
             ("echo \\\\$H", 8, ""),
         ] {
-            assert_eq!(written(before), Some(Written { start, closer }), "{before}");
+            assert_eq!(
+                written(before),
+                Some(TypedVariable { start, closer }),
+                "{before}"
+            );
         }
         for before in [
             "echo '$HO",

@@ -3,11 +3,11 @@
 
 use super::EventLoop;
 use crate::app::Msg;
-use crate::complete::{Commands, Wanted, complete, written_variable};
+use crate::complete::{Commands, CompletionInput, complete, written_variable};
 use crate::functions::Functions;
 use agent_bash::Conversation;
 use agent_bash::core::SessionName;
-use agent_bash::exec::Configured;
+use agent_bash::exec::ConfiguredNames;
 use agent_bash::session::{USER_SHELL, parse_bang};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -51,7 +51,7 @@ impl EventLoop {
         };
         let of_variable = written_variable(&before).is_some();
         let known = self.app.prompt.commands.as_deref();
-        let mut wanted = Wanted {
+        let mut wanted = CompletionInput {
             before,
             directory,
             home: self.session.host().home.clone(),
@@ -121,7 +121,7 @@ impl EventLoop {
         read_into(sender.clone(), path.clone(), Vec::new());
         tokio::spawn(async move {
             match session.configured().await {
-                Ok(Configured {
+                Ok(ConfiguredNames {
                     names,
                     aliases,
                     path: own,

@@ -7,8 +7,8 @@ use crate::app::{CARD_PAGE_LINES, Effect, Msg};
 use crate::calls::CallExtras;
 use crate::change_actions::is_undecided;
 use crate::console::size_in;
-use crate::interrupt::Running;
-use crate::pager_source::{self, Range, SharedText, Source, StoredText};
+use crate::interrupt::InterruptibleCommand;
+use crate::pager_source::{self, LineRange, LineSource, SharedText, StoredText};
 use crate::transcript::EntryId;
 use crate::{calls, change_work};
 use agent_bash::core::changes::ChangesId;
@@ -26,7 +26,7 @@ impl EventLoop {
 
     /// Starts a tool call.
     fn call(&mut self, entry: EntryId, request: Request, live: LiveUpdates, defines: bool) {
-        self.call = Running::new();
+        self.call = InterruptibleCommand::new();
         self.prepare_terminal();
         let unlimited = !self.limits_typed;
         if !unlimited {
@@ -66,7 +66,7 @@ impl EventLoop {
 
     /// Starts a command of the user's own.
     fn bang(&mut self, entry: EntryId, command: String, excluded: bool, live: LiveUpdates) {
-        self.bang = Running::new();
+        self.bang = InterruptibleCommand::new();
         let (session, running) = (Arc::clone(&self.session), self.bang.clone());
         let (sender, clock) = (self.sender.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {
@@ -209,7 +209,7 @@ impl EventLoop {
         let Some(pager) = &mut self.app.pager else {
             return;
         };
-        if let (Some(range), Source::File(text)) = (pager.wanted(now), pager.source()) {
+        if let (Some(range), LineSource::File(text)) = (pager.wanted(now), pager.source()) {
             self.read(move || Msg::Loaded(pager_source::load(&text, range)));
         }
     }
@@ -236,7 +236,7 @@ impl EventLoop {
 
 /// A page of a full output for a card; the last page if `from` is beyond the end.
 fn card_page(text: &SharedText, from: u64) -> Result<OutputPage, String> {
-    let range = Range {
+    let range = LineRange {
         from: Some(from).filter(|from| *from != u64::MAX),
         count: CARD_PAGE_LINES,
         unless: None,

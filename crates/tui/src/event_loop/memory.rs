@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Data of this run, and where it is stored.
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct RunMemory {
     pub(super) file: Option<History>,
     /// Distinguishes this run from others.
     pub(super) run: String,
@@ -17,7 +17,7 @@ pub(super) struct Memory {
     pub(super) open: HashMap<EntryId, HistoryEntry>,
 }
 
-impl Memory {
+impl RunMemory {
     pub(super) fn new(file: Option<History>, clock: &dyn Clock) -> Self {
         let Timestamp(start) = clock.wall();
         let pid = std::process::id();

@@ -3,7 +3,7 @@
 //! `xtask` compiles this file as well, so it imports nothing.
 
 /// Keys that belong together.
-pub(crate) struct Group {
+pub(crate) struct KeyGroup {
     pub(crate) title: &'static str,
     /// Keys, separated by spaces, and their effect.
     pub(crate) keys: &'static [(&'static str, &'static str)],
@@ -15,8 +15,8 @@ pub(crate) const PAGER_TITLE: &str = "The pager and the diff";
 pub(crate) const JOBS_TITLE: &str = "Background jobs";
 
 /// All groups, in the order of the pages.
-pub(crate) const KEY_GROUPS: &[Group] = &[
-    Group {
+pub(crate) const KEY_GROUPS: &[KeyGroup] = &[
+    KeyGroup {
         title: "The line",
         keys: &[
             ("enter", "run as a tool call, or queue it"),
@@ -43,7 +43,7 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ),
         ],
     },
-    Group {
+    KeyGroup {
         title: "Cards",
         keys: &[
             ("ctrl+↑ ctrl+↓", "select one: it has the keys y to r below"),
@@ -60,7 +60,7 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ("f6", "select a trial that waits for your decision"),
         ],
     },
-    Group {
+    KeyGroup {
         title: "Everything else",
         keys: &[
             ("ctrl+g f2", "background jobs"),
@@ -74,7 +74,7 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ("? f1", "the keys; space → ← turn the pages"),
         ],
     },
-    Group {
+    KeyGroup {
         title: "In the line",
         keys: &[
             ("alt+b ctrl+←", "a word back"),
@@ -98,14 +98,14 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ),
         ],
     },
-    Group {
+    KeyGroup {
         title: "The list of tab",
         keys: &[
             ("tab ↓ shift+tab ↑ ← →", "go through it"),
             ("enter esc", "take it; close"),
         ],
     },
-    Group {
+    KeyGroup {
         title: HISTORY_TITLE,
         keys: &[
             ("↑ ↓ pgup pgdn", "select"),
@@ -115,7 +115,7 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ("esc ctrl+g", "close"),
         ],
     },
-    Group {
+    KeyGroup {
         title: PAGER_TITLE,
         keys: &[
             ("/ ? n N", "search, back; next and previous match"),
@@ -128,7 +128,7 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ("q esc", "close"),
         ],
     },
-    Group {
+    KeyGroup {
         title: JOBS_TITLE,
         keys: &[
             ("j k ↓ ↑ g G home end", "select"),
@@ -136,7 +136,7 @@ pub(crate) const KEY_GROUPS: &[Group] = &[
             ("q esc ctrl+g f2", "close"),
         ],
     },
-    Group {
+    KeyGroup {
         title: "A command on a terminal",
         keys: &[
             ("esc ctrl+]", "kill it; in full screen only ctrl+] does"),

@@ -38,7 +38,7 @@ impl StepKind {
 
 /// A part of the text, and its replacement.
 #[derive(Debug)]
-struct Step {
+struct EditStep {
     kind: StepKind,
     /// The byte at which the part begins.
     at: usize,
@@ -58,7 +58,7 @@ pub(super) struct LineState<T> {
     pub(super) is_trial: bool,
 }
 
-impl Step {
+impl EditStep {
     /// The difference between two texts; `None` if they are equal.
     fn between(kind: StepKind, before: LineState<&str>, after: LineState<&str>) -> Option<Self> {
         let (old, was) = (before.text, before.cursor);
@@ -118,9 +118,9 @@ impl Step {
 /// The steps.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    done: Vec<Step>,
+    done: Vec<EditStep>,
     /// The undone steps, the first one last.
-    undone: Vec<Step>,
+    undone: Vec<EditStep>,
     /// True if the next step does not join the last one.
     is_closed: bool,
 }
@@ -128,7 +128,7 @@ pub(super) struct Steps {
 impl Steps {
     /// Records a change of the text, or a movement of the cursor if the text is the same.
     pub(super) fn note(&mut self, kind: StepKind, before: LineState<&str>, after: LineState<&str>) {
-        let Some(step) = Step::between(kind, before, after) else {
+        let Some(step) = EditStep::between(kind, before, after) else {
             self.is_closed |= before.cursor != after.cursor;
             return;
         };
@@ -139,7 +139,7 @@ impl Steps {
             None => Some(step),
         };
         self.done.extend(next);
-        let mut bytes: usize = self.done.iter().map(Step::len).sum();
+        let mut bytes: usize = self.done.iter().map(EditStep::len).sum();
         let mut dropped = 0;
         while self.done.len() - dropped > 1
             && (self.done.len() - dropped > MAX_STEPS || bytes > MAX_STEP_BYTES)

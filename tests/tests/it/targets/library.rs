@@ -4,7 +4,7 @@ use super::SOON;
 use agent_bash::HostContext;
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::remote::{Target, Uploads, Way};
+use agent_bash::remote::{Target, TargetTransport, Uploads};
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::settings::Settings;
 use agent_bash_tests::product;
@@ -17,7 +17,7 @@ use tokio::runtime::Builder;
 /// This world, behind a shell: the target's environment has the variables of the world.
 fn target(world: &World, words: &[&str]) -> Target {
     let words = words.iter().map(|&word| word.to_owned()).collect();
-    let mut target = Target::new("there", Way::Command(words));
+    let mut target = Target::new("there", TargetTransport::Command(words));
     target.env = world.environment();
     target.cwd = Some(world.cwd().display().to_string());
     target

@@ -1,7 +1,9 @@
 //! A hook's entries in a JSON file: each is an item of a list, at a path of names.
 
 use super::bad_file::BadFile;
-use super::json::{Container, indented, levels, member, nested, removable, root, without_range};
+use super::json::{
+    JsonContainer, indented, levels, member, nested, removable, root, without_range,
+};
 use super::line::{is_ours, line};
 use crate::hook::agent::{Agent, JsonEntry};
 use jsonc_parser::ast::Value;
@@ -97,11 +99,11 @@ fn find(
             Some(handlers) => {
                 let mut all = handlers.elements.iter();
                 let ours = all.position(|handler| our_line(agent, handler).is_some());
-                vec![Container::array(handlers).range_of(ours.unwrap_or_default())]
+                vec![JsonContainer::array(handlers).range_of(ours.unwrap_or_default())]
             }
             None => removable(
                 text,
-                Some((Container::array(entries), index)),
+                Some((JsonContainer::array(entries), index)),
                 &levels,
                 in_object,
             ),
@@ -146,8 +148,8 @@ fn insert(
     let entry = entry(form, line);
     let existing = member(deepest.object, name).filter(|_| depth > inner.len());
     Ok(match existing.and_then(|(_, value)| value.as_array()) {
-        Some(entries) => Container::array(entries).with(text, depth + 1, &entry),
-        None => Container::object(deepest.object).with(
+        Some(entries) => JsonContainer::array(entries).with(text, depth + 1, &entry),
+        None => JsonContainer::object(deepest.object).with(
             text,
             depth,
             &member_of(&list[depth - 1..], &entry),

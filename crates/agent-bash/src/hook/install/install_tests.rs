@@ -264,8 +264,8 @@ fn settings_that_the_agent_ignores_are_not_used() {
     let droid = by_name("droid").unwrap();
     let in_use = || {
         file(
-            applicable(droid, Scope::Project, &host),
-            Scope::Project,
+            applicable(droid, SettingsScope::Project, &host),
+            SettingsScope::Project,
             &host,
         )
     };
@@ -443,10 +443,10 @@ fn the_file_is_where_the_agent_looks() {
         let below = |directory: &str, file: &str| Some(Path::new(directory).join(file));
         let at = |scope, host: &HostContext| file(agent, scope, host);
         let plain = host(None, Some("/h"));
-        assert_eq!(at(Scope::User, &plain), below("/h", user));
-        assert_eq!(at(Scope::Project, &plain), below("/w", project));
+        assert_eq!(at(SettingsScope::User, &plain), below("/h", user));
+        assert_eq!(at(SettingsScope::Project, &plain), below("/w", project));
         let moved = host(Some((variable, "/v")), Some("/h"));
-        assert_eq!(at(Scope::User, &moved), below("/v", named));
-        assert_eq!(at(Scope::User, &host(None, None)), None);
+        assert_eq!(at(SettingsScope::User, &moved), below("/v", named));
+        assert_eq!(at(SettingsScope::User, &host(None, None)), None);
     }
 }

@@ -15,7 +15,7 @@ const DEFAULT_INDENT: &str = "  ";
 
 /// An object or an array, as positions in the text.
 #[derive(Debug, Clone)]
-pub(super) struct Container {
+pub(super) struct JsonContainer {
     /// The position after the opening bracket.
     pub(super) open: usize,
     /// The container's items, including the names of an object's members.
@@ -122,15 +122,15 @@ pub(super) fn levels<'a, 'b>(
 /// `index` is the position of `inner`, or of the item, in the deepest level.
 pub(super) fn removable(
     text: &str,
-    inner: Option<(Container, usize)>,
+    inner: Option<(JsonContainer, usize)>,
     levels: &[Level<'_, '_>],
     index: usize,
 ) -> Vec<Range<usize>> {
     let mut index = Some(index);
-    let mut containers: Vec<(Container, usize)> = inner.into_iter().collect();
+    let mut containers: Vec<(JsonContainer, usize)> = inner.into_iter().collect();
     for level in levels.iter().rev() {
         let Some(of_member) = index else { break };
-        containers.push((Container::object(level.object), of_member));
+        containers.push((JsonContainer::object(level.object), of_member));
         index = level.index;
     }
     let mut ranges = Vec::new();
@@ -145,7 +145,7 @@ pub(super) fn removable(
 }
 
 /// The range of the only item, and the comma after it.
-fn with_comma(text: &str, container: &Container, range: Range<usize>) -> Range<usize> {
+fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Range<usize> {
     let rest = text[range.end..].trim_start();
     if container.items.len() == 1 && rest.starts_with(',') {
         return range.start..text.len() - rest.len() + 1;
@@ -185,7 +185,7 @@ pub(super) fn indented(lines: &str) -> String {
     lines.join("\n")
 }
 
-impl Container {
+impl JsonContainer {
     pub(super) fn object(object: &Object<'_>) -> Self {
         let items = object.properties.iter();
         Self::new(object, items.map(|item| item.start()..item.end()).collect())

@@ -1,7 +1,9 @@
 //! A setting that names the shell of an agent: a string, at a path of names within an object.
 
 use super::bad_file::BadFile;
-use super::json::{Container, indented, levels, member, nested, removable, root, without_range};
+use super::json::{
+    JsonContainer, indented, levels, member, nested, removable, root, without_range,
+};
 use crate::hook::take_over::ShellSetting;
 use jsonc_parser::common::Ranged;
 use std::ops::Range;
@@ -103,7 +105,7 @@ fn insert(setting: &ShellSetting, text: &str, link: &str) -> Result<String, BadF
         return Ok(text.to_owned());
     };
     let item = item(&setting.keys[depth - 1..], link);
-    Ok(Container::object(deepest.object).with(text, depth, &item))
+    Ok(JsonContainer::object(deepest.object).with(text, depth, &item))
 }
 
 /// Settings that contain nothing else.

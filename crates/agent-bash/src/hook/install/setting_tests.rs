@@ -237,10 +237,13 @@ fn settings_file_is_where_the_agent_looks() {
     ] {
         let at = |scope, host: &HostContext| shell_file(setting(agent), scope, host);
         let plain = host(&[]);
-        assert_eq!(at(Scope::User, &plain), Some(home.path().join(user)));
-        assert_eq!(at(Scope::Project, &plain), Some(project.into()));
         assert_eq!(
-            at(Scope::User, &host(&[(variable, "/v")])),
+            at(SettingsScope::User, &plain),
+            Some(home.path().join(user))
+        );
+        assert_eq!(at(SettingsScope::Project, &plain), Some(project.into()));
+        assert_eq!(
+            at(SettingsScope::User, &host(&[(variable, "/v")])),
             Some(named.into())
         );
     }
@@ -248,7 +251,7 @@ fn settings_file_is_where_the_agent_looks() {
     let directory = home.path().join(".config/opencode");
     std::fs::create_dir_all(&directory).unwrap();
     std::fs::write(directory.join("opencode.jsonc"), "{}").unwrap();
-    let found = || shell_file(setting("opencode"), Scope::User, &host(&[]));
+    let found = || shell_file(setting("opencode"), SettingsScope::User, &host(&[]));
     assert_eq!(found(), Some(directory.join("opencode.jsonc")));
     std::fs::write(directory.join("opencode.json"), "{}").unwrap();
     assert_eq!(found(), Some(directory.join("opencode.json")));

@@ -2,20 +2,20 @@
 //! output has a first line that says so.
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
-use crate::Account;
-use crate::adapters::{CallFields, Done, Shown};
+use crate::FinishedCall;
+use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::Status;
 
-pub(crate) fn write(_: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        Done::Restarted => Shown::text("bash session restarted"),
-        Done::Ran(ran) => of_one(ran, ran_once),
-        Done::Misread(error) => Shown::error(format!("bash: {error}")),
+        CallOutcome::Restarted => WrittenAnswer::text("bash session restarted"),
+        CallOutcome::Ran(ran) => of_one(ran, ran_once),
+        CallOutcome::Misread(error) => WrittenAnswer::error(format!("bash: {error}")),
         other => not_run(other),
     }
 }
 
-fn ran_once(account: &Account) -> Shown {
+fn ran_once(account: &FinishedCall) -> WrittenAnswer {
     let output = output(account);
     let output = output.trim_end_matches('\n');
     let cut = if account.result.output.truncated {
@@ -33,8 +33,8 @@ fn ran_once(account: &Account) -> Shown {
         _ => sentence(account).map_or_else(String::new, |sentence| format!("bash: {sentence}\n")),
     };
     let text = with_lines(&[&first, cut, output].concat(), &notes(account));
-    Shown {
+    WrittenAnswer {
         is_error: account.result.is_error,
-        ..Shown::text(text.trim_end_matches('\n'))
+        ..WrittenAnswer::text(text.trim_end_matches('\n'))
     }
 }

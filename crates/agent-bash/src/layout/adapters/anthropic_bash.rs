@@ -2,26 +2,26 @@
 //! (timeout, cancellation) are added.
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
-use crate::Account;
-use crate::adapters::{CallFields, Done, Shown};
+use crate::FinishedCall;
+use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::Status;
 
-pub(crate) fn write(_: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        Done::Restarted => Shown::text("The shell was restarted."),
-        Done::Ran(ran) => of_one(ran, ran_once),
+        CallOutcome::Restarted => WrittenAnswer::text("The shell was restarted."),
+        CallOutcome::Ran(ran) => of_one(ran, ran_once),
         other => not_run(other),
     }
 }
 
-fn ran_once(account: &Account) -> Shown {
+fn ran_once(account: &FinishedCall) -> WrittenAnswer {
     let sentence = sentence(account).map(|sentence| format!("[{sentence}]"));
     let lines: Vec<String> = sentence.into_iter().chain(notes(account)).collect();
-    Shown {
+    WrittenAnswer {
         is_error: !matches!(
             account.result.status,
             Status::Exited { .. } | Status::Signaled { .. }
         ),
-        ..Shown::text(with_lines(&output(account), &lines))
+        ..WrittenAnswer::text(with_lines(&output(account), &lines))
     }
 }

@@ -4,25 +4,27 @@
 //! Unused fields are omitted: none of them may be `null`.
 
 use super::{not_run, only, stream_text};
-use crate::Account;
-use crate::adapters::{CallFields, Done, Shown};
+use crate::FinishedCall;
+use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::{Status, StreamId};
 use serde_json::json;
 
-pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        Done::Ran(ran) => only(ran).map_or_else(|| Shown::text(""), |ran| ran_once(given, ran)),
+        CallOutcome::Ran(ran) => {
+            only(ran).map_or_else(|| WrittenAnswer::text(""), |ran| ran_once(given, ran))
+        }
         other => match other.error() {
-            Some(error) => Shown {
+            Some(error) => WrittenAnswer {
                 structured: Some(json!({ "stdout": "", "stderr": &error, "interrupted": false })),
-                ..Shown::error(error)
+                ..WrittenAnswer::error(error)
             },
             None => other.unexpected(),
         },
     }
 }
 
-fn ran_once(given: &CallFields, account: &Account) -> Shown {
+fn ran_once(given: &CallFields, account: &FinishedCall) -> WrittenAnswer {
     let result = &account.result;
     let refused = account.refusal.as_ref().map(|_| result.text.clone());
     let interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
@@ -46,16 +48,16 @@ fn ran_once(given: &CallFields, account: &Account) -> Shown {
     if given.flag("dangerouslyDisableSandbox") && account.refusal.is_none() {
         data["dangerouslyDisableSandbox"] = true.into();
     }
-    Shown {
+    WrittenAnswer {
         content: result.text.clone(),
         is_error: result.is_error,
         structured: Some(data),
     }
 }
 
-pub(crate) fn write_stop(_: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write_stop(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        Done::Stopped(killed) => {
+        CallOutcome::Stopped(killed) => {
             let (id, command) = (&killed.job.id.0, &killed.job.command);
             let mut message = format!("Successfully stopped task: {id} ({command})");
             let stuck: Vec<String> = killed
@@ -69,7 +71,7 @@ pub(crate) fn write_stop(_: &CallFields, done: &Done<'_>) -> Shown {
             if !stuck.is_empty() {
                 message = format!("Task {id} was not stopped entirely: {}", stuck.join("; "));
             }
-            Shown {
+            WrittenAnswer {
                 is_error: !stuck.is_empty(),
                 structured: Some(json!({
                     "message": message,
@@ -77,7 +79,7 @@ pub(crate) fn write_stop(_: &CallFields, done: &Done<'_>) -> Shown {
                     "task_type": "local_bash",
                     "command": command,
                 })),
-                ..Shown::text(message.clone())
+                ..WrittenAnswer::text(message.clone())
             }
         }
         other => not_run(other),

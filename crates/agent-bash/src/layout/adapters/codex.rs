@@ -1,9 +1,9 @@
 //! A header of facts, then the command's output since the last answer.
 
-use super::printed::{Ends, Printed};
+use super::printed::{PrintedText, TextEnds};
 use super::with_lines;
-use crate::Account;
-use crate::adapters::{CallFields, Chunk, Done, FieldError, Shown};
+use crate::FinishedCall;
+use crate::adapters::{CallFields, CallOutcome, FieldError, OutputChunk, WrittenAnswer};
 use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -23,36 +23,36 @@ pub(crate) fn budget(given: &CallFields) -> usize {
     tokens.min(MAX_TOKENS) as usize * BYTES_PER_TOKEN
 }
 
-pub(crate) fn write_exec(given: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write_exec(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     write("exec_command", given, done)
 }
 
-pub(crate) fn write_stdin(given: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write_stdin(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     write("write_stdin", given, done)
 }
 
 /// Codex's own message.
 const PARSE_ERROR_PREFIX: &str = "failed to parse function arguments: ";
 
-fn write(tool: &str, given: &CallFields, done: &Done<'_>) -> Shown {
+fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        Done::Chunk(chunk) => match &chunk.account {
+        CallOutcome::Chunk(chunk) => match &chunk.account {
             Some(account) if account.refusal.is_some() => {
-                Shown::error(format!("{tool} failed: {}", account.result.text))
+                WrittenAnswer::error(format!("{tool} failed: {}", account.result.text))
             }
             _ => chunk_text(given, chunk),
         },
-        Done::Misread(FieldError::Missing { field, .. }) => {
-            Shown::error(format!("{PARSE_ERROR_PREFIX}missing field `{field}`"))
+        CallOutcome::Misread(FieldError::Missing { field, .. }) => {
+            WrittenAnswer::error(format!("{PARSE_ERROR_PREFIX}missing field `{field}`"))
         }
-        Done::Misread(error) => Shown::error(format!("{PARSE_ERROR_PREFIX}{error}")),
-        Done::Invalid(error) => Shown::error(format!("{tool} failed: {error}")),
+        CallOutcome::Misread(error) => WrittenAnswer::error(format!("{PARSE_ERROR_PREFIX}{error}")),
+        CallOutcome::Invalid(error) => WrittenAnswer::error(format!("{tool} failed: {error}")),
         other => other.unexpected(),
     }
 }
 
-fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
-    let printed = Printed::of(&chunk.part, chunk.on_terminal);
+fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
+    let printed = PrintedText::of(&chunk.part, chunk.on_terminal);
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
     // Output that is not stored anywhere is shown in full: it is no longer than a first answer may
@@ -83,7 +83,7 @@ fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
         let _ = write!(head, "\nProcess running with session ID {session}");
         data["session_id"] = session.into();
     }
-    Shown {
+    WrittenAnswer {
         content: format!("{head}\nOriginal token count: {tokens}\nOutput:\n{output}"),
         // A command's failure is not an error of the tool; not knowing how it ended is.
         is_error: account
@@ -94,7 +94,7 @@ fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
 
 /// Returns lines about an ended command: how it ended (if not by itself), its output file, its
 /// survivors.
-fn lines(account: &Account) -> Vec<String> {
+fn lines(account: &FinishedCall) -> Vec<String> {
     let result = &account.result;
     let mut lines = Vec::new();
     // A signal is part of the exit code.
@@ -115,9 +115,9 @@ fn lines(account: &Account) -> Vec<String> {
 }
 
 /// The two ends of an output that exceeds the budget; `None` if it does not.
-fn cut(printed: &Printed, room: Window) -> Option<String> {
+fn cut(printed: &PrintedText, room: Window) -> Option<String> {
     let head = room.half();
-    let Ends {
+    let TextEnds {
         head,
         tail,
         removed,
@@ -148,10 +148,10 @@ mod tests {
     #[test]
     fn the_middle_is_cut_as_codex_cuts_it() {
         let seq = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
-        let printed = Printed {
+        let printed = PrintedText {
             head: seq.to_owned(),
             lines: 10,
-            ..Printed::default()
+            ..PrintedText::default()
         };
         for (budget, want) in [
             (16, "1\n2\n3\n4\n…2 tokens truncated…\n8\n9\n10\n"),

@@ -1,9 +1,9 @@
 //! The text of the `gemini` adapter: labelled lines as in gemini-cli, wrapped in
 //! `<untrusted_context>`.
 
-use super::printed::{Ends, Printed};
+use super::printed::{PrintedText, TextEnds};
 use super::{not_run, notes_but_survivors, output, with_lines};
-use crate::adapters::{CallFields, Done, FieldError, FinishedRun, Shown};
+use crate::adapters::{CallFields, CallOutcome, FieldError, FinishedRun, WrittenAnswer};
 use crate::layout::wording::thousands;
 use agent_bash_core::{Status, Window};
 use serde_json::json;
@@ -15,21 +15,21 @@ pub(crate) const MAX_OUTPUT_BYTES: usize = 40_000;
 /// Bytes that are shown from the beginning of a longer output.
 const BEGINNING_BYTES: usize = 8_000;
 
-pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
-        Done::Ran([.., ran]) => ran_once(given, ran),
-        Done::Ran([]) => Shown::text(""),
-        Done::Misread(FieldError::Missing { field, .. }) => {
-            Shown::error(format!("params must have required property '{field}'"))
+        CallOutcome::Ran([.., ran]) => ran_once(given, ran),
+        CallOutcome::Ran([]) => WrittenAnswer::text(""),
+        CallOutcome::Misread(FieldError::Missing { field, .. }) => {
+            WrittenAnswer::error(format!("params must have required property '{field}'"))
         }
-        Done::Misread(FieldError::Misfit { field, json, .. }) => {
-            Shown::error(format!("params/{field} must be {json}"))
+        CallOutcome::Misread(FieldError::Misfit { field, json, .. }) => {
+            WrittenAnswer::error(format!("params/{field} must be {json}"))
         }
         other => not_run(other),
     }
 }
 
-fn ran_once(given: &CallFields, ran: &FinishedRun) -> Shown {
+fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
     let account = &*ran.account;
     let (output, notes) = shown(given, ran);
     let status = &account.result.status;
@@ -38,18 +38,18 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> Shown {
             job, pid, output, ..
         } => return background(given, ran, &job.0, *pid, output),
         Status::Cancelled if account.refusal.is_some() => {
-            return Shown::error("Command was cancelled by user before it could start.");
+            return WrittenAnswer::error("Command was cancelled by user before it could start.");
         }
         Status::Cancelled => {
             let first = "Command was cancelled by user before it could complete.";
-            return Shown::error(untrusted(&stopped(first, &output, &notes)));
+            return WrittenAnswer::error(untrusted(&stopped(first, &output, &notes)));
         }
         Status::TimedOut { after_ms } => {
             let minutes = *after_ms as f64 / 60_000.0;
             let first = format!(
                 "Command was automatically cancelled because it exceeded the timeout of {minutes:.1} minutes."
             );
-            return Shown::error(untrusted(&stopped(&first, &output, &notes)));
+            return WrittenAnswer::error(untrusted(&stopped(&first, &output, &notes)));
         }
         _ => {}
     }
@@ -96,7 +96,7 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> Shown {
     if let Some(group) = ran.group {
         line("Process Group PGID", &group.to_string());
     }
-    Shown {
+    WrittenAnswer {
         content: untrusted(&text),
         is_error: error.is_some(),
         structured,
@@ -107,7 +107,7 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> Shown {
 fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
-    let printed = Printed::of(&ran.part, false);
+    let printed = PrintedText::of(&ran.part, false);
     let room = given.room_of(MAX_OUTPUT_BYTES);
     // A fifth.
     let head = Window {
@@ -122,7 +122,7 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
             notes_but_survivors(account, &account.printed),
         );
     };
-    let Ends {
+    let TextEnds {
         head,
         tail,
         removed,
@@ -144,11 +144,17 @@ fn stopped(first: &str, output: &str, notes: &[String]) -> String {
     with_lines(&text, notes)
 }
 
-fn background(given: &CallFields, ran: &FinishedRun, job: &str, pid: u32, path: &str) -> Shown {
+fn background(
+    given: &CallFields,
+    ran: &FinishedRun,
+    job: &str,
+    pid: u32,
+    path: &str,
+) -> WrittenAnswer {
     let initial = ran.initial.clone().unwrap_or_default();
     let text = format!("Command is running in background. PID: {pid}. Initial output:\n{initial}");
     let line = format!("[It is job {job}; its output goes to {path}]");
-    Shown {
+    WrittenAnswer {
         content: with_lines(&text, &[line]),
         is_error: false,
         structured: Some(json!({

@@ -4,8 +4,8 @@
 //! our own (a refusal, why output is missing) are in `stderr`.
 
 use super::{notes, sentence, stream_text, with_lines};
-use crate::Account;
-use crate::adapters::{CallFields, Done, Shown};
+use crate::FinishedCall;
+use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::{Status, StreamId};
 use serde_json::{Value, json};
 
@@ -33,9 +33,9 @@ pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
     Some(length / commands.max(1) as u64)
 }
 
-pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
+pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     let (entries, is_error) = match done {
-        Done::Ran(ran) => {
+        CallOutcome::Ran(ran) => {
             let room = share(given, given.texts("commands").len());
             let accounts = ran.iter().map(|ran| &*ran.account);
             let entries: Vec<_> = accounts.map(|account| entry(account, room)).collect();
@@ -63,14 +63,14 @@ pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
         structured["max_output_length"] = length.into();
     }
     let rendered: Vec<String> = entries.iter().map(CommandOutput::rendered).collect();
-    Shown {
+    WrittenAnswer {
         content: rendered.join("\n\n"),
         is_error,
         structured: Some(structured),
     }
 }
 
-fn entry(account: &Account, room: Option<u64>) -> CommandOutput {
+fn entry(account: &FinishedCall, room: Option<u64>) -> CommandOutput {
     let mut stdout = stream_text(account, StreamId::Stdout);
     let mut stderr = stream_text(account, StreamId::Stderr);
     let timed_out = matches!(account.result.status, Status::TimedOut { .. });

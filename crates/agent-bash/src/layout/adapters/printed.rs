@@ -6,7 +6,7 @@ use agent_bash_sink::{CarriageReturn, TailBuffer};
 
 /// The text of a part: all of it in `head`, or its two ends.
 #[derive(Debug, Default)]
-pub(super) struct Printed {
+pub(super) struct PrintedText {
     pub(super) head: String,
     pub(super) tail: String,
     /// Bytes missing between the two.
@@ -16,14 +16,14 @@ pub(super) struct Printed {
 
 /// The two ends of a text that is too long.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Ends<'a> {
+pub(super) struct TextEnds<'a> {
     pub(super) head: &'a str,
     pub(super) tail: &'a str,
     /// Bytes removed between the two.
     pub(super) removed: usize,
 }
 
-impl Printed {
+impl PrintedText {
     pub(super) fn of(part: &OutputPart, on_terminal: bool) -> Self {
         let cr = if on_terminal {
             CarriageReturn::Newline
@@ -56,7 +56,7 @@ impl Printed {
     }
 
     /// Cuts the text to its beginning and its end; `None` if that is the whole text.
-    pub(super) fn ends(&self, head: Window, tail: Window) -> Option<Ends<'_>> {
+    pub(super) fn ends(&self, head: Window, tail: Window) -> Option<TextEnds<'_>> {
         let lines = head.lines.saturating_add(tail.lines) as u64;
         if self.length() <= head.bytes + tail.bytes && self.lines <= lines {
             return None;
@@ -67,7 +67,7 @@ impl Printed {
             &self.tail
         };
         let (head, tail) = (first(&self.head, head), last(last_of, tail));
-        Some(Ends {
+        Some(TextEnds {
             head,
             tail,
             removed: self.length() - head.len() - tail.len(),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn lines_are_counted_where_they_are_bounded() {
-        let printed = Printed::of(
+        let printed = PrintedText::of(
             &OutputPart {
                 lines: 6,
                 ..part(b"", 0, b"1\n2\n3\n4\n5\n6\n")
@@ -156,19 +156,19 @@ mod tests {
             (b"ab", 4, b"efgh"),
             (b"abcd", 4, b"efgh"),
         ] {
-            let printed = Printed::of(&part(head, from, tail), false);
+            let printed = PrintedText::of(&part(head, from, tail), false);
             assert_eq!(printed.length(), 8);
             let ends = printed.ends(bytes(2), bytes(3)).unwrap();
             assert_eq!((ends.head, ends.tail, ends.removed), ("ab", "fgh", 3));
         }
-        let whole = Printed::of(&part(b"abcd", 0, b"abcdefgh"), false);
+        let whole = PrintedText::of(&part(b"abcd", 0, b"abcdefgh"), false);
         assert_eq!(whole.ends(bytes(4), bytes(4)), None);
         assert_eq!((whole.head.as_str(), whole.lines), ("abcdefgh", 1));
     }
 
     #[test]
     fn characters_are_not_cut() {
-        let printed = Printed::of(&part(b"", 0, "ééééé".as_bytes()), false);
+        let printed = PrintedText::of(&part(b"", 0, "ééééé".as_bytes()), false);
         let ends = printed.ends(bytes(3), bytes(3)).unwrap();
         assert_eq!((ends.head, ends.tail, ends.removed), ("é", "é", 6));
     }

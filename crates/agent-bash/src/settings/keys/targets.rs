@@ -1,15 +1,15 @@
 //! The setting `targets`: other machines on which calls may run, by the names that a user gives
 //! them.
 
-use crate::settings::key::{Form, Key, Project, to_value};
+use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, to_value};
 use crate::settings::targets::TargetSettings;
 use std::collections::BTreeMap;
 
-pub(super) const TARGETS: Key = Key {
+pub(super) const TARGETS: SettingKey = SettingKey {
     name: "targets",
     doc: "Machines that `--on NAME` runs calls on: NAME = { transport = \"ssh\" (docker, podman, kube, command), to, command, cwd, \
           env, directory, lease, install }.",
-    form: Form::FileOnly,
+    form: ValueForm::FileOnly,
     set: |s, v| {
         let targets: Result<BTreeMap<String, TargetSettings>, _> = v.clone().try_into();
         let targets = targets.map_err(|error| error.message().to_owned())?;
@@ -20,5 +20,5 @@ pub(super) const TARGETS: Key = Key {
         Ok(())
     },
     get: |s| to_value(&s.targets),
-    project: Project::Never,
+    project: ProjectEffect::Never,
 };

@@ -4,7 +4,7 @@
 use crate::call::Call;
 use crate::changes::{ChangeStore, UNRESPONSIVE_REASON};
 use crate::tool_context::ToolContext;
-use agent_bash_changes::{ChangesError, Scan, Store};
+use agent_bash_changes::{ChangesError, DirectoryScan, Store};
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Clock, Executor, Request};
 use std::path::Path;
@@ -43,7 +43,7 @@ pub(super) async fn before(
     tool: &ToolContext,
     call: &Call,
     reason: &str,
-) -> Result<(Arc<Store>, Scan), String> {
+) -> Result<(Arc<Store>, DirectoryScan), String> {
     let changes = Arc::clone(&tool.changes);
     let (cwd, host, clock) = (call.cwd.clone(), tool.host.clone(), Arc::clone(&tool.clock));
     let work = move || {
@@ -65,7 +65,7 @@ pub(super) async fn before(
 pub(super) fn after(
     changes: &ChangeStore,
     store: &Store,
-    before: &Scan,
+    before: &DirectoryScan,
     clock: &dyn Clock,
 ) -> Result<Changes, String> {
     let after = look_through(changes, store, before.root(), clock, TIMEOUT_AFTER)?;
@@ -79,7 +79,7 @@ fn look_through(
     root: &Path,
     clock: &dyn Clock,
     within: Duration,
-) -> Result<Scan, String> {
+) -> Result<DirectoryScan, String> {
     if changes.unwatched.was_too_large(root) {
         return Err(format!(
             "`{}` has too many files to be looked through",

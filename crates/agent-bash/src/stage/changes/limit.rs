@@ -1,7 +1,7 @@
 //! Limits the size of a trial's changes. The recorder bounds a record; the kernel writes to an
 //! overlay, so its size is checked periodically.
 
-use super::Changing;
+use super::ChangeRecord;
 use crate::blocking::run_blocking;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::size_of;
@@ -17,7 +17,7 @@ const INTERVAL_FACTOR: u32 = 20;
 /// Waits for `run`, and ends it by its signal if what its trial changes takes more than a set may.
 pub(crate) async fn run_within<T, F: Future<Output = T>>(
     tool: &ToolContext,
-    changing: Option<&mut Changing>,
+    changing: Option<&mut ChangeRecord>,
     cancel: &Cancel,
     run: impl FnOnce(Cancel) -> F,
 ) -> T {

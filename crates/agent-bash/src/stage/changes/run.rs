@@ -1,9 +1,9 @@
 //! Running a call whose changes are kept. If its shell turns out not to be watched, nothing of it
 //! has run yet: it is compared before and after instead.
 
-use super::{Changing, begin_unwatched, limit::run_within};
-use crate::call::{Call, Decisions};
-use crate::stage::run::{self, Watched};
+use super::{ChangeRecord, begin_unwatched, limit::run_within};
+use crate::call::{Call, StageDecisions};
+use crate::stage::run::{self, OutputWatchers};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, NotStarted, Outcome, OutputConsumer, Request, RunSpec};
 use agent_bash_sink::CallOutput;
@@ -14,8 +14,8 @@ pub(crate) async fn run(
     tool: &ToolContext,
     call: &mut Call,
     (request, typed): (&Request, &str),
-    (decisions, mut spec): (&Decisions<'_>, RunSpec),
-    (changing, output): (&mut Option<Changing>, &mut CallOutput),
+    (decisions, mut spec): (&StageDecisions<'_>, RunSpec),
+    (changing, output): (&mut Option<ChangeRecord>, &mut CallOutput),
     mut live: Option<&mut dyn OutputConsumer>,
     cancel: &Cancel,
 ) -> Result<Outcome, NotStarted> {
@@ -24,7 +24,7 @@ pub(crate) async fn run(
         let live = live
             .as_mut()
             .map(|live| -> &mut dyn OutputConsumer { *live });
-        let watched = Watched::of(live, call);
+        let watched = OutputWatchers::of(live, call);
         let ran = run_within(tool, changing.as_mut(), cancel, |cancel| {
             run::run(tool, decisions, &spec, output, watched, cancel)
         });

@@ -36,18 +36,18 @@ const MAX_MESSAGES: usize = 100;
 
 /// An error message.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub(crate) struct ErrorMessage {
     /// The paths that the message may be about, the likeliest first.
     paths: Vec<String>,
     /// True if the message says that the file does not exist.
     is_absent: bool,
     /// The access that was refused.
-    error: Refusal,
+    error: RefusedAccess,
 }
 
 /// The access that an error message reports as refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refusal {
+enum RefusedAccess {
     /// A write: the file system is read-only, or the file is a mount.
     Write,
     /// A read or a write (`EACCES`).
@@ -56,7 +56,7 @@ enum Refusal {
     Other,
 }
 
-impl Refusal {
+impl RefusedAccess {
     fn of(text: &str) -> Self {
         let begins = |phrases: &[&str]| phrases.iter().any(|phrase| text.starts_with(phrase));
         if begins(&["ead-only", "evice or"]) {
@@ -70,14 +70,14 @@ impl Refusal {
 }
 
 /// The error messages in an output. Looks at no file.
-pub(crate) fn messages(printed: &[SinkReport]) -> Vec<Message> {
+pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
     let lines = pieces.flat_map(|piece| piece.text.lines());
     lines.filter_map(in_message).take(MAX_MESSAGES).collect()
 }
 
 /// The files in the order of the messages, at most one of each.
-pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<DeniedAccess> {
+pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
     let mut seen = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
         let forbidden = |path: &String| {
@@ -101,7 +101,7 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<Denied
 /// The paths that an error message may be about: the words in front of the error or behind it, then
 /// every absolute path, the last one first: in messages about copies and moves, the last path is
 /// the destination.
-fn in_message(line: &str) -> Option<Message> {
+fn in_message(line: &str) -> Option<ErrorMessage> {
     let denied = DENIAL_PHRASES
         .iter()
         .filter_map(|phrase| line.find(phrase))
@@ -118,10 +118,10 @@ fn in_message(line: &str) -> Option<Message> {
     let absolute = words.filter(|word| word.len() > 1 && word.starts_with('/'));
     let absolute: Vec<String> = absolute.map(str::to_owned).collect();
     found.extend(absolute.into_iter().rev());
-    (!found.is_empty()).then_some(Message {
+    (!found.is_empty()).then_some(ErrorMessage {
         paths: found,
         is_absent: denied.is_none(),
-        error: Refusal::of(&line[at..]),
+        error: RefusedAccess::of(&line[at..]),
     })
 }
 
@@ -239,16 +239,16 @@ const PROC_MAGIC: i64 = 0x9FA0;
 
 /// True if the refused access can have been a write to this file, rather than a read or a system
 /// call without a file.
-fn was_a_write(error: Refusal, path: &Path) -> bool {
+fn was_a_write(error: RefusedAccess, path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
         // The command tried to create the file; for that, the sandbox never returns `EPERM`.
         let is_call = path
             .file_name()
             .is_some_and(|name| REFUSED_CALLS.iter().any(|call| name == *call));
-        return error != Refusal::Other && !is_call;
+        return error != RefusedAccess::Other && !is_call;
     };
     let is_process = || rustix::fs::statfs(path).is_ok_and(|found| found.f_type == PROC_MAGIC);
-    error == Refusal::Write || (is_readable(&found) && !is_process())
+    error == RefusedAccess::Write || (is_readable(&found) && !is_process())
 }
 
 /// True if the file's permissions let this user read it without capabilities.
@@ -306,7 +306,7 @@ mod tests {
                 None,
             ),
         ] {
-            let message: Vec<Message> = in_message(line).into_iter().collect();
+            let message: Vec<ErrorMessage> = in_message(line).into_iter().collect();
             let found = named(&plan, &cwd, &message);
             let want = want.map(|name| cwd.join(name).display().to_string());
             assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
@@ -385,7 +385,7 @@ mod tests {
         };
         let named = |path: &str| {
             let message = in_message(&format!("cat: {path}: Permission denied"));
-            let messages: Vec<Message> = message.into_iter().collect();
+            let messages: Vec<ErrorMessage> = message.into_iter().collect();
             let denied = named(&plan, &root.join("workspace"), &messages);
             denied.into_iter().map(|it| it.path).collect::<Vec<_>>()
         };

@@ -1,27 +1,27 @@
 //! Finds the agents of this machine that use `agent-bash shell`, by one harmless call of each.
 
-use super::finding::{Finding, Grade};
+use super::finding::{Finding, FindingGrade};
 use crate::commands::hook::file::SettingsFile;
-use crate::commands::shell_link::{self, LinkTarget, Probe};
-use crate::start::Start;
-use agent_bash::hook::install::{Scope, file, is_rewriting, shell_file, shell_of};
+use crate::commands::shell_link::{self, LinkProbe, LinkTarget};
+use crate::start::StartContext;
+use agent_bash::hook::install::{SettingsScope, file, is_rewriting, shell_file, shell_of};
 use agent_bash::hook::take_over::{SHELL_AGENTS, ShellAgent, ShellLink, ShellSetting, ShellWay};
 use agent_bash::hook::{Agent, by_name};
 use std::path::Path;
 
 /// A line for each agent whose program is on `PATH` or whose settings name a link of ours.
-pub(super) fn agents(start: &Start) -> Vec<Finding> {
+pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
     let findings = SHELL_AGENTS.into_iter().map(|agent| finding(agent, start));
     findings.flatten().collect()
 }
 
-fn finding(agent: &ShellAgent, start: &Start) -> Option<Finding> {
+fn finding(agent: &ShellAgent, start: &StartContext) -> Option<Finding> {
     let is_there = shell_link::on_path(agent.program, start).is_some();
     let (grade, detail) = match &agent.way {
         ShellWay::Setting(setting) => match link_in_settings(setting, start) {
             Ok(Some(link)) => through(Path::new(&link), setting.link, start),
-            Ok(None) if is_there => (Grade::Note, outside(agent)),
-            Err(reason) if is_there => (Grade::Note, reason),
+            Ok(None) if is_there => (FindingGrade::Note, outside(agent)),
+            Err(reason) if is_there => (FindingGrade::Note, reason),
             _ => return None,
         },
         _ if !is_there => return None,
@@ -29,20 +29,23 @@ fn finding(agent: &ShellAgent, start: &Start) -> Option<Finding> {
             Some(bash) if LinkTarget::of(&bash) == LinkTarget::ThisProgram => {
                 through(&bash, ShellLink::Bash, start)
             }
-            _ => (Grade::Note, outside(agent)),
+            _ => (FindingGrade::Note, outside(agent)),
         },
         ShellWay::Fixed if has_rewriting_hook(agent, start) => (
-            Grade::Works,
+            FindingGrade::Works,
             "its hook replaces each command by a call of agent-bash shell".to_owned(),
         ),
-        ShellWay::Fixed => (Grade::Note, outside(agent)),
+        ShellWay::Fixed => (FindingGrade::Note, outside(agent)),
     };
     Some(Finding::new(grade, agent.name, detail))
 }
 
 /// Our link in the settings of the project, or else in the user's.
-fn link_in_settings(setting: &ShellSetting, start: &Start) -> Result<Option<String>, String> {
-    for scope in [Scope::Project, Scope::User] {
+fn link_in_settings(
+    setting: &ShellSetting,
+    start: &StartContext,
+) -> Result<Option<String>, String> {
+    for scope in [SettingsScope::Project, SettingsScope::User] {
         let Some(path) = shell_file(setting, scope, &start.host) else {
             continue;
         };
@@ -59,44 +62,46 @@ fn link_in_settings(setting: &ShellSetting, start: &Start) -> Result<Option<Stri
     Ok(None)
 }
 
-fn has_rewriting_hook(agent: &ShellAgent, start: &Start) -> bool {
+fn has_rewriting_hook(agent: &ShellAgent, start: &StartContext) -> bool {
     let Some(hook) = by_name(agent.name) else {
         return false;
     };
-    [Scope::Project, Scope::User].into_iter().any(|scope| {
-        let path = file(hook, scope, &start.host);
-        let settings = path.and_then(|path| SettingsFile::read(&path).ok());
-        let text = settings.as_ref().and_then(SettingsFile::text);
-        text.is_some_and(|text| is_rewriting(hook, text))
-    })
+    [SettingsScope::Project, SettingsScope::User]
+        .into_iter()
+        .any(|scope| {
+            let path = file(hook, scope, &start.host);
+            let settings = path.and_then(|path| SettingsFile::read(&path).ok());
+            let text = settings.as_ref().and_then(SettingsFile::text);
+            text.is_some_and(|text| is_rewriting(hook, text))
+        })
 }
 
 /// Checks the link that is the agent's shell, and tries it.
-fn through(link: &Path, kind: ShellLink, start: &Start) -> (Grade, String) {
+fn through(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGrade, String) {
     let shown = link.display();
     match LinkTarget::of(link) {
         LinkTarget::Nothing(reason) => (
-            Grade::Problem,
+            FindingGrade::Problem,
             format!("its shell is {shown}, which {reason}; install it again"),
         ),
         LinkTarget::Other(target) => (
-            Grade::Note,
+            FindingGrade::Note,
             format!(
                 "its shell is {shown}, which leads to another program, {}; install it again to use this one",
                 target.display()
             ),
         ),
         LinkTarget::ThisProgram => match shell_link::probe(link, kind, start) {
-            Probe::Recorded => (
-                Grade::Works,
+            LinkProbe::Recorded => (
+                FindingGrade::Works,
                 format!("its shell is {shown}; a call of it ran and was recorded"),
             ),
-            Probe::Ran => (
-                Grade::Works,
+            LinkProbe::Ran => (
+                FindingGrade::Works,
                 format!("its shell is {shown}; a call of it ran, without a record"),
             ),
-            Probe::Failed(reason) => (
-                Grade::Problem,
+            LinkProbe::Failed(reason) => (
+                FindingGrade::Problem,
                 format!("its shell is {shown}, and a call of it failed: {reason}"),
             ),
         },

@@ -2,7 +2,7 @@
 //! by a trial. Tries both once, in a temporary directory.
 
 use crate::commands::session;
-use crate::start::Start;
+use crate::start::StartContext;
 use agent_bash::core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
 use agent_bash::core::{Cancel, Status, ToolResult};
 use agent_bash::process::supervisor::Supervisor;
@@ -18,7 +18,7 @@ const FORMER_CONTENT: &str = "before\n";
 const CHANGING_COMMAND: &str = "echo after > file";
 
 /// The result of each attempt.
-pub(super) struct Tried {
+pub(super) struct AttemptResults {
     /// A record, and an undo of it.
     pub(super) record: Result<(), String>,
     /// A trial.
@@ -26,12 +26,16 @@ pub(super) struct Tried {
 }
 
 /// Tries both with the user's settings, in a directory below the temporary one.
-pub(super) async fn tried(settings: &Settings, start: &Start, session: &str) -> Tried {
+pub(super) async fn tried(
+    settings: &Settings,
+    start: &StartContext,
+    session: &str,
+) -> AttemptResults {
     let tree = match tempfile::tempdir_in(start.host.temp_dir()) {
         Ok(tree) => tree,
         Err(error) => {
             let why = format!("{}: {error}", start.host.temp_dir().display());
-            return Tried {
+            return AttemptResults {
                 record: Err(why.clone()),
                 trial: Err(why),
             };
@@ -49,19 +53,19 @@ pub(super) async fn tried(settings: &Settings, start: &Start, session: &str) -> 
         // The directory may not exist.
         let _ = fs::remove_dir_all(state.join("changes").join(session));
     }
-    Tried { record, trial }
+    AttemptResults { record, trial }
 }
 
 fn opened(
     settings: &Settings,
-    start: &Start,
+    start: &StartContext,
     name: &str,
     tree: &Path,
 ) -> anyhow::Result<Conversation> {
     let mut settings = settings.clone();
     settings.changes.level = Some(ChangesLevel::Undo);
     settings.changes.root = Some(tree.canonicalize()?);
-    let start = Start {
+    let start = StartContext {
         host: HostContext {
             cwd: tree.to_owned(),
             ..start.host.clone()

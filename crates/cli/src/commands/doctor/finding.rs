@@ -2,13 +2,13 @@
 
 /// The result of one check.
 pub(super) struct Finding {
-    pub(super) grade: Grade,
+    pub(super) grade: FindingGrade,
     pub(super) what: &'static str,
     pub(super) detail: String,
 }
 
 impl Finding {
-    pub(super) fn new(grade: Grade, what: &'static str, detail: impl Into<String>) -> Self {
+    pub(super) fn new(grade: FindingGrade, what: &'static str, detail: impl Into<String>) -> Self {
         Self {
             grade,
             what,
@@ -19,7 +19,7 @@ impl Finding {
 
 /// The grade of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Grade {
+pub(super) enum FindingGrade {
     /// Works as it should.
     Works,
     /// Works, but probably not as the user expects.
@@ -28,7 +28,7 @@ pub(super) enum Grade {
     Problem,
 }
 
-impl Grade {
+impl FindingGrade {
     /// Either it works or it is a problem.
     pub(super) fn of(works: bool) -> Self {
         if works { Self::Works } else { Self::Problem }

@@ -5,12 +5,12 @@ use super::file::SettingsFile;
 use crate::args::{HookArgs, NamedAgent};
 use crate::commands::shell_link;
 use crate::output;
-use crate::start::Start;
-use crate::usage::Usage;
+use crate::start::StartContext;
+use crate::usage::UsageError;
 use agent_bash::core::visible;
 use agent_bash::hook::Agent;
 use agent_bash::hook::install::{
-    BadFile, Scope, applicable, file, with_hook, with_rewriting_hook, without_hook,
+    BadFile, SettingsScope, applicable, file, with_hook, with_rewriting_hook, without_hook,
 };
 use anyhow::{Context, bail};
 use similar::TextDiff;
@@ -26,38 +26,38 @@ The hook allows each command that agent-bash does not refuse, so the agent no lo
 The agent's own permission rules see the new text: agent-bash shell -c '...'.";
 
 /// Why the hook of an agent cannot replace commands.
-fn no_rewrite(agent: NamedAgent) -> Usage {
+fn no_rewrite(agent: NamedAgent) -> UsageError {
     let name = agent.name;
-    Usage(format!(
+    UsageError(format!(
         "--take-over=rewrite is not available for {name}; see agent-bash hook --install --take-over {name}"
     ))
 }
 
 /// Why there is no file to change.
-fn no_file(agent: &Agent, scope: Scope) -> Usage {
-    Usage(match scope {
-        Scope::Project => format!("{} reads no settings of a project", agent.name),
+fn no_file(agent: &Agent, scope: SettingsScope) -> UsageError {
+    UsageError(match scope {
+        SettingsScope::Project => format!("{} reads no settings of a project", agent.name),
         _ => "no home directory is known, so there are no settings of yours; --project writes the project's".to_owned(),
     })
 }
 
 /// Changes the agent's file. Exit code 1 if the user declined.
-pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::Result<u8> {
+pub(super) fn install(args: &HookArgs, agent: &Agent, start: &StartContext) -> anyhow::Result<u8> {
     let with = match args.take_over {
         Some(_) if !agent.rewrites() => return Err(no_rewrite(args.agent).into()),
         Some(_) => with_rewriting_hook,
         None => with_hook,
     };
     let scope = if args.project {
-        Scope::Project
+        SettingsScope::Project
     } else {
-        Scope::User
+        SettingsScope::User
     };
     let agent = applicable(agent, scope, &start.host);
     let path = file(agent, scope, &start.host).ok_or_else(|| no_file(agent, scope))?;
     let settings = SettingsFile::read(&path)?;
     let before = settings.text();
-    let bad = |error: BadFile| Usage(format!("{}: {error}", path.display()));
+    let bad = |error: BadFile| UsageError(format!("{}: {error}", path.display()));
     let after = if args.install {
         Some(with(agent, before, &program(start)?).map_err(bad)?)
     } else {
@@ -98,7 +98,7 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &Start) -> anyhow::
 
 /// The command for the agent to run: our bare name if `PATH` resolves it to this program, else the
 /// full path.
-pub(super) fn program(start: &Start) -> anyhow::Result<String> {
+pub(super) fn program(start: &StartContext) -> anyhow::Result<String> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let own = own.canonicalize().with_context(|| {
         let own = own.display();
@@ -116,7 +116,7 @@ pub(super) fn program(start: &Start) -> anyhow::Result<String> {
     }
     own.into_os_string().into_string().map_err(|own| {
         let own = PathBuf::from(own);
-        Usage(format!("{} is not UTF-8, as settings are", own.display())).into()
+        UsageError(format!("{} is not UTF-8, as settings are", own.display())).into()
     })
 }
 
@@ -137,7 +137,7 @@ pub(super) fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> St
 pub(super) fn agreed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         let error = "without a terminal no question can be asked: --yes writes it without one";
-        return Err(Usage(error.to_owned()).into());
+        return Err(UsageError(error.to_owned()).into());
     }
     let mut err = io::stderr().lock();
     write!(err, "Write this? [y/N] ").and_then(|()| err.flush())?;

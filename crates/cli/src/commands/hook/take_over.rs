@@ -3,12 +3,12 @@
 use super::file::SettingsFile;
 use super::install::{agreed, diff};
 use crate::args::HookArgs;
-use crate::commands::shell_link::{self, Probe};
+use crate::commands::shell_link::{self, LinkProbe};
 use crate::output;
-use crate::start::Start;
-use crate::usage::Usage;
+use crate::start::StartContext;
+use crate::usage::UsageError;
 use agent_bash::hook::Agent;
-use agent_bash::hook::install::{BadFile, Scope, shell_file, with_shell, without_shell};
+use agent_bash::hook::install::{BadFile, SettingsScope, shell_file, with_shell, without_shell};
 use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay};
 use anyhow::{Context, anyhow};
 use std::path::Path;
@@ -17,10 +17,10 @@ use std::path::Path;
 const NO_HOME: &str = "no home directory is known; set HOME";
 
 /// Does it. Exit code 1 if the user declined.
-pub(super) fn take_over(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
+pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
     let name = args.agent.name;
     let agent = args.agent.shell;
-    let agent = agent.ok_or_else(|| Usage(format!("the shell of {name} is not known")))?;
+    let agent = agent.ok_or_else(|| UsageError(format!("the shell of {name} is not known")))?;
     match &agent.way {
         ShellWay::Setting(setting) => by_setting(args, setting, start),
         ShellWay::SearchPath => by_search_path(args, agent, start),
@@ -29,17 +29,17 @@ pub(super) fn take_over(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
 }
 
 /// Writes the agent's setting, after the link that it names has passed a trial.
-fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &Start) -> anyhow::Result<u8> {
+fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> anyhow::Result<u8> {
     let name = args.agent.name;
     let scope = if args.project {
-        Scope::Project
+        SettingsScope::Project
     } else {
-        Scope::User
+        SettingsScope::User
     };
     let path = shell_file(setting, scope, &start.host).context(NO_HOME)?;
     let settings = SettingsFile::read(&path)?;
     let before = settings.text();
-    let bad = |error: BadFile| Usage(format!("{}: {error}", path.display()));
+    let bad = |error: BadFile| UsageError(format!("{}: {error}", path.display()));
     let link = setting.link.path(&start.host).context(NO_HOME)?;
     let after = if args.install {
         Some(with_shell(setting, before, written(&link, setting)?).map_err(bad)?)
@@ -91,7 +91,7 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &Start) -> anyhow:
 }
 
 /// Makes a link and prints how to start an agent that starts the first `bash` in `PATH`.
-fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &Start) -> anyhow::Result<u8> {
+fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &StartContext) -> anyhow::Result<u8> {
     let (name, program) = (agent.name, agent.program);
     if args.uninstall {
         output::print(&format!(
@@ -110,28 +110,28 @@ fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &Start) -> anyhow:
 }
 
 /// Why the shell of the agent cannot be replaced.
-fn fixed(args: &HookArgs) -> Usage {
+fn fixed(args: &HookArgs) -> UsageError {
     let name = args.agent.name;
     let fixed = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
     if !args.agent.hook.is_some_and(Agent::rewrites) {
-        return Usage(fixed);
+        return UsageError(fixed);
     }
-    Usage(format!(
+    UsageError(format!(
         "{fixed}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}. \
          Then {name} no longer asks you about commands, and its permission rules see the new text"
     ))
 }
 
 /// The link's path as it is written into settings.
-fn written<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, Usage> {
+fn written<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, UsageError> {
     let shown = link.display();
     let text = link
         .to_str()
-        .ok_or_else(|| Usage(format!("{shown} is not UTF-8, as settings are")))?;
+        .ok_or_else(|| UsageError(format!("{shown} is not UTF-8, as settings are")))?;
     // The agent also puts the prefix into a line for `sh`.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:,=%".contains(c);
     if setting.link == ShellLink::Prefix && !text.chars().all(is_plain) {
-        return Err(Usage(format!(
+        return Err(UsageError(format!(
             "the agent does not take a path with a blank or a special character, such as {shown}; \
              set XDG_DATA_HOME to a directory whose path has none"
         )));
@@ -139,13 +139,13 @@ fn written<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, Usage>
     Ok(text)
 }
 
-fn make_and_try(link: &Path, kind: ShellLink, start: &Start) -> anyhow::Result<()> {
+fn make_and_try(link: &Path, kind: ShellLink, start: &StartContext) -> anyhow::Result<()> {
     shell_link::make(link, &shell_link::program(start)?)?;
     match shell_link::probe(link, kind, start) {
-        Probe::Failed(reason) => Err(anyhow!(
+        LinkProbe::Failed(reason) => Err(anyhow!(
             "a call of {} failed, so the agent was not changed: {reason}",
             link.display()
         )),
-        Probe::Ran | Probe::Recorded => Ok(()),
+        LinkProbe::Ran | LinkProbe::Recorded => Ok(()),
     }
 }

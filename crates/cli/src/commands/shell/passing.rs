@@ -1,7 +1,7 @@
 //! Passes captured output on to this process's stdout and stderr, unchanged.
 
-use super::signals::Signals;
-use agent_bash::core::{Flow, OutputConsumer, StreamId};
+use super::signals::ShellSignals;
+use agent_bash::core::{ConsumerFlow, OutputConsumer, StreamId};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::fs::{File, Metadata};
@@ -10,14 +10,14 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
 /// The destination of captured output.
-pub(super) struct Passing {
-    signals: Signals,
+pub(super) struct OutputDestination {
+    signals: ShellSignals,
     ends_within_line: bool,
 }
 
-impl Passing {
+impl OutputDestination {
     /// Determines which streams have to be captured.
-    pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &Signals) -> Self {
+    pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &ShellSignals) -> Self {
         let (stdout, stderr) = (
             metadata(io::stdout().as_fd()),
             metadata(io::stderr().as_fd()),
@@ -46,8 +46,8 @@ impl Passing {
     }
 }
 
-impl OutputConsumer for Passing {
-    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+impl OutputConsumer for OutputDestination {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> ConsumerFlow {
         let (stdout, stderr) = (io::stdout(), io::stderr());
         let to = match stream {
             StreamId::Merged | StreamId::Stdout => stdout.as_fd(),
@@ -57,9 +57,9 @@ impl OutputConsumer for Passing {
             self.ends_within_line = *last != b'\n';
         }
         match write_all(to, bytes) {
-            Ok(()) => Flow::Continue,
+            Ok(()) => ConsumerFlow::Continue,
             // The reader is gone; the command gets SIGPIPE.
-            Err(_) => Flow::Stop,
+            Err(_) => ConsumerFlow::Stop,
         }
     }
 

@@ -28,12 +28,12 @@ const DELIVERY_TIME: Duration = Duration::from_millis(100);
 
 /// The shell, and whether a signal was received.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Signals {
+pub(super) struct ShellSignals {
     shell: Arc<AtomicI32>,
     is_received: Arc<AtomicBool>,
 }
 
-impl Signals {
+impl ShellSignals {
     pub(super) fn new() -> Self {
         Self::default()
     }

@@ -1,7 +1,7 @@
 //! The compared observations: output, ending, files. Numbers and names that vary between runs are
 //! replaced on both sides.
 
-use agent_bash_core::{Ending, Outcome};
+use agent_bash_core::{Outcome, ScriptEnding};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -41,8 +41,8 @@ impl Observed {
 
     pub(crate) fn of_call(outcome: &Outcome, out: &[u8], err: &[u8], dir: &Path) -> Self {
         let end = match &outcome.ending {
-            Ending::Exited { code } => End::Exited(*code),
-            Ending::Signaled { number, .. } => End::Signaled(*number),
+            ScriptEnding::Exited { code } => End::Exited(*code),
+            ScriptEnding::Signaled { number, .. } => End::Signaled(*number),
             other => End::Other(format!("{other:?}")),
         };
         Self::new(end, out, err, dir)

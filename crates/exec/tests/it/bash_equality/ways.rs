@@ -4,11 +4,11 @@ use super::Case;
 use super::allowed::{self, Allowed};
 use super::observed::{End, Observed};
 use crate::support::{self, Collect, SOON, options, run_with, spec};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, Executor, RunSpec, SessionName, Streams};
 use agent_bash_exec::{
     Job, JobState, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions,
-    Waited,
+    WaitOutcome,
 };
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::JobEnd;
@@ -250,7 +250,7 @@ async fn as_job(spec: &RunSpec) -> Observed {
     let started = cache.start_job(spec, JobStdin::Null, &cancel).await;
     let id = started.unwrap().id;
     let waited = jobs.wait(&id, Some(SOON), &cancel).await;
-    let Waited::Over(Job {
+    let WaitOutcome::Over(Job {
         state: JobState::Ended(JobEnd { ending, length, .. }),
         output: Some(output),
         ..
@@ -262,8 +262,8 @@ async fn as_job(spec: &RunSpec) -> Observed {
     // Anything beyond is the line about its end.
     printed.truncate(usize::try_from(length).unwrap());
     let end = match ending {
-        Ending::Exited { code } => End::Exited(code),
-        Ending::Signaled { number, .. } => End::Signaled(number),
+        ScriptEnding::Exited { code } => End::Exited(code),
+        ScriptEnding::Signaled { number, .. } => End::Signaled(number),
         other => End::Other(format!("{other:?}")),
     };
     Observed::new(end, &printed, b"", &spec.cwd)

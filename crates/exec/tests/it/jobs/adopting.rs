@@ -3,7 +3,7 @@
 use super::world::{World, signaled};
 use crate::support::{Collect, SOON, options, soon};
 use agent_bash_core::{
-    Cancel, Ending, Executor, NoticeKind, Outcome, RunSpec, SessionName, Streams, Survivor,
+    Cancel, Executor, NoticeKind, Outcome, RunSpec, ScriptEnding, SessionName, Streams, Survivor,
 };
 use agent_bash_exec::{JobKind, JobState, ShellCache};
 use std::fs::{self, OpenOptions};
@@ -82,7 +82,7 @@ async fn survivors_are_one_job_that_ends_with_the_last() {
     assert!(soon(|| !sleeps[0].lives()).await);
     assert_eq!(later.show(&id).unwrap().state, JobState::Running);
     sleeps[1].end();
-    assert_eq!(world.end(&id).await.ending, Ending::AllEnded);
+    assert_eq!(world.end(&id).await.ending, ScriptEnding::AllEnded);
     world.census.assert_empty_soon("the last one's end").await;
 }
 
@@ -97,7 +97,7 @@ async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
     let id = survivor(&outcome).job.clone().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "");
     world.touch("go");
-    assert_eq!(world.end(&id).await.ending, Ending::AllEnded);
+    assert_eq!(world.end(&id).await.ending, ScriptEnding::AllEnded);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
     let job = world.jobs.show(&id).unwrap();
     assert!(!job.is_asked_to_end && job.adopted_at >= Some(job.started_at));
@@ -192,7 +192,10 @@ async fn survivors_of_a_session_are_jobs_apart_from_its_shell() {
         let JobState::Ended(end) = world.kill(id).await.state else {
             panic!("{id:?}");
         };
-        assert!(matches!(end.ending, Ending::Signaled { .. }), "{end:?}");
+        assert!(
+            matches!(end.ending, ScriptEnding::Signaled { .. }),
+            "{end:?}"
+        );
         assert!(!end.has_remaining);
         let sleeps = world.census.commands();
         let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
@@ -212,7 +215,7 @@ async fn a_sessions_survivors_print_into_their_calls_file() {
     let id = survivor(&outcome).job.clone().unwrap();
     assert_eq!(world.jobs.show(&id).unwrap().output, Some(path.clone()));
     world.touch("go");
-    assert_eq!(world.end(&id).await.ending, Ending::AllEnded);
+    assert_eq!(world.end(&id).await.ending, ScriptEnding::AllEnded);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
 }
 
@@ -228,7 +231,7 @@ async fn a_sessions_survivors_outlive_it() {
             let spec = world.spec(last);
             let spec = spec.session(session).timeout(timeout);
             let (ended, _) = run(&world, spec).await;
-            assert_ne!(ended.ending, Ending::Exited { code: 0 }, "{last}");
+            assert_ne!(ended.ending, ScriptEnding::Exited { code: 0 }, "{last}");
             assert_eq!(ended.survivors, [], "{last}");
         }
         world.cache = ShellCache::new(options());
@@ -248,7 +251,7 @@ async fn a_sessions_survivors_outlive_it() {
 async fn what_a_sessions_last_call_leaves_is_a_job() {
     let mut world = World::new();
     let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL; exit 3").await;
-    assert_eq!(outcome.ending, Ending::Exited { code: 3 });
+    assert_eq!(outcome.ending, ScriptEnding::Exited { code: 3 });
     let id = survivor(&outcome).job.clone().unwrap();
     world.cache = ShellCache::new(options());
     assert_eq!(

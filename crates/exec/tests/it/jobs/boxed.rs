@@ -4,7 +4,7 @@ use super::hosts::{host_with, lines};
 use super::world::World;
 use crate::support::{Collect, soon};
 use agent_bash_core::sandbox::{Enforced, JobSandbox, Network, Plan, SandboxLevel, Tier};
-use agent_bash_core::{Cancel, Ending, Executor, JobId, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Executor, JobId, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{Job, JobKind, JobState, JobStdin, ShellCache};
 use agent_bash_test_kit::test_workspace::{TIERS, TestWorkspace};
 use std::fs;
@@ -56,14 +56,20 @@ async fn a_job_stays_in_its_box() {
             let (world, place) = (World::new(), TestWorkspace::new());
             let spec = boxed(&world, &place, &place.writes("x"), tier);
             let job = world.try_start(&spec, stdin).await.unwrap();
-            assert_eq!(world.end(&job.id).await.ending, Ending::Exited { code: 1 });
+            assert_eq!(
+                world.end(&job.id).await.ending,
+                ScriptEnding::Exited { code: 1 }
+            );
             assert_eq!(place.written("x"), (true, false));
             for job in [job.clone(), world.again().show(&job.id).unwrap()] {
                 assert_eq!(told(&job), in_workspace(tier));
             }
             // Without a box the same job writes both, and nothing is told.
             let job = world.try_start(&spec.sandbox(None), stdin).await.unwrap();
-            assert_eq!(world.end(&job.id).await.ending, Ending::Exited { code: 0 });
+            assert_eq!(
+                world.end(&job.id).await.ending,
+                ScriptEnding::Exited { code: 0 }
+            );
             assert_eq!(place.written("x"), (true, true));
             assert_eq!(job.sandbox, None);
         }
@@ -86,7 +92,10 @@ async fn a_job_stays_in_its_box_when_its_host_is_killed() {
         host.wait().unwrap();
         assert_eq!(written(&place).await, (true, false));
         let id = JobId("1".into());
-        assert_eq!(world.end(&id).await.ending, Ending::Exited { code: 1 });
+        assert_eq!(
+            world.end(&id).await.ending,
+            ScriptEnding::Exited { code: 1 }
+        );
         assert_eq!(place.written("late"), (true, false));
         assert_eq!(told(&world.again().show(&id).unwrap()), in_workspace(tier));
     }

@@ -2,7 +2,7 @@
 
 use super::world::{World, all_of, signaled};
 use crate::support::soon;
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_exec::{JobState, JobStdin, OutputRange};
 use agent_bash_process::ProcessInfo;
 use rustix::process::{Pid, Signal};
@@ -11,19 +11,19 @@ use std::time::Duration;
 #[tokio::test(flavor = "multi_thread")]
 async fn how_it_ended_is_data_and_its_output_its_own() {
     for (script, ending, text) in [
-        ("echo hi", Ending::Exited { code: 0 }, "hi\n"),
-        ("printf hi; exit 3", Ending::Exited { code: 3 }, "hi"),
+        ("echo hi", ScriptEnding::Exited { code: 0 }, "hi\n"),
+        ("printf hi; exit 3", ScriptEnding::Exited { code: 3 }, "hi"),
         ("echo hi >&2; kill -9 $$", signaled(9, "SIGKILL"), "hi\n"),
         ("kill -TERM $$", signaled(15, "SIGTERM"), ""),
         (
             "nosuchcommand",
-            Ending::Exited { code: 127 },
+            ScriptEnding::Exited { code: 127 },
             "bash: line 1: nosuchcommand: command not found\n",
         ),
         // The job has not ended while a process holds its output.
         (
             "(until [[ -e go ]]; do :; done; echo late) & echo first; : > go",
-            Ending::Exited { code: 0 },
+            ScriptEnding::Exited { code: 0 },
             "first\nlate\n",
         ),
     ] {
@@ -54,7 +54,7 @@ async fn a_kill_after_the_shell_has_exited_names_the_signal() {
         (
             "trap 'exit 4' TERM; sleep 1000 & wait",
             5000,
-            Ending::Exited { code: 4 },
+            ScriptEnding::Exited { code: 4 },
         ),
     ] {
         let world = World::new();
@@ -157,7 +157,7 @@ async fn one_that_takes_too_long_is_ended_by_the_ladder() {
         let ending = world.end(&job.id).await.ending;
         assert_eq!(
             ending,
-            Ending::TimedOut {
+            ScriptEnding::TimedOut {
                 after: Duration::from_millis(300)
             },
             "{script}"
@@ -173,7 +173,7 @@ async fn one_that_ends_in_time_is_not() {
     let spec = world.spec("exit 0").timeout(Duration::from_secs(1000));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     let end = world.end(&job.id).await;
-    assert_eq!(end.ending, Ending::Exited { code: 0 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 0 });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -187,7 +187,7 @@ async fn beyond_the_quota_output_is_counted_and_dropped() {
         });
         let job = world.start(SCRIPT).await;
         let end = world.end(&job.id).await;
-        assert_eq!(end.ending, Ending::Exited { code: 0 });
+        assert_eq!(end.ending, ScriptEnding::Exited { code: 0 });
         assert_eq!(end.dropped_bytes, dropped);
         let text = all_of(&job);
         assert_eq!(&text[..beginning], "x".repeat(beginning));
@@ -243,7 +243,7 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
     let end = world.end(&job.id).await;
     assert_eq!(
         (end.ending, end.has_remaining),
-        (Ending::Exited { code: 0 }, true)
+        (ScriptEnding::Exited { code: 0 }, true)
     );
     assert_eq!(all_of(&job), "up\n");
     let processes = world.again().processes(&job.id).await.unwrap();

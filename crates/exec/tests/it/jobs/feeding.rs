@@ -2,7 +2,7 @@
 
 use super::world::{World, all_of};
 use crate::support::SOON;
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_exec::{JobError, JobStdin};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn it_reads_what_any_host_writes_until_one_closes() {
         .unwrap();
     later.close_stdin(&job.id).await.unwrap();
     let end = world.end(&job.id).await;
-    assert_eq!(end.ending, Ending::Exited { code: 0 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 0 });
     assert_eq!(all_of(&job), format!("got one\n{long}end\n"));
     let closed = later.close_stdin(&job.id).await;
     assert!(

@@ -2,9 +2,9 @@
 
 use super::world::{World, all_of, from, read_on};
 use crate::support::{command, soon};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, JobId};
-use agent_bash_exec::{JobError, JobOutput, JobState, OutputRange, Waited};
+use agent_bash_exec::{JobError, JobOutput, JobState, OutputRange, WaitOutcome};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -81,13 +81,13 @@ async fn a_job_outlives_its_host_and_the_next_one_reads_on() {
     let rest = read_on(&later, &id, next, 777).await;
     let all = String::from_utf8([bytes, rest].concat()).unwrap();
     assert_eq!(all, numbers(6000));
-    let Waited::Over(job) = later.wait(&id, None, &Cancel::new()).await.unwrap() else {
+    let WaitOutcome::Over(job) = later.wait(&id, None, &Cancel::new()).await.unwrap() else {
         panic!("it is over");
     };
     let JobState::Ended(end) = job.state else {
         panic!("{job:?}");
     };
-    assert_eq!(end.ending, Ending::Exited { code: 3 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 3 });
     world
         .census
         .assert_empty_soon("the end of job and host")
@@ -211,7 +211,7 @@ async fn where_nothing_more_can_be_written_the_end_is_told_all_the_same() {
     let said = lines(&mut host, 1);
     assert!(said[0].starts_with("job 1 "), "{said:?}");
     let end = world.end(&JobId("1".into())).await;
-    assert_eq!(end.ending, Ending::Exited { code: 6 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 6 });
     let job = world.jobs.show(&JobId("1".into())).unwrap();
     let kept = std::fs::read(job.output.unwrap()).unwrap();
     assert_eq!(kept, vec![b'x'; 8 << 10]);

@@ -2,9 +2,9 @@
 
 use super::world::{World, all_of, signaled};
 use crate::support::{SOON, soon};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, JobId};
-use agent_bash_exec::{Job, JobError, JobState, JobStdin, Waited};
+use agent_bash_exec::{Job, JobError, JobState, JobStdin, WaitOutcome};
 use agent_bash_process::{ProcessIdentity, ProcessInfo};
 use serde_json::{Value, json};
 use std::fs;
@@ -76,7 +76,7 @@ async fn a_trap_runs_and_its_output_is_kept() {
     let JobState::Ended(end) = killed.job.state else {
         panic!("{killed:?}");
     };
-    assert_eq!(end.ending, Ending::Exited { code: 9 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 9 });
     assert_eq!(all_of(&job), "hi\nbye\n");
 }
 
@@ -107,7 +107,7 @@ async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
         assert_eq!(
             (end.ending, end.has_remaining),
             (
-                Ending::TimedOut {
+                ScriptEnding::TimedOut {
                     after: Duration::from_millis(if is_first { 50 } else { 1500 })
                 },
                 false
@@ -151,24 +151,27 @@ async fn waiting_ends_by_the_end_the_deadline_or_the_caller_and_ends_nothing() {
     let jobs = world.again();
     let short = Some(Duration::from_millis(30));
     let waited = jobs.wait(&job.id, short, &Cancel::new()).await.unwrap();
-    assert!(matches!(waited, Waited::StillRunning(_)), "{waited:?}");
+    assert!(matches!(waited, WaitOutcome::StillRunning(_)), "{waited:?}");
     let cancel = Cancel::new();
     let waiting = jobs.wait(&job.id, None, &cancel);
     let (waited, ()) = tokio::join!(waiting, async { cancel.cancel() });
-    assert!(matches!(waited, Ok(Waited::Cancelled(_))), "{waited:?}");
+    assert!(
+        matches!(waited, Ok(WaitOutcome::Cancelled(_))),
+        "{waited:?}"
+    );
     assert_eq!(jobs.show(&job.id).unwrap().state, JobState::Running);
 
     let cancel = Cancel::new();
     let waiting = jobs.wait(&job.id, Some(SOON), &cancel);
     let (waited, ()) = tokio::join!(waiting, async { world.touch("go") });
-    let Ok(Waited::Over(Job {
+    let Ok(WaitOutcome::Over(Job {
         state: JobState::Ended(end),
         ..
     })) = waited
     else {
         panic!("{waited:?}");
     };
-    assert_eq!(end.ending, Ending::Exited { code: 4 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 4 });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -193,7 +196,7 @@ async fn job_with_killed_supervisor_is_lost_and_can_be_ended() {
     let jobs = world.again();
     assert!(soon(|| matches!(jobs.show(&job.id).unwrap().state, JobState::Lost { .. })).await);
     let waited = jobs.wait(&job.id, None, &Cancel::new()).await.unwrap();
-    assert!(matches!(waited, Waited::Over(_)), "{waited:?}");
+    assert!(matches!(waited, WaitOutcome::Over(_)), "{waited:?}");
     // No end was observed, so none is reported.
     assert_eq!(all_of(&job), "up\n");
     // The processes are alive and found: in the job's process session, or by the output that they

@@ -2,7 +2,7 @@
 
 use super::world::{Early, World, all_of};
 use crate::support::{Collect, run_with};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, Executor, Streams};
 use agent_bash_exec::{JobError, JobKind, JobState, JobStdin, JobsOptions, ShellCache};
 use agent_bash_process::ProcessInfo;
@@ -35,7 +35,7 @@ async fn one_that_dies_early_is_reported_as_ended() {
     let JobState::Ended(end) = &job.state else {
         panic!("{job:?}");
     };
-    assert_eq!(end.ending, Ending::Exited { code: 7 });
+    assert_eq!(end.ending, ScriptEnding::Exited { code: 7 });
     assert_eq!(all_of(&job), "no\n");
     // A job that outlives its first moments is reported as running.
     let world = World::new();
@@ -142,7 +142,7 @@ async fn a_warm_shell_serves_a_job_and_one_that_was_killed_does_not() {
             .await
             .unwrap();
         let end = world.end(&job.id).await;
-        assert_eq!(end.ending, Ending::Exited { code: 0 });
+        assert_eq!(end.ending, ScriptEnding::Exited { code: 0 });
         let same = all_of(&job).starts_with(&format!("{}\n", waiting.pid));
         assert_eq!(same, !kill, "{}", all_of(&job));
     }

@@ -2,11 +2,11 @@
 
 use crate::support::census::Census;
 use crate::support::{SOON, marked, options, soon};
-use agent_bash_core::Ending;
+use agent_bash_core::ScriptEnding;
 use agent_bash_core::{Cancel, Clock, JobId, RunSpec, Timestamp};
 use agent_bash_exec::{
     Job, JobError, JobOutput, JobState, JobStdin, Jobs, JobsOptions, OutputRange, ShellCache,
-    ShellCacheOptions, Waited,
+    ShellCacheOptions, WaitOutcome,
 };
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::JobEnd;
@@ -143,7 +143,7 @@ impl World {
     pub(crate) async fn end(&self, id: &JobId) -> JobEnd {
         let waited = self.jobs.wait(id, Some(SOON), &Cancel::new()).await;
         match waited.unwrap() {
-            Waited::Over(Job {
+            WaitOutcome::Over(Job {
                 state: JobState::Ended(end),
                 ..
             }) => end,
@@ -206,8 +206,8 @@ pub(crate) async fn read_on(jobs: &Jobs, id: &JobId, mut cursor: u64, max: usize
     all
 }
 
-pub(crate) fn signaled(number: i32, signal: &str) -> Ending {
-    Ending::Signaled {
+pub(crate) fn signaled(number: i32, signal: &str) -> ScriptEnding {
+    ScriptEnding::Signaled {
         signal: signal.to_owned(),
         number,
     }

@@ -1,12 +1,12 @@
 //! `no_discard_changes`: overwriting changes in the whole tree.
 
 use super::super::no_blind_git_add::{everything, excludes};
-use super::super::rule::{Hit, Scene, is_git};
+use super::super::rule::{RuleFinding, RuleInput, is_git};
 use super::plumbing;
-use crate::syntax::git::{Git, GitArgument, Options};
+use crate::syntax::git::{GitArgument, GitCommandLine, GitOptionTable};
 use crate::syntax::run::{Field, ResolvedCommand};
 
-const CHECKOUT_OPTIONS: Options = Options {
+const CHECKOUT_OPTIONS: GitOptionTable = GitOptionTable {
     valued: "bBscC",
     long: &[
         "quiet", "progress", "force", "ours", "theirs", "detach", "track", "guess", "orphan=",
@@ -16,12 +16,12 @@ const CHECKOUT_OPTIONS: Options = Options {
     ],
 };
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(ran)?;
-    let git = Git::read(&ran.words);
+    let git = GitCommandLine::read(&ran.words);
     let subcommand = git.subcommand()?;
     if let Some(found) = plumbing::discards(subcommand, git.arguments, ran, &scene.base) {
-        return found.then(|| Hit::on(ran, git.arguments));
+        return found.then(|| RuleFinding::on(ran, git.arguments));
     }
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;
@@ -54,11 +54,16 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
     let base = scene.context.cwd.to_string_lossy();
     let everything = listed || (subcommand != "switch" && whole_tree(&operands, &git, ran, &base));
     let spares_files = subcommand == "restore" && staged && !worktree;
-    (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
+    (force || (everything && !spares_files)).then(|| RuleFinding::on(ran, git.arguments))
 }
 
 /// Whether the pathspecs among the operands cover the whole tree, or are unknown.
-fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &ResolvedCommand, base: &str) -> bool {
+fn whole_tree(
+    operands: &[&Field],
+    git: &GitCommandLine<'_>,
+    ran: &ResolvedCommand,
+    base: &str,
+) -> bool {
     let dashes = git
         .arguments
         .iter()

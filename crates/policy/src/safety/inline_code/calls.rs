@@ -20,7 +20,7 @@ pub(super) enum Call {
 
 /// The effect of a call, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Deed {
+enum CallKind {
     /// The call runs a command.
     Runs,
     /// The call removes a tree.
@@ -35,9 +35,9 @@ enum Deed {
 
 /// The known names, whatever module they are in.
 #[rustfmt::skip]
-const CALL_NAMES: [(Deed, &[&str]); 5] = [
+const CALL_NAMES: [(CallKind, &[&str]); 5] = [
     (
-        Deed::Runs,
+        CallKind::Runs,
         &[
             "system", "popen", "Popen", "popen2", "popen3", "exec", "execl", "execle", "execlp", "execlpe", "execv",
             "execve", "execvp", "execvpe", "execSync", "execFile", "execFileSync", "spawn", "spawnl", "spawnle",
@@ -49,7 +49,7 @@ const CALL_NAMES: [(Deed, &[&str]); 5] = [
         ],
     ),
     (
-        Deed::Removes,
+        CallKind::Removes,
         &[
             "rmtree", "remove_tree", "rm_rf", "rm_r", "remove_entry_secure", "remove_entry", "remove_dir", "rmSync",
             "rmdirSync", "removeSync", "rimraf", "rimrafSync", "emptyDirSync", "deltree", "RemoveAll",
@@ -57,20 +57,20 @@ const CALL_NAMES: [(Deed, &[&str]); 5] = [
         ],
     ),
     (
-        Deed::RemovesRecursively,
+        CallKind::RemovesRecursively,
         &["unlink", "rmdir", "remove", "unlinkSync", "rmfile", "removedirs", "delete"],
     ),
     (
-        Deed::Lists,
+        CallKind::Lists,
         &[
             "walk", "fwalk", "glob", "iglob", "rglob", "iterdir", "listdir", "scandir", "readdir", "readdirSync",
             "globSync", "find", "finddepth", "children", "Glob", "WalkDir", "each_child",
         ],
     ),
-    (Deed::Opens, &["open", "open3", "open2", "pipe"]),
+    (CallKind::Opens, &["open", "open3", "open2", "pipe"]),
 ];
 
-fn deed(name: &str) -> Option<Deed> {
+fn deed(name: &str) -> Option<CallKind> {
     CALL_NAMES
         .iter()
         .find(|(_, names)| names.contains(&name))
@@ -78,7 +78,7 @@ fn deed(name: &str) -> Option<Deed> {
 }
 
 /// Other names of calls: `import rmtree as r`, `{execSync: x} = …`, `x = os.system`.
-fn aliases(tokens: &[Token]) -> HashMap<&str, Deed> {
+fn aliases(tokens: &[Token]) -> HashMap<&str, CallKind> {
     let alias = |at: usize| {
         let Token::Name(name) = &tokens[at] else {
             return None;
@@ -140,7 +140,7 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                 let deed = deed(name).or_else(|| aliases.get(name.as_str()).copied())?;
                 // `rimraf.sync(…)`
                 let behind = match all.get(at + 1..at + 3) {
-                    Some([Token::Mark('.'), Token::Name(_)]) if deed == Deed::Removes => at + 3,
+                    Some([Token::Mark('.'), Token::Name(_)]) if deed == CallKind::Removes => at + 3,
                     _ => at + 1,
                 };
                 Some((deed, at, arguments(&all[behind..])?))
@@ -152,7 +152,7 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
     let mut removes = false;
     for (deed, at, written) in named.take(MAX_CALLS) {
         match deed {
-            Deed::Lists => {
+            CallKind::Lists => {
                 let mut found = Vec::new();
                 removals(&bindings.fill(written), &mut found);
                 // `Path("/").rglob("*")`
@@ -172,8 +172,8 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                     _ => None,
                 }));
             }
-            Deed::Opens => opened(&bindings.fill(written), &mut out),
-            Deed::Runs => {
+            CallKind::Opens => opened(&bindings.fill(written), &mut out),
+            CallKind::Runs => {
                 let written = bindings.fill(written);
                 scripts(&written, &mut out);
                 // `exec("os.system(…)")`: a program of the same language.
@@ -182,9 +182,9 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
                     out.extend(called(text, notation, true));
                 }
             }
-            Deed::Removes | Deed::RemovesRecursively => {
+            CallKind::Removes | CallKind::RemovesRecursively => {
                 removes = true;
-                if deed == Deed::Removes || written.iter().any(says_recursive) {
+                if deed == CallKind::Removes || written.iter().any(says_recursive) {
                     removals(&bindings.fill(written), &mut out);
                 }
             }

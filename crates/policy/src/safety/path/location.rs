@@ -9,7 +9,7 @@ use super::{
     is_system_directory, resolve, same, split,
 };
 use crate::syntax::CommandHost;
-use crate::syntax::value::{Piece, Value};
+use crate::syntax::value::{Value, ValuePiece};
 
 /// Block devices that hold no data of their own, and devices that are not disks.
 const HARMLESS_DEVICES: [&str; 18] = [
@@ -28,7 +28,7 @@ pub(in super::super) struct Location {
 impl Location {
     /// The location of a path; `None` if unknown.
     pub(in super::super) fn of(path: &Value, place: &PathBase<'_>) -> Option<Location> {
-        if path.is_empty() || matches!(path.pieces().first(), Some(Piece::Unknown { .. })) {
+        if path.is_empty() || matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. })) {
             return None;
         }
         let mut parts = split(path);
@@ -127,7 +127,7 @@ impl Location {
         for part in rest {
             match (part.literal(), part.pieces.first()) {
                 (Some(name), _) => known.push(name),
-                (None, Some(Piece::Text(beginning))) => {
+                (None, Some(ValuePiece::Text(beginning))) => {
                     known.push(beginning);
                     return Some((known, false));
                 }
@@ -150,14 +150,14 @@ fn closed(parts: &[PathPart]) -> usize {
 mod tests {
     use super::*;
     use crate::syntax::pattern::push_globbed;
-    use crate::syntax::value::Why;
+    use crate::syntax::value::UnknownCause;
 
     /// In a test path, `$` stands for an unknown part.
     fn location(path: &str, cwd: &str) -> Option<Location> {
         let mut value = Value::default();
         for (index, text) in path.split('$').enumerate() {
             if index > 0 {
-                value.push_unknown(Why::Output, false);
+                value.push_unknown(UnknownCause::Output, false);
             }
             push_globbed(&mut value, text);
         }

@@ -1,7 +1,7 @@
 //! `no_git_transport_program`: programs that git runs for a transport.
 
-use super::super::rule::{Hit, Scene, is_git};
-use crate::syntax::git::Git;
+use super::super::rule::{RuleFinding, RuleInput, is_git};
+use crate::syntax::git::GitCommandLine;
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
@@ -14,12 +14,12 @@ const SUBCOMMANDS: [&str; 10] = [
 /// The relevant options; abbreviations are looked up among these only.
 const PROGRAM_OPTIONS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     is_git(ran)?;
-    let git = Git::read(&ran.words);
+    let git = GitCommandLine::read(&ran.words);
     let configured = git.config.iter().cloned().chain(git.configures());
     if configured.into_iter().any(|setting| transports(&setting)) {
-        return Some(Hit::on(ran, ran.arguments()));
+        return Some(RuleFinding::on(ran, ran.arguments()));
     }
     let subcommand = git.subcommand()?;
     if !SUBCOMMANDS.contains(&subcommand) {
@@ -36,7 +36,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
         }
         (subcommand == "clone" && text.starts_with("-u")) || text.starts_with("ext::")
     })?;
-    Some(Hit::on(ran, [found]))
+    Some(RuleFinding::on(ran, [found]))
 }
 
 /// Settings with the same effect.

@@ -1,12 +1,12 @@
 //! `no_unread_code`: running code that the user has not read.
 
-use super::super::interpreter::{Code, code};
-use super::super::rule::{Hit, Scene};
+use super::super::interpreter::{CodeSource, code};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
 use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     // A command in a container stays in it.
     if matches!(
         ran.host,
@@ -14,7 +14,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
     ) {
         return None;
     }
-    let hit = || Some(Hit::on(ran, ran.arguments()));
+    let hit = || Some(RuleFinding::on(ran, ran.arguments()));
     let command = &ran.words.first()?.value;
     // `$cmd`, with `cmd` read from a download.
     if command.is_fetched() && command.pieces().len() == 1 {
@@ -28,11 +28,11 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
             .is_some_and(Value::is_fetched),
         _ => match code(ran).first() {
             // Text around it makes it data, as in `bash -c "echo $(curl …)"`.
-            Some(Code::Text(field, from)) => {
+            Some(CodeSource::Text(field, from)) => {
                 field.value.is_fetched() && field.value.prefix().len() <= *from
             }
-            Some(Code::File(field)) => ran.file(&field.value).is_some_and(unread),
-            Some(Code::Stdin) => match &ran.stdin {
+            Some(CodeSource::File(field)) => ran.file(&field.value).is_some_and(unread),
+            Some(CodeSource::Stdin) => match &ran.stdin {
                 None => ran.piped,
                 // `<<< "$(curl …)"`
                 Some(text) => text.is_fetched() || (ran.piped && text.has_unknown()),

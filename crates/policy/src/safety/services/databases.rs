@@ -1,6 +1,6 @@
 //! `no_database_drop`: dropping databases, emptying tables and stores.
 
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use super::sql;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -16,7 +16,7 @@ const CARRIED_OUT: [&str; 8] = [
     "-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd",
 ];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let input = ran.stdin.as_deref().map(Value::script).unwrap_or_default();
     let found = match name {
@@ -40,7 +40,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
         }
         _ => false,
     };
-    found.then(|| Hit::on(ran, ran.arguments()))
+    found.then(|| RuleFinding::on(ran, ran.arguments()))
 }
 
 /// Returns the statements that a client executes, as far as they are known.

@@ -1,10 +1,10 @@
 //! `no_crontab_removal`: removing all of a user's scheduled jobs at once.
 
 use super::super::command_line::{has_any, has_option};
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     ran.name()
         .filter(|name| *name == "crontab" && !ran.is_function)?;
     let arguments = ran.arguments();
@@ -21,5 +21,5 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
             .as_deref()
             .is_some_and(|text| text.literal().is_some_and(|text| text.trim().is_empty()));
     let removes = has_option(arguments, "-r") || from_nothing || emptied;
-    (removes && !lists).then(|| Hit::on(ran, arguments))
+    (removes && !lists).then(|| RuleFinding::on(ran, arguments))
 }

@@ -1,7 +1,7 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
 use super::super::path::Location;
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
@@ -17,13 +17,13 @@ const LETTERED_DISKS: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 /// Directories of disks below `/dev`, and other devices that must not be written to.
 const DISK_DIRECTORIES: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     let location = |value: &Value| Location::of(value, &scene.path_base(ran));
     let written = ran.redirections.iter().find(|redirection| {
         redirection.writes() && location(&redirection.target).is_some_and(|at| is_disk(&at))
     });
     if let Some(redirection) = written {
-        let mut hit = Hit::on(ran, []);
+        let mut hit = RuleFinding::on(ran, []);
         hit.words
             .push(format!("{} {}", redirection.operator, redirection.target));
         return Some(hit);
@@ -37,19 +37,19 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
                     && location(&value.without_prefix("of=".len())).is_some_and(|at| is_disk(&at))
             };
             let found = arguments.iter().find(|field| into(&field.value))?;
-            return Some(Hit::on(ran, [found]));
+            return Some(RuleFinding::on(ran, [found]));
         }
         "tee" => {
             let found = arguments
                 .iter()
                 .find(|field| location(&field.value).is_some_and(|at| is_disk(&at)))?;
-            return Some(Hit::on(ran, [found]));
+            return Some(RuleFinding::on(ran, [found]));
         }
         "cp" | "mv" | "install" => {
             let found = arguments
                 .last()
                 .filter(|field| location(&field.value).is_some_and(|at| is_disk(&at)))?;
-            return Some(Hit::on(ran, [found]));
+            return Some(RuleFinding::on(ran, [found]));
         }
         _ => {}
     }
@@ -61,7 +61,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
         return None;
     }
     let is_device = |field: &&Field| location(&field.value).is_some_and(|at| at.is_block_device());
-    Some(Hit::on(ran, [arguments.iter().find(is_device)?]))
+    Some(RuleFinding::on(ran, [arguments.iter().find(is_device)?]))
 }
 
 /// True if the path has the name of a disk: for programs that write to anything.

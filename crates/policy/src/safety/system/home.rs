@@ -2,7 +2,7 @@
 
 use super::super::command_line::{has_any, has_option};
 use super::super::path::{Location, PathBase};
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 
@@ -38,7 +38,7 @@ const SYSTEM_FILES: [&str; 13] = [
 
 /// How valuable a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Worth {
+enum PathWorth {
     /// Another dotfile: emptying it is an accident, writing it is not.
     Dotfile,
     /// Directories of settings: must not be moved or removed.
@@ -49,25 +49,25 @@ enum Worth {
     Landmark,
 }
 
-fn worth(value: &Value, place: &PathBase<'_>) -> Option<Worth> {
+fn worth(value: &Value, place: &PathBase<'_>) -> Option<PathWorth> {
     let location = Location::of(value, place)?;
     if location.is_landmark(place.home) {
-        return Some(Worth::Landmark);
+        return Some(PathWorth::Landmark);
     }
     if let Some(["etc", name]) = location.literal().as_deref() {
-        return SYSTEM_FILES.contains(name).then_some(Worth::Precious);
+        return SYSTEM_FILES.contains(name).then_some(PathWorth::Precious);
     }
     match location.below_home(place.home)?.as_slice() {
-        [name] if START_UP.contains(name) => Some(Worth::Precious),
+        [name] if START_UP.contains(name) => Some(PathWorth::Precious),
         [name, below @ ..] if KEY_DIRECTORIES.contains(name) => {
             let spare = below
                 .last()
                 .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name));
-            (!spare).then_some(Worth::Precious)
+            (!spare).then_some(PathWorth::Precious)
         }
-        [name] if SETTINGS_DIRECTORIES.contains(name) => Some(Worth::Settings),
-        [name] if name.starts_with('.') && !is_copy(name) => Some(Worth::Dotfile),
-        path if CREDENTIAL_FILES.contains(&path) => Some(Worth::Dotfile),
+        [name] if SETTINGS_DIRECTORIES.contains(name) => Some(PathWorth::Settings),
+        [name] if name.starts_with('.') && !is_copy(name) => Some(PathWorth::Dotfile),
+        path if CREDENTIAL_FILES.contains(&path) => Some(PathWorth::Dotfile),
         _ => None,
     }
 }
@@ -80,20 +80,20 @@ fn is_copy(name: &str) -> bool {
     ends.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
 }
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     let place = scene.path_base(ran);
     let worth = |value: &Value| worth(value, &place);
     let empties = is_nothing(ran);
     let overwritten = ran.redirections.iter().find(|redirection| {
         redirection.truncates()
             && match worth(&redirection.target) {
-                Some(Worth::Precious) => true,
-                Some(Worth::Dotfile) => empties,
+                Some(PathWorth::Precious) => true,
+                Some(PathWorth::Dotfile) => empties,
                 _ => false,
             }
     });
     if let Some(redirection) = overwritten {
-        let mut hit = Hit::on(ran, []);
+        let mut hit = RuleFinding::on(ran, []);
         hit.words
             .push(format!("{} {}", redirection.operator, redirection.target));
         return Some(hit);
@@ -106,7 +106,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
         return None;
     }
     let operands = operands(arguments);
-    let least = |least: Worth| {
+    let least = |least: PathWorth| {
         operands
             .iter()
             .copied()
@@ -115,9 +115,9 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
     let found = match name {
         "mv" | "gmv" => moved(arguments, &operands, &worth),
         "tee" | "sponge" => {
-            least(Worth::Precious).filter(|_| !has_any(arguments, &["-a", "--append"]))
+            least(PathWorth::Precious).filter(|_| !has_any(arguments, &["-a", "--append"]))
         }
-        "truncate" => least(Worth::Dotfile),
+        "truncate" => least(PathWorth::Dotfile),
         "cp" | "install" | "ln" => {
             let from_nothing = matches!(
                 operands.as_slice(),
@@ -125,35 +125,40 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
             );
             operands.last().copied().filter(|field| {
                 from_nothing
-                    && matches!(worth(&field.value), Some(Worth::Dotfile | Worth::Precious))
+                    && matches!(
+                        worth(&field.value),
+                        Some(PathWorth::Dotfile | PathWorth::Precious)
+                    )
             })
         }
         "dd" => arguments.iter().find(|field| {
             field.value.prefix().starts_with("of=")
-                && worth(&field.value.without_prefix("of=".len())) == Some(Worth::Precious)
+                && worth(&field.value.without_prefix("of=".len())) == Some(PathWorth::Precious)
         }),
-        "rm" | "unlink" | "shred" | "srm" | "trash" => operands
-            .iter()
-            .copied()
-            .find(|field| matches!(worth(&field.value), Some(Worth::Precious | Worth::Settings))),
+        "rm" | "unlink" | "shred" | "srm" | "trash" => operands.iter().copied().find(|field| {
+            matches!(
+                worth(&field.value),
+                Some(PathWorth::Precious | PathWorth::Settings)
+            )
+        }),
         "find" => has_option(arguments, "-delete")
             .then(|| {
                 arguments
                     .iter()
                     .take_while(|field| !field.value.prefix().starts_with('-'))
-                    .find(|field| worth(&field.value) == Some(Worth::Precious))
+                    .find(|field| worth(&field.value) == Some(PathWorth::Precious))
             })
             .flatten(),
         _ => None,
     }?;
-    Some(Hit::on(ran, [found]))
+    Some(RuleFinding::on(ran, [found]))
 }
 
 /// Returns the moved path, if it is valuable at its place.
 fn moved<'f>(
     arguments: &[Field],
     operands: &[&'f Field],
-    worth: &dyn Fn(&Value) -> Option<Worth>,
+    worth: &dyn Fn(&Value) -> Option<PathWorth>,
 ) -> Option<&'f Field> {
     let into = has_any(arguments, &["-t", "--target-directory"]);
     let (sources, target) = match operands.split_last() {
@@ -167,8 +172,8 @@ fn moved<'f>(
                 && !target.value.prefix()[source.value.prefix().len()..].starts_with('/')
         });
         match worth(&source.value) {
-            Some(Worth::Landmark) => true,
-            Some(Worth::Precious | Worth::Settings) => !kept,
+            Some(PathWorth::Landmark) => true,
+            Some(PathWorth::Precious | PathWorth::Settings) => !kept,
             _ => false,
         }
     })

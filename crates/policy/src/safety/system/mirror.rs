@@ -2,10 +2,10 @@
 
 use super::super::command_line::has_any;
 use super::super::path::Location;
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::{Field, ResolvedCommand};
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
     let deletes = match name {
@@ -23,7 +23,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
         .iter()
         .rfind(|field| !field.value.prefix().starts_with('-'))?;
     let whole = Location::of(&into.value, &place)?.is_landmark(place.home);
-    whole.then(|| Hit::on(ran, [into]))
+    whole.then(|| RuleFinding::on(ran, [into]))
 }
 
 /// `--delete`, `--delete-after`, `--del`, …

@@ -2,7 +2,7 @@
 
 use super::super::command_line::has_any;
 use super::super::path::Location;
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
@@ -11,7 +11,7 @@ const MODE_PROGRAMS: [&str; 9] = [
     "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
 ];
 
-pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
     let place = scene.path_base(ran);
@@ -32,7 +32,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
         let hit = !search.is_narrowed
             && search.commands.iter().any(changes)
             && search.found.iter().any(whole);
-        return hit.then(|| Hit::on(ran, arguments));
+        return hit.then(|| RuleFinding::on(ran, arguments));
     }
     if !MODE_PROGRAMS.contains(&name)
         || !has_any(arguments, &["-R", "--recursive"])
@@ -45,5 +45,5 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &Scene<'_>) -> Optio
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'))
         .find(|field| whole(&field.value))?;
-    Some(Hit::on(ran, [found]))
+    Some(RuleFinding::on(ran, [found]))
 }

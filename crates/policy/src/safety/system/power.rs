@@ -1,12 +1,12 @@
 //! `no_shutdown`: stopping or restarting the machine.
 
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::run::ResolvedCommand;
 
 /// Writing to it acts immediately.
 const SYSRQ_TRIGGER: &str = "/proc/sysrq-trigger";
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let writes = ran.redirections.iter().any(|redirection| {
         redirection.writes() && redirection.target.literal() == Some(SYSRQ_TRIGGER)
     });
@@ -17,5 +17,5 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
                 .iter()
                 .any(|field| field.value.literal() == Some(SYSRQ_TRIGGER))
     };
-    (writes || tees()).then(|| Hit::on(ran, ran.arguments()))
+    (writes || tees()).then(|| RuleFinding::on(ran, ran.arguments()))
 }

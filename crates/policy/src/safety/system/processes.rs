@@ -1,11 +1,11 @@
 //! `no_kill_all`: signalling all processes.
 
 use super::super::command_line::has_any;
-use super::super::rule::{Hit, Scene};
+use super::super::rule::{RuleFinding, RuleInput};
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand};
 
-pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hit> {
+pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     // Its processes end with a container; the first one is meant to be stopped.
     if matches!(
@@ -28,7 +28,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &Scene<'_>) -> Option<Hi
         }),
         _ => false,
     };
-    (all && !has_any(arguments, &["--help"])).then(|| Hit::on(ran, arguments))
+    (all && !has_any(arguments, &["--help"])).then(|| RuleFinding::on(ran, arguments))
 }
 
 /// True if all processes, or the first one (pid 1), are signalled.

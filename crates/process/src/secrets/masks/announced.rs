@@ -2,7 +2,7 @@
 //! [`options`].
 
 use super::names::{SECRET_MASK, bare, is_name};
-use super::options::{self, Takes};
+use super::options::{self, CredentialKind};
 use super::words::Word;
 use crate::secrets::{SecretFilter, name_is_secret};
 use std::collections::VecDeque;
@@ -38,7 +38,7 @@ pub(super) enum Announced {
 
 /// The words before a word.
 #[derive(Debug, Default)]
-pub(super) struct Before {
+pub(super) struct PrecedingWords {
     announced: Option<Announced>,
     /// Programs and subcommands of this command that are known.
     programs: Vec<&'static str>,
@@ -62,7 +62,7 @@ const NETRC_KEYWORDS: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "p
 const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "password")];
 const NETRC_WORDS: usize = 5;
 
-impl Before {
+impl PrecedingWords {
     /// Begins another command; `is_piped`: the input is the output of the last command.
     pub(super) fn command_ended(&mut self, is_piped: bool, last_word: Option<Range<usize>>) {
         let is_printed =
@@ -88,7 +88,7 @@ impl Before {
         let handed = self.handed.take()?;
         let is_value = !text[handed.clone()].starts_with('$');
         match takes {
-            Takes::User => options::password(text, handed),
+            CredentialKind::User => options::password(text, handed),
             _ => is_value.then_some(handed),
         }
     }
@@ -148,10 +148,10 @@ impl Before {
     fn announces(&self, text: &str, word: &Word, whole: &str) -> Option<Announced> {
         let is_glued = text[word.range.end..].starts_with(['"', '\'']) && !word.is_quoted;
         match options::next_word(&self.programs, whole, is_glued) {
-            Some(Takes::Secret) => return Some(Announced::Secret),
-            Some(Takes::User) => return Some(Announced::User),
-            Some(Takes::Cookie) => return Some(Announced::Cookie),
-            Some(Takes::Assigned) => return Some(Announced::Assigned),
+            Some(CredentialKind::Secret) => return Some(Announced::Secret),
+            Some(CredentialKind::User) => return Some(Announced::User),
+            Some(CredentialKind::Cookie) => return Some(Announced::Cookie),
+            Some(CredentialKind::Assigned) => return Some(Announced::Assigned),
             None => {}
         }
         if let Some(name) = whole.strip_prefix("--")
@@ -255,7 +255,7 @@ impl Announced {
 /// The value in `"name":"value"`, where nothing is between the two.
 pub(super) fn in_json(
     filter: &SecretFilter,
-    before: &Before,
+    before: &PrecedingWords,
     text: &str,
     word: &Range<usize>,
 ) -> Option<Range<usize>> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// A credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum CredentialKind {
     /// All of the value.
     Secret,
     /// `user:password`.
@@ -23,7 +23,7 @@ struct CredentialOption {
     /// The subcommand; empty if there is none.
     of: &'static str,
     options: &'static [&'static str],
-    value: Takes,
+    value: CredentialKind,
     /// The value is the next word, if it is not attached.
     is_apart: bool,
 }
@@ -33,42 +33,42 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
         programs: &["curl"],
         of: "",
         options: &["-u", "--user", "-U", "--proxy-user"],
-        value: Takes::User,
+        value: CredentialKind::User,
         is_apart: true,
     },
     CredentialOption {
         programs: &["curl"],
         of: "",
         options: &["-b", "--cookie"],
-        value: Takes::Cookie,
+        value: CredentialKind::Cookie,
         is_apart: true,
     },
     CredentialOption {
         programs: &["http", "https", "xh", "xhs"],
         of: "",
         options: &["-a", "--auth"],
-        value: Takes::User,
+        value: CredentialKind::User,
         is_apart: true,
     },
     CredentialOption {
         programs: &["openssl"],
         of: "",
         options: &["-k", "-K"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     CredentialOption {
         programs: &["kubectl", "oc"],
         of: "secret",
         options: &["--from-literal"],
-        value: Takes::Assigned,
+        value: CredentialKind::Assigned,
         is_apart: true,
     },
     CredentialOption {
         programs: &["gh"],
         of: "secret",
         options: &["-b", "--body"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     CredentialOption {
@@ -83,21 +83,21 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
         ],
         of: "",
         options: &["-p"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     CredentialOption {
         programs: &["zip", "unzip", "zipcloak", "sqlcmd", "bcp"],
         of: "",
         options: &["-P"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     CredentialOption {
         programs: &["7z", "7za", "7zr", "7zz", "rar", "unrar"],
         of: "",
         options: &["-hp", "-p"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: false,
     },
     CredentialOption {
@@ -106,7 +106,7 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
         ],
         of: "login",
         options: &["-p"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     // Here, a password is attached: what follows `-p` is a database.
@@ -121,28 +121,28 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
         ],
         of: "",
         options: &["-p"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: false,
     },
     CredentialOption {
         programs: &["sshpass"],
         of: "",
         options: &["-p"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     CredentialOption {
         programs: &["redis-cli"],
         of: "",
         options: &["-a"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
     CredentialOption {
         programs: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
         of: "",
         options: &["-w"],
-        value: Takes::Secret,
+        value: CredentialKind::Secret,
         is_apart: true,
     },
 ];
@@ -208,12 +208,12 @@ fn file_name(word: &str) -> &str {
 
 /// Returns the kind of credential that a command reads as its input, by its words so far; `None`
 /// for other input. The first word is the program; arguments of a wrapped program are not examined.
-pub(super) fn reads(words: &[String]) -> Option<Takes> {
+pub(super) fn reads(words: &[String]) -> Option<CredentialKind> {
     let is = |table: &[&[&str]]| table.iter().any(|pattern| are_words_of(pattern, words));
     if is(READ_PASSWORDS) {
-        return Some(Takes::User);
+        return Some(CredentialKind::User);
     }
-    is(READ_FROM_INPUT).then_some(Takes::Secret)
+    is(READ_FROM_INPUT).then_some(CredentialKind::Secret)
 }
 
 /// True if these words are the beginning of a command that sets something, so that a name follows.
@@ -261,7 +261,11 @@ fn options_of<'a>(
 
 /// Returns the kind of credential that the next word is. `-sSu` is read as `-s -S -u`. A word with
 /// `is_glued` is a quoted text without a blank before it.
-pub(super) fn next_word(programs: &[&'static str], word: &str, is_glued: bool) -> Option<Takes> {
+pub(super) fn next_word(
+    programs: &[&'static str],
+    word: &str,
+    is_glued: bool,
+) -> Option<CredentialKind> {
     let letters = word.strip_prefix('-').unwrap_or_default();
     let is_cluster = letters.len() <= 6 && letters.bytes().all(|b| b.is_ascii_alphabetic());
     let is = |option: &str| {
@@ -291,9 +295,9 @@ pub(super) fn attached(
         let value = value.trim_start_matches(['"', '\'']);
         let range = word.end - value.len()..word.end;
         match taken.value {
-            Takes::User => password(text, range),
-            Takes::Cookie | Takes::Assigned => assigned(text, range),
-            Takes::Secret => {
+            CredentialKind::User => password(text, range),
+            CredentialKind::Cookie | CredentialKind::Assigned => assigned(text, range),
+            CredentialKind::Secret => {
                 let is_value = !value.is_empty() && !value.starts_with('$');
                 is_value.then_some(range)
             }

@@ -1,17 +1,17 @@
-//! [`Plain`]: a text without escape sequences, and where its bytes were. A secret that a program
+//! [`PlainText`]: a text without escape sequences, and where its bytes were. A secret that a program
 //! has coloured is found in it as any other.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// A text without its escape sequences.
-pub(super) struct Plain<'a> {
+pub(super) struct PlainText<'a> {
     pub(super) text: Cow<'a, str>,
     /// The original position of each byte; empty if the text had no escape sequences.
     was: Vec<usize>,
 }
 
-impl<'a> Plain<'a> {
+impl<'a> PlainText<'a> {
     pub(super) fn of(text: &'a str) -> Self {
         if !text.contains('\u{1b}') {
             return Self {

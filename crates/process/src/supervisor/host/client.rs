@@ -1,6 +1,6 @@
 //! A running supervisor, as seen by its host: receiving its events, and its end.
 
-use super::link::Link;
+use super::link::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
 use super::receive::{self, Disconnected};
 use super::start_error::StartError;
@@ -10,7 +10,7 @@ use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
 use agent_bash_core::sandbox::Report;
 use agent_bash_sandbox::view::Mounts;
-use agent_bash_sandbox::{Entrance, Networks};
+use agent_bash_sandbox::{NetworkEntrance, Networks};
 use rustix::net::Shutdown;
 use rustix::process::Signal;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told
 /// to keep.
 #[derive(Debug)]
-pub struct Supervised {
+pub struct SupervisorClient {
     /// `None` if it is a thread.
     process: Option<SupervisorProcess>,
     /// The reason for a thread instead of a process; `None` for a process.
@@ -39,7 +39,7 @@ pub struct Supervised {
     pub(super) clock: Arc<dyn Clock>,
     /// The shared networks of sandboxes.
     networks: Arc<Networks>,
-    link: Link,
+    link: OrderSender,
     inbox: Inbox,
     /// The supervisor's hello was received, with a matching version.
     is_greeted: bool,
@@ -54,11 +54,11 @@ pub struct Supervised {
     pub(super) host_mounts: Option<Mounts>,
 }
 
-impl Supervised {
+impl SupervisorClient {
     /// `link` leads to a process or, for this reason, to a thread.
     pub(super) fn new(
         what: Result<SupervisorProcess, String>,
-        link: Link,
+        link: OrderSender,
         clock: &Arc<dyn Clock>,
         networks: &Arc<Networks>,
     ) -> Self {
@@ -122,7 +122,7 @@ impl Supervised {
         let entrance = plan.map_or(Ok(None), |plan| self.networks.entrance(plan));
         let entrance = entrance.map_err(|error| StartError::Sandbox(error.to_string()))?;
         let (part, socket) = entrance
-            .map(|Entrance { part, socket }| (part, socket))
+            .map(|NetworkEntrance { part, socket }| (part, socket))
             .unzip();
         start.network = part;
         Ok((start, socket))
@@ -204,7 +204,7 @@ impl Supervised {
     }
 
     /// A separate handle for sending orders, for use in another task.
-    pub fn link(&self) -> Link {
+    pub fn link(&self) -> OrderSender {
         self.link.clone()
     }
 
@@ -302,7 +302,7 @@ impl Supervised {
     }
 }
 
-impl Drop for Supervised {
+impl Drop for SupervisorClient {
     fn drop(&mut self) {
         let Some(mut ending) = self.let_go() else {
             return;

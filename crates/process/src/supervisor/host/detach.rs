@@ -1,9 +1,9 @@
 //! The host's side of turning a call into a job.
 
-use super::client::Supervised;
+use super::client::SupervisorClient;
 use super::receive::Disconnected;
 use crate::supervisor::job_directory::JobEnd;
-use crate::supervisor::protocol::{Detach, Event, Order};
+use crate::supervisor::protocol::{DetachOptions, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// The reason why a supervisor did not take over what was to outlive its host: a job (nothing of
@@ -35,14 +35,14 @@ pub struct JobFds {
     pub stdin: Option<OwnedFd>,
 }
 
-impl Supervised {
+impl SupervisorClient {
     /// Turns the shell that waits for its script into a job and lets it run: from then on it
     /// outlives the host. Its script must be in the script file, and the job's files in its
     /// directory (see [`crate::supervisor::job_directory`]).
     ///
     /// # Errors
     /// It did not become a job.
-    pub async fn detach(&mut self, detach: Detach, fds: JobFds) -> Result<(), NotDetached> {
+    pub async fn detach(&mut self, detach: DetachOptions, fds: JobFds) -> Result<(), NotDetached> {
         let sent: Vec<BorrowedFd<'_>> = [&fds.output, &fds.control]
             .into_iter()
             .chain(&fds.stdin)

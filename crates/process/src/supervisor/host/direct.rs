@@ -1,6 +1,6 @@
 //! The host's side of a shell that runs its own command line.
 
-use super::client::{ANSWER_TIMEOUT, Supervised};
+use super::client::{ANSWER_TIMEOUT, SupervisorClient};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{DirectStart, Event, Order};
 use agent_bash_core::StreamId;
@@ -22,7 +22,7 @@ pub struct DirectShell {
     pub unwatched: Option<String>,
 }
 
-impl Supervised {
+impl SupervisorClient {
     /// Starts a shell that runs its own command line at once; its first change to a file waits for
     /// [`Self::record`] if it is traced. `inherited` are the descriptors of
     /// [`DirectStart::inherited`]. Only for a supervisor that is in this program's session (see

@@ -3,7 +3,7 @@
 
 use super::link::in_ms;
 use super::receive::{self, Disconnected};
-use crate::supervisor::channel::{Inbox, Wait, send};
+use crate::supervisor::channel::{Inbox, SendMode, send};
 use crate::supervisor::job_directory::{JobDirectory, JobEnd};
 use crate::supervisor::protocol::{VisitAnswer, VisitRequest};
 use agent_bash_core::Survivor;
@@ -119,7 +119,7 @@ impl JobVisit {
     }
 
     fn ask(&self, request: &VisitRequest) -> Result<(), Disconnected> {
-        send(self.socket.as_fd(), request, &[], Wait::No).map_err(|_| Disconnected)
+        send(self.socket.as_fd(), request, &[], SendMode::No).map_err(|_| Disconnected)
     }
 
     /// Waits for the first answer for which `read` returns a value. Cancel safe.

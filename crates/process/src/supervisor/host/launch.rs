@@ -1,9 +1,9 @@
 //! Starting a supervisor: a process (of this program or another one), or a thread if there can be
 //! none.
 
-use super::client::Supervised;
-use super::link::Link;
-use super::reap::{Count, SupervisorProcess};
+use super::client::SupervisorClient;
+use super::link::OrderSender;
+use super::reap::{SupervisorProcess, UnreapedCount};
 use super::start_error::StartError;
 use crate::refused::explained;
 #[cfg(target_os = "linux")]
@@ -32,11 +32,11 @@ use tokio::sync::OnceCell;
 /// How to start supervisors.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
-    how: How,
+    how: LaunchMethod,
     /// Supervisors started by this value and its clones that are not reaped yet.
-    unreaped: Count,
+    unreaped: UnreapedCount,
     /// A supervisor that was started ahead, for the first caller.
-    ahead: Arc<Mutex<Option<Ahead>>>,
+    ahead: Arc<Mutex<Option<EarlySupervisor>>>,
     /// The shared networks of sandboxes.
     networks: Arc<Networks>,
     /// The report of a sandbox, once it was requested.
@@ -47,7 +47,7 @@ pub struct Supervisor {
 
 /// A supervisor that was started before its environment was known.
 #[derive(Debug)]
-struct Ahead {
+struct EarlySupervisor {
     process: StartedProcess,
     /// The environment that it has.
     env: BTreeMap<OsString, OsString>,
@@ -77,7 +77,7 @@ impl Hash for Supervisor {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum How {
+enum LaunchMethod {
     Program(SupervisorProgram),
     /// A thread instead of a process, for this reason.
     Fallback(String),
@@ -86,7 +86,7 @@ enum How {
 impl Supervisor {
     /// Starts supervisors by re-executing this program, which the token proves to be safe.
     pub fn this_program(_: &Token) -> Self {
-        Self::by(How::Program(SupervisorProgram {
+        Self::by(LaunchMethod::Program(SupervisorProgram {
             is_this_one: true,
             ..program_at(this_program())
         }))
@@ -98,16 +98,16 @@ impl Supervisor {
     /// Looks whether the path of the directory in which this program stands leads there. Below a
     /// parent that may not be searched it does not, and shells get there only by inheriting it.
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self::by(How::Program(program_at(program.into())))
+        Self::by(LaunchMethod::Program(program_at(program.into())))
     }
 
     /// Returns a way to start supervisors that stay in this program's process session and working
     /// directory, and pass on its inherited descriptors and ignored signals. Each serves a single
-    /// shell, which [`Supervised::start_directly`] starts. If such a supervisor is killed, its
+    /// shell, which [`SupervisorClient::start_directly`] starts. If such a supervisor is killed, its
     /// processes are not found. A fallback stays as it is.
     #[must_use]
     pub fn in_session(mut self) -> Self {
-        if let How::Program(program) = &mut self.how {
+        if let LaunchMethod::Program(program) = &mut self.how {
             (program.keep_cwd, program.in_session) = (true, true);
         }
         self
@@ -129,13 +129,13 @@ impl Supervisor {
 
     /// Returns a launcher for the fallback with a reason, which is reported to calls.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
-        Self::by(How::Fallback(reason.into()))
+        Self::by(LaunchMethod::Fallback(reason.into()))
     }
 
-    fn by(how: How) -> Self {
+    fn by(how: LaunchMethod) -> Self {
         Self {
             how,
-            unreaped: Count::default(),
+            unreaped: UnreapedCount::default(),
             ahead: Arc::default(),
             networks: Arc::default(),
             confines: Arc::default(),
@@ -149,7 +149,7 @@ impl Supervisor {
     /// # Errors
     /// Why not: a kernel without the means, or one that watches this program itself.
     pub fn watches(&self) -> Result<(), String> {
-        if let How::Fallback(_) = self.how {
+        if let LaunchMethod::Fallback(_) = self.how {
             return Err("it takes a supervisor of its own".to_owned());
         }
         let tried = || is_tracing_possible().map_err(|error| error.to_string());
@@ -179,11 +179,11 @@ impl Supervisor {
         &self,
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Supervised, StartError> {
+    ) -> Result<SupervisorClient, StartError> {
         self.start(env, clock)?.handshake().await
     }
 
-    /// Starts a supervisor without waiting for its hello, for which see [`Supervised::handshake`].
+    /// Starts a supervisor without waiting for its hello, for which see [`SupervisorClient::handshake`].
     /// Orders may be sent before that.
     ///
     /// # Errors
@@ -195,18 +195,18 @@ impl Supervisor {
         &self,
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Supervised, StartError> {
-        if let Some(Ahead { process, env: has }) = self.take_ahead() {
+    ) -> Result<SupervisorClient, StartError> {
+        if let Some(EarlySupervisor { process, env: has }) = self.take_ahead() {
             let mut supervised = self.supervised(process.socket, Ok(process.process), clock)?;
             supervised.set_environment(&has, env);
             return Ok(supervised);
         }
         let supervised = match &self.how {
-            How::Program(program) => {
+            LaunchMethod::Program(program) => {
                 let StartedProcess { socket, process } = self.spawn(program, env)?;
                 self.supervised(socket, Ok(process), clock)
             }
-            How::Fallback(reason) => {
+            LaunchMethod::Fallback(reason) => {
                 let (socket, theirs) = UnixStream::pair().map_err(spawn_error)?;
                 start_fallback(env, theirs.into()).map_err(spawn_error)?;
                 self.supervised(socket, Err(reason.clone()), clock)
@@ -225,7 +225,7 @@ impl Supervisor {
     /// Otherwise the program is executed again. Either has only our own variables of `env`, which
     /// identify the owner.
     pub fn start_ahead(&self, env: &BTreeMap<OsString, OsString>) {
-        let How::Program(program) = &self.how else {
+        let LaunchMethod::Program(program) = &self.how else {
             return;
         };
         let own = env.iter();
@@ -241,14 +241,14 @@ impl Supervisor {
             Ok(process) => {
                 tracing::debug!("a supervisor was started");
                 let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-                *ahead = Some(Ahead { process, env });
+                *ahead = Some(EarlySupervisor { process, env });
             }
             // The call that needs a supervisor reports the reason.
             Err(error) => tracing::debug!(%error, "no supervisor could be started ahead"),
         }
     }
 
-    fn take_ahead(&self) -> Option<Ahead> {
+    fn take_ahead(&self) -> Option<EarlySupervisor> {
         let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
         ahead.take()
     }
@@ -258,12 +258,12 @@ impl Supervisor {
         socket: UnixStream,
         process: Result<SupervisorProcess, String>,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Supervised, StartError> {
+    ) -> Result<SupervisorClient, StartError> {
         socket.set_nonblocking(true).map_err(StartError::Spawn)?;
         let socket = TokioStream::from_std(socket).map_err(spawn_error)?;
-        Ok(Supervised::new(
+        Ok(SupervisorClient::new(
             process,
-            Link::over(socket),
+            OrderSender::over(socket),
             clock,
             &self.networks,
         ))

@@ -1,6 +1,6 @@
 //! Orders to a supervisor, by any holder of a link to it.
 
-use crate::supervisor::channel::{Wait, send};
+use crate::supervisor::channel::{SendMode, send};
 use crate::supervisor::protocol::Order;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,11 +10,11 @@ use tokio::net::UnixStream as TokioStream;
 
 /// Sends orders to a supervisor.
 #[derive(Debug, Clone)]
-pub struct Link {
+pub struct OrderSender {
     socket: Arc<TokioStream>,
 }
 
-impl Link {
+impl OrderSender {
     pub(super) fn over(socket: TokioStream) -> Self {
         let socket = Arc::new(socket);
         Self { socket }
@@ -58,7 +58,7 @@ impl Link {
     }
 
     pub(super) fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-        send(self.socket.as_fd(), order, fds, Wait::No)
+        send(self.socket.as_fd(), order, fds, SendMode::No)
     }
 }
 

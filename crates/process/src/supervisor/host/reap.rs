@@ -55,21 +55,21 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
 /// The number of supervisors to be reaped, with notification for each that was. Clones share the
 /// count.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Count(Arc<(Mutex<usize>, Condvar)>);
+pub(super) struct UnreapedCount(Arc<(Mutex<usize>, Condvar)>);
 
 /// A supervisor that is counted until this is dropped.
 #[derive(Debug)]
-pub(super) struct Unreaped(Count);
+pub(super) struct UnreapedSupervisor(UnreapedCount);
 
-impl Count {
+impl UnreapedCount {
     fn lock(&self) -> MutexGuard<'_, usize> {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts one more.
-    pub(super) fn one(&self) -> Unreaped {
+    pub(super) fn one(&self) -> UnreapedSupervisor {
         *self.lock() += 1;
-        Unreaped(self.clone())
+        UnreapedSupervisor(self.clone())
     }
 
     /// Waits until the count is zero; false if it is not after `limit`.
@@ -82,7 +82,7 @@ impl Count {
     }
 }
 
-impl Drop for Unreaped {
+impl Drop for UnreapedSupervisor {
     fn drop(&mut self) {
         *self.0.lock() -= 1;
         self.0.0.1.notify_all();
@@ -97,13 +97,13 @@ pub(super) struct SupervisorProcess {
     child: Option<Pid>,
     /// True if the supervisor keeps its processes when its host ends, and so may continue to run.
     keeps: bool,
-    unreaped: Option<Unreaped>,
+    unreaped: Option<UnreapedSupervisor>,
     /// The directory in which the supervisor made directories for shells.
     directories: Option<PathBuf>,
 }
 
 impl SupervisorProcess {
-    pub(super) fn new(child: Pid, unreaped: Unreaped) -> Self {
+    pub(super) fn new(child: Pid, unreaped: UnreapedSupervisor) -> Self {
         Self {
             child: Some(child),
             keeps: false,

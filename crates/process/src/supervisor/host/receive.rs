@@ -1,6 +1,6 @@
 //! Receiving messages from a supervisor.
 
-use crate::supervisor::channel::{Inbox, Received};
+use crate::supervisor::channel::{Inbox, ReceiveOutcome};
 use serde::de::DeserializeOwned;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -39,13 +39,13 @@ pub(super) fn try_next<M: DeserializeOwned>(
         }
         let received = socket.try_io(Interest::READABLE, || match inbox.receive(socket)? {
             // As tokio expects.
-            Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
+            ReceiveOutcome::Nothing => Err(io::ErrorKind::WouldBlock.into()),
             received => Ok(received),
         });
         match received {
-            Ok(Received::Some | Received::Nothing) => {}
+            Ok(ReceiveOutcome::Some | ReceiveOutcome::Nothing) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-            Ok(Received::Closed) | Err(_) => return Err(Disconnected),
+            Ok(ReceiveOutcome::Closed) | Err(_) => return Err(Disconnected),
         }
     }
 }

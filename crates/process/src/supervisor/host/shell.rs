@@ -1,10 +1,10 @@
 //! A shell that waits for its script, below a supervisor.
 
-use super::client::{ANSWER_TIMEOUT, Supervised};
+use super::client::{ANSWER_TIMEOUT, SupervisorClient};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
-use agent_bash_core::changes::{Overlay, Traced};
+use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_core::sandbox::Report;
 use agent_bash_sandbox::SandboxError;
 use agent_bash_sandbox::view::Mounts;
@@ -47,7 +47,7 @@ pub struct ReportFds {
     pub exports: OwnedFd,
 }
 
-impl Supervised {
+impl SupervisorClient {
     /// Starts a shell. One at a time: the previous one must have ended, with all its descendants.
     ///
     /// # Errors
@@ -174,12 +174,12 @@ impl Supervised {
     }
 
     /// Ends the recording, once the call has. How complete the record is.
-    pub async fn stop_recording(&mut self) -> Traced {
+    pub async fn stop_recording(&mut self) -> TraceState {
         let recorded = self.ask(&Order::StopRecording, &[], |event| match event {
             Event::Recorded { traced } => Some(traced),
             _ => None,
         });
-        let gone = |_| Traced::incomplete("the tracer has died");
+        let gone = |_| TraceState::incomplete("the tracer has died");
         recorded.await.unwrap_or_else(gone)
     }
 

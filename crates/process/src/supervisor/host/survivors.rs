@@ -1,18 +1,18 @@
 //! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their
 //! end.
 
-use super::client::Supervised;
+use super::client::SupervisorClient;
 use super::detach::NotDetached;
-use super::link::{Link, in_ms};
+use super::link::{OrderSender, in_ms};
 use super::receive::Disconnected;
-use crate::supervisor::protocol::{Adopt, Event, Order};
+use crate::supervisor::protocol::{AdoptOptions, Event, Order};
 use agent_bash_core::Survivor;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
-impl Supervised {
+impl SupervisorClient {
     /// Lists the survivors; in a session, the processes besides the shell that were not adopted.
     ///
     /// # Errors
@@ -45,7 +45,7 @@ impl Supervised {
             self.keep();
         }
         let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
-        let order = Order::Adopt(Adopt {
+        let order = Order::Adopt(AdoptOptions {
             files: !files.is_empty(),
             detach,
             quota,
@@ -60,7 +60,7 @@ impl Supervised {
     }
 }
 
-impl Supervised {
+impl SupervisorClient {
     /// Lets the shell that is started next finish even if this program ends: for at most `limit`,
     /// with `grace` between SIGTERM and SIGKILL then. Daemons that it starts are left alone.
     ///
@@ -73,7 +73,7 @@ impl Supervised {
     }
 }
 
-impl Link {
+impl OrderSender {
     /// Watches the processes of a session besides its shell that were not adopted:
     /// `Event::SurvivorsEnded` reports their end.
     ///

@@ -1,6 +1,6 @@
 //! The host's side of a shell on a terminal.
 
-use super::client::Supervised;
+use super::client::SupervisorClient;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,7 +14,7 @@ pub struct StartedOnTerminal {
     pub unwatched: Option<String>,
 }
 
-impl Supervised {
+impl SupervisorClient {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the
     /// shell shares its file offset. Only for a supervisor that has not had a shell yet, nor will
     /// have another.

@@ -1,11 +1,11 @@
 //! Starts a shell that runs its own command line: in the process group of its host, with the host's
 //! descriptors, except for captured streams.
 
-use super::launch::{Launched, capture, inode_of, null, spawn, split};
+use super::launch::{LaunchedShell, capture, inode_of, null, spawn, split};
 use super::limits;
-use super::report::Report;
+use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
-use super::shell::{Phase, Shell};
+use super::shell::{Shell, ShellPhase};
 use super::shell_command::ShellCommand;
 use super::trace::Before;
 use crate::supervisor::nested;
@@ -21,7 +21,7 @@ pub(super) fn launch_directly(
     inherited: &[OwnedFd],
     network: Option<&OwnedFd>,
     passed_on: &[i32],
-) -> Result<Launched, NotLaunched> {
+) -> Result<LaunchedShell, NotLaunched> {
     let mut marked = start.start.clone();
     marked.env_changes.push(nested::variable());
     let reason = match launch(start, &marked, inherited, network, passed_on) {
@@ -42,7 +42,7 @@ fn launch(
     inherited: &[OwnedFd],
     network: Option<&OwnedFd>,
     passed_on: &[i32],
-) -> Result<Launched, NotLaunched> {
+) -> Result<LaunchedShell, NotLaunched> {
     let null = || null(OFlags::RDWR);
     let mut standard = [null()?, null()?, null()?];
     for (number, descriptor) in direct.inherited.iter().zip(inherited) {
@@ -72,19 +72,19 @@ fn launch(
     let closed = closed.unwrap_or_default();
     let (in_box, unwatched) = split(closed.watched);
     limits::apply(pid, &start.limits)?;
-    Ok(Launched {
+    Ok(LaunchedShell {
         shell: Shell {
             pid,
             pipes: output.iter().filter_map(inode_of).collect(),
             boot: Vec::new(),
-            report: Report::of(None)?,
+            report: ReportPipe::of(None)?,
             shares_directory: closed.sandbox.is_some(),
             directory: closed.directory,
             mounts: closed.mounts,
             view: None,
             tracer: tracer.or(in_box),
             terminal: None,
-            phase: Phase::Running,
+            phase: ShellPhase::Running,
         },
         event: Event::Running {
             pid: pid.unsigned_abs(),

@@ -1,13 +1,13 @@
 //! Becoming a supervisor: recognised by its name at the top of `main`, before any threads; undoes
 //! inherited mistakes; starts a session; becomes a subreaper.
 
-use super::launch::Starter;
+use super::launch::ShellStarter;
 use super::serve::Server;
-use super::tree::Tree;
+use super::tree::CallProcesses;
 use crate::ignored_signals;
 use crate::proc_scan;
 use crate::refused::refused;
-use crate::supervisor::channel::{self, Wait};
+use crate::supervisor::channel::{self, SendMode};
 use crate::supervisor::protocol::Event;
 use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
 use rustix::fs::{Mode, OFlags};
@@ -92,7 +92,7 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
     }
     match prepare(in_session) {
         Ok(tree) => {
-            Server::new(socket, tree, Starter::Child)
+            Server::new(socket, tree, ShellStarter::Child)
                 .passing_on(inherited)
                 .run();
             Ok(())
@@ -100,7 +100,7 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
         Err(error) => {
             let reason = error.to_string();
             let event = Event::CannotServe { reason };
-            channel::send(socket.as_fd(), &event, &[], Wait::ForRoom)?;
+            channel::send(socket.as_fd(), &event, &[], SendMode::ForRoom)?;
             Err(error)
         }
     }
@@ -108,7 +108,7 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
 
 /// Sets up this process as a supervisor: a subreaper that watches its children and withstands
 /// signals. `in_session`: ignored signals stay ignored, here and in the shell.
-fn prepare(in_session: bool) -> io::Result<Tree> {
+fn prepare(in_session: bool) -> io::Result<CallProcesses> {
     become_subreaper()
         .map_err(|error| refused("adopting orphans (PR_SET_CHILD_SUBREAPER)", error))?;
     let children = watch_children().map_err(|error| refused("handling SIGCHLD", error))?;
@@ -124,7 +124,7 @@ fn prepare(in_session: bool) -> io::Result<Tree> {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))
             .map_err(|error| refused("handling signals", error))?;
     }
-    Ok(Tree::Below {
+    Ok(CallProcesses::Below {
         children,
         spared: BTreeSet::new(),
         foreign_group: None,

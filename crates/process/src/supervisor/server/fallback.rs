@@ -7,10 +7,10 @@
 //! process that removes every mark is not found. There are no terminals. This is tested in
 //! `crates/exec/tests/it/fallback.rs`.
 
-use super::launch::Starter;
-use super::marked_processes::{CALL_VARIABLE, Marked};
+use super::launch::ShellStarter;
+use super::marked_processes::{CALL_VARIABLE, MarkedProcesses};
 use super::serve::Server;
-use super::tree::Tree;
+use super::tree::CallProcesses;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -30,8 +30,8 @@ pub(in crate::supervisor) fn start(
     env.insert(CALL_VARIABLE.into(), mark.clone().into());
     let server = Server::new(
         socket,
-        Tree::Marked(Marked::new(mark)),
-        Starter::Leader { env },
+        CallProcesses::Marked(MarkedProcesses::new(mark)),
+        ShellStarter::Leader { env },
     );
     std::thread::Builder::new()
         .name("agent-bash-sup".to_owned())

@@ -20,17 +20,17 @@ const AT_ONCE: Timespec = Timespec {
 
 /// A set of processes, by pid.
 #[derive(Debug, Default)]
-pub(super) struct Handles {
-    all: BTreeMap<i32, Handle>,
+pub(super) struct ProcessHandles {
+    all: BTreeMap<i32, MemberHandle>,
 }
 
 #[derive(Debug)]
-struct Handle {
+struct MemberHandle {
     start_time: u64,
     handle: ProcessHandle,
 }
 
-impl Handles {
+impl ProcessHandles {
     /// True if the process is in the set.
     pub(super) fn has(&self, process: &ProcessInfo) -> bool {
         let known = self.all.get(&process.pid);
@@ -51,7 +51,8 @@ impl Handles {
             return false;
         };
         let start_time = process.start_time;
-        self.all.insert(process.pid, Handle { start_time, handle });
+        self.all
+            .insert(process.pid, MemberHandle { start_time, handle });
         true
     }
 

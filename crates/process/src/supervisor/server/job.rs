@@ -5,12 +5,12 @@
 //! Not here: reading the job's output (`relay`), ending it (`ladder`), the client side of
 //! connections (`job_client`).
 
-use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use crate::supervisor::channel::{Inbox, ReceiveOutcome, SendMode, send};
 use crate::supervisor::job_directory::{
     ENTRY_FILE, JobDirectory, JobEnd, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
-use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
-use agent_bash_core::{Ending, Survivor, Timestamp};
+use crate::supervisor::protocol::{DetachOptions, ShellEnd, VisitAnswer, VisitRequest};
+use agent_bash_core::{ScriptEnding, Survivor, Timestamp};
 use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -39,7 +39,7 @@ pub(super) struct Job {
     output: Option<File>,
     /// Write end of the job's stdin.
     stdin: Option<OwnedFd>,
-    limit: Option<Limit>,
+    limit: Option<JobTimeLimit>,
     timed_out: bool,
     /// True if the completion status is appended to the output file.
     completion_status: bool,
@@ -51,7 +51,7 @@ pub(super) struct Job {
 
 /// The time limit of a job.
 #[derive(Debug, Clone, Copy)]
-struct Limit {
+struct JobTimeLimit {
     after: Duration,
     until: Instant,
     grace: Duration,
@@ -66,7 +66,7 @@ struct Visitor {
 
 /// A visitor's request that concerns the whole supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum SupervisorRequest {
     /// End the tree with this grace period.
     End(Duration),
 }
@@ -90,13 +90,17 @@ pub(super) struct JobProcesses {
 
 impl Job {
     /// Takes over a job whose shell waits for its script; to be followed by [`Job::run`].
-    pub(super) fn take(detach: &Detach, stdin: Option<OwnedFd>, now: Instant) -> io::Result<Self> {
+    pub(super) fn take(
+        detach: &DetachOptions,
+        stdin: Option<OwnedFd>,
+        now: Instant,
+    ) -> io::Result<Self> {
         let mut job = Self::open(&detach.directory)?;
         job.output = Some(job.directory.file(OUTPUT_FILE, true)?);
         job.stdin = stdin;
         job.completion_status = detach.completion_status;
         let after = Duration::from_millis(detach.limit_ms);
-        job.limit = now.checked_add(after).map(|until| Limit {
+        job.limit = now.checked_add(after).map(|until| JobTimeLimit {
             after,
             until,
             grace: Duration::from_millis(detach.grace_ms),
@@ -204,7 +208,7 @@ impl Job {
         }
         let over = self.is_drained(seen, now);
         let ending = match (&self.output, seen.shell) {
-            (None, _) if seen.empty && over => self.on_request().unwrap_or(Ending::AllEnded),
+            (None, _) if seen.empty && over => self.on_request().unwrap_or(ScriptEnding::AllEnded),
             (Some(_), Some(end)) if over => self.ending(end),
             _ => return false,
         };
@@ -230,9 +234,9 @@ impl Job {
         true
     }
 
-    fn ending(&self, shell: ShellEnd) -> Ending {
+    fn ending(&self, shell: ShellEnd) -> ScriptEnding {
         match (self.timed_out, self.limit.as_ref()) {
-            (true, Some(limit)) => Ending::TimedOut { after: limit.after },
+            (true, Some(limit)) => ScriptEnding::TimedOut { after: limit.after },
             _ => self.on_request().unwrap_or_else(|| shell.into()),
         }
     }
@@ -252,13 +256,16 @@ impl Job {
         }
     }
 
-    fn on_request(&self) -> Option<Ending> {
+    fn on_request(&self) -> Option<ScriptEnding> {
         let signal = self.ended_by?;
         Some(ShellEnd::Signaled(signal.as_raw()).into())
     }
 
     /// Accepts visitors and serves their requests. `survivors` lists the living processes.
-    pub(super) fn receive(&mut self, mut survivors: impl FnMut() -> Vec<Survivor>) -> Vec<Wanted> {
+    pub(super) fn receive(
+        &mut self,
+        mut survivors: impl FnMut() -> Vec<Survivor>,
+    ) -> Vec<SupervisorRequest> {
         while self.visitors.len() < MAX_VISITORS {
             let Ok((socket, _)) = self.listener.accept() else {
                 break;
@@ -282,7 +289,7 @@ impl Job {
             };
             requests.into_iter().all(|request| match request {
                 VisitRequest::End { grace_ms } => {
-                    wanted.push(Wanted::End(Duration::from_millis(grace_ms)));
+                    wanted.push(SupervisorRequest::End(Duration::from_millis(grace_ms)));
                     true
                 }
                 VisitRequest::Survivors => {
@@ -328,18 +335,18 @@ impl Visitor {
                 requests.push(request);
             }
             match received {
-                Received::Some => {}
+                ReceiveOutcome::Some => {}
                 // Requests sent before disconnecting still count: a visitor may end the job and
                 // leave.
-                Received::Closed if requests.is_empty() => return None,
-                Received::Nothing | Received::Closed => return Some(requests),
+                ReceiveOutcome::Closed if requests.is_empty() => return None,
+                ReceiveOutcome::Nothing | ReceiveOutcome::Closed => return Some(requests),
             }
         }
     }
 
     /// Returns false if the visitor cannot be reached, which counts as disconnected.
     fn tell(&self, answer: &VisitAnswer, fds: &[BorrowedFd<'_>]) -> bool {
-        send(self.socket.as_fd(), answer, fds, Wait::No).is_ok()
+        send(self.socket.as_fd(), answer, fds, SendMode::No).is_ok()
     }
 }
 

@@ -4,7 +4,7 @@
 //! The order to end a tree carries the grace period: `Profile::grace` for a call, a field of the
 //! request for a job.
 
-use super::tree::Tree;
+use super::tree::CallProcesses;
 use std::time::{Duration, Instant};
 
 /// Interval between rounds of SIGKILL. A round reads `/proc` for every direct child, so it is not
@@ -24,7 +24,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Rounds of SIGKILL until all processes have ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rounds {
+pub(super) struct KillRounds {
     /// Time of the first round.
     since: Instant,
     /// Time of the next round.
@@ -33,7 +33,7 @@ pub(super) struct Rounds {
     reported: bool,
 }
 
-impl Rounds {
+impl KillRounds {
     /// Rounds that start at `since`.
     pub(super) fn from(since: Instant) -> Self {
         Self {
@@ -83,13 +83,13 @@ impl Rounds {
 
 /// A shell that is kept stopped until all its children have ended.
 #[derive(Debug)]
-pub(super) struct Stopped {
+pub(super) struct StoppedShell {
     pid: i32,
     look: Instant,
 }
 
-impl Stopped {
-    fn is_alone(&mut self, now: Instant, tree: &mut Tree) -> bool {
+impl StoppedShell {
+    fn is_alone(&mut self, now: Instant, tree: &mut CallProcesses) -> bool {
         if now < self.look {
             return false;
         }
@@ -113,30 +113,30 @@ pub(super) enum Ladder {
         /// The time of SIGKILL.
         until: Instant,
         /// A stopped shell: once its children have ended there is nothing left to wait for.
-        stopped: Option<Stopped>,
+        stopped: Option<StoppedShell>,
     },
     /// SIGKILL is being sent.
-    Killing(Rounds),
+    Killing(KillRounds),
 }
 
 impl Ladder {
     /// Begins with SIGTERM to all, or with SIGKILL if there is no grace period.
     pub(super) fn begin(
-        tree: &mut Tree,
+        tree: &mut CallProcesses,
         now: Instant,
         grace: Duration,
         shell: Option<i32>,
         stop_shell: bool,
     ) -> Self {
         if grace.is_zero() {
-            return Self::Killing(Rounds::from(now));
+            return Self::Killing(KillRounds::from(now));
         }
         if stop_shell && let Some(pid) = shell {
             tree.stop_and_terminate(pid);
             let look = now + POLL_INTERVAL;
             return Self::Grace {
                 until: now + grace,
-                stopped: Some(Stopped { pid, look }),
+                stopped: Some(StoppedShell { pid, look }),
             };
         }
         tree.terminate(shell);
@@ -150,7 +150,7 @@ impl Ladder {
     /// Programs that ignore SIGHUP still have at least three quarters of the grace period after
     /// SIGTERM.
     pub(super) fn hang_up(
-        tree: &mut Tree,
+        tree: &mut CallProcesses,
         now: Instant,
         grace: Duration,
         shell: Option<i32>,
@@ -206,7 +206,12 @@ impl Ladder {
 
     /// Does what is due; `shell` is that of the call while it is alive. True, once, if processes
     /// withstand SIGKILL.
-    pub(super) fn step(&mut self, tree: &mut Tree, shell: Option<i32>, now: Instant) -> bool {
+    pub(super) fn step(
+        &mut self,
+        tree: &mut CallProcesses,
+        shell: Option<i32>,
+        now: Instant,
+    ) -> bool {
         if let Self::HungUp { next, until } = *self {
             if now < next {
                 return false;
@@ -224,7 +229,7 @@ impl Ladder {
             if now < *until && !alone {
                 return false;
             }
-            *self = Self::Killing(Rounds::from(now));
+            *self = Self::Killing(KillRounds::from(now));
         }
         let Self::Killing(rounds) = self else {
             return false;

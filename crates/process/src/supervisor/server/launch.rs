@@ -7,9 +7,9 @@
 //!
 //! Not here: creating and reading terminals (`agent-bash-pty`).
 
-use super::report::Report;
+use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
-use super::shell::{Phase, Shell};
+use super::shell::{Shell, ShellPhase};
 use super::shell_command::{
     CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, ShellCommand,
 };
@@ -32,7 +32,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The way to start a shell.
 #[derive(Debug)]
-pub(super) enum Starter {
+pub(super) enum ShellStarter {
     /// Starts the shell as a child in its own process group, with the environment of this process,
     /// which is a supervisor.
     Child,
@@ -46,7 +46,7 @@ pub(super) enum Starter {
 
 /// A started shell, and what the host gets of it.
 #[derive(Debug)]
-pub(super) struct Launched {
+pub(super) struct LaunchedShell {
     pub(super) shell: Shell,
     pub(super) event: Event,
     /// Script file, control pipe, streams: in the order in which they are sent.
@@ -59,11 +59,13 @@ pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
-    starter: &Starter,
+    starter: &ShellStarter,
     before: Before,
-) -> Result<Launched, NotLaunched> {
+) -> Result<LaunchedShell, NotLaunched> {
     let reason = match starter {
-        Starter::Leader { .. } if start.is_watched() => "it takes a supervisor of its own".into(),
+        ShellStarter::Leader { .. } if start.is_watched() => {
+            "it takes a supervisor of its own".into()
+        }
         _ => match launch_one(start, stdin, network, starter, Some(before)) {
             Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
             other => return other,
@@ -73,7 +75,7 @@ pub(super) fn launch(
     Ok(launched.unwatched(reason))
 }
 
-impl Launched {
+impl LaunchedShell {
     /// Marks the shell as untraced, with the reason.
     fn unwatched(mut self, reason: String) -> Self {
         if let Event::Started { unwatched, .. } = &mut self.event {
@@ -88,9 +90,9 @@ fn launch_one(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
-    starter: &Starter,
+    starter: &ShellStarter,
     before: Option<Before>,
-) -> Result<Launched, NotLaunched> {
+) -> Result<LaunchedShell, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
     let (output, captured) = capture(&start.output)?;
@@ -117,7 +119,7 @@ fn launch_one(
         .map(|wanted| ShellDirectory::make(wanted, None))
         .transpose()?;
     let fifo = confined.as_ref().map(SandboxedStart::report);
-    let report = Report::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;
+    let report = ReportPipe::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;
     let script_fd = script.as_raw_fd();
     let mut places = vec![
         (SCRIPT_FD, script_fd.to_string()),
@@ -132,13 +134,13 @@ fn launch_one(
     };
     let standard = [control_read, stdout, stderr];
     let (pid, tracer) = match starter {
-        Starter::Child => {
+        ShellStarter::Child => {
             // A sandboxed shell is traced by its launcher.
             let scope = scope(start).filter(|_| confined.is_none());
             let watched = before.zip(scope);
             spawn(&command, standard, &inherited, watched)?
         }
-        Starter::Leader { .. } if confined.is_some() => {
+        ShellStarter::Leader { .. } if confined.is_some() => {
             let what = "a supervisor of its own";
             return Err(
                 match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
@@ -148,7 +150,7 @@ fn launch_one(
                 .into(),
             );
         }
-        Starter::Leader { env } => {
+        ShellStarter::Leader { env } => {
             let pid = leader::start(&command, env, &standard, &inherited)?;
             (pid, None)
         }
@@ -159,7 +161,7 @@ fn launch_one(
     let (in_box, unwatched) = split(closed.watched);
     let tracer = tracer.or(in_box);
     limits::apply(pid, &start.limits)?;
-    Ok(Launched {
+    Ok(LaunchedShell {
         shell: Shell {
             pid,
             pipes,
@@ -171,7 +173,7 @@ fn launch_one(
             view: None,
             tracer,
             terminal: None,
-            phase: Phase::Running,
+            phase: ShellPhase::Running,
         },
         event: Event::Started {
             pid: pid.unsigned_abs(),
@@ -259,7 +261,7 @@ pub(super) fn launch_on_terminal(
     start: &TerminalStart,
     script: &OwnedFd,
     network: Option<&OwnedFd>,
-) -> Result<Launched, NotLaunched> {
+) -> Result<LaunchedShell, NotLaunched> {
     let reason = match on_terminal(start, &start.start, script, network) {
         Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
         other => return other,
@@ -273,7 +275,7 @@ fn on_terminal(
     shell: &ShellStart,
     script: &OwnedFd,
     network: Option<&OwnedFd>,
-) -> Result<Launched, NotLaunched> {
+) -> Result<LaunchedShell, NotLaunched> {
     // Opened first to keep its number low: a shell other than bash may only know descriptors of one
     // digit.
     let (control_read, control) = pipe()?;
@@ -285,7 +287,7 @@ fn on_terminal(
     )?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
     let confined = SandboxedStart::prepare(shell, &[script_fd, control_fd], network)?;
-    let report = Report::of(confined.as_ref().map(SandboxedStart::report))?;
+    let report = ReportPipe::of(confined.as_ref().map(SandboxedStart::report))?;
     let command = ShellCommand::of(
         shell,
         &[
@@ -315,7 +317,7 @@ fn on_terminal(
     rustix::termios::tcsetpgrp(&terminal, group)?;
     // If the shell has already ended it is reaped like any other.
     let _ = File::from(control).write_all(start.commit.as_bytes());
-    Ok(Launched {
+    Ok(LaunchedShell {
         shell: Shell {
             pid,
             pipes: Vec::new(),
@@ -327,7 +329,7 @@ fn on_terminal(
             view: None,
             tracer,
             terminal: Some(Terminal::at(&start.terminal)),
-            phase: Phase::Running,
+            phase: ShellPhase::Running,
         },
         event: Event::Started {
             pid: pid.unsigned_abs(),

@@ -5,8 +5,8 @@
 //! A process that removes all of these (a double fork into a new session with an empty environment
 //! and its output closed) is not found.
 
-use super::handles::{Handles, POLL_INTERVAL};
-use super::reaped::{Reaped, shell_end};
+use super::handles::{POLL_INTERVAL, ProcessHandles};
+use super::reaped::{ReapOutcome, shell_end};
 use crate::proc_scan;
 use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::process::{Pid, WaitOptions};
@@ -20,19 +20,19 @@ pub(super) const CALL_VARIABLE: &str = "AGENT_BASH_CALL";
 
 /// The processes of the shells that one thread starts one after another.
 #[derive(Debug)]
-pub(super) struct Marked {
+pub(super) struct MarkedProcesses {
     /// Value of [`CALL_VARIABLE`].
     value: String,
-    shell: Option<Leader>,
+    shell: Option<SessionLeader>,
     /// Processes found so far.
-    known: Handles,
+    known: ProcessHandles,
     /// The last scan is outdated.
     stale: bool,
 }
 
 /// A shell, which leads its session.
 #[derive(Debug)]
-struct Leader {
+struct SessionLeader {
     pid: i32,
     start_time: u64,
     /// `None` if it cannot be opened: it is looked at again and again.
@@ -42,18 +42,18 @@ struct Leader {
     pipes: Vec<u64>,
 }
 
-impl Leader {
+impl SessionLeader {
     fn pidfd(&self) -> Option<BorrowedFd<'_>> {
         self.handle.as_ref().and_then(ProcessHandle::pidfd)
     }
 }
 
-impl Marked {
+impl MarkedProcesses {
     pub(super) fn new(value: String) -> Self {
         Self {
             value,
             shell: None,
-            known: Handles::default(),
+            known: ProcessHandles::default(),
             stale: false,
         }
     }
@@ -61,7 +61,7 @@ impl Marked {
     /// Registers a shell that was started as a child of this process.
     pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
         self.known.clear();
-        self.shell = Some(Leader {
+        self.shell = Some(SessionLeader {
             pid,
             // The child has not been reaped, so the pid is still its own.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
@@ -73,7 +73,7 @@ impl Marked {
 
     /// Descriptors that become readable when a process ends.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
-        let shell = self.unreaped().and_then(Leader::pidfd);
+        let shell = self.unreaped().and_then(SessionLeader::pidfd);
         shell.into_iter().chain(self.known.fds()).collect()
     }
 
@@ -85,12 +85,12 @@ impl Marked {
         shell.or_else(|| self.known.next_look(now))
     }
 
-    fn unreaped(&self) -> Option<&Leader> {
+    fn unreaped(&self) -> Option<&SessionLeader> {
         self.shell.as_ref().filter(|shell| !shell.reaped)
     }
 
-    pub(super) fn reap(&mut self, shell: Option<i32>) -> Reaped {
-        let mut reaped = Reaped {
+    pub(super) fn reap(&mut self, shell: Option<i32>) -> ReapOutcome {
+        let mut reaped = ReapOutcome {
             end: None,
             empty: self.shell.is_none(),
             lost: false,
@@ -192,7 +192,7 @@ mod tests {
         let (read, write) = rustix::pipe::pipe().unwrap();
         let inode = rustix::fs::fstat(&write).unwrap().st_ino;
         let mut shell = Command::new("true").spawn().unwrap();
-        let mut marked = Marked::new("nobody's".to_owned());
+        let mut marked = MarkedProcesses::new("nobody's".to_owned());
         marked.leads(shell.id().cast_signed(), &[inode]);
         let child = |program: &str, arguments: &[&str], output: OwnedFd| {
             Command::new(program)

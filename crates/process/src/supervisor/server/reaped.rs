@@ -1,12 +1,12 @@
 //! The result of reaping.
 
-use super::terminal::Continued;
+use super::terminal::ContinuedGroup;
 use crate::supervisor::protocol::ShellEnd;
 use rustix::process::WaitStatus;
 
 /// The result of reaping.
 #[derive(Debug)]
-pub(super) struct Reaped {
+pub(super) struct ReapOutcome {
     /// How the shell ended, if it was reaped now.
     pub(super) end: Option<ShellEnd>,
     /// True if no processes are left.
@@ -16,7 +16,7 @@ pub(super) struct Reaped {
     /// True if an orphan was reaped, which may be the last survivor of a call.
     pub(super) orphan: bool,
     /// A child's group that was stopped, and is continued.
-    pub(super) continued: Option<Continued>,
+    pub(super) continued: Option<ContinuedGroup>,
 }
 
 pub(super) fn shell_end(status: WaitStatus) -> Option<ShellEnd> {

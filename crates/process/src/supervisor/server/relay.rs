@@ -11,13 +11,13 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// The pipes being read, each with its file.
 #[derive(Debug, Default)]
 pub(super) struct Relay {
-    pairs: Vec<Pair>,
+    pairs: Vec<RelayedPipe>,
     quota: u64,
     dropped: u64,
 }
 
 #[derive(Debug)]
-struct Pair {
+struct RelayedPipe {
     pipe: OwnedFd,
     /// `None`: read and discard.
     file: Option<File>,
@@ -37,7 +37,7 @@ impl Relay {
         let mut files = files.into_iter().map(File::from);
         for pipe in pipes {
             rustix::io::ioctl_fionbio(&pipe, true)?;
-            self.pairs.push(Pair {
+            self.pairs.push(RelayedPipe {
                 pipe,
                 file: files.next(),
             });
@@ -91,7 +91,7 @@ impl Relay {
     }
 }
 
-impl Pair {
+impl RelayedPipe {
     /// Writes up to the quota. After that, or after a failed write, nothing more is written, so the
     /// file remains a prefix of the output. Returns how many of these bytes were written.
     fn keep(&mut self, bytes: &[u8], quota: &mut u64) -> usize {

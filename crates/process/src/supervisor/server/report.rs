@@ -12,7 +12,7 @@ const PIPE_BYTES: usize = 64 * 1024;
 /// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A
 /// pipe rather than a file, so that a limit on file sizes does not apply.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(super) struct ReportPipe {
     read: OwnedFd,
     /// Kept open so that the path remains valid; never written to.
     write: OwnedFd,
@@ -20,7 +20,7 @@ pub(super) struct Report {
     at: Option<PathBuf>,
 }
 
-impl Report {
+impl ReportPipe {
     /// The FIFO at this path, or a pipe without a name.
     pub(super) fn of(fifo: Option<PathBuf>) -> io::Result<Self> {
         let Some(path) = fifo else {
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_report_is_what_was_written_by_path() {
-        let report = Report::of(None).unwrap();
+        let report = ReportPipe::of(None).unwrap();
         assert_eq!(report.take(), "");
         std::fs::write(report.path(), "0 1 0 /tmp").unwrap();
         assert_eq!(

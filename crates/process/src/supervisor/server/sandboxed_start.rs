@@ -8,7 +8,7 @@ use crate::supervisor::protocol::{ShellSandbox, ShellStart};
 use crate::supervisor::shell_directory::ShellDirectory;
 use crate::temporary::NoTemporaryDirectory;
 use agent_bash_core::sandbox;
-use agent_bash_sandbox::{Order, SandboxError, Start, WatchScope};
+use agent_bash_sandbox::{LauncherStart, Order, SandboxError, WatchScope};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
@@ -46,7 +46,7 @@ pub(super) struct SandboxedStart {
     held_back: bool,
     scope: WatchScope,
     launcher: PathBuf,
-    start: Start,
+    start: LauncherStart,
     directory: ShellDirectory,
     /// The further writable directories of this shell.
     writable: Vec<PathBuf>,
@@ -56,7 +56,7 @@ pub(super) struct SandboxedStart {
 
 /// A box that is closed, a trial that has begun, or nothing.
 #[derive(Debug, Default)]
-pub(super) struct Closed {
+pub(super) struct StartConfinement {
     /// The report of the sandbox.
     pub(super) sandbox: Option<sandbox::Report>,
     /// True if the shell's changes are held back.
@@ -108,7 +108,7 @@ impl SandboxedStart {
             held_back: wanted.trial.is_some(),
             scope: order.scope().unwrap_or(WatchScope::Changes),
             launcher: this_program(),
-            start: Start::new(&order)?,
+            start: LauncherStart::new(&order)?,
             directory,
             writable: wanted.writable.clone(),
             hidden: match &wanted.plan {
@@ -130,7 +130,7 @@ impl SandboxedStart {
         let words = self.start.words(shell.program.as_os_str(), shell.arg0);
         ShellCommand {
             program: &self.launcher,
-            arg0: Start::name(),
+            arg0: LauncherStart::name(),
             args: words.into_iter().chain(shell.args).collect(),
             env_changes: &[],
             group: shell.group,
@@ -138,7 +138,7 @@ impl SandboxedStart {
     }
 
     /// Waits until the shell runs in it; if it never will, the launcher is killed.
-    pub(super) fn closed(self, launcher: i32) -> Result<Closed, SandboxError> {
+    pub(super) fn closed(self, launcher: i32) -> Result<StartConfinement, SandboxError> {
         let held_back = self.held_back;
         let reported = self.start.report(MESSAGE_TIMEOUT);
         let closed = reported.and_then(|ready| {
@@ -151,7 +151,7 @@ impl SandboxedStart {
                     self.hidden,
                 )
             });
-            Ok(Closed {
+            Ok(StartConfinement {
                 sandbox: ready.sandbox,
                 held_back,
                 watched: watched.transpose()?,

@@ -8,18 +8,18 @@ mod orders;
 mod survivors;
 
 use super::finishing::Finishing;
-use super::job::{Job, JobProcesses, Wanted};
+use super::job::{Job, JobProcesses, SupervisorRequest};
 use super::ladder::Ladder;
-use super::launch::Starter;
-use super::reaped::Reaped;
+use super::launch::ShellStarter;
+use super::reaped::ReapOutcome;
 use super::relay::Relay;
 use super::session_processes::SessionProcesses;
-use super::shell::{Phase, Shell};
-use super::terminal::Continued;
+use super::shell::{Shell, ShellPhase};
+use super::terminal::ContinuedGroup;
 use super::trace::Tracer;
-use super::tree::Tree;
+use super::tree::CallProcesses;
 use crate::supervisor::PROTOCOL_VERSION;
-use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use crate::supervisor::channel::{Inbox, ReceiveOutcome, SendMode, send};
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use crate::supervisor::shell_directory::sweep;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -42,16 +42,16 @@ const AFTER_FAILURE: Timespec = Timespec {
 pub(super) struct Server {
     /// The lifeline. Kept open until the end: its closing tells the host that we have ended.
     socket: OwnedFd,
-    host: Host,
+    host: HostRelation,
     inbox: Inbox,
-    tree: Tree,
-    starter: Starter,
+    tree: CallProcesses,
+    starter: ShellStarter,
     shell: Option<Shell>,
     /// The start of the last shell, if another can be started the same way.
     last: Option<ShellStart>,
     ladder: Option<Ladder>,
     /// A group on the terminal that was stopped a moment ago.
-    continued: Option<Continued>,
+    continued: Option<ContinuedGroup>,
     relay: Relay,
     /// The adopted processes are a job.
     job: Option<Job>,
@@ -69,7 +69,7 @@ pub(super) struct Server {
 
 /// The host's relation to our processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Host {
+enum HostRelation {
     /// The host owns all processes, which end with it.
     Owner,
     /// Survivors or a job were left to us: the host's end does not end them.
@@ -79,10 +79,10 @@ enum Host {
 }
 
 impl Server {
-    pub(super) fn new(host: OwnedFd, tree: Tree, starter: Starter) -> Self {
+    pub(super) fn new(host: OwnedFd, tree: CallProcesses, starter: ShellStarter) -> Self {
         Self {
             socket: host,
-            host: Host::Owner,
+            host: HostRelation::Owner,
             inbox: Inbox::new(),
             tree,
             starter,
@@ -115,13 +115,13 @@ impl Server {
         );
         loop {
             self.wait();
-            if self.host != Host::Disconnected {
+            if self.host != HostRelation::Disconnected {
                 self.take_orders();
             }
             if self.tracer().is_some_and(Tracer::is_full) {
                 self.terminate(FULL_GRACE, false);
             }
-            let Reaped { empty, orphan, .. } = self.reap();
+            let ReapOutcome { empty, orphan, .. } = self.reap();
             self.report(empty);
             if !empty && self.step() {
                 let survivors = self.survivors();
@@ -129,7 +129,7 @@ impl Server {
                     job.tell_stuck(&survivors);
                 }
                 self.tell(&Event::Stuck { survivors }, &[]);
-                if self.host == Host::Disconnected {
+                if self.host == HostRelation::Disconnected {
                     // A host that waits for the end of its processes would wait for these forever.
                     let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
                 }
@@ -154,7 +154,7 @@ impl Server {
             }
             let free = match &self.job {
                 Some(job) => job.end().is_some(),
-                None => self.host == Host::Disconnected,
+                None => self.host == HostRelation::Disconnected,
             };
             let is_done = free && empty && self.session_processes.is_empty();
             if is_done && self.relay.is_done() && self.is_empty() {
@@ -169,7 +169,7 @@ impl Server {
     /// Sleeps until something happens or the next step of the ladder is due.
     fn wait(&self) {
         let ladder = self.ladder.as_ref().map(Ladder::next);
-        let continued = self.continued.as_ref().map(Continued::next);
+        let continued = self.continued.as_ref().map(ContinuedGroup::next);
         let job = self.job.as_ref().and_then(Job::next);
         let session_processes = self.session_processes.iter();
         let session_processes = session_processes.filter_map(|it| it.next(now()));
@@ -189,7 +189,7 @@ impl Server {
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
         let tree = self.tree.fds();
         fds.extend(tree.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        if self.host != Host::Disconnected {
+        if self.host != HostRelation::Disconnected {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
         let full = self.tracer().map(Tracer::full);
@@ -232,7 +232,7 @@ impl Server {
                             self.tell(&event, &fds);
                         }
                         // The host cannot be reached, so further orders are ignored.
-                        if self.host == Host::Disconnected {
+                        if self.host == HostRelation::Disconnected {
                             return;
                         }
                     }
@@ -242,9 +242,9 @@ impl Server {
                 }
             }
             match received {
-                Ok(Received::Some) => {}
-                Ok(Received::Nothing) => return,
-                Ok(Received::Closed) | Err(_) => return self.lose_host(),
+                Ok(ReceiveOutcome::Some) => {}
+                Ok(ReceiveOutcome::Nothing) => return,
+                Ok(ReceiveOutcome::Closed) | Err(_) => return self.lose_host(),
             }
         }
     }
@@ -278,7 +278,7 @@ impl Server {
     fn living_shell(&self) -> Option<i32> {
         let shell = self.shell.as_ref();
         shell
-            .filter(|shell| shell.phase == Phase::Running)
+            .filter(|shell| shell.phase == ShellPhase::Running)
             .map(|shell| shell.pid)
     }
 
@@ -292,8 +292,8 @@ impl Server {
         if !wanted.is_empty() && !empty {
             job.end_requested(self.living_shell().is_none());
         }
-        let due = job.due(now()).map(Wanted::End);
-        for Wanted::End(grace) in wanted.into_iter().chain(due) {
+        let due = job.due(now()).map(SupervisorRequest::End);
+        for SupervisorRequest::End(grace) in wanted.into_iter().chain(due) {
             if !empty {
                 self.terminate(grace, false);
             }
@@ -328,7 +328,7 @@ impl Server {
     /// Continues processes that stopped on the terminal after their group was continued. The ladder
     /// handles processes that are being ended.
     fn look_after_stopped(&mut self) {
-        let is_due = |continued: &Continued| continued.next() <= now();
+        let is_due = |continued: &ContinuedGroup| continued.next() <= now();
         let Some(continued) = self.continued.take_if(|continued| is_due(continued)) else {
             return;
         };
@@ -340,8 +340,8 @@ impl Server {
 
     /// The host is gone: ends its commands, except those that were left to us.
     fn lose_host(&mut self) {
-        let before = std::mem::replace(&mut self.host, Host::Disconnected);
-        if before == Host::Owner && self.finishing.is_none() {
+        let before = std::mem::replace(&mut self.host, HostRelation::Disconnected);
+        if before == HostRelation::Owner && self.finishing.is_none() {
             self.terminate(Duration::ZERO, false);
         }
     }
@@ -358,12 +358,12 @@ impl Server {
     }
 
     /// Reaps all that have ended.
-    fn reap(&mut self) -> Reaped {
+    fn reap(&mut self) -> ReapOutcome {
         let (shell, on_terminal) = (self.living_shell(), self.is_on_terminal());
         let mut reaped = self.tree.reap(shell, on_terminal, now());
         self.continued = reaped.continued.take().or(self.continued.take());
         if let (Some(shell), Some(end)) = (&mut self.shell, reaped.end) {
-            shell.phase = Phase::Ended(end);
+            shell.phase = ShellPhase::Ended(end);
         }
         if reaped.lost {
             // As if we had been killed: how the shell ended is unknown. The connection stays open
@@ -397,10 +397,10 @@ impl Server {
 
     /// A host that cannot be reached counts as gone.
     fn tell(&mut self, event: &Event, fds: &[BorrowedFd<'_>]) {
-        if self.host == Host::Disconnected {
+        if self.host == HostRelation::Disconnected {
             return;
         }
-        if send(self.socket.as_fd(), event, fds, Wait::ForRoom).is_err() {
+        if send(self.socket.as_fd(), event, fds, SendMode::ForRoom).is_err() {
             self.lose_host();
         }
     }

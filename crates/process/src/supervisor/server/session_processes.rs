@@ -6,9 +6,9 @@
 //! Not here: the job's files and clients (`job`), ending the shell and its processes (`ladder`,
 //! `tree`), attributing processes to calls (`serve`).
 
-use super::handles::Handles;
-use super::job::{Job, JobProcesses, Wanted};
-use super::ladder::Rounds;
+use super::handles::ProcessHandles;
+use super::job::{Job, JobProcesses, SupervisorRequest};
+use super::ladder::KillRounds;
 use super::relay::Relay;
 use super::tree::named;
 use agent_bash_core::Survivor;
@@ -20,15 +20,15 @@ use std::time::{Duration, Instant};
 /// The survivors of one call.
 #[derive(Debug)]
 pub(super) struct SessionProcesses {
-    keeper: Keeper,
-    members: Handles,
+    keeper: SurvivorOwner,
+    members: ProcessHandles,
     /// SIGTERM was sent; rounds of SIGKILL follow.
-    ending: Option<Rounds>,
+    ending: Option<KillRounds>,
 }
 
 /// The owner of the survivors.
 #[derive(Debug)]
-enum Keeper {
+enum SurvivorOwner {
     /// A job: they outlive the session.
     Job { job: Box<Job>, relay: Relay },
     /// The host, which waits for their end. Unknown processes are added to them.
@@ -51,21 +51,21 @@ pub(super) enum SessionFinding {
 impl SessionProcesses {
     pub(super) fn job(job: Job, relay: Relay, members: &[ProcessInfo]) -> Self {
         let job = Box::new(job);
-        Self::of(Keeper::Job { job, relay }, members)
+        Self::of(SurvivorOwner::Job { job, relay }, members)
     }
 
     pub(super) fn of_host(members: &[ProcessInfo]) -> Self {
-        Self::of(Keeper::Host, members)
+        Self::of(SurvivorOwner::Host, members)
     }
 
     pub(super) fn of_session(members: &[ProcessInfo]) -> Self {
-        Self::of(Keeper::Session, members)
+        Self::of(SurvivorOwner::Session, members)
     }
 
-    fn of(keeper: Keeper, members: &[ProcessInfo]) -> Self {
+    fn of(keeper: SurvivorOwner, members: &[ProcessInfo]) -> Self {
         let mut processes = Self {
             keeper,
-            members: Handles::default(),
+            members: ProcessHandles::default(),
             ending: None,
         };
         for process in members {
@@ -76,19 +76,19 @@ impl SessionProcesses {
 
     /// True if the processes outlive the session.
     pub(super) fn outlives_session(&self) -> bool {
-        matches!(self.keeper, Keeper::Job { .. })
+        matches!(self.keeper, SurvivorOwner::Job { .. })
     }
 
     /// True if the host waits for the end of the processes.
     pub(super) fn is_watched(&self) -> bool {
-        matches!(self.keeper, Keeper::Host)
+        matches!(self.keeper, SurvivorOwner::Host)
     }
 
     /// Descriptors to poll for reading.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let (job, relay) = match &self.keeper {
-            Keeper::Job { job, relay } => (Some(job), Some(relay)),
-            Keeper::Host | Keeper::Session => (None, None),
+            SurvivorOwner::Job { job, relay } => (Some(job), Some(relay)),
+            SurvivorOwner::Host | SurvivorOwner::Session => (None, None),
         };
         let sockets = job.into_iter().flat_map(|job| job.sockets());
         let pipes = relay.into_iter().flat_map(Relay::pipes);
@@ -97,11 +97,11 @@ impl SessionProcesses {
 
     /// The time of the next [`Self::look_after`] if nothing else happens.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
-        let ending = self.ending.as_ref().map(Rounds::next);
+        let ending = self.ending.as_ref().map(KillRounds::next);
         let look = self.members.next_look(now);
         let job = match &self.keeper {
-            Keeper::Job { job, .. } => job.next(),
-            Keeper::Host | Keeper::Session => None,
+            SurvivorOwner::Job { job, .. } => job.next(),
+            SurvivorOwner::Host | SurvivorOwner::Session => None,
         };
         ending.into_iter().chain(look).chain(job).min()
     }
@@ -113,7 +113,7 @@ impl SessionProcesses {
 
     /// True if [`Self::look`] is due: a process has ended, or signals are to be sent now.
     pub(super) fn is_stale(&self, now: Instant) -> bool {
-        let is_due = |rounds: &Rounds| now >= rounds.next();
+        let is_due = |rounds: &KillRounds| now >= rounds.next();
         self.members.any_has_ended() || self.ending.as_ref().is_some_and(is_due)
     }
 
@@ -139,12 +139,12 @@ impl SessionProcesses {
     /// Sends SIGTERM and SIGCONT to all of them; SIGKILL follows after the grace period.
     pub(super) fn end(&mut self, grace: Duration, now: Instant) {
         self.members.signal(&[Signal::TERM, Signal::CONT]);
-        if let Keeper::Job { job, .. } = &mut self.keeper
+        if let SurvivorOwner::Job { job, .. } = &mut self.keeper
             && !self.members.is_empty()
         {
             job.end_requested(true);
         }
-        let rounds = Rounds::from(now + grace);
+        let rounds = KillRounds::from(now + grace);
         self.ending = Some(match self.ending {
             Some(before) => rounds.earlier(before),
             None => rounds,
@@ -162,13 +162,13 @@ impl SessionProcesses {
                 withstand = Some(self.named(boot));
             }
             self.members.signal(&[Signal::KILL]);
-            if let Keeper::Job { job, .. } = &mut self.keeper {
+            if let SurvivorOwner::Job { job, .. } = &mut self.keeper {
                 job.is_being_killed();
             }
         }
         let empty = self.members.is_empty();
         match &mut self.keeper {
-            Keeper::Job { job, relay } => {
+            SurvivorOwner::Job { job, relay } => {
                 if let Some(survivors) = withstand {
                     job.tell_stuck(&survivors);
                 }
@@ -185,15 +185,15 @@ impl SessionProcesses {
                 }
                 SessionFinding::Nothing
             }
-            Keeper::Host => match withstand.or_else(|| empty.then(Vec::new)) {
+            SurvivorOwner::Host => match withstand.or_else(|| empty.then(Vec::new)) {
                 Some(survivors) => {
-                    self.keeper = Keeper::Session;
+                    self.keeper = SurvivorOwner::Session;
                     SessionFinding::Tell(survivors)
                 }
                 None => SessionFinding::Nothing,
             },
-            Keeper::Session if empty => SessionFinding::Ended,
-            Keeper::Session => SessionFinding::Nothing,
+            SurvivorOwner::Session if empty => SessionFinding::Ended,
+            SurvivorOwner::Session => SessionFinding::Nothing,
         }
     }
 
@@ -202,12 +202,15 @@ impl SessionProcesses {
     /// once its parent has ended.
     pub(super) fn receive(&mut self, boot: &[u8]) -> Option<Duration> {
         let members = &self.members;
-        let Keeper::Job { job, relay } = &mut self.keeper else {
+        let SurvivorOwner::Job { job, relay } = &mut self.keeper else {
             return None;
         };
         relay.pump();
         let wanted = job.receive(|| names(members, boot));
-        wanted.into_iter().map(|Wanted::End(grace)| grace).min()
+        wanted
+            .into_iter()
+            .map(|SupervisorRequest::End(grace)| grace)
+            .min()
     }
 
     fn named(&self, boot: &[u8]) -> Vec<Survivor> {
@@ -217,13 +220,13 @@ impl SessionProcesses {
     /// The output that must still be read: the session's shell may hold it open.
     pub(super) fn into_relay(self) -> Relay {
         match self.keeper {
-            Keeper::Job { relay, .. } => relay,
-            Keeper::Host | Keeper::Session => Relay::default(),
+            SurvivorOwner::Job { relay, .. } => relay,
+            SurvivorOwner::Host | SurvivorOwner::Session => Relay::default(),
         }
     }
 }
 
-fn names(members: &Handles, boot: &[u8]) -> Vec<Survivor> {
+fn names(members: &ProcessHandles, boot: &[u8]) -> Vec<Survivor> {
     let of = |pid| ProcessInfo::of_child(pid, 0);
     let members: Vec<_> = members.pids().filter_map(of).collect();
     named(&members, &[], boot)

@@ -1,7 +1,7 @@
 //! The shell of the current call, and what the host knows about its end.
 
 use crate::supervisor::protocol::{Event, ShellEnd};
-use crate::supervisor::server::report::Report;
+use crate::supervisor::server::report::ReportPipe;
 use crate::supervisor::server::terminal::Terminal;
 use crate::supervisor::server::trace::Tracer;
 use crate::supervisor::shell_directory::ShellDirectory;
@@ -16,7 +16,7 @@ pub(super) struct Shell {
     pub(super) pipes: Vec<u64>,
     /// The argument by which its forks are recognised.
     pub(super) boot: Vec<u8>,
-    pub(super) report: Report,
+    pub(super) report: ReportPipe,
     /// The shell's own directory, if it is kept in something.
     pub(super) directory: Option<ShellDirectory>,
     /// True if the shell's survivors use that directory, too: in a sandbox, temporary files are
@@ -31,12 +31,12 @@ pub(super) struct Shell {
     pub(super) tracer: Option<Tracer>,
     /// The terminal it is on, if any.
     pub(super) terminal: Option<Terminal>,
-    pub(super) phase: Phase,
+    pub(super) phase: ShellPhase,
 }
 
 /// The phase of a shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ShellPhase {
     /// The shell is not reaped yet.
     Running,
     /// The shell has ended, and the host does not know it yet.
@@ -51,20 +51,20 @@ impl Shell {
     /// The end of the shell, if it has ended.
     pub(super) fn end(&self) -> Option<ShellEnd> {
         match self.phase {
-            Phase::Running => None,
-            Phase::Ended(end) | Phase::Leaving(end) | Phase::Over(end) => Some(end),
+            ShellPhase::Running => None,
+            ShellPhase::Ended(end) | ShellPhase::Leaving(end) | ShellPhase::Over(end) => Some(end),
         }
     }
 
     /// True if all processes of the shell's call have ended, and the host knows.
     pub(super) fn is_over(&self) -> bool {
-        matches!(self.phase, Phase::Over(_))
+        matches!(self.phase, ShellPhase::Over(_))
     }
 
     /// Returns its private directory, once the host knows its end and no process uses the
     /// directory. Its mounts are released.
     pub(super) fn abandoned(&mut self) -> Option<ShellDirectory> {
-        let is_told = matches!(self.phase, Phase::Leaving(_) | Phase::Over(_));
+        let is_told = matches!(self.phase, ShellPhase::Leaving(_) | ShellPhase::Over(_));
         drop(self.mounts.take_if(|_| is_told));
         // With a remaining process, paths would lead to the workspace itself.
         let is_over = self.is_over();
@@ -76,17 +76,17 @@ impl Shell {
     /// The event to send to the host now. `empty`: no processes are left.
     pub(super) fn news(&mut self, empty: bool) -> Option<Event> {
         let (next, event) = match self.phase {
-            Phase::Ended(end) => {
+            ShellPhase::Ended(end) => {
                 let report = self.report.take();
                 let next = if empty {
-                    Phase::Over(end)
+                    ShellPhase::Over(end)
                 } else {
-                    Phase::Leaving(end)
+                    ShellPhase::Leaving(end)
                 };
                 (next, Event::Ended { end, empty, report })
             }
-            Phase::Leaving(end) if empty => (Phase::Over(end), Event::Empty),
-            Phase::Running | Phase::Leaving(_) | Phase::Over(_) => return None,
+            ShellPhase::Leaving(end) if empty => (ShellPhase::Over(end), Event::Empty),
+            ShellPhase::Running | ShellPhase::Leaving(_) | ShellPhase::Over(_) => return None,
         };
         self.phase = next;
         Some(event)

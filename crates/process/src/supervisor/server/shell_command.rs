@@ -71,7 +71,7 @@ impl<'a> ShellCommand<'a> {
         &self,
         [stdin, stdout, stderr]: [OwnedFd; 3],
         inherited: &[&OwnedFd],
-    ) -> io::Result<Prepared> {
+    ) -> io::Result<PreparedShell> {
         // There are no other threads that could start a process meanwhile and inherit these.
         for fd in inherited {
             rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
@@ -94,15 +94,15 @@ impl<'a> ShellCommand<'a> {
                 None => command.env_remove(name),
             };
         }
-        Ok(Prepared(command))
+        Ok(PreparedShell(command))
     }
 }
 
 /// All that it takes to start a shell.
 #[derive(Debug)]
-pub(super) struct Prepared(Command);
+pub(super) struct PreparedShell(Command);
 
-impl Prepared {
+impl PreparedShell {
     /// Starts it. Its pid.
     pub(super) fn spawn(mut self) -> io::Result<i32> {
         let pid = self.0.spawn().map_err(explained)?.id();

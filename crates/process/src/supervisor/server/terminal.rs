@@ -46,13 +46,13 @@ const LOOK_INTERVALS: [Duration; 6] = [
 /// stops as well. Once is not enough: a program that suspends itself signals its whole group,
 /// itself last, and the stop of the shell may be answered before the rest of the group has stopped.
 #[derive(Debug)]
-pub(super) struct Continued {
+pub(super) struct ContinuedGroup {
     group: Pid,
     looks: std::slice::Iter<'static, Duration>,
     next: Instant,
 }
 
-impl Continued {
+impl ContinuedGroup {
     /// Continues this child's group, if it was stopped in that way. A stop by any other signal is
     /// left alone: it was intended.
     pub(super) fn stopped(child: Pid, status: WaitStatus, now: Instant) -> Option<Self> {

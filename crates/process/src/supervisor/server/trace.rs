@@ -21,12 +21,12 @@ pub(super) use attribution::LiveProcesses;
 pub(super) use start::{Before, start};
 
 use agent_bash_changes::{BackgroundChanges, Recorder};
-use agent_bash_core::changes::Traced;
-use agent_bash_notify::{Listener, Waiting};
+use agent_bash_core::changes::TraceState;
+use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::WatchScope;
 use attribution::{Attribution, Owner, concluded};
-use orders::{Order, OrderQueue, Orders};
-use record::{Lacking, Surroundings};
+use orders::{Order, OrderQueue, OrderSender};
+use record::{IncompleteReason, TraceContext};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
@@ -61,12 +61,12 @@ pub(crate) fn is_possible() -> io::Result<()> {
 /// Traces a shell and its descendants until it is dropped.
 #[derive(Debug)]
 pub(super) struct Tracer {
-    orders: Orders,
+    orders: OrderSender,
     /// Receives a byte when the change set is full.
     full: PipeReader,
     thread: JoinHandle<()>,
     /// The thread that starts traced shells, if others follow.
-    filtered: Option<filtered::Filtered>,
+    filtered: Option<filtered::FilteredThread>,
     /// True if the thread has no order and no open change set.
     is_idle: Cell<bool>,
     has_continuing: Arc<AtomicBool>,
@@ -86,12 +86,12 @@ impl Tracer {
         let (orders, given, woken) = orders::orders()?;
         let (full, tell_full) = io::pipe()?;
         let has_continuing = Arc::new(AtomicBool::new(false));
-        let watch = Watch {
+        let watch = TracingThread {
             listener: Some(Listener::new(listener)?),
             orders: given,
             woken,
             tell_full,
-            surroundings: Surroundings::new(apart),
+            surroundings: TraceContext::new(apart),
             hidden,
             scope,
             state: RecordState::of(scope),
@@ -122,7 +122,7 @@ impl Tracer {
     /// Records changes into the change set in this directory. If processes of earlier calls
     /// continue, their open files are included once this has returned. Returns an immediate
     /// failure; later ones are in the result of the record.
-    pub(super) fn record(&self, set: PathBuf, go_on: Option<LiveProcesses>) -> Traced {
+    pub(super) fn record(&self, set: PathBuf, go_on: Option<LiveProcesses>) -> TraceState {
         let was_idle = self.is_idle.replace(false);
         let Some(go_on) = go_on else {
             let order = Order::Record(set, None);
@@ -131,12 +131,12 @@ impl Tracer {
             } else {
                 self.orders.give(order);
             }
-            return Traced::complete();
+            return TraceState::complete();
         };
         let (tell, told) = channel();
         self.orders.give(Order::Record(set, Some((tell, go_on))));
         let told = told.recv_timeout(COMPLETION_TIMEOUT);
-        told.unwrap_or_else(|_| Traced::incomplete(UNRESPONSIVE_REASON))
+        told.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
     }
 
     /// Readable when the change set is full, so that the call must be ended.
@@ -154,7 +154,7 @@ impl Tracer {
 
     /// Ends the record of a call and returns how complete it is. Changes of continuing processes,
     /// these and unknown ones, go to separate change sets.
-    pub(super) fn stop(&self, go_on: Option<LiveProcesses>) -> Traced {
+    pub(super) fn stop(&self, go_on: Option<LiveProcesses>) -> TraceState {
         self.stop_within(COMPLETION_TIMEOUT, go_on)
     }
 
@@ -173,29 +173,29 @@ impl Tracer {
         self.orders.give(Order::Conclude(living));
     }
 
-    fn stop_within(&self, patience: Duration, go_on: Option<LiveProcesses>) -> Traced {
+    fn stop_within(&self, patience: Duration, go_on: Option<LiveProcesses>) -> TraceState {
         let none_continues = go_on.is_none();
         if none_continues && self.orders.take_back() {
             self.is_idle.set(true);
-            return Traced::complete();
+            return TraceState::complete();
         }
         let (tell, told) = channel();
         self.orders.give(Order::Stop(tell, go_on));
         let told = told.recv_timeout(patience);
-        let is_idle = |traced: &Traced| none_continues && !traced.full;
+        let is_idle = |traced: &TraceState| none_continues && !traced.full;
         self.is_idle.set(told.as_ref().is_ok_and(is_idle));
-        told.unwrap_or_else(|_| Traced::incomplete(UNRESPONSIVE_REASON))
+        told.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
     }
 }
 
 /// The state of the tracing thread.
-struct Watch {
+struct TracingThread {
     /// `None` once no traced process remains.
     listener: Option<Listener>,
     orders: OrderQueue,
     woken: PipeReader,
     tell_full: PipeWriter,
-    surroundings: Surroundings,
+    surroundings: TraceContext,
     hidden: Vec<PathBuf>,
     scope: WatchScope,
     state: RecordState,
@@ -206,14 +206,14 @@ struct Watch {
 
 enum RecordState {
     /// No change set is known yet. This system call is about to change a file.
-    Waiting(Option<Waiting>),
+    Waiting(Option<WaitingCall>),
     /// A trial: its changes are held back, and only its sockets are traced.
-    Trial(Traced),
+    Trial(TraceState),
     /// Changes are recorded with this recorder, if the change set could be opened.
-    Recording(Option<Box<Recorder>>, Traced),
+    Recording(Option<Box<Recorder>>, TraceState),
     /// The change set is full. A process that is about to change a file waits for the end of the
     /// call.
-    Full(Traced),
+    Full(TraceState),
     /// Changes of the shell between two calls, and of processes that outlive its only call, each
     /// time into a new change set.
     Background(Box<BackgroundChanges>),
@@ -226,12 +226,12 @@ impl RecordState {
     fn of(scope: WatchScope) -> Self {
         match scope {
             WatchScope::Changes => Self::Waiting(None),
-            WatchScope::Sockets => Self::Trial(Traced::complete()),
+            WatchScope::Sockets => Self::Trial(TraceState::complete()),
         }
     }
 }
 
-impl Watch {
+impl TracingThread {
     fn run(mut self) {
         while self.step().is_some() {}
     }
@@ -291,7 +291,7 @@ impl Watch {
                     living.map(|living| self.attribution.begun(&living, &mut self.surroundings));
                 let traced = match &mut recorder {
                     Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
-                    Err(error) => Traced::incomplete(error.to_string()),
+                    Err(error) => TraceState::incomplete(error.to_string()),
                 };
                 let recording = RecordState::Recording(recorder.ok().map(Box::new), traced.clone());
                 match std::mem::replace(&mut self.state, recording) {
@@ -337,16 +337,16 @@ impl Watch {
                     }
                     RecordState::Background(mut late) => {
                         concluded(late.conclude());
-                        Traced::incomplete("nothing was to be recorded")
+                        TraceState::incomplete("nothing was to be recorded")
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(held) => {
                         // The process may have been killed meanwhile.
                         let listener = self.listener.as_ref().zip(held);
                         let _ = listener.map(|(listener, call)| listener.let_go(&call));
-                        Traced::incomplete("nothing was to be recorded")
+                        TraceState::incomplete("nothing was to be recorded")
                     }
-                    RecordState::Stopped => Traced::incomplete("nothing was to be recorded"),
+                    RecordState::Stopped => TraceState::incomplete("nothing was to be recorded"),
                 };
                 self.report_continuing();
                 // The receiver may have given up.
@@ -369,9 +369,9 @@ impl Watch {
     }
 
     /// Records the open files of these processes, which the call may write to.
-    fn kept_open(&mut self, recorder: &mut Recorder, pids: &[i32]) -> Traced {
+    fn kept_open(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
         let result = held::record(pids, &mut self.surroundings, recorder);
-        let mut traced = Traced::complete();
+        let mut traced = TraceState::complete();
         if let Err(lacking) = result {
             let _ = recorder.lacks();
             traced.lacks(lacking.reason);
@@ -401,7 +401,7 @@ impl Watch {
 
     /// Records the files that a system call is about to change, if the state says so, and lets the
     /// system call continue.
-    fn let_go_on(&mut self, listener: &Listener, call: &Waiting) {
+    fn let_go_on(&mut self, listener: &Listener, call: &WaitingCall) {
         if self.is_of_an_earlier(listener, call) {
             // The process may have been killed meanwhile.
             let _ = listener.let_go(call);
@@ -414,7 +414,7 @@ impl Watch {
                 Err(_) if recorder.is_concluded_here() => {
                     concluded(recorder.lacks());
                 }
-                Err(Lacking {
+                Err(IncompleteReason {
                     reason,
                     full: false,
                 }) => {
@@ -424,8 +424,8 @@ impl Watch {
                     }
                     traced.lacks(reason);
                 }
-                Err(Lacking { reason, full: true }) => {
-                    let mut traced = Traced::incomplete(reason);
+                Err(IncompleteReason { reason, full: true }) => {
+                    let mut traced = TraceState::incomplete(reason);
                     traced.full = true;
                     self.state = RecordState::Full(traced);
                     // If the write fails, the call waits until its time limit.
@@ -454,7 +454,7 @@ impl Watch {
 
     /// True if a process of an earlier call makes this system call. Records it into the background
     /// change set of that call.
-    fn is_of_an_earlier(&mut self, listener: &Listener, call: &Waiting) -> bool {
+    fn is_of_an_earlier(&mut self, listener: &Listener, call: &WaitingCall) -> bool {
         if self.attribution.is_empty() {
             return false;
         }
@@ -477,7 +477,7 @@ impl Watch {
     }
 }
 
-fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
+fn ended(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState {
     let ended = recorder.map(|mut recorder| {
         if traced.lacking.is_some() {
             // If the mark cannot be written either, the record has no end and counts as

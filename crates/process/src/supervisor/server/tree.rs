@@ -5,9 +5,9 @@
 //! that the pid still belongs to the tree: if the pid was reused in between, the pidfd refers to
 //! the process that has ended, and nothing is hit.
 
-use super::marked_processes::Marked;
-use super::reaped::{Reaped, shell_end};
-use super::terminal::Continued;
+use super::marked_processes::MarkedProcesses;
+use super::reaped::{ReapOutcome, shell_end};
+use super::terminal::ContinuedGroup;
 use crate::proc_scan;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessHandle;
@@ -28,7 +28,7 @@ fn own_pid() -> i32 {
 
 /// The processes of a call, and how they are found.
 #[derive(Debug)]
-pub(super) enum Tree {
+pub(super) enum CallProcesses {
     /// The processes are descendants of this process, their subreaper.
     Below {
         /// Receives a byte for every SIGCHLD.
@@ -39,10 +39,10 @@ pub(super) enum Tree {
         foreign_group: Option<i32>,
     },
     /// The processes have marks: this is a thread of the host.
-    Marked(Marked),
+    Marked(MarkedProcesses),
 }
 
-impl Tree {
+impl CallProcesses {
     /// Descriptors to poll for reading.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         match self {
@@ -61,7 +61,12 @@ impl Tree {
     }
 
     /// Reaps all that have ended. `shell` is that of the call while it is alive.
-    pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped {
+    pub(super) fn reap(
+        &mut self,
+        shell: Option<i32>,
+        on_terminal: bool,
+        now: Instant,
+    ) -> ReapOutcome {
         match self {
             Self::Below { children, .. } => {
                 let mut buffer = [0u8; 64];
@@ -243,12 +248,12 @@ fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
     !spared.iter().any(in_it)
 }
 
-fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped {
+fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOutcome {
     let mut options = WaitOptions::NOHANG;
     if on_terminal {
         options |= WaitOptions::UNTRACED;
     }
-    let mut reaped = Reaped {
+    let mut reaped = ReapOutcome {
         end: None,
         empty: false,
         lost: false,
@@ -258,7 +263,7 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> Reaped 
     loop {
         match rustix::process::wait(options) {
             Ok(Some((pid, status))) if status.stopped() => {
-                reaped.continued = Continued::stopped(pid, status, now).or(reaped.continued);
+                reaped.continued = ContinuedGroup::stopped(pid, status, now).or(reaped.continued);
             }
             Ok(Some((pid, status))) => {
                 if shell == Some(pid.as_raw_pid()) {

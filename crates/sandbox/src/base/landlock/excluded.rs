@@ -7,7 +7,7 @@ use std::path::{Component, Path};
 
 /// The excluded paths below a directory.
 #[derive(Debug, Default)]
-pub(super) struct Excluded {
+pub(super) struct ExcludedPaths {
     below: BTreeMap<OsString, Self>,
     /// True if the directory itself is excluded, with all entries.
     itself: bool,
@@ -17,14 +17,14 @@ pub(super) struct Excluded {
 #[derive(Debug)]
 pub(super) enum ExcludedName<'a> {
     /// A path below it is excluded.
-    OnTheWay(&'a Excluded),
+    OnTheWay(&'a ExcludedPaths),
     /// The name is excluded.
     Excluded,
     /// Neither the name nor a path below it is excluded.
     Sibling,
 }
 
-impl Excluded {
+impl ExcludedPaths {
     /// Returns the tree of these absolute paths.
     pub(super) fn at<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let mut root = Self::default();
@@ -57,7 +57,7 @@ mod tests {
     #[test]
     fn names_lead_to_what_is_excluded_whatever_comes_first() {
         for paths in [["/a/b", "/a/b/c", "/d"], ["/d", "/a/b/c", "/a/b"]] {
-            let root = Excluded::at(paths);
+            let root = ExcludedPaths::at(paths);
             let ExcludedName::OnTheWay(a) = root.find("a".as_ref()) else {
                 panic!("{root:?}");
             };

@@ -9,11 +9,11 @@ use seccompiler::{BpfProgram, sock_filter};
 pub(crate) struct Rule {
     pub(crate) number: i64,
     /// The first case that applies decides. If none applies, the call is allowed.
-    pub(crate) cases: Vec<Case>,
+    pub(crate) cases: Vec<RuleCase>,
 }
 
 /// A case applies if all its tests hold.
-pub(crate) struct Case {
+pub(crate) struct RuleCase {
     pub(crate) tests: Vec<Test>,
     pub(crate) answer: FilterAction,
 }
@@ -28,7 +28,7 @@ pub(crate) enum FilterAction {
 }
 
 /// The action for system calls of other architectures.
-pub(crate) enum Elsewhere<'a> {
+pub(crate) enum OtherArchitectures<'a> {
     /// 32-bit calls raise `SIGSYS`: with `ENOSYS`, a 32-bit program would end with `SIGSEGV`. x32
     /// calls fail with `ENOSYS`.
     Absent,
@@ -41,7 +41,7 @@ pub(crate) enum Elsewhere<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Test {
     pub(crate) argument: u8,
-    pub(crate) half: Half,
+    pub(crate) half: ArgumentHalf,
     /// The compared bits.
     pub(crate) mask: u32,
     pub(crate) value: u32,
@@ -51,7 +51,7 @@ pub(crate) struct Test {
 
 /// One half of a 64-bit argument.
 #[derive(Clone, Copy)]
-pub(crate) enum Half {
+pub(crate) enum ArgumentHalf {
     Low,
     High,
 }
@@ -91,15 +91,15 @@ const RET_TRAP: u32 = 0x0003_0000;
 /// Returns the instructions; `None` if a rule is longer than a jump reaches.
 pub(crate) fn assemble(
     architecture: u32,
-    elsewhere: &Elsewhere<'_>,
+    elsewhere: &OtherArchitectures<'_>,
     rules: &[Rule],
 ) -> Option<BpfProgram> {
     let (others, x32) = match elsewhere {
-        Elsewhere::Absent => {
+        OtherArchitectures::Absent => {
             let absent = answer(FilterAction::Error(libc::ENOSYS));
             (vec![statement(BPF_RETURN, RET_TRAP)], absent)
         }
-        Elsewhere::Notify(numbers) => {
+        OtherArchitectures::Notify(numbers) => {
             let later = answer(FilterAction::Notify);
             let mut others = vec![statement(BPF_LOAD, NUMBER_OFFSET)];
             for number in *numbers {
@@ -160,8 +160,8 @@ fn body(rule: &Rule) -> Option<BpfProgram> {
 fn offset(test: &Test) -> u32 {
     let high_first = cfg!(target_endian = "big");
     let second = match test.half {
-        Half::Low => high_first,
-        Half::High => !high_first,
+        ArgumentHalf::Low => high_first,
+        ArgumentHalf::High => !high_first,
     };
     ARGUMENTS_OFFSET + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
 }
@@ -190,20 +190,20 @@ mod tests {
     fn a_rule_that_no_jump_passes_over_is_none() {
         let test = Test {
             argument: 0,
-            half: Half::Low,
+            half: ArgumentHalf::Low,
             mask: u32::MAX,
             value: 1,
             equal: true,
         };
         let rule = |tests: usize| Rule {
             number: 1,
-            cases: vec![Case {
+            cases: vec![RuleCase {
                 tests: vec![test; tests],
                 answer: FilterAction::Error(1),
             }],
         };
         // Each test has two instructions, and there are two returns.
-        assert!(assemble(1, &Elsewhere::Absent, &[rule(126)]).is_some());
-        assert!(assemble(1, &Elsewhere::Absent, &[rule(127)]).is_none());
+        assert!(assemble(1, &OtherArchitectures::Absent, &[rule(126)]).is_some());
+        assert!(assemble(1, &OtherArchitectures::Absent, &[rule(127)]).is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The rules for system calls.
 
-use super::program::{Case, FilterAction, Half, Rule, Test};
+use super::program::{ArgumentHalf, FilterAction, Rule, RuleCase, Test};
 use agent_bash_core::sandbox::{Network, Tier};
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
 
@@ -130,7 +130,7 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
         // Limits of another process.
         rule(
             libc::SYS_prlimit64,
-            [Half::Low, Half::High]
+            [ArgumentHalf::Low, ArgumentHalf::High]
                 .map(|half| deny(EPERM, vec![differs(0, 0), half_differs(2, half, 0)]))
                 .into(),
         ),
@@ -147,7 +147,7 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
 fn ioctl() -> Rule {
     let input = TERMINAL_INPUT.map(|request| deny(EPERM, vec![is(1, request)]));
     let policy = deny(EOPNOTSUPP, vec![is(1, FS_IOC_SET_ENCRYPTION_POLICY)]);
-    let mut cases: Vec<Case> = input.into_iter().chain([policy]).collect();
+    let mut cases: Vec<RuleCase> = input.into_iter().chain([policy]).collect();
     cases.extend(FILE_SYSTEMS.map(|(family, allowed)| {
         let of_family = Test {
             mask: 0xFF00,
@@ -165,15 +165,15 @@ fn ioctl() -> Rule {
     rule(libc::SYS_ioctl, cases)
 }
 
-fn namespaces(argument: u8) -> Case {
+fn namespaces(argument: u8) -> RuleCase {
     let all = NAMESPACE_FLAGS.iter().fold(0, |all, one| all | *one as u32);
     deny(EPERM, vec![any_of(argument, all)])
 }
 
 /// Filters sockets by family. Families without a network are refused with `EACCES`, unknown ones
 /// with `EAFNOSUPPORT`.
-fn socket(network: Network, tier: Tier) -> Vec<Case> {
-    let forbidden = |families: &[i32]| -> Vec<Case> {
+fn socket(network: Network, tier: Tier) -> Vec<RuleCase> {
+    let forbidden = |families: &[i32]| -> Vec<RuleCase> {
         let one = |family: &i32| deny(EACCES, vec![is(0, *family as u32)]);
         families.iter().map(one).collect()
     };
@@ -194,7 +194,7 @@ fn socket(network: Network, tier: Tier) -> Vec<Case> {
 }
 
 /// Stream and seqpacket pairs stay connected. A datagram pair could send to any address.
-fn socketpair() -> Vec<Case> {
+fn socketpair() -> Vec<RuleCase> {
     const SOCKET_TYPE_BITS: u32 = 0xF;
     let kind = |kind: i32| Test {
         mask: SOCKET_TYPE_BITS,
@@ -257,20 +257,20 @@ fn opening(shortening: bool) -> Vec<Rule> {
     rules
 }
 
-fn rule(number: i64, cases: Vec<Case>) -> Rule {
+fn rule(number: i64, cases: Vec<RuleCase>) -> Rule {
     Rule { number, cases }
 }
 
-fn deny(errno: i32, tests: Vec<Test>) -> Case {
+fn deny(errno: i32, tests: Vec<Test>) -> RuleCase {
     let answer = FilterAction::Error(errno);
-    Case { tests, answer }
+    RuleCase { tests, answer }
 }
 
 /// Tests that the argument equals this value.
 fn is(argument: u8, value: u32) -> Test {
     Test {
         argument,
-        half: Half::Low,
+        half: ArgumentHalf::Low,
         mask: u32::MAX,
         value,
         equal: true,
@@ -278,10 +278,10 @@ fn is(argument: u8, value: u32) -> Test {
 }
 
 fn differs(argument: u8, value: u32) -> Test {
-    half_differs(argument, Half::Low, value)
+    half_differs(argument, ArgumentHalf::Low, value)
 }
 
-fn half_differs(argument: u8, half: Half, value: u32) -> Test {
+fn half_differs(argument: u8, half: ArgumentHalf, value: u32) -> Test {
     Test {
         half,
         equal: false,

@@ -1,7 +1,7 @@
 //! Finds the files that git reads before it runs a program, in all repositories that calls may
 //! write.
 
-use super::version::Version;
+use super::version::FileVersion;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::read_regular;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,10 +71,10 @@ impl Repositories {
     }
 
     /// Returns the files that count.
-    pub(super) fn files(&self) -> BTreeMap<PathBuf, Version> {
+    pub(super) fn files(&self) -> BTreeMap<PathBuf, FileVersion> {
         let mut files = BTreeMap::new();
         let mut add = |path: PathBuf| {
-            if let Some(version) = Version::at(&path) {
+            if let Some(version) = FileVersion::at(&path) {
                 files.insert(path, version);
             }
         };
@@ -100,9 +100,9 @@ impl Repositories {
         }
         let counts = |it: &&PathBuf| !is_plain_worktree(it) && is_git_directory(it);
         for directory in self.directories.iter().filter(counts) {
-            if let Some(version) = Version::at(&directory.join("HEAD")) {
+            if let Some(version) = FileVersion::at(&directory.join("HEAD")) {
                 // A checkout writes it, so that only its validity counts.
-                let version = Version {
+                let version = FileVersion {
                     inode: 0,
                     kind: 0,
                     ..version.whatever_happens()
@@ -112,7 +112,7 @@ impl Repositories {
         }
         for tree in &self.trees {
             let git = tree.join(".git");
-            let Some(version) = Version::at(&git) else {
+            let Some(version) = FileVersion::at(&git) else {
                 continue;
             };
             let is_directory = version.kind == 0o040_000;

@@ -9,7 +9,7 @@ pub(super) type Time = (i64, i64);
 
 /// The version of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Version {
+pub(super) struct FileVersion {
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) kind: u32,
@@ -18,7 +18,7 @@ pub(super) struct Version {
     pub(super) changed: Time,
 }
 
-impl Version {
+impl FileVersion {
     pub(super) fn of(found: &Metadata) -> Self {
         Self {
             device: found.dev(),

@@ -2,12 +2,12 @@
 
 use super::fixtures::{MemoryStore, end, meta, run, whole};
 use agent_bash_core::{
-    ArtifactEnd, Direction, Flow, OutputConsumer, OutputLimits, Status, StreamId, Streams,
+    ArtifactEnd, ConsumerFlow, Direction, OutputConsumer, OutputLimits, Status, StreamId, Streams,
     TruncatedBy, Truncation,
 };
 use agent_bash_sink::{
-    CallOptions, CallOutput, CallReport, CarriageReturn, OutputSink, Piece, Shown, SinkOptions,
-    SinkReport,
+    CallOptions, CallOutput, CallReport, CarriageReturn, CleanPiece, OutputSink, ShownOutput,
+    SinkOptions, SinkReport,
 };
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ fn binary_is_said_and_not_shown() {
     ] {
         let (report, kept) = run(whole(CarriageReturn::Overwrite), raw.chunks(100));
         assert_eq!(report.summary.binary, binary, "{raw:?}");
-        assert_eq!(matches!(report.shown, Shown::Binary), binary);
+        assert_eq!(matches!(report.shown, ShownOutput::Binary), binary);
         if binary {
             assert_eq!(kept, [raw]);
             assert_eq!(report.summary.dropped_bytes, report.summary.total_bytes);
@@ -235,7 +235,7 @@ fn a_line_longer_than_the_window_is_cut_inside_and_marked() {
         tail_lines: 3,
     };
     let cut = with_policy("0123456789012345678901234567890", both);
-    let marked: Vec<String> = cut.shown.pieces().map(Piece::marked).collect();
+    let marked: Vec<String> = cut.shown.pieces().map(CleanPiece::marked).collect();
     assert_eq!(
         marked,
         [
@@ -349,9 +349,9 @@ fn head_stops_and_counts_the_rest() {
     let mut options = whole(CarriageReturn::Overwrite);
     options.head = lines(2);
     let mut sink = OutputSink::new(options, None, meta());
-    assert_eq!(sink.push(b"1\n2"), Flow::Continue);
-    assert_eq!(sink.push(b"\n"), Flow::Stop);
-    assert_eq!(sink.push(b"3\n4"), Flow::Stop);
+    assert_eq!(sink.push(b"1\n2"), ConsumerFlow::Continue);
+    assert_eq!(sink.push(b"\n"), ConsumerFlow::Stop);
+    assert_eq!(sink.push(b"3\n4"), ConsumerFlow::Stop);
     let report = sink.finish(&end());
     assert_eq!(texts(&report), ["1\n2\n"]);
     assert_eq!(

@@ -4,7 +4,7 @@ use super::clean::{Cleaned, cleaned, is_edited};
 use super::fixtures::{MemoryStore, options, policy, run, split, stream, text_stream, whole};
 use super::policies::{self, head_tail};
 use agent_bash_core::TruncatedBy;
-use agent_bash_sink::{CarriageReturn, Piece, Shown, SinkOptions, SinkReport};
+use agent_bash_sink::{CarriageReturn, CleanPiece, ShownOutput, SinkOptions, SinkReport};
 use proptest::prelude::*;
 
 /// Cases per property; `AGENT_BASH_FUZZ_CASES` raises the number for a fuzz run.
@@ -222,16 +222,16 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
             before(at)
         }
     };
-    let tail = |piece: &Piece| match piece.text.len() {
+    let tail = |piece: &CleanPiece| match piece.text.len() {
         // Nothing is shown, so nothing is accounted for.
         0 => 0,
         len => end(all) - before(all - len),
     };
     let shown = match &report.shown {
-        Shown::Whole(piece) | Shown::Head(piece) => end(piece.text.len()),
-        Shown::Tail(piece) => tail(piece),
-        Shown::Ends { head, tail: last } => before(head.text.len()) + tail(last),
-        Shown::Binary => 0,
+        ShownOutput::Whole(piece) | ShownOutput::Head(piece) => end(piece.text.len()),
+        ShownOutput::Tail(piece) => tail(piece),
+        ShownOutput::Ends { head, tail: last } => before(head.text.len()) + tail(last),
+        ShownOutput::Binary => 0,
     };
     (bytes.len() - shown) as u64
 }
@@ -245,7 +245,7 @@ fn the_store_in_memory_can_tell() {
     let (report, kept) = run(options, [&b"abc"[..]]);
     assert_eq!(kept, [b"abc"]);
     assert!(
-        matches!(report.shown, Shown::Tail(piece) if piece.text == "bc" && piece.missing_before == 1)
+        matches!(report.shown, ShownOutput::Tail(piece) if piece.text == "bc" && piece.missing_before == 1)
     );
     assert!(MemoryStore::default().stored.lock().unwrap().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Pages, tails, byte ranges and searches of kept outputs.
 
 use super::fixtures::{keep, session};
-use agent_bash_sink::{FileView, MAX_PAGE_BYTES, Next, Page, Search};
+use agent_bash_sink::{FileView, MAX_PAGE_BYTES, NextPage, Page, Search};
 use std::fmt::Write as _;
 use std::fs;
 
@@ -30,8 +30,8 @@ fn pages_go_from_start_to_end() {
         FileView::open(kept.path.as_ref()).unwrap(),
     ] {
         let mut read = String::new();
-        let mut next = Next::Line(1);
-        while let Next::Line(line) = next {
+        let mut next = NextPage::Line(1);
+        while let NextPage::Line(line) = next {
             let page = view.lines(line, Some(7_777)).unwrap();
             assert!(page.piece.text.len() <= MAX_PAGE_BYTES);
             assert_eq!(page.piece.lines.unwrap()[0], line);
@@ -39,7 +39,7 @@ fn pages_go_from_start_to_end() {
             read += &page.piece.text;
             next = page.next;
         }
-        assert_eq!(next, Next::End);
+        assert_eq!(next, NextPage::End);
         assert_eq!(read, text);
     }
 }
@@ -52,24 +52,31 @@ fn each_offset_and_limit_is_the_line_of_that_number() {
         u64,
         &'static str,
         Option<[u64; 2]>,
-        Next,
+        NextPage,
     );
     let cases: [Case; 12] = [
-        (b"a\nb\nc\n", 1, 2, "a\nb\n", Some([1, 2]), Next::Line(3)),
-        (b"a\nb\nc\n", 3, 2, "c\n", Some([3, 3]), Next::End),
-        (b"a\nb\nc\n", 4, 2, "", None, Next::End),
-        (b"a\nb\nc", 3, 2, "c", Some([3, 3]), Next::End),
-        (b"a\nb\nc", 2, 1, "b\n", Some([2, 2]), Next::Line(3)),
-        (b"a\nb\nc", 0, 9, "a\nb\nc", Some([1, 3]), Next::End),
-        (b"", 1, 9, "", None, Next::End),
-        (b"\n\n\n", 2, 1, "\n", Some([2, 2]), Next::Line(3)),
+        (
+            b"a\nb\nc\n",
+            1,
+            2,
+            "a\nb\n",
+            Some([1, 2]),
+            NextPage::Line(3),
+        ),
+        (b"a\nb\nc\n", 3, 2, "c\n", Some([3, 3]), NextPage::End),
+        (b"a\nb\nc\n", 4, 2, "", None, NextPage::End),
+        (b"a\nb\nc", 3, 2, "c", Some([3, 3]), NextPage::End),
+        (b"a\nb\nc", 2, 1, "b\n", Some([2, 2]), NextPage::Line(3)),
+        (b"a\nb\nc", 0, 9, "a\nb\nc", Some([1, 3]), NextPage::End),
+        (b"", 1, 9, "", None, NextPage::End),
+        (b"\n\n\n", 2, 1, "\n", Some([2, 2]), NextPage::Line(3)),
         (
             b"10%\r2%\nb\n",
             1,
             1,
             "10%␍2%\n",
             Some([1, 1]),
-            Next::Line(2),
+            NextPage::Line(2),
         ),
         (
             b"\x1b[31ma\x1b[0m\r\nb\n",
@@ -77,11 +84,18 @@ fn each_offset_and_limit_is_the_line_of_that_number() {
             9,
             "a\nb\n",
             Some([1, 2]),
-            Next::End,
+            NextPage::End,
         ),
-        (b"a\n\xff\n", 2, 1, "\u{fffd}\n", Some([2, 2]), Next::End),
+        (
+            b"a\n\xff\n",
+            2,
+            1,
+            "\u{fffd}\n",
+            Some([2, 2]),
+            NextPage::End,
+        ),
         // The last line is nothing but an escape sequence: there is one more line than is visible.
-        (b"a\n\x1b[0m", 1, 9, "a\n", Some([1, 1]), Next::Line(2)),
+        (b"a\n\x1b[0m", 1, 9, "a\n", Some([1, 1]), NextPage::Line(2)),
     ];
     for (bytes, offset, limit, text, lines, next) in cases {
         let (_root, view) = view(bytes);
@@ -100,11 +114,11 @@ fn a_line_longer_than_a_page_goes_on_by_bytes() {
     let first = view.lines(1, None).unwrap();
     assert_eq!(
         (first.piece.text.as_str(), first.next),
-        ("one\n", Next::Line(2))
+        ("one\n", NextPage::Line(2))
     );
     let mut page = view.lines(2, None).unwrap();
     let mut read = page.piece.text.clone();
-    while let Next::Byte(at) = page.next {
+    while let NextPage::Byte(at) = page.next {
         page = view.bytes(at, u64::MAX).unwrap();
         assert!(page.piece.text.len() <= MAX_PAGE_BYTES);
         read += &page.piece.text;
@@ -123,7 +137,7 @@ fn bytes_never_split_a_character() {
             let page = view.bytes(at, step).unwrap();
             read += &page.piece.text;
             match page.next {
-                Next::Byte(next) => at = next,
+                NextPage::Byte(next) => at = next,
                 _ => break,
             }
         }
@@ -288,7 +302,7 @@ fn what_a_result_leaves_out_is_read_here() {
     let (_root, old_mac) = view(b"one\rtwo\rthree");
     let page = old_mac.lines(2, Some(1)).unwrap();
     assert_eq!((page.piece.text.as_str(), page.total_lines), ("two\n", 3));
-    assert_eq!(page.next, Next::Line(3));
+    assert_eq!(page.next, NextPage::Line(3));
     assert_eq!(old_mac.tail(1).unwrap().piece.text, "three");
     assert_eq!(old_mac.search(&search("^t")).unwrap().total_matches, 2);
     // CRLF is one line end.

@@ -3,7 +3,7 @@
 use super::super::super::expand::join;
 use super::super::super::find::Search;
 use super::super::super::state::ShellState;
-use super::super::super::value::{Piece, Value, Why};
+use super::super::super::value::{UnknownCause, Value, ValuePiece};
 use super::super::call::{Call, quote};
 use super::super::{Field, Machine};
 
@@ -75,7 +75,7 @@ impl Machine<'_> {
                 .collect(),
             None => {
                 let mut item = Value::default();
-                item.push_unknown(Why::Input, true);
+                item.push_unknown(UnknownCause::Input, true);
                 vec![item]
             }
         };
@@ -158,7 +158,7 @@ impl Machine<'_> {
             Some(at) => rest[at + 1..].to_vec(),
             None => match st.stdin.as_deref() {
                 Some(text) => text.split(&['\n']),
-                None => vec![Value::unknown(Why::Input)],
+                None => vec![Value::unknown(UnknownCause::Input)],
             },
         };
         for item in items {
@@ -174,7 +174,7 @@ impl Machine<'_> {
             };
             self.script_with(&text, Vec::new(), "parallel", st);
         }
-        Value::unknown(Why::Output)
+        Value::unknown(UnknownCause::Output)
     }
 
     /// A command after one of these options, up to the end or a `;`.
@@ -213,7 +213,7 @@ impl Machine<'_> {
         let mut item = Value::text("./");
         match pattern.filter(|text| text.contains(".git")) {
             Some(_) => item.push_text(".git"),
-            None if is_narrowed => item.push_unknown(Why::Output, false),
+            None if is_narrowed => item.push_unknown(UnknownCause::Output, false),
             None => item.push_glob("*"),
         }
         let mut words: Vec<Field> = call.words[at + 1..]
@@ -242,7 +242,7 @@ fn replaced(value: &Value, placeholder: &str, item: &Value) -> Value {
     }
     let mut out = Value::default();
     for piece in value.pieces() {
-        let Piece::Text(text) = piece else {
+        let ValuePiece::Text(text) = piece else {
             out.extend(&Value::from(piece.clone()));
             continue;
         };

@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use super::super::super::expand::join;
-use super::super::super::git::{Git, GitArgument, Options};
+use super::super::super::git::{GitArgument, GitCommandLine, GitOptionTable};
 use super::super::super::state::ShellState;
 use super::super::super::value::Value;
 use super::super::call::Call;
@@ -14,7 +14,7 @@ impl Machine<'_> {
     /// Follows the commands that git runs: `!` aliases, `bisect run`, `submodule foreach`, `rebase
     /// --exec`, `filter-branch`.
     pub(super) fn git(&mut self, call: &Call, st: &mut ShellState) {
-        let git = Git::read(&call.words);
+        let git = GitCommandLine::read(&call.words);
         let values: Vec<Value> = git
             .arguments
             .iter()
@@ -89,7 +89,7 @@ impl Machine<'_> {
 }
 
 /// Options of `git clone` with a separate value.
-const CLONE_OPTIONS: Options = Options {
+const CLONE_OPTIONS: GitOptionTable = GitOptionTable {
     valued: "bcjou",
     long: &[
         "branch=", "config=", "depth=", "filter=", "jobs=", "origin=", "reference=", "revision=",
@@ -99,7 +99,7 @@ const CLONE_OPTIONS: Options = Options {
 };
 
 /// Records the directory that a `clone` creates, and the repository in it.
-fn clone(git: &Git<'_>, st: &mut ShellState) {
+fn clone(git: &GitCommandLine<'_>, st: &mut ShellState) {
     let given = CLONE_OPTIONS.read(git.arguments);
     let operands: Vec<&Value> = given
         .iter()

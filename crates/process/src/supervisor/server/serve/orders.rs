@@ -1,16 +1,18 @@
 //! Executes orders and answers them.
 
-use super::{Host, Server, now};
-use crate::supervisor::protocol::{Detach, DirectStart, Event, Order, ShellStart, TerminalStart};
+use super::{HostRelation, Server, now};
+use crate::supervisor::protocol::{
+    DetachOptions, DirectStart, Event, Order, ShellStart, TerminalStart,
+};
 use crate::supervisor::server::direct::launch_directly;
 use crate::supervisor::server::finishing::Finishing;
 use crate::supervisor::server::job::Job;
-use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
+use crate::supervisor::server::launch::{LaunchedShell, launch, launch_on_terminal};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
-use crate::supervisor::server::shell::{Phase, Shell};
+use crate::supervisor::server::shell::{Shell, ShellPhase};
 use crate::supervisor::server::trace::{Before, Tracer};
-use crate::supervisor::server::tree::Tree;
-use agent_bash_core::changes::{Overlay, Traced};
+use crate::supervisor::server::tree::CallProcesses;
+use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_sandbox::SandboxError;
 use agent_bash_sandbox::view::{self, View};
 use std::fs::File;
@@ -54,7 +56,7 @@ impl Server {
             Order::LetFinish { limit_ms, grace_ms } => {
                 let [limit, grace] = [limit_ms, grace_ms].map(Duration::from_millis);
                 // A thread ends with its program.
-                if matches!(self.tree, Tree::Below { .. }) {
+                if matches!(self.tree, CallProcesses::Below { .. }) {
                     self.finishing = Some(Finishing::new(now() + limit, grace));
                 }
                 return None;
@@ -139,7 +141,9 @@ impl Server {
             .part(start)
             .map_err(NotLaunched::from)
             .and_then(|()| launch(start, own.first(), network, &self.starter, before));
-        if let (Tree::Marked(marked), Ok(Launched { shell, .. })) = (&mut self.tree, &launched) {
+        if let (CallProcesses::Marked(marked), Ok(LaunchedShell { shell, .. })) =
+            (&mut self.tree, &launched)
+        {
             marked.leads(shell.pid, &shell.pipes);
         }
         self.begin(start, launched)
@@ -150,7 +154,7 @@ impl Server {
     fn part(&mut self, start: &ShellStart) -> Result<(), SandboxError> {
         let is_to_be = start.private_mounts_at().is_some();
         if is_to_be && !self.is_apart {
-            if !matches!(self.tree, Tree::Below { .. }) {
+            if !matches!(self.tree, CallProcesses::Below { .. }) {
                 return Err(SandboxError::NoTrial("it takes a supervisor".to_owned()));
             }
             view::leave_host()?;
@@ -166,7 +170,7 @@ impl Server {
 
     /// Mounts the view for the shell that waits.
     fn hold_back(&mut self, overlay: &Overlay) -> Result<(), SandboxError> {
-        let waits = |shell: &&mut Shell| shell.phase == Phase::Running && shell.view.is_none();
+        let waits = |shell: &&mut Shell| shell.phase == ShellPhase::Running && shell.view.is_none();
         let shell = self.shell.as_mut().filter(waits);
         let (true, Some(shell)) = (self.is_apart, shell) else {
             return Err(SandboxError::NoTrial("no shell waits for that".to_owned()));
@@ -178,7 +182,7 @@ impl Server {
 
     fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> OrderReply {
         // Only once: the terminal belongs to the session for good.
-        if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
+        if !matches!(self.tree, CallProcesses::Below { .. }) || self.shell.is_some() {
             return not_started("a terminal is for a supervisor of its own");
         }
         match with_network(&start.start, 1, fds) {
@@ -191,7 +195,7 @@ impl Server {
 
     fn start_directly(&mut self, start: &DirectStart, fds: &[OwnedFd]) -> OrderReply {
         // Only once: the inherited descriptors are the shell's.
-        if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
+        if !matches!(self.tree, CallProcesses::Below { .. }) || self.shell.is_some() {
             return not_started("the command line is for a supervisor of its own");
         }
         let Some((own, network)) = with_network(&start.start, start.inherited.len(), fds) else {
@@ -208,7 +212,11 @@ impl Server {
         reply
     }
 
-    fn begin(&mut self, start: &ShellStart, launched: Result<Launched, NotLaunched>) -> OrderReply {
+    fn begin(
+        &mut self,
+        start: &ShellStart,
+        launched: Result<LaunchedShell, NotLaunched>,
+    ) -> OrderReply {
         match launched {
             Ok(launched) => {
                 self.shell = Some(launched.shell);
@@ -235,8 +243,8 @@ impl Server {
         }
     }
 
-    fn detach(&mut self, detach: &Detach, fds: Vec<OwnedFd>) -> io::Result<()> {
-        if let Tree::Marked(_) = self.tree {
+    fn detach(&mut self, detach: &DetachOptions, fds: Vec<OwnedFd>) -> io::Result<()> {
+        if let CallProcesses::Marked(_) = self.tree {
             return Err(io::Error::other("it would not outlive this program"));
         }
         let mut fds = fds.into_iter();
@@ -254,7 +262,7 @@ impl Server {
             return Err(error);
         }
         self.job = Some(job);
-        self.host = Host::Released;
+        self.host = HostRelation::Released;
         Ok(())
     }
 }
@@ -273,8 +281,8 @@ fn with_network<'a>(
     }
 }
 
-fn unwatched() -> Traced {
-    Traced::incomplete("this shell is not traced")
+fn unwatched() -> TraceState {
+    TraceState::incomplete("this shell is not traced")
 }
 
 fn not_started(reason: &str) -> OrderReply {

@@ -1,13 +1,13 @@
 //! The processes that a call leaves: naming, adopting, ending and watching them.
 
-use super::{Host, Server, now};
-use crate::supervisor::protocol::{Adopt, Event};
+use super::{HostRelation, Server, now};
+use crate::supervisor::protocol::{AdoptOptions, Event};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{SessionFinding, SessionProcesses};
 use crate::supervisor::server::shell::Shell;
 use crate::supervisor::server::trace::{LiveProcesses, Tracer};
-use crate::supervisor::server::tree::{Tree, named};
+use crate::supervisor::server::tree::{CallProcesses, named};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use std::collections::BTreeSet;
@@ -17,8 +17,8 @@ use std::time::Duration;
 
 impl Server {
     /// Adopts survivors. `fds` are pipes, followed by as many files if `files` is set.
-    pub(super) fn adopt(&mut self, adopt: Adopt, mut fds: Vec<OwnedFd>) -> io::Result<()> {
-        let Adopt {
+    pub(super) fn adopt(&mut self, adopt: AdoptOptions, mut fds: Vec<OwnedFd>) -> io::Result<()> {
+        let AdoptOptions {
             files,
             detach,
             quota,
@@ -32,7 +32,7 @@ impl Server {
         } else {
             Vec::new()
         };
-        let outlives = matches!(self.tree, Tree::Below { .. });
+        let outlives = matches!(self.tree, CallProcesses::Below { .. });
         let adopted = job.as_ref().filter(|_| outlives && !detach);
         if let Some(Ok(job)) = adopted.map(|directory| Job::adopt(directory)) {
             self.adopt_beside(job, fds, files, quota);
@@ -40,7 +40,7 @@ impl Server {
         }
         self.relay.take(fds, files, quota)?;
         if detach {
-            self.host = Host::Released;
+            self.host = HostRelation::Released;
         } else {
             let left = self.unattributed();
             self.session_processes

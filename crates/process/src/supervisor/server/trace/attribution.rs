@@ -7,7 +7,7 @@
 
 use super::held;
 use super::paths::leader;
-use super::record::Surroundings;
+use super::record::TraceContext;
 use agent_bash_changes::{BackgroundChanges, ChangesError};
 use agent_bash_os::ProcessInfo;
 use std::collections::HashMap;
@@ -147,7 +147,7 @@ impl Attribution {
     pub(super) fn begun(
         &mut self,
         living: &LiveProcesses,
-        surroundings: &mut Surroundings,
+        surroundings: &mut TraceContext,
     ) -> Vec<i32> {
         self.shell = living.shell;
         self.running.clear();
@@ -164,7 +164,7 @@ impl Attribution {
         &mut self,
         living: &LiveProcesses,
         late: BackgroundChanges,
-        surroundings: &mut Surroundings,
+        surroundings: &mut TraceContext,
     ) {
         self.shell = living.shell;
         let mut own = self.look(living, Some(&late));
@@ -226,7 +226,7 @@ impl Attribution {
 }
 
 /// Preserves the open files of these processes.
-fn keep_open(late: &mut BackgroundChanges, processes: &Processes, surroundings: &mut Surroundings) {
+fn keep_open(late: &mut BackgroundChanges, processes: &Processes, surroundings: &mut TraceContext) {
     let pids: Vec<i32> = processes.keys().copied().collect();
     if held::record(&pids, surroundings, late).is_err() {
         concluded(late.lacks());

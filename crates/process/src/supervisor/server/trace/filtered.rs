@@ -1,6 +1,6 @@
 //! A thread with the filter: everything that it starts is watched.
 
-use crate::supervisor::server::shell_command::Prepared;
+use crate::supervisor::server::shell_command::PreparedShell;
 use agent_bash_sandbox::{WatchScope, trace};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,17 +12,17 @@ const STACK_BYTES: usize = 256 * 1024;
 
 /// The thread, for as long as it is to start anything.
 #[derive(Debug)]
-pub(super) struct Filtered {
-    orders: Sender<Prepared>,
-    started: Receiver<io::Result<io::Result<Started>>>,
+pub(super) struct FilteredThread {
+    orders: Sender<PreparedShell>,
+    started: Receiver<io::Result<io::Result<StartedProcess>>>,
 }
 
 /// A pid; with the first the listener.
-type Started = (i32, Option<OwnedFd>);
+type StartedProcess = (i32, Option<OwnedFd>);
 
-impl Filtered {
+impl FilteredThread {
     pub(super) fn new(scope: WatchScope) -> io::Result<(Self, JoinHandle<()>)> {
-        let (orders, ordered) = channel::<Prepared>();
+        let (orders, ordered) = channel::<PreparedShell>();
         let (tell, started) = channel();
         let run = move || {
             let mut listener = match trace::begin(scope) {
@@ -46,7 +46,7 @@ impl Filtered {
     }
 
     /// Starts it; an error of the first kind says that it cannot be watched.
-    pub(super) fn start(&self, command: Prepared) -> io::Result<io::Result<Started>> {
+    pub(super) fn start(&self, command: PreparedShell) -> io::Result<io::Result<StartedProcess>> {
         // Without a receiver there is no answer.
         let _ = self.orders.send(command);
         let failed = |_| io::Error::other("starting it failed");

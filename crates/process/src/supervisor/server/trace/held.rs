@@ -1,7 +1,7 @@
 //! Files that processes have open for writing, or mapped. Later writes need no traced system call.
 
 use super::named_file::NamedFile;
-use super::record::{ChangeRecord, Lacking, Surroundings};
+use super::record::{ChangeRecord, IncompleteReason, TraceContext};
 use crate::proc_scan;
 use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
@@ -11,9 +11,9 @@ use std::fs::{read_dir, read_link};
 /// Records the writable files of these processes. Tries all, and returns the first error.
 pub(super) fn record(
     pids: &[i32],
-    surroundings: &mut Surroundings,
+    surroundings: &mut TraceContext,
     record: &mut dyn ChangeRecord,
-) -> Result<(), Lacking> {
+) -> Result<(), IncompleteReason> {
     let mut recorded = Ok(());
     for pid in pids {
         for file in by(*pid) {

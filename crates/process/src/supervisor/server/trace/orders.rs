@@ -3,7 +3,7 @@
 //! withdrawn.
 
 use super::attribution::LiveProcesses;
-use agent_bash_core::changes::Traced;
+use agent_bash_core::changes::TraceState;
 use std::collections::VecDeque;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) enum Order {
     /// Record into the change set in this directory. The sender is notified once that holds, also
     /// for open files of these processes.
-    Record(PathBuf, Option<(Sender<Traced>, LiveProcesses)>),
+    Record(PathBuf, Option<(Sender<TraceState>, LiveProcesses)>),
     /// Stop the record; these processes continue, if any.
-    Stop(Sender<Traced>, Option<LiveProcesses>),
+    Stop(Sender<TraceState>, Option<LiveProcesses>),
     /// Some continuing processes have ended; these have not.
     Conclude(LiveProcesses),
     /// All processes have ended, and another shell is started.
@@ -25,7 +25,7 @@ pub(super) enum Order {
 
 /// The sending side of the orders.
 #[derive(Debug)]
-pub(super) struct Orders {
+pub(super) struct OrderSender {
     queue: Arc<Mutex<QueueState>>,
     wake: PipeWriter,
 }
@@ -42,14 +42,14 @@ struct QueueState {
 }
 
 /// Creates both sides, and a pipe that is readable when the thread is to look for orders.
-pub(super) fn orders() -> io::Result<(Orders, OrderQueue, PipeReader)> {
+pub(super) fn orders() -> io::Result<(OrderSender, OrderQueue, PipeReader)> {
     let (woken, wake) = io::pipe()?;
     let given = Arc::default();
     let taken = OrderQueue(Arc::clone(&given));
-    Ok((Orders { queue: given, wake }, taken, woken))
+    Ok((OrderSender { queue: given, wake }, taken, woken))
 }
 
-impl Orders {
+impl OrderSender {
     /// Gives an order that is to be obeyed at once.
     pub(super) fn give(&self, order: Order) {
         lock(&self.queue).orders.push_back(order);

@@ -59,7 +59,7 @@ impl PathArgument<'_> {
             }
         }
         let start = self.start(is_absolute && !self.in_root)?;
-        Walk::new(*self, start).run()
+        ComponentWalk::new(*self, start).run()
     }
 
     /// Opens the root, or the directory that a relative path starts at.
@@ -140,7 +140,7 @@ fn split(path: &[u8]) -> Option<(&[u8], &OsStr)> {
 }
 
 /// Resolves a path one component at a time.
-struct Walk<'a> {
+struct ComponentWalk<'a> {
     argument: PathArgument<'a>,
     root: Option<OwnedFd>,
     at: OwnedFd,
@@ -149,12 +149,12 @@ struct Walk<'a> {
 }
 
 /// The result of one component.
-enum Step {
+enum ComponentStep {
     On,
     End(Option<NamedFile>),
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ComponentWalk<'a> {
     fn new(argument: PathArgument<'a>, start: OwnedFd) -> Self {
         Self {
             argument,
@@ -179,15 +179,15 @@ impl<'a> Walk<'a> {
             let name = self.rest[begin..end].to_vec();
             self.rest.drain(..end);
             match self.step(OsStr::from_bytes(&name))? {
-                Step::On => {}
-                Step::End(found) => return Ok(found),
+                ComponentStep::On => {}
+                ComponentStep::End(found) => return Ok(found),
             }
         }
     }
 
-    fn step(&mut self, name: &OsStr) -> Result<Step, Errno> {
+    fn step(&mut self, name: &OsStr) -> Result<ComponentStep, Errno> {
         match name.as_bytes() {
-            b"." => return Ok(Step::On),
+            b"." => return Ok(ComponentStep::On),
             b".." => return self.up(),
             _ => {}
         }
@@ -196,13 +196,15 @@ impl<'a> Walk<'a> {
         let is_followed = self.argument.follow || !is_last;
         match file.kind() {
             Some(FileType::Symlink) if is_followed => self.follow(name),
-            _ if is_last => Ok(Step::End(Some(file))),
+            _ if is_last => Ok(ComponentStep::End(Some(file))),
             // The name of a new directory may end in a slash.
-            None if self.rest.iter().all(|byte| *byte == b'/') => Ok(Step::End(Some(file))),
+            None if self.rest.iter().all(|byte| *byte == b'/') => {
+                Ok(ComponentStep::End(Some(file)))
+            }
             _ => {
                 let flags = DIRECTORY_FLAGS | OFlags::NOFOLLOW;
                 self.at = openat(&self.at, name, flags, Mode::empty())?;
-                Ok(Step::On)
+                Ok(ComponentStep::On)
             }
         }
     }
@@ -214,15 +216,15 @@ impl<'a> Walk<'a> {
         self.root.as_ref().ok_or(Errno::NOENT)
     }
 
-    fn up(&mut self) -> Result<Step, Errno> {
+    fn up(&mut self) -> Result<ComponentStep, Errno> {
         let here = directory_id(&self.at)?;
         if directory_id(self.root()?)? != here {
             self.at = openat(&self.at, "..", DIRECTORY_FLAGS, Mode::empty())?;
         }
-        Ok(Step::On)
+        Ok(ComponentStep::On)
     }
 
-    fn follow(&mut self, name: &OsStr) -> Result<Step, Errno> {
+    fn follow(&mut self, name: &OsStr) -> Result<ComponentStep, Errno> {
         self.links += 1;
         if self.links > MAX_LINKS {
             return Err(Errno::LOOP);
@@ -235,10 +237,10 @@ impl<'a> Walk<'a> {
             if found.kind() != Some(FileType::Directory) && is_last {
                 // A pipe has no path, and a removed file no name.
                 let is_named = found.links() > 0 && found.path()?.is_absolute();
-                return Ok(Step::End(is_named.then_some(found)));
+                return Ok(ComponentStep::End(is_named.then_some(found)));
             }
             self.at = target;
-            return Ok(Step::On);
+            return Ok(ComponentStep::On);
         }
         let mut target = readlinkat(&self.at, name, Vec::new())?.into_bytes();
         if target.is_empty() {
@@ -249,7 +251,7 @@ impl<'a> Walk<'a> {
         }
         target.append(&mut self.rest);
         self.rest = target;
-        Ok(Step::On)
+        Ok(ComponentStep::On)
     }
 
     /// Opens the target of a link in `/proc` whose text does not describe it.

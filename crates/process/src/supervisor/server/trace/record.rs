@@ -4,13 +4,13 @@ use super::memory;
 use super::named_file::NamedFile;
 use super::paths::leader;
 use super::sockets::KnownSockets;
-use super::touched::{self, Arguments, CallEffect};
-use super::watched_tree::{Location, WatchedTree};
+use super::touched::{self, CallArguments, CallEffect};
+use super::watched_tree::{FileLocation, WatchedTree};
 use agent_bash_changes::{
     BackgroundChanges, BeyondRoot, ChangesError, KeepOutcome, Recorder, Touch,
 };
-use agent_bash_notify::{Listener, Waiting};
-use agent_bash_sandbox::trace::{self, Indirect};
+use agent_bash_notify::{Listener, WaitingCall};
+use agent_bash_sandbox::trace::{self, IndirectEffect};
 use rustix::fs::FileType;
 use std::fs::read_to_string;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,13 +64,13 @@ impl ChangeRecord for BackgroundChanges {
 }
 
 /// The reason why a record is incomplete.
-pub(super) struct Lacking {
+pub(super) struct IncompleteReason {
     pub(super) reason: String,
     /// The change set is full.
     pub(super) full: bool,
 }
 
-impl Lacking {
+impl IncompleteReason {
     fn of(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),
@@ -83,7 +83,7 @@ impl Lacking {
     }
 }
 
-impl From<ChangesError> for Lacking {
+impl From<ChangesError> for IncompleteReason {
     fn from(error: ChangesError) -> Self {
         match error {
             ChangesError::TooMuch { limit } => Self {
@@ -100,7 +100,7 @@ impl From<ChangesError> for Lacking {
 
 /// The context of traced calls, shared by all change sets of a shell.
 #[derive(Debug)]
-pub(super) struct Surroundings {
+pub(super) struct TraceContext {
     /// Private directories of this program, which are not recorded.
     excluded: Vec<PathBuf>,
     /// The root of the last recorded change.
@@ -108,7 +108,7 @@ pub(super) struct Surroundings {
     sockets: KnownSockets,
 }
 
-impl Surroundings {
+impl TraceContext {
     pub(super) fn new(excluded: Vec<PathBuf>) -> Self {
         Self {
             excluded,
@@ -122,7 +122,7 @@ impl Surroundings {
     }
 
     /// Remembers the sockets of traced processes, also while no change set is open.
-    pub(super) fn remember(&mut self, waiting: &Waiting) {
+    pub(super) fn remember(&mut self, waiting: &WaitingCall) {
         if !trace::is_native(waiting.table, waiting.number) {
             return;
         }
@@ -134,18 +134,18 @@ impl Surroundings {
     }
 
     /// Returns why this call may cause changes by a process outside; `None` if it cannot.
-    pub(super) fn asks(&self, waiting: &Waiting) -> Option<String> {
+    pub(super) fn asks(&self, waiting: &WaitingCall) -> Option<String> {
         if !trace::is_native(waiting.table, waiting.number) {
             return Some("a program of 32 bits may have asked a process outside".to_owned());
         }
-        let Some(Indirect::Connects(argument)) = indirect(waiting) else {
+        let Some(IndirectEffect::Connects(argument)) = indirect(waiting) else {
             return None;
         };
         self.sockets.connects(waiting, argument, &self.excluded)
     }
 
     /// True if a call certainly changes no recorded file, while the root is not known yet.
-    pub(super) fn change_nothing(&self, listener: &Listener, waiting: &Waiting) -> bool {
+    pub(super) fn change_nothing(&self, listener: &Listener, waiting: &WaitingCall) -> bool {
         let certain = AssertUnwindSafe(|| {
             if !trace::is_native(waiting.table, waiting.number) {
                 return false;
@@ -153,8 +153,8 @@ impl Surroundings {
             match indirect(waiting) {
                 // The script may run before the order to record arrives here, so a connection by
                 // which it may cause changes waits for that order as a change does.
-                Some(Indirect::Connects(_)) => return self.asks(waiting).is_none(),
-                Some(Indirect::Listens) => return true,
+                Some(IndirectEffect::Connects(_)) => return self.asks(waiting).is_none(),
+                Some(IndirectEffect::Listens) => return true,
                 Some(_) => return false,
                 None => {}
             }
@@ -179,21 +179,23 @@ impl Surroundings {
     pub(super) fn record(
         &mut self,
         listener: &Listener,
-        waiting: &Waiting,
+        waiting: &WaitingCall,
         record: &mut dyn ChangeRecord,
-    ) -> Result<(), Lacking> {
+    ) -> Result<(), IncompleteReason> {
         let recorded = AssertUnwindSafe(|| self.recorded(listener, waiting, record));
-        catch_unwind(recorded).unwrap_or_else(|_| Err(Lacking::of("recording it failed")))
+        catch_unwind(recorded).unwrap_or_else(|_| Err(IncompleteReason::of("recording it failed")))
     }
 
     fn recorded(
         &mut self,
         listener: &Listener,
-        waiting: &Waiting,
+        waiting: &WaitingCall,
         record: &mut dyn ChangeRecord,
-    ) -> Result<(), Lacking> {
+    ) -> Result<(), IncompleteReason> {
         if !trace::is_native(waiting.table, waiting.number) {
-            return Err(Lacking::of("a program of 32 bits has changed files"));
+            return Err(IncompleteReason::of(
+                "a program of 32 bits has changed files",
+            ));
         }
         if let Some(indirect) = indirect(waiting) {
             return self.indirect(waiting, indirect, record);
@@ -204,14 +206,14 @@ impl Surroundings {
                     self.touches(&file, touch, waiting.thread, true, record)?;
                 }
                 CallEffect::MakesFifo(file) => {
-                    let path = file.path().map_err(Lacking::unread)?;
+                    let path = file.path().map_err(IncompleteReason::unread)?;
                     self.sockets.makes_fifo(path);
                 }
                 CallEffect::WritesToFifo(file) => {
-                    let path = file.path().map_err(Lacking::unread)?;
+                    let path = file.path().map_err(IncompleteReason::unread)?;
                     let asks = self.sockets.writes_to_fifo(&path);
                     if let Some(asks) = asks.filter(|_| !self.excludes(&path)) {
-                        return Err(Lacking::of(asks));
+                        return Err(IncompleteReason::of(asks));
                     }
                 }
             }
@@ -227,27 +229,27 @@ impl Surroundings {
         thread: i32,
         is_done: bool,
         record: &mut dyn ChangeRecord,
-    ) -> Result<(), Lacking> {
-        let path = file.path().map_err(Lacking::unread)?;
+    ) -> Result<(), IncompleteReason> {
+        let path = file.path().map_err(IncompleteReason::unread)?;
         if self.excludes(&path) {
             return Ok(());
         }
         let tree = self.tree(record.root())?;
         let location = tree.locate(file, path, touch, thread);
-        match location.map_err(Lacking::unread)? {
-            Location::Within(path) => {
+        match location.map_err(IncompleteReason::unread)? {
+            FileLocation::Within(path) => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
-                    return Err(Lacking::of(MOVED_REASON));
+                    return Err(IncompleteReason::of(MOVED_REASON));
                 }
                 record.before(&path, touch)?;
             }
-            Location::Beyond {
+            FileLocation::Beyond {
                 path,
                 names,
                 is_near,
             } => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
-                    return Err(Lacking::of(MOVED_REASON));
+                    return Err(IncompleteReason::of(MOVED_REASON));
                 }
                 if !is_near && is_virtual(&path) {
                     return Ok(());
@@ -261,8 +263,8 @@ impl Surroundings {
                 };
                 record.before_beyond(&file, touch)?;
             }
-            Location::Unknown => {
-                return Err(Lacking::of(
+            FileLocation::Unknown => {
+                return Err(IncompleteReason::of(
                     "names were changed by a mount that is in no mount table and may show the directory",
                 ));
             }
@@ -270,28 +272,31 @@ impl Surroundings {
         Ok(())
     }
 
-    fn tree(&mut self, root: &Path) -> Result<&WatchedTree, Lacking> {
+    fn tree(&mut self, root: &Path) -> Result<&WatchedTree, IncompleteReason> {
         if self.tree.as_ref().is_none_or(|tree| tree.root() != root) {
-            self.tree = Some(WatchedTree::new(root).map_err(Lacking::unread)?);
+            self.tree = Some(WatchedTree::new(root).map_err(IncompleteReason::unread)?);
         }
-        self.tree.as_ref().ok_or_else(|| Lacking::of(MOVED_REASON))
+        self.tree
+            .as_ref()
+            .ok_or_else(|| IncompleteReason::of(MOVED_REASON))
     }
 
     fn indirect(
         &mut self,
-        waiting: &Waiting,
-        indirect: Indirect,
+        waiting: &WaitingCall,
+        indirect: IndirectEffect,
         record: &mut dyn ChangeRecord,
-    ) -> Result<(), Lacking> {
+    ) -> Result<(), IncompleteReason> {
         let thread = waiting.thread;
-        let opened = |argument| NamedFile::opened(thread, Arguments { waiting }.number(argument));
+        let opened =
+            |argument| NamedFile::opened(thread, CallArguments { waiting }.number(argument));
         let reason = match indirect {
-            Indirect::Listens => None,
-            Indirect::Connects(_) => self.asks(waiting),
-            Indirect::OpensByHandle => {
+            IndirectEffect::Listens => None,
+            IndirectEffect::Connects(_) => self.asks(waiting),
+            IndirectEffect::OpensByHandle => {
                 Some("a file was opened for writing by its handle".to_owned())
             }
-            Indirect::Mounts(argument) => {
+            IndirectEffect::Mounts(argument) => {
                 let address = waiting.arguments.get(usize::from(argument)).copied();
                 let kind = memory::text(thread, address.unwrap_or_default()).unwrap_or_default();
                 let stacks = STACKING_FILE_SYSTEMS
@@ -304,19 +309,19 @@ impl Surroundings {
                     )
                 })
             }
-            Indirect::SetsFlags => match opened(0) {
+            IndirectEffect::SetsFlags => match opened(0) {
                 Some(file) if self.may_be_within(&file, thread, record)? => Some(
                     "flags of files were set (as by `chattr`), which are not recorded".to_owned(),
                 ),
                 _ => None,
             },
-            Indirect::ChangesSubvolumes => {
+            IndirectEffect::ChangesSubvolumes => {
                 let tree = self.tree(record.root())?;
                 tree.is_btrfs().then(|| {
                     "subvolumes were made or removed (btrfs), which is not recorded".to_owned()
                 })
             }
-            Indirect::TakesDescriptor => {
+            IndirectEffect::TakesDescriptor => {
                 if let Some(file) = copied_file(waiting) {
                     self.touches(&file, Touch::Content, thread, false, record)?;
                 }
@@ -324,7 +329,7 @@ impl Surroundings {
             }
         };
         match reason {
-            Some(reason) => Err(Lacking::of(reason)),
+            Some(reason) => Err(IncompleteReason::of(reason)),
             None => Ok(()),
         }
     }
@@ -334,13 +339,13 @@ impl Surroundings {
         file: &NamedFile,
         thread: i32,
         record: &dyn ChangeRecord,
-    ) -> Result<bool, Lacking> {
-        let path = file.path().map_err(Lacking::unread)?;
+    ) -> Result<bool, IncompleteReason> {
+        let path = file.path().map_err(IncompleteReason::unread)?;
         let tree = self.tree(record.root())?;
         let location = tree.locate(file, path, Touch::Attributes, thread);
-        Ok(match location.map_err(Lacking::unread)? {
-            Location::Within(_) | Location::Unknown => true,
-            Location::Beyond { names, is_near, .. } => is_near && file.links() > names,
+        Ok(match location.map_err(IncompleteReason::unread)? {
+            FileLocation::Within(_) | FileLocation::Unknown => true,
+            FileLocation::Beyond { names, is_near, .. } => is_near && file.links() > names,
         })
     }
 }
@@ -351,12 +356,15 @@ const MOVED_REASON: &str = "the directory itself, or one that it is in, was move
 const STACKING_FILE_SYSTEMS: &[&str] =
     &["overlay", "ecryptfs", "aufs", "unionfs", "fuse", "shiftfs"];
 
-fn indirect(waiting: &Waiting) -> Option<Indirect> {
+fn indirect(waiting: &WaitingCall) -> Option<IndirectEffect> {
     trace::indirect(waiting.number, &waiting.arguments)
 }
 
 /// Returns the effects of a call.
-fn effects(listener: &Listener, waiting: &Waiting) -> Result<Vec<CallEffect>, Lacking> {
+fn effects(
+    listener: &Listener,
+    waiting: &WaitingCall,
+) -> Result<Vec<CallEffect>, IncompleteReason> {
     let Some(call) = trace::call(waiting.number) else {
         return Ok(Vec::new());
     };
@@ -364,12 +372,12 @@ fn effects(listener: &Listener, waiting: &Waiting) -> Result<Vec<CallEffect>, La
     if !listener.still_waits(waiting) {
         return Ok(Vec::new());
     }
-    effects.map_err(|error| Lacking::of(format!("a path could not be read: {error}")))
+    effects.map_err(|error| IncompleteReason::of(format!("a path could not be read: {error}")))
 }
 
 /// The file whose descriptor a call copies from another process.
-fn copied_file(waiting: &Waiting) -> Option<NamedFile> {
-    let arguments = Arguments { waiting };
+fn copied_file(waiting: &WaitingCall) -> Option<NamedFile> {
+    let arguments = CallArguments { waiting };
     let process = format!("/proc/{}/fdinfo/{}", waiting.thread, arguments.number(0));
     let process = read_to_string(process).ok()?;
     let pid = process.lines().find_map(|line| line.strip_prefix("Pid:"));

@@ -3,8 +3,8 @@
 //! back.
 
 use super::paths::leader;
-use super::touched::{Arguments, path_of};
-use agent_bash_notify::Waiting;
+use super::touched::{CallArguments, path_of};
+use agent_bash_notify::WaitingCall;
 use nix::libc::{AF_INET, AF_INET6, AF_UNIX, AF_VSOCK};
 use rustix::net::{SocketAddrUnix, SocketType, getsockname, sockopt::socket_type};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
@@ -73,14 +73,14 @@ enum Address {
 
 impl KnownSockets {
     /// A traced process binds a socket to an address.
-    pub(super) fn binds(&mut self, waiting: &Waiting) {
-        let address = Arguments { waiting }.address(1, 2).ok().flatten();
+    pub(super) fn binds(&mut self, waiting: &WaitingCall) {
+        let address = CallArguments { waiting }.address(1, 2).ok().flatten();
         let address = address.and_then(|address| parsed(waiting, address));
         self.add(address);
     }
 
     /// A traced process listens on a socket. The kernel has chosen its port by now.
-    pub(super) fn listens(&mut self, waiting: &Waiting) {
+    pub(super) fn listens(&mut self, waiting: &WaitingCall) {
         let socket = socket_of(waiting);
         let Some(address) = socket.and_then(|socket| getsockname(socket).ok()) else {
             return;
@@ -129,11 +129,11 @@ impl KnownSockets {
     /// another machine, a service that only answers, or does not exist.
     pub(super) fn connects(
         &self,
-        waiting: &Waiting,
+        waiting: &WaitingCall,
         argument: u8,
         own: &[PathBuf],
     ) -> Option<String> {
-        let address = Arguments { waiting }.address(argument, argument + 1);
+        let address = CallArguments { waiting }.address(argument, argument + 1);
         let address = address.ok().flatten();
         let address = address.and_then(|address| parsed(waiting, address))?;
         let to = match &address {
@@ -189,7 +189,7 @@ fn is_harmless(path: &Path) -> bool {
         || path.contains("/ssh-") && is_agent()
 }
 
-fn parsed(waiting: &Waiting, (family, rest): (u16, Vec<u8>)) -> Option<Address> {
+fn parsed(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Option<Address> {
     match i32::from(family) {
         AF_UNIX => match rest.first()? {
             0 => Some(Address::Name(rest[1..].to_vec())),
@@ -217,8 +217,8 @@ fn internet(address: SocketAddr) -> Address {
 }
 
 /// A socket by its path; `None` if it does not exist.
-fn local(waiting: &Waiting, path: &[u8]) -> Option<Address> {
-    let file = Arguments { waiting }.file_at(path).ok().flatten()?;
+fn local(waiting: &WaitingCall, path: &[u8]) -> Option<Address> {
+    let file = CallArguments { waiting }.file_at(path).ok().flatten()?;
     // A socket that is bound does not exist yet.
     let number = i64::from(waiting.number);
     let is_bound = number == nix::libc::SYS_bind || number == nix::libc::SYS_listen;
@@ -228,10 +228,10 @@ fn local(waiting: &Waiting, path: &[u8]) -> Option<Address> {
 }
 
 /// Copies the socket in the first argument.
-fn socket_of(waiting: &Waiting) -> Option<OwnedFd> {
+fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
     let process = Pid::from_raw(leader(waiting.thread)?)?;
     let process = pidfd_open(process, PidfdFlags::empty()).ok()?;
-    let number = Arguments { waiting }.number(0);
+    let number = CallArguments { waiting }.number(0);
     pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()
 }
 
@@ -246,7 +246,7 @@ fn is_open_in_host(path: &Path) -> bool {
 }
 
 /// True unless the socket sends datagrams.
-fn is_stream(waiting: &Waiting) -> bool {
+fn is_stream(waiting: &WaitingCall) -> bool {
     let socket = socket_of(waiting);
     let kind = socket.and_then(|socket| socket_type(socket).ok());
     kind.is_none_or(|kind| kind != SocketType::DGRAM)

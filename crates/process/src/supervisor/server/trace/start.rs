@@ -5,10 +5,10 @@
 //! shells follow one another, each once the former has no processes left, that thread starts all of
 //! them, and the tracer continues with the next.
 
-use super::filtered::Filtered;
+use super::filtered::FilteredThread;
 use super::{Tracer, memory};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
-use crate::supervisor::server::shell_command::{Prepared, ShellCommand};
+use crate::supervisor::server::shell_command::{PreparedShell, ShellCommand};
 use agent_bash_sandbox::{SandboxError, WatchScope};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt::Display;
@@ -45,7 +45,7 @@ pub(in crate::supervisor::server) fn start(
         watchable(pid).inspect_err(|_| kill(pid))?;
         return Ok((pid, tracer));
     }
-    let (filtered, thread) = Filtered::new(scope).map_err(|error| unwatched(&error))?;
+    let (filtered, thread) = FilteredThread::new(scope).map_err(|error| unwatched(&error))?;
     let (pid, listener) = begun(&filtered, command)?;
     let tracer = watchable(pid).and_then(|()| {
         let listener = listener.ok_or_else(|| unwatched(&"no listener"))?;
@@ -64,7 +64,10 @@ pub(in crate::supervisor::server) fn start(
 }
 
 /// The shell's pid, and the listener if it is the first.
-fn begun(filtered: &Filtered, command: Prepared) -> Result<(i32, Option<OwnedFd>), NotLaunched> {
+fn begun(
+    filtered: &FilteredThread,
+    command: PreparedShell,
+) -> Result<(i32, Option<OwnedFd>), NotLaunched> {
     let started = filtered.start(command).map_err(|error| unwatched(&error))?;
     Ok(started?)
 }
@@ -90,7 +93,7 @@ fn unwatched(reason: &dyn Display) -> NotLaunched {
 mod tests {
     use super::*;
     use agent_bash_changes::Store;
-    use agent_bash_core::changes::{ChangesLevel, Traced};
+    use agent_bash_core::changes::{ChangesLevel, TraceState};
     use rustix::process::{WaitOptions, waitpid};
     use std::ffi::OsStr;
     use std::fs::{self, File};
@@ -181,7 +184,7 @@ mod tests {
             let set = store.begin_trace("s", &root, ChangesLevel::Undo).unwrap();
             tracer.record(set.dir().to_owned(), None);
             ended(pid);
-            assert_eq!(tracer.stop(None), Traced::complete());
+            assert_eq!(tracer.stop(None), TraceState::complete());
             let changes = store.finish(set).unwrap();
             assert_eq!(changes.counts.changed, 1, "{round}");
             assert_eq!(tracer.filtered.is_some(), round > 1);

@@ -4,8 +4,10 @@ use super::memory;
 use super::named_file::NamedFile;
 use super::paths::PathArgument;
 use agent_bash_changes::Touch;
-use agent_bash_notify::Waiting;
-use agent_bash_sandbox::trace::{Call, Effect, FileArgument, Flags, Follow, Operand};
+use agent_bash_notify::WaitingCall;
+use agent_bash_sandbox::trace::{
+    Call, FileArgument, FileEffect, FileOperand, FlagsPosition, LinkHandling,
+};
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, OFlags, ResolveFlags};
 
@@ -26,15 +28,15 @@ pub(super) enum CallEffect {
 }
 
 /// The files, each with what becomes of it. Nothing where the call will fail.
-pub(super) fn by(waiting: &Waiting, call: &Call) -> Result<Vec<CallEffect>, Errno> {
+pub(super) fn by(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffect>, Errno> {
     let mut effects = Vec::new();
     for &operand in call.operands {
-        let arguments = Arguments { waiting };
+        let arguments = CallArguments { waiting };
         match arguments.effect(operand) {
             Ok(Some(effect)) => {
                 // The directory that a directory goes from changes with it.
                 if let CallEffect::Touches(file, Touch::Attributes) = &effect
-                    && operand.effect == Effect::Goes
+                    && operand.effect == FileEffect::Goes
                     && let Some(directory) = file.directory()
                 {
                     let directory = rustix::io::fcntl_dupfd_cloexec(directory, 0);
@@ -57,11 +59,11 @@ pub(super) fn by(waiting: &Waiting, call: &Call) -> Result<Vec<CallEffect>, Errn
 }
 
 /// The arguments of a waiting call.
-pub(super) struct Arguments<'a> {
-    pub(super) waiting: &'a Waiting,
+pub(super) struct CallArguments<'a> {
+    pub(super) waiting: &'a WaitingCall,
 }
 
-impl Arguments<'_> {
+impl CallArguments<'_> {
     fn argument(&self, place: u8) -> u64 {
         let argument = self.waiting.arguments.get(usize::from(place));
         argument.copied().unwrap_or_default()
@@ -82,21 +84,21 @@ impl Arguments<'_> {
         FileType::from_raw_mode(mode.cast_unsigned()) == FileType::Fifo
     }
 
-    fn effect(&self, operand: Operand) -> Result<Option<CallEffect>, Errno> {
+    fn effect(&self, operand: FileOperand) -> Result<Option<CallEffect>, Errno> {
         let opens = match operand.effect {
-            Effect::Opens(flags) => Some(self.flags(flags)?),
+            FileEffect::Opens(flags) => Some(self.flags(flags)?),
             _ => None,
         };
         if opens.is_some_and(|opens| !may_change(opens.flags)) {
             return Ok(None);
         }
         let follow = match (operand.follow, opens) {
-            (_, Some(Opens { flags, .. })) => {
+            (_, Some(OpenMode { flags, .. })) => {
                 !flags.contains(OFlags::NOFOLLOW) && !flags.contains(OFlags::CREATE | OFlags::EXCL)
             }
-            (Follow::Yes, None) => true,
-            (Follow::No, None) => false,
-            (Follow::Flags(place), None) => {
+            (LinkHandling::Yes, None) => true,
+            (LinkHandling::No, None) => false,
+            (LinkHandling::Flags(place), None) => {
                 let flags = AtFlags::from_bits_retain(self.number(place).cast_unsigned());
                 !flags.contains(AtFlags::SYMLINK_NOFOLLOW)
             }
@@ -107,17 +109,17 @@ impl Arguments<'_> {
         };
         let kind = file.kind();
         let touch = match (operand.effect, opens) {
-            (_, Some(Opens { flags, .. })) => {
+            (_, Some(OpenMode { flags, .. })) => {
                 if kind == Some(FileType::Fifo) && writes(flags) {
                     return Ok(Some(CallEffect::WritesToFifo(file)));
                 }
                 of_open(flags, kind)
             }
-            (Effect::Appears, _) => kind.is_none().then_some(Touch::Name),
-            (Effect::Goes, _) => gone(kind),
-            (Effect::Moves, _) => Some(Touch::Name),
-            (Effect::Content, _) => of_file(kind).then_some(Touch::Content),
-            (Effect::Attributes | Effect::Opens(_), _) => {
+            (FileEffect::Appears, _) => kind.is_none().then_some(Touch::Name),
+            (FileEffect::Goes, _) => gone(kind),
+            (FileEffect::Moves, _) => Some(Touch::Name),
+            (FileEffect::Content, _) => of_file(kind).then_some(Touch::Content),
+            (FileEffect::Attributes | FileEffect::Opens(_), _) => {
                 kind.is_some().then_some(Touch::Attributes)
             }
         };
@@ -126,7 +128,7 @@ impl Arguments<'_> {
 
     fn file(
         &self,
-        operand: Operand,
+        operand: FileOperand,
         follow: bool,
         in_root: bool,
     ) -> Result<Option<NamedFile>, Errno> {
@@ -145,7 +147,7 @@ impl Arguments<'_> {
                     _ => self.path(place)?,
                 };
                 if path.is_empty() {
-                    let by_descriptor = matches!(operand.effect, Effect::Attributes);
+                    let by_descriptor = matches!(operand.effect, FileEffect::Attributes);
                     let by_descriptor = by_descriptor.then(|| NamedFile::opened(thread, number));
                     return Ok(by_descriptor.flatten());
                 }
@@ -185,11 +187,11 @@ impl Arguments<'_> {
         }
     }
 
-    fn flags(&self, flags: Flags) -> Result<Opens, Errno> {
+    fn flags(&self, flags: FlagsPosition) -> Result<OpenMode, Errno> {
         let mut in_root = false;
         let bits = match flags {
-            Flags::In(place) => self.number(place).cast_unsigned(),
-            Flags::Behind(place) => {
+            FlagsPosition::In(place) => self.number(place).cast_unsigned(),
+            FlagsPosition::Behind(place) => {
                 let bytes = memory::exactly::<24>(self.waiting.thread, self.argument(place))?;
                 let word = |at: usize| {
                     let bytes = bytes[at..].first_chunk::<8>().copied();
@@ -199,10 +201,10 @@ impl Arguments<'_> {
                 in_root = resolve.contains(ResolveFlags::IN_ROOT);
                 word(0) as u32
             }
-            Flags::OfCreat => (OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC).bits(),
+            FlagsPosition::OfCreat => (OFlags::CREATE | OFlags::WRONLY | OFlags::TRUNC).bits(),
         };
         let flags = OFlags::from_bits_retain(bits);
-        Ok(Opens { flags, in_root })
+        Ok(OpenMode { flags, in_root })
     }
 
     /// The address of a socket: its family, and the bytes after it.
@@ -232,7 +234,7 @@ pub(super) fn path_of(address: &[u8]) -> Option<Vec<u8>> {
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy)]
-struct Opens {
+struct OpenMode {
     flags: OFlags,
     /// See [`PathArgument::in_root`].
     in_root: bool,

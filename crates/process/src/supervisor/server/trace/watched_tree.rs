@@ -27,7 +27,7 @@ pub(super) struct WatchedTree {
 
 /// The location of a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Location {
+pub(super) enum FileLocation {
     /// At this path below the root.
     Within(PathBuf),
     /// At this path outside the root; with 0 `names` the path is not known to name it.
@@ -68,7 +68,7 @@ impl WatchedTree {
         path: PathBuf,
         touch: Touch,
         thread: i32,
-    ) -> Result<Location, Errno> {
+    ) -> Result<FileLocation, Errno> {
         let directory = file.directory().map(FileIdentity::of_open).transpose()?;
         let target = file.identity();
         // A name belongs to the mount of its directory; the file may be a mount itself.
@@ -94,7 +94,7 @@ impl WatchedTree {
                 return Ok(beyond(path, 0, true));
             }
             return Ok(if path.starts_with(&self.root) {
-                Location::Within(path)
+                FileLocation::Within(path)
             } else {
                 beyond(path, 1, true)
             });
@@ -110,7 +110,7 @@ impl WatchedTree {
         Ok(match located {
             Some(located) => located,
             None if touch != Touch::Name && is_file => beyond(path, 0, true),
-            None => Location::Unknown,
+            None => FileLocation::Unknown,
         })
     }
 
@@ -121,7 +121,7 @@ impl WatchedTree {
         file: FileIdentity,
         touch: Touch,
         thread: i32,
-    ) -> Result<Location, Errno> {
+    ) -> Result<FileLocation, Errno> {
         let argument = PathArgument {
             thread,
             from: None,
@@ -137,7 +137,7 @@ impl WatchedTree {
     }
 
     /// Locates a file by another mount of the same file system; `None` if the mount is in no table.
-    fn by_mount(&self, file: &NamedFile, thread: i32) -> Result<Option<Location>, Errno> {
+    fn by_mount(&self, file: &NamedFile, thread: i32) -> Result<Option<FileLocation>, Errno> {
         let directory = file.directory().or(file.open_file());
         let directory = directory.ok_or(Errno::NOENT)?;
         let Some(mut within) = within_file_system(directory, thread)? else {
@@ -161,12 +161,12 @@ impl WatchedTree {
         };
         let is = FileIdentity::of_open(directory)?;
         let is_there = FileIdentity::at(at).is_ok_and(|it| it.is_same(&is));
-        Ok(is_there.then_some(Location::Within(path)))
+        Ok(is_there.then_some(FileLocation::Within(path)))
     }
 }
 
-fn beyond(path: PathBuf, names: u64, is_near: bool) -> Location {
-    Location::Beyond {
+fn beyond(path: PathBuf, names: u64, is_near: bool) -> FileLocation {
+    FileLocation::Beyond {
         path,
         names,
         is_near,
