@@ -33,14 +33,14 @@ pub(crate) struct GuardedSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct GuardedFile {
     /// The version that the call left; `None` if the call removed the file.
-    version: Option<FileVersion>,
+    version: Option<PathVersion>,
     /// The text that counts instead; `None` if the file did not exist before the call.
     text: Option<String>,
 }
 
 /// Identifies the state of a path and, for a link, of its target. Every write changes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct FileVersion {
+struct PathVersion {
     link: FileVersion,
     target: Option<FileVersion>,
 }
@@ -52,7 +52,7 @@ struct FileVersion {
     changed: (i64, i64),
 }
 
-impl FileVersion {
+impl PathVersion {
     fn at(path: &Path) -> Option<Self> {
         let version = |found: fs::Metadata| FileVersion {
             inode: found.ino(),
@@ -103,7 +103,7 @@ impl GuardedSettings {
             return None;
         }
         let guarded = self.files.get(&by_its_name(path))?;
-        (guarded.version == FileVersion::at(path)).then_some(guarded.text.as_deref())
+        (guarded.version == PathVersion::at(path)).then_some(guarded.text.as_deref())
     }
 
     /// Returns the text that counts for this path.
@@ -129,7 +129,7 @@ impl GuardedSettings {
         let mut all = Self::read(state);
         for (path, text) in changed {
             let path = by_its_name(&path);
-            let version = FileVersion::at(&path);
+            let version = PathVersion::at(&path);
             if version.is_none() && text.is_none() {
                 all.files.remove(&path);
             } else {
@@ -138,7 +138,7 @@ impl GuardedSettings {
         }
         // Entries of files that were saved again have no effect any more.
         if all.files.len() > MAX_FILES {
-            let is_so = |path: &PathBuf, it: &mut GuardedFile| it.version == FileVersion::at(path);
+            let is_so = |path: &PathBuf, it: &mut GuardedFile| it.version == PathVersion::at(path);
             all.files.retain(is_so);
         }
         directory.replace(FILE_NAME, &serde_json::to_vec(&all)?)

@@ -176,19 +176,32 @@ pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<
     supervisor.start_ahead(&start.host.env);
     let ended = supervised(line, command, start, &own, &supervisor);
     supervisor.all_reaped(runtime::REAP_TIMEOUT);
-    let (result, ends_within_line) = ended?;
-    exit(&result, ends_within_line)
+    exit(&ended?)
 }
 
-/// Runs it below a supervisor. Returns its result, and whether its output ends within a line.
+/// The result of the shell.
+struct Ended {
+    result: ToolResult,
+    /// The signal that has ended it.
+    signal: Option<i32>,
+    /// True if the last byte of its output does not end a line.
+    is_within_line: bool,
+}
+
+/// Runs it below a supervisor.
 fn supervised(
     line: &CommandLine,
     command: String,
     start: &StartContext,
     own: &Path,
     supervisor: &Supervisor,
+<<<<<<< HEAD
 ) -> anyhow::Result<(ToolResult, bool)> {
     let mut settings = start.settings(&ChosenSettings::default())?.settings;
+=======
+) -> anyhow::Result<Ended> {
+    let mut settings = start.settings(&Chosen::default())?.settings;
+>>>>>>> 555d7226 (Wait for the pid of a starting shell before a signal cancels its call)
     let program = real_shell(line.name, settings.shell.as_deref(), &start.host.env, own)?;
     // A survivor continues, as it would without us, and is named.
     settings.survivors = SurvivorPolicy::Adopt;
@@ -220,14 +233,24 @@ fn supervised(
     let reported = reported_line(&invocation);
     let shown = format!("{} -c {command}", line.name);
     let called = call(&conversation, command, invocation, passing, &signals);
-    let (mut account, ends_within_line) = runtime.block_on(called)??;
+    let (mut account, is_within_line) = runtime.block_on(called)??;
     if let Some(advice) = account.refusal.as_ref().and_then(advice) {
         let text = &mut account.result.text;
         *text = format!("{}\nInstead: {advice}", text.trim_end());
     }
     let mut result = account.result;
     name_subshells(&mut result, &reported, &shown);
-    Ok((result, ends_within_line))
+    let signal = match result.status {
+        Status::Signaled { number, .. } => Some(number),
+        // The shell had not started yet when the signal was received.
+        Status::Cancelled => signals.first_received(),
+        _ => None,
+    };
+    Ok(Ended {
+        result,
+        signal,
+        is_within_line,
+    })
 }
 
 async fn call(
@@ -246,7 +269,7 @@ async fn call(
     };
     let tool = conversation.tool();
     let mut account = tool.account(Request::new(command), options, &cancel).await;
-    if signals.received() {
+    if signals.first_received().is_some() {
         // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {
             let left = std::mem::take(&mut account.result.survivors);
@@ -295,7 +318,8 @@ fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
 
 /// Prints what a reader of the output must know, on lines of its own, and ends as the shell has
 /// ended.
-fn exit(result: &ToolResult, ends_within_line: bool) -> anyhow::Result<u8> {
+fn exit(ended: &Ended) -> anyhow::Result<u8> {
+    let result = &ended.result;
     let code = match &result.status {
         Status::Blocked { .. } | Status::NotStarted { .. } => {
             output::say(result.text.trim_end());
@@ -304,7 +328,7 @@ fn exit(result: &ToolResult, ends_within_line: bool) -> anyhow::Result<u8> {
         Status::Lost { reason, .. } => bail!("the outcome is unknown: {reason}"),
         status => status.exit_code(),
     };
-    let mut separator = if ends_within_line { "\n" } else { "" };
+    let mut separator = if ended.is_within_line { "\n" } else { "" };
     for notice in &result.notices {
         let is_shown = match &notice.kind {
             NoticeKind::Survivors { .. } => !result.survivors.is_empty(),
@@ -321,7 +345,7 @@ fn exit(result: &ToolResult, ends_within_line: bool) -> anyhow::Result<u8> {
             separator = "";
         }
     }
-    if let Status::Signaled { number, .. } = result.status {
+    if let Some(number) = ended.signal {
         signals::end_by(number);
     }
     Ok(code)

@@ -5,10 +5,11 @@ use agent_bash::core::Cancel;
 use agent_bash::process::{ProcessHandle, ignored_signals};
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 
 /// The forwarded signals: those that end a shell by default.
 const FORWARDED_SIGNALS: [SignalKind; 6] = [
@@ -20,17 +21,22 @@ const FORWARDED_SIGNALS: [SignalKind; 6] = [
     SignalKind::user_defined2(),
 ];
 
+/// Time in which a shell that is being started reports its pid.
+const SHELL_START_TIME: Duration = Duration::from_secs(1);
+
 /// Time in which a shell ends that has received the signal, too.
 const SHELL_EXIT_TIME: Duration = Duration::from_millis(10);
 
 /// Time in which a signal that this process has sent to itself ends it.
 const DELIVERY_TIME: Duration = Duration::from_millis(100);
 
-/// The shell, and whether a signal was received.
+/// The shell, and the signal that was received.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ShellSignals {
-    shell: Arc<AtomicI32>,
-    is_received: Arc<AtomicBool>,
+    /// Its pid; 0 until it is reported.
+    shell: watch::Sender<i32>,
+    /// Number of the first signal that ends a shell; 0 if none was received.
+    first: Arc<AtomicI32>,
 }
 
 impl ShellSignals {
@@ -39,12 +45,13 @@ impl ShellSignals {
     }
 
     pub(super) fn shell_started(&self, pid: i32) {
-        self.shell.store(pid, Ordering::Release);
+        self.shell.send_replace(pid);
     }
 
-    /// True if a signal has come that ends a shell.
-    pub(super) fn received(&self) -> bool {
-        self.is_received.load(Ordering::Acquire)
+    /// The number of the first signal that was received, of those that end a shell.
+    pub(super) fn first_received(&self) -> Option<i32> {
+        let number = self.first.load(Ordering::Acquire);
+        (number != 0).then_some(number)
     }
 
     /// Forwards signals from now on. Returns what cancels a call whose shell does not run yet.
@@ -73,12 +80,16 @@ impl ShellSignals {
     }
 
     async fn pass_on(self, number: i32, cancel: Cancel) {
-        self.is_received.store(true, Ordering::Release);
-        let pid = self.shell.load(Ordering::Acquire);
-        if pid == 0 {
-            cancel.cancel();
-            return;
-        }
+        let _ = self
+            .first
+            .compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
+        let mut shell = self.shell.subscribe();
+        // The shell may already run, and may have sent the signal itself.
+        let reported = tokio::time::timeout(SHELL_START_TIME, shell.wait_for(|pid| *pid != 0));
+        let pid = match reported.await {
+            Ok(Ok(pid)) => *pid,
+            Ok(Err(_)) | Err(_) => return cancel.cancel(),
+        };
         let Ok(shell) = ProcessHandle::open(pid) else {
             return;
         };
