@@ -195,13 +195,8 @@ fn supervised(
     start: &StartContext,
     own: &Path,
     supervisor: &Supervisor,
-<<<<<<< HEAD
-) -> anyhow::Result<(ToolResult, bool)> {
-    let mut settings = start.settings(&ChosenSettings::default())?.settings;
-=======
 ) -> anyhow::Result<Ended> {
-    let mut settings = start.settings(&Chosen::default())?.settings;
->>>>>>> 555d7226 (Wait for the pid of a starting shell before a signal cancels its call)
+    let mut settings = start.settings(&ChosenSettings::default())?.settings;
     let program = real_shell(line.name, settings.shell.as_deref(), &start.host.env, own)?;
     // A survivor continues, as it would without us, and is named.
     settings.survivors = SurvivorPolicy::Adopt;
