@@ -1,9 +1,9 @@
 //! Adapters: the shell tools that models were trained on, as values on top of the one pipeline.
 //!
 //! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its
-//! limits, and the layout of the answer. [`ClientAdapters`] serves the calls. To add an adapter, add a
-//! value here and a layout in `layout/adapters/`; no stage and no interface checks for an adapter's
-//! name.
+//! limits, and the layout of the answer. [`ClientAdapters`] serves the calls. To add an adapter,
+//! add a value here and a layout in `layout/adapters/`; no stage and no interface checks for an
+//! adapter's name.
 
 mod adapter;
 mod anthropic_agent;

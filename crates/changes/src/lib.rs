@@ -3,8 +3,8 @@
 //! A [`Store`] holds change sets below a state directory. A [`ChangeSet`] belongs to one call. It
 //! is a *trial*, whose changes overlayfs writes to a directory of the set, or a *trace*, whose
 //! changes are made in place while a [`Recorder`] stores preimages. A call that cannot be traced is
-//! compared by two [`DirectoryScan`]s. Each of them becomes a plan: a list of renames between the tree and
-//! the set. Commit, rollback, undo and redo apply a plan forwards or backwards.
+//! compared by two [`DirectoryScan`]s. Each of them becomes a plan: a list of renames between the
+//! tree and the set. Commit, rollback, undo and redo apply a plan forwards or backwards.
 //!
 //! This crate starts no process and reads no clock. Mounting the overlay and tracing system calls
 //! is done elsewhere.

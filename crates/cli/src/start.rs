@@ -38,8 +38,8 @@ impl StartContext {
     /// Captures it.
     ///
     /// # Errors
-    /// The current directory cannot be determined. [`UsageError`]: the state directory is named by a
-    /// relative path.
+    /// The current directory cannot be determined. [`UsageError`]: the state directory is named by
+    /// a relative path.
     pub(crate) fn of_this_process(token: Token) -> anyhow::Result<Self> {
         let mut host = HostContext::capture(PathBuf::from("/"));
         let named = host

@@ -181,8 +181,8 @@ pub struct RunSpec {
     /// The pool of warm shells for this call; `None` uses no warm shell. Calls with the same number
     /// share shells, since the sandbox of a warm shell reflects the files at its start.
     pub pool: Option<u64>,
-    /// True for a background job that appends [`ScriptEnding::completion_status`] to the output file when
-    /// it has ended.
+    /// True for a background job that appends [`ScriptEnding::completion_status`] to the output
+    /// file when it has ended.
     pub completion_status: bool,
     /// The script without secrets, for a job's files and lists; `None` for the script itself.
     pub recorded_script: Option<String>,
@@ -358,8 +358,8 @@ pub struct Outcome {
     pub survivors: Vec<Survivor>,
     /// A stream was closed because its consumer returned [`ConsumerFlow::Stop`].
     pub closed_early: bool,
-    /// Number of the signal that killed the shell, if one did. Also set for [`ScriptEnding::TimedOut`]
-    /// and [`ScriptEnding::Cancelled`].
+    /// Number of the signal that killed the shell, if one did. Also set for
+    /// [`ScriptEnding::TimedOut`] and [`ScriptEnding::Cancelled`].
     pub shell_signal: Option<i32>,
     /// Notices.
     pub notices: Vec<Notice>,

@@ -1,6 +1,6 @@
 //! The sandbox: the process of a call restricts itself with Landlock, seccomp and, where they work,
-//! namespaces, and then becomes the shell. [`Plan`] is the policy, [`LauncherStart`] starts a launcher,
-//! [`init`] is the launcher itself.
+//! namespaces, and then becomes the shell. [`Plan`] is the policy, [`LauncherStart`] starts a
+//! launcher, [`init`] is the launcher itself.
 
 mod error;
 mod launcher;

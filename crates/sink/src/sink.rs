@@ -71,8 +71,8 @@ impl OutputSink {
         }
     }
 
-    /// Takes a chunk, split anywhere. Returns [`ConsumerFlow::Stop`] once `head` has its lines; what is
-    /// pushed after that is still counted and goes into the artifact.
+    /// Takes a chunk, split anywhere. Returns [`ConsumerFlow::Stop`] once `head` has its lines;
+    /// what is pushed after that is still counted and goes into the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> ConsumerFlow {
         self.spill.push(bytes);
         self.sanitiser.push(bytes, &mut self.lines);

@@ -1,4 +1,5 @@
-//! Programs that download or decode: their output, and the files they write, are [`UnknownCause::Fetched`].
+//! Programs that download or decode: their output, and the files they write, are
+//! [`UnknownCause::Fetched`].
 
 use std::rc::Rc;
 

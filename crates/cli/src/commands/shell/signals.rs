@@ -33,7 +33,7 @@ const DELIVERY_TIME: Duration = Duration::from_millis(100);
 /// The shell, and the signal that was received.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ShellSignals {
-    /// Its pid; 0 until it is reported.
+    /// The pid of the shell; 0 until the supervisor reports it.
     shell: watch::Sender<i32>,
     /// Number of the first signal that ends a shell; 0 if none was received.
     first: Arc<AtomicI32>,

@@ -1,5 +1,5 @@
-//! [`PlainText`]: a text without escape sequences, and where its bytes were. A secret that a program
-//! has coloured is found in it as any other.
+//! [`PlainText`]: a text without escape sequences, and where its bytes were. A secret that a
+//! program has coloured is found in it as any other.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -103,8 +103,8 @@ impl Supervisor {
 
     /// Returns a way to start supervisors that stay in this program's process session and working
     /// directory, and pass on its inherited descriptors and ignored signals. Each serves a single
-    /// shell, which [`SupervisorClient::start_directly`] starts. If such a supervisor is killed, its
-    /// processes are not found. A fallback stays as it is.
+    /// shell, which [`SupervisorClient::start_directly`] starts. If such a supervisor is killed,
+    /// its processes are not found. A fallback stays as it is.
     #[must_use]
     pub fn in_session(mut self) -> Self {
         if let LaunchMethod::Program(program) = &mut self.how {
@@ -183,8 +183,8 @@ impl Supervisor {
         self.start(env, clock)?.handshake().await
     }
 
-    /// Starts a supervisor without waiting for its hello, for which see [`SupervisorClient::handshake`].
-    /// Orders may be sent before that.
+    /// Starts a supervisor without waiting for its hello, for which see
+    /// [`SupervisorClient::handshake`]. Orders may be sent before that.
     ///
     /// # Errors
     /// It cannot be started.
