@@ -109,7 +109,7 @@ impl BaseEnvironment {
                 .map_or(DefaultEffect::Leave, |place| default.setting(place))
             {
                 DefaultEffect::Set(value) => {
-                    drop(variables.insert(default.name.into(), value.into()))
+                    drop(variables.insert(default.name.into(), value.into()));
                 }
                 DefaultEffect::Unset => drop(variables.remove(OsStr::new(default.name))),
                 DefaultEffect::Leave => {}

@@ -201,7 +201,7 @@ impl EventLoop {
             changed |= !matches!(woken, WakeReason::Time) || self.app.is_live() || self.is_due(now);
             match woken {
                 WakeReason::Event(event) => {
-                    self.app.event(&event.map_err(TuiError::Terminal)?, now)
+                    self.app.event(&event.map_err(TuiError::Terminal)?, now);
                 }
                 WakeReason::Message(messages) => {
                     // An action on changes may be what git does.

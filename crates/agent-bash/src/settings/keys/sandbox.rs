@@ -61,7 +61,7 @@ pub(super) const HIDDEN: SettingKey = SettingKey {
     set: |s, v| paths(v).map(|paths| s.sandbox.hidden = paths),
     get: |s| to_value(&s.sandbox.hidden),
     project: ProjectEffect::Adds(|before, now| {
-        add(&before.sandbox.hidden, &mut now.sandbox.hidden)
+        add(&before.sandbox.hidden, &mut now.sandbox.hidden);
     }),
 };
 
