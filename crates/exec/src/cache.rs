@@ -1,4 +1,4 @@
-//! The owner of all shells of a host.
+//! The owner of all shells of a host, and the executor of its calls.
 
 mod start_job;
 
@@ -8,8 +8,8 @@ use crate::exports;
 use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
-use crate::snapshot::{ConfiguredNames, SnapshotForCall, Snapshots};
-use crate::start::{self, OfCall, unrecorded};
+use crate::snapshot::{ConfiguredNames, SnapshotCache, SnapshotForCall};
+use crate::start::{self, CallStart, unrecorded};
 use agent_bash_call::{UnstartedReason, cancelled_before, launch};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{
@@ -26,12 +26,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// Delay before the next warm shell is started in the background, after a call has taken the last
-/// one. Most calls have ended by then, and their own supervisor can start the shell.
+/// Delay before a warm shell is started in the background to replace the last one, which a call
+/// uses. Most calls end within this time, and their own supervisors then start the shell.
 const REFILL_AFTER: Duration = Duration::from_millis(50);
 
-/// Runs scripts, each in a shell of its own. Owned by the host; dropping it, or the future of a
-/// call, leaves no shell and no foreground command behind.
+/// Runs each script in its own shell, or in a named persistent shell. If the cache, or the future
+/// of a call, is dropped, its shells and foreground commands are ended.
 #[derive(Debug)]
 pub struct ShellCache {
     inner: Arc<CacheInner>,
@@ -42,19 +42,19 @@ struct CacheInner {
     options: ShellCacheOptions,
     pool: Pool,
     sessions: Sessions,
-    snapshots: Snapshots,
-    /// True while a task watches for idle shells.
+    snapshots: SnapshotCache,
+    /// True while the task that ends idle shells runs.
     evicting: AtomicBool,
-    /// The kind of a sandboxed shell that was started in advance, until [`Executor::confines`] asks
-    /// for its report.
+    /// The kind of a sandboxed shell that was started in advance. Its report answers the next
+    /// [`Executor::confines`].
     expected: Mutex<Option<ShellKind>>,
 }
 
 impl ShellCache {
-    /// A cache without shells; the first call of a kind starts them.
+    /// Creates a cache without shells; the first call of a kind starts them.
     pub fn new(options: ShellCacheOptions) -> Self {
         let pool = Pool::new(options.warm_shells, Arc::clone(&options.clock));
-        let snapshots = Snapshots::new(options.snapshot.clone());
+        let snapshots = SnapshotCache::new(options.snapshot.clone());
         Self {
             inner: Arc::new(CacheInner {
                 options,
@@ -67,16 +67,17 @@ impl ShellCache {
         }
     }
 
-    /// Number of warm shells at this moment.
+    /// Returns the number of warm shells that are ready.
     pub fn warm(&self) -> usize {
         self.inner.pool.waiting()
     }
 
-    /// Starts a shell in advance for one call, without waiting for it. It serves a call with the
-    /// same shell, base environment, streams, limits and sandbox, `traced` or not, without a
-    /// session, a trial and input; if no such call comes, it ends with the cache. The report of a
-    /// sandboxed shell answers the next [`Executor::confines`]. Useful for programs that make a
-    /// single call: the shell starts while the policy examines the call.
+    /// Starts a shell in advance for one call, without waiting for it, so that the shell starts
+    /// while the policy examines the call. Useful for programs that make a single call.
+    ///
+    /// The shell serves a call with the same shell, base environment, streams, limits, sandbox and
+    /// `traced`, if the call has no session, trial or input. Without such a call, the shell ends
+    /// with the cache. The report of a sandboxed shell answers the next [`Executor::confines`].
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -104,8 +105,8 @@ impl ShellCache {
         }
     }
 
-    /// Returns the sandbox report of the shell that was started in advance, so that no other
-    /// sandbox has to be tried. Waits for that shell.
+    /// Waits for the sandboxed shell that was started in advance, and returns its report. Then no
+    /// other sandbox has to be tried.
     async fn report_of_expected(&self) -> Option<Report> {
         let kind = self.inner.lock_expected().take()?;
         let (coming, _) = self.inner.pool.take(&kind)?;
@@ -123,8 +124,8 @@ impl ShellCache {
     }
 
     /// Returns the parts of the user's configuration that calls in this shell, environment and
-    /// directory load.
-    /// Reads the configuration if no call has done so. Returns an empty value if calls load none.
+    /// directory load; an empty value if they load none. Reads the configuration if no call has
+    /// done so.
     ///
     /// # Errors
     /// The configuration could not be read. Later calls do not report it again.
@@ -136,15 +137,16 @@ impl ShellCache {
     ) -> Result<ConfiguredNames, Notice> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let given = snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
-        let given = given.await;
-        match (given.snapshot, given.notice) {
+        let configured =
+            snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
+        let configured = configured.await;
+        match (configured.snapshot, configured.notice) {
             (None, Some(notice)) => Err(notice),
             (snapshot, _) => Ok(snapshot.map(|it| it.configured()).unwrap_or_default()),
         }
     }
 
-    /// The persistent shells that calls have named, in order of first use.
+    /// Returns the persistent shells that calls have named, in order of first use.
     pub fn named_shells(&self) -> Vec<ShellInfo> {
         self.inner.sessions.list()
     }
@@ -174,22 +176,24 @@ impl ShellCache {
     ) -> Option<Definitions> {
         let options = &self.inner.options;
         let snapshots = &self.inner.snapshots;
-        let given = snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
-        // If they cannot be read, commands run without a configuration.
-        given.await.snapshot?.definitions().ok()
+        let configured =
+            snapshots.for_shell((shell, base), cwd, &options.supervisor, &options.clock);
+        // If the stored definitions cannot be read, commands run without a configuration.
+        configured.await.snapshot?.definitions().ok()
     }
 
-    /// Discards the persistent shell with that name and all its state: the next call that names it
-    /// gets a new one. A call running in it continues to its end. Returns whether there was one.
+    /// Discards the persistent shell with that name and all its state. The next call with the name
+    /// gets a new one; a running call continues to its end. Returns false if there was no such
+    /// shell.
     pub fn reset_named_shell(&self, name: &SessionName) -> bool {
         self.inner.sessions.reset(name)
     }
 
-    /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing
-    /// that must be set at a shell's start, otherwise a new one.
-    async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<WaitingShellRef, StartError> {
-        // A shell may cache files of its first trial, so a shell waits outside and enters a trial
-        // with its call. A sandboxed shell cannot enter a trial later.
+    /// Returns a shell for this call. Takes a warm one if one of the same kind exists and the call
+    /// needs nothing that can only be set at a shell's start; otherwise starts a new one.
+    async fn shell(&self, spec: &RunSpec, kind: &ShellKind) -> Result<ShellForCall, StartError> {
+        // A warm shell waits outside of any trial and enters the trial with its call, because a
+        // shell may cache files of a trial. A sandboxed shell cannot enter a trial later.
         if spec.pool.is_some()
             && (spec.trial.is_none() || spec.sandbox.is_none())
             && spec.shell.is_bash
@@ -200,8 +204,8 @@ impl ShellCache {
             if left == 0 && self.inner.options.warm_shells > 0 {
                 self.refill_later(kind);
             }
-            match held_back(spec, shell).await {
-                Ok(shell) => return Ok(WaitingShellRef { shell, warm: true }),
+            match enter_trial(spec, shell).await {
+                Ok(shell) => return Ok(ShellForCall { shell, warm: true }),
                 Err(error) => tracing::debug!(%error, "a shell that was ordered did not come"),
             }
         }
@@ -212,21 +216,22 @@ impl ShellCache {
         &self,
         spec: &RunSpec,
         kind: &ShellKind,
-    ) -> Result<WaitingShellRef, StartError> {
+    ) -> Result<ShellForCall, StartError> {
         let options = &self.inner.options;
         let supervised = launch(&options.supervisor, &spec.env.base, &options.clock, true).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
-        let of_call = OfCall {
+        let call_start = CallStart {
             env_changes: changes,
             stdin: (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd()),
             trial: spec.trial.as_deref(),
         };
-        let shell = start::shell(supervised, kind, &options.directory, of_call).await?;
-        Ok(WaitingShellRef { shell, warm: false })
+        let shell = start::shell(supervised, kind, &options.directory, call_start).await?;
+        Ok(ShellForCall { shell, warm: false })
     }
 
-    /// Reuses a supervisor without processes for the next warm shell, or ends it.
+    /// Reuses the supervisor of a finished call, if it has no processes left, for the next warm
+    /// shell, or closes it.
     async fn done_with(
         &self,
         spec: &RunSpec,
@@ -236,28 +241,29 @@ impl ShellCache {
         match supervised {
             Some(supervised) if spec.pool.is_none() => supervised.close().await,
             None if spec.pool.is_none() => {}
-            // The program may exit next, along with the task that would reap the supervisor.
+            // Closes at once: the program may exit next, and with it the task that would reap the
+            // supervisor.
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
             recycled => self.refill(kind, recycled, 1),
         }
     }
 
     /// Starts warm shells after a call. The call's supervisor, if it has no processes left, starts
-    /// the next one. If no other call runs, new supervisors start the rest up to the wanted number:
-    /// running calls have supervisors that can start shells. `own` is 1 if the caller is counted as
-    /// a running call.
-    fn refill(&self, kind: &ShellKind, recycled: Option<SupervisorClient>, own: usize) {
+    /// the next one. If no other call runs, new supervisors start the remaining ones up to the
+    /// wanted number; otherwise the supervisors of the running calls will. `own_calls` is 1 if the
+    /// caller is counted as a running call.
+    fn refill(&self, kind: &ShellKind, recycled: Option<SupervisorClient>, own_calls: usize) {
         if !kind.shell.is_bash {
             return;
         }
         if let Some(supervised) = recycled
             && self.inner.pool.reserve_recycled(kind)
         {
-            // Directly rather than in a task: the next call may come at once.
+            // Not in a task, because the next call may follow immediately.
             let shell = order(kind, &self.inner.options.directory, supervised);
-            self.inner.bring(kind, shell);
+            self.inner.put_or_release(kind, shell);
         }
-        if !self.inner.pool.run_beside(own) {
+        if !self.inner.pool.run_beside(own_calls) {
             self.inner.pool.trim(kind);
             refill_with_new(&self.inner, kind);
         } else if self.inner.pool.is_out_of(kind) {
@@ -268,7 +274,7 @@ impl ShellCache {
         }
     }
 
-    /// Checks after a delay whether the running calls have left a warm shell for the next one.
+    /// Starts warm shells after a delay, unless running calls have provided one by then.
     fn refill_later(&self, kind: &ShellKind) {
         if !self.inner.pool.schedule_refill(kind) {
             return;
@@ -292,8 +298,8 @@ impl CacheInner {
         self.expected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a reserved shell that was ordered into the pool, or gives up its reservation.
-    fn bring(&self, kind: &ShellKind, shell: Result<ComingShell, StartError>) {
+    /// Puts an ordered shell into its reserved slot of the pool, or releases the slot.
+    fn put_or_release(&self, kind: &ShellKind, shell: Result<ComingShell, StartError>) {
         match shell {
             Ok(shell) => self.pool.put(kind, shell),
             Err(error) => {
@@ -316,11 +322,12 @@ fn order(
     directory: &Path,
     supervised: SupervisorClient,
 ) -> Result<ComingShell, StartError> {
-    start::order(supervised, kind, directory, OfCall::default())
+    start::order(supervised, kind, directory, CallStart::default())
 }
 
-/// Waits until an ordered shell is ready for a script. For a trial, moves the shell into its view.
-async fn held_back(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, StartError> {
+/// Waits until an ordered shell is ready for a script. For a trial, moves the shell into the
+/// trial's file view.
+async fn enter_trial(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, StartError> {
     let mut shell = shell.started().await?;
     if let Some(trial) = &spec.trial {
         shell.supervised.hold_back(trial).await?;
@@ -329,16 +336,16 @@ async fn held_back(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, S
     Ok(shell)
 }
 
-/// A shell waiting for a script.
+/// A shell that waits for a script, and its origin.
 #[derive(Debug)]
-struct WaitingShellRef {
+struct ShellForCall {
     shell: WaitingShell,
-    /// True if the shell was started before the call, so that its record exports the call's
+    /// True if the shell was started before the call, so that the record must set the call's
     /// variables.
     warm: bool,
 }
 
-/// Starts a reserved warm shell with a new supervisor. Holds only a weak reference: a dropped cache
+/// Starts a reserved warm shell with a new supervisor. Holds a weak reference: a dropped cache
 /// needs no more shells.
 fn spawn_refill(cache: Weak<CacheInner>, kind: ShellKind) {
     tokio::spawn(async move {
@@ -348,12 +355,12 @@ fn spawn_refill(cache: Weak<CacheInner>, kind: ShellKind) {
         let supervised = launch(&options.supervisor, &kind.base, &options.clock, true).await;
         let shell = supervised.and_then(|supervised| order(&kind, &options.directory, supervised));
         if let Some(inner) = cache.upgrade() {
-            inner.bring(&kind, shell);
+            inner.put_or_release(&kind, shell);
         }
     });
 }
 
-/// Ends idle shells until there are none left, or the cache is dropped.
+/// Ends idle shells regularly until none is left, or the cache is dropped.
 fn spawn_evictor(cache: Weak<CacheInner>) {
     tokio::spawn(async move {
         loop {
@@ -375,7 +382,9 @@ const NOT_FOUND: i32 = 127;
 
 fn add_notices(outcome: &mut Outcome, spec: &RunSpec, configured: SnapshotForCall) {
     if outcome.ending == (ScriptEnding::Exited { code: NOT_FOUND }) {
-        outcome.notices.extend(configured.explain(&spec.script));
+        outcome
+            .notices
+            .extend(configured.missing_command_notice(&spec.script));
     }
     outcome.notices.extend(configured.notice);
 }
@@ -435,7 +444,7 @@ impl Executor for ShellCache {
         let mut configured = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
-            given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,
+            configured = snapshots.for_call(spec, &options.supervisor, &options.clock) => configured,
         };
         let kind = ShellKind::of(spec, configured.snapshot.take());
         if let (Some(_), Some(_)) = (&spec.session, &spec.trial) {
@@ -463,7 +472,7 @@ impl Executor for ShellCache {
                 self.done_with(spec, &kind, Some(supervised)).await;
                 return Err(reason);
             }
-            let WaitingShellRef { shell, warm } = handover;
+            let ShellForCall { shell, warm } = handover;
             let refused = match Call::hand_over(spec, shell, warm, options, cancel) {
                 Err(refused) => refused,
                 Ok(call) => {
@@ -479,7 +488,7 @@ impl Executor for ShellCache {
                     }
                 }
             };
-            // A warm shell can have been killed while it waited; a new shell is not tried again.
+            // A warm shell may have been killed while it waited, so a new one is tried, once.
             if !warm {
                 return Err(refused.into());
             }

@@ -1,4 +1,5 @@
-//! One isolated call: hands over the script, then has it followed to its outcome.
+//! Runs one call in a shell of its own: hands over the script, then follows the call to its
+//! outcome.
 
 use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
@@ -21,17 +22,17 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Longest time for which the output is drained after the shell's end, unless it reaches EOF or is
-/// quiet earlier.
+/// Maximum time for which output is read after the shell's end. Reading ends earlier at EOF, or
+/// when no output comes.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A call that was handed over.
+/// A call whose script was handed over to its shell.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     spec: &'a RunSpec,
     options: &'a ShellCacheOptions,
     supervised: SupervisorClient,
-    /// Process id of the shell, which leads a process group of its own.
+    /// Pid of the shell, which leads its own process group.
     pid: u32,
     streams: OutputStreams,
     watchdog: Watchdog,
@@ -43,7 +44,7 @@ pub(crate) struct Call<'a> {
     recording: Recording,
 }
 
-/// A call that is over.
+/// A finished call.
 #[derive(Debug)]
 pub(crate) struct FinishedCall {
     pub(crate) result: Result<Outcome, UnstartedReason>,
@@ -51,8 +52,8 @@ pub(crate) struct FinishedCall {
     pub(crate) supervised: Option<SupervisorClient>,
 }
 
-/// The contents of a waiting shell's script file, and the bytes that commit it. `exports`: the
-/// record sets the call's variables, because the shell was started without them.
+/// Returns the contents of a waiting shell's script file, and the bytes that commit it. `exports`:
+/// the shell was started without the call's variables, so the record sets them.
 pub(crate) fn script_file(
     spec: &RunSpec,
     fds: &ShellFds,
@@ -60,8 +61,9 @@ pub(crate) fn script_file(
     exports: bool,
 ) -> (Vec<u8>, &'static [u8]) {
     if spec.shell.is_any_bash() {
-        // A shell that was started with the call's variables has loaded the snapshot's since.
-        let replaced = snapshot.filter(|_| !exports).map(|snapshot| {
+        // A shell that was started with the call's variables has since loaded the snapshot, which
+        // may have replaced some of them. The record sets those again.
+        let overwritten = snapshot.filter(|_| !exports).map(|snapshot| {
             let names = snapshot.variables().iter().map(OsStr::new);
             let changes = names.filter_map(|name| spec.env.changes.get_key_value(name));
             changes
@@ -70,7 +72,7 @@ pub(crate) fn script_file(
         });
         let record = ScriptRecord {
             cwd: &spec.cwd,
-            exports: replaced
+            exports: overwritten
                 .as_ref()
                 .or_else(|| exports.then_some(&spec.env.changes)),
             oldpwd: spec.env.get("OLDPWD"),
@@ -78,7 +80,7 @@ pub(crate) fn script_file(
             replaced: spec
                 .shell
                 .is_bash
-                // The definitions may have the program's name.
+                // The definitions may define the program's name.
                 .then_some(())
                 .filter(|()| spec.definitions.is_none())
                 .and_then(|()| replace::commands(&spec.script, &spec.env, snapshot)),
@@ -101,7 +103,7 @@ pub(crate) fn script_file(
 }
 
 impl<'a> Call<'a> {
-    /// Gives the waiting shell its script, which runs from here on. `exports`: as in
+    /// Hands the script to the waiting shell, which starts to run it. `exports`: as in
     /// [`script_file`].
     pub(crate) fn hand_over(
         spec: &'a RunSpec,
@@ -118,7 +120,7 @@ impl<'a> Call<'a> {
         let failed = |error: io::Error| RefusedHandoff {
             reason: error.to_string(),
         };
-        may_take(spec, fds.held_back).map_err(failed)?;
+        check_trial(spec, fds.held_back).map_err(failed)?;
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let pid = fds.pid;
         let shares_place = record::shares_place(&spec.shell, fds.script_fd);
@@ -172,19 +174,19 @@ impl<'a> Call<'a> {
             DRAIN_TIMEOUT,
         );
         let ended = follower.until_ended(out).await;
-        let mut left = follower.clear_up(out).await;
+        let mut cleared = follower.clear_up(out).await;
         let traced = self.recording.end(&mut self.supervised).await;
         let result = match self.script.unstarted(self.spec) {
-            // A call that was terminated is over, whether or not its shell took the script.
+            // A terminated call is not tried again, even if its shell did not take the script.
             Some(UnstartedReason::RefusedHandoff(_)) if ended.reason.is_some() => Ok(()),
             Some(unstarted) => Err(unstarted),
             None => Ok(()),
         };
         let result = result.map(|()| {
             let duration = ended.at.saturating_sub(self.started);
-            let mut outcome = left.outcome(&handover, duration);
-            if let Some(ShellEnd::Exited(code)) = left.shell {
-                let report = record::read_report(&left.report, code);
+            let mut outcome = cleared.outcome(&handover, duration);
+            if let Some(ShellEnd::Exited(code)) = cleared.shell {
+                let report = record::read_report(&cleared.report, code);
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
             outcome.sandbox = self.sandbox.as_mut().map(SandboxWatch::observe);
@@ -196,14 +198,13 @@ impl<'a> Call<'a> {
         });
         FinishedCall {
             result,
-            supervised: left.is_empty.then_some(self.supervised),
+            supervised: cleared.is_empty.then_some(self.supervised),
         }
     }
 }
 
-/// Checks that a shell may run the script: a trial needs a shell that has reported that it holds
-/// changes back.
-fn may_take(spec: &RunSpec, held_back: bool) -> io::Result<()> {
+/// Checks that the shell holds changes back, if the call is a trial.
+fn check_trial(spec: &RunSpec, held_back: bool) -> io::Result<()> {
     if spec.trial.is_some() && !held_back {
         return Err(io::Error::other("it would not hold anything back"));
     }
@@ -217,14 +218,14 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn a_shell_that_holds_nothing_back_gets_no_trial() {
+    fn trial_is_refused_by_a_shell_that_holds_nothing_back() {
         let spec = RunSpec::new("rm -rf .", "/");
         let trial = spec.clone().trial(Arc::new(Overlay {
             root: "/".into(),
             upper: "/upper".into(),
             work: "/work".into(),
         }));
-        assert!(may_take(&trial, false).is_err());
-        assert!(may_take(&trial, true).is_ok() && may_take(&spec, false).is_ok());
+        assert!(check_trial(&trial, false).is_err());
+        assert!(check_trial(&trial, true).is_ok() && check_trial(&spec, false).is_ok());
     }
 }

@@ -1,4 +1,5 @@
-//! A shell that runs its own command line instead of a script, with this process's descriptors.
+//! Runs a shell with the arguments that its caller passed, instead of a script, and with this
+//! process's own descriptors.
 
 use crate::call::DRAIN_TIMEOUT;
 use crate::options::ShellCacheOptions;

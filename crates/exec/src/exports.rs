@@ -1,13 +1,13 @@
-//! Determines which variables of a call can be set in a warm shell such that scripts cannot tell
-//! the difference from having found them in the environment.
+//! Determines which variables of a call can be set in a warm shell so that scripts see no
+//! difference from variables of its environment.
 
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Names that bash handles specially at its start, or that cannot be set: a call that sets one gets
-/// a new shell. Prefixes end in `*`.
+/// Names that bash handles specially at its start, or that cannot be set. A call that sets one gets
+/// a new shell. Patterns may end in `*`.
 const START_NAMES: &[&str] = &[
     "_",
     "BASH*",
@@ -64,9 +64,9 @@ const START_NAMES: &[&str] = &[
     "LANG",
 ];
 
-/// Variables that bash itself sets or reads, besides those of [`START_NAMES`] that programs share
-/// with it. Prefixes end in `*`.
-const OF_BASH: &[&str] = &[
+/// Further variables that bash sets or reads, of which no other program has any. Patterns may end
+/// in `*`.
+const BASH_NAMES: &[&str] = &[
     "BASH",
     "BASHOPTS",
     "BASHPID",
@@ -96,15 +96,15 @@ const OF_BASH: &[&str] = &[
     "__ab*",
 ];
 
-/// Prefixes in [`START_NAMES`] that are also those of other programs' variables, and the locale.
-const SHARED: &[&str] = &["BASH*", "OPT*", "LC_*", "LANG", "MAIL*", "SHELL"];
+/// Patterns of [`START_NAMES`] that also match variables of other programs, and the locale.
+const SHARED_NAMES: &[&str] = &["BASH*", "OPT*", "LC_*", "LANG", "MAIL*", "SHELL"];
 
-/// Whether a variable belongs to bash, so that its value says nothing about a configuration.
+/// True if a variable belongs to bash, so that its value does not come from a configuration.
 pub(crate) fn is_set_by_bash(name: &str) -> bool {
     let own = START_NAMES
         .iter()
-        .filter(|pattern| !SHARED.contains(pattern));
-    let mut all = own.chain(OF_BASH).chain(DEFAULTED_NAMES).copied();
+        .filter(|pattern| !SHARED_NAMES.contains(pattern));
+    let mut all = own.chain(BASH_NAMES).chain(DEFAULTED_NAMES).copied();
     all.any(|pattern| matches(pattern, name.as_bytes()))
 }
 
@@ -115,11 +115,12 @@ fn matches(pattern: &str, name: &[u8]) -> bool {
     }
 }
 
-/// Names to which bash assigns a default at its start: unsetting one is not the same as starting
-/// without it.
+/// Names to which bash assigns a default at its start: unsetting one differs from starting without
+/// it.
 const DEFAULTED_NAMES: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
 
-/// The first variable that a record cannot set or unset; `None` if it can make all changes.
+/// Returns the first variable that a record cannot set or unset; `None` if the record can make all
+/// changes.
 pub(crate) fn unexportable(changes: &BTreeMap<OsString, Option<OsString>>) -> Option<&OsStr> {
     let mut refused = changes.iter().filter(|(name, value)| {
         let defaulted = DEFAULTED_NAMES.iter().any(|other| **name == **other);
@@ -138,7 +139,7 @@ fn is_plain_name(name: &[u8]) -> bool {
     identifier && !at_start
 }
 
-/// The commands that make the changes, each followed by `; `.
+/// Returns the commands that make the changes, each followed by `; `.
 pub(crate) fn commands(changes: &BTreeMap<OsString, Option<OsString>>) -> Vec<u8> {
     let mut text = Vec::new();
     for (name, value) in changes {
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_bash_reads_at_its_start_need_a_start() {
+    fn names_that_bash_reads_at_its_start_are_not_plain() {
         for name in ["FOO", "PATH", "HOME", "_x", "a1"] {
             assert!(is_plain_name(name.as_bytes()), "{name}");
         }
@@ -185,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_quoted() {
+    fn commands_quote_values() {
         let changes = [("A".into(), Some("it's".into())), ("B".into(), None)].into();
         assert_eq!(
             commands(&changes),
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn to_take_away_what_bash_would_replace_needs_a_start() {
+    fn unsetting_a_name_with_a_default_is_unexportable() {
         for (name, value, want) in [
             ("PATH", Some("/bin"), true),
             ("PATH", None, false),

@@ -2,19 +2,21 @@
 //! them, from this process or a later one.
 //!
 //! [`ShellCache::start_job`](crate::ShellCache::start_job) starts a job like a call: with the same
-//! shell, environment, snapshot and hand-over. From then on only its supervisor maintains it: it
-//! writes the output to a file, enforces the time limit, and records the end. The host only reads
-//! files and sends requests to that supervisor, so any number of processes may do so.
+//! shell, environment, snapshot and hand-over. Then only the job's supervisor maintains it: the
+//! supervisor writes the output to a file, enforces the time limit, and records the end. A host
+//! only reads files and sends requests to that supervisor, so any number of processes can use the
+//! jobs.
 //!
 //! On disk, jobs are in a directory private to the user: `<n>/job.json` (the description),
 //! `<n>/output`, `<n>/end.json` (the end), `<n>/control` (the socket of the supervisor). Numbers
 //! are not reused.
 //!
-//! Not here: the supervisor's side of a job (`agent_bash_process::supervisor`), texts for the
+//! Elsewhere: the supervisor's side of a job (`agent_bash_process::supervisor`), and texts for the
 //! model.
 //!
-//! Modules: `job` (the facts), `error`, `entry` and `registry` (the files), `launch` and `adopt`
-//! (the start), `output` (reading), `control` (waiting, ending, feeding).
+//! Modules: `job` (the description and state of a job), `error`, `entry` and `registry` (the
+//! files), `launch` (starting jobs), `adopt` (survivors that become jobs), `output` (reading),
+//! `control` (waiting, ending, writing to stdin).
 
 mod adopt;
 mod control;
@@ -37,22 +39,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Options of a session's [`Jobs`].
+/// Options of [`Jobs`].
 #[derive(Debug, Clone)]
 pub struct JobsOptions {
-    /// The directory of the session's jobs: `<state directory>/<session>/jobs`. Created with the
+    /// The directory of the jobs: `<state directory>/<conversation>/jobs`. It is created with the
     /// first job, along with its parents, with access for the user only.
     pub directory: PathBuf,
-    /// Used for every wait, and for the age of jobs.
+    /// The clock for all waits, and for the age of jobs.
     pub clock: Arc<dyn Clock>,
     /// Default time limit of a job.
     pub limit: Duration,
-    /// Maximum number of running jobs. Adopted survivors do not count: they run whether there is
-    /// room or not.
+    /// Maximum number of running jobs. Adopted survivors do not count, because they already run.
     pub max_running: usize,
     /// Maximum size of a job's output file; further output is counted and discarded.
     pub quota: u64,
-    /// Time for which a job is kept after its end.
+    /// The time after its end for which a job stays in the list.
     pub keep: Duration,
 }
 
@@ -71,25 +72,25 @@ impl JobsOptions {
     }
 }
 
-/// The background jobs of one session. A view of the files: dropping it ends nothing, and any
-/// number of them, in any number of processes, may use one directory.
+/// The background jobs of one conversation, as a view of its job files. Dropping this value ends no
+/// job, and any number of processes may use one directory.
 #[derive(Debug)]
 pub struct Jobs {
     options: JobsOptions,
     registry: Registry,
 }
 
-/// Maximum wait for the lock, which is normally held for a few milliseconds.
+/// Maximum wait for the registry's lock, which is normally held for a few milliseconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Jobs {
-    /// The jobs in a directory. Does no I/O.
+    /// Creates the view of the jobs in a directory. Does no I/O.
     pub fn new(options: JobsOptions) -> Self {
         let registry = Registry::new(options.directory.clone());
         Self { options, registry }
     }
 
-    /// All jobs that are kept, in the order in which they started.
+    /// Returns all jobs of the list, in the order in which they started.
     ///
     /// # Errors
     /// [`JobError::Registry`].
@@ -98,7 +99,7 @@ impl Jobs {
         Ok(records.iter().map(entry::JobFiles::to_job).collect())
     }
 
-    /// One job.
+    /// Returns one job.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Registry`].
@@ -106,7 +107,7 @@ impl Jobs {
         Ok(self.registry.job(id)?.to_job())
     }
 
-    /// A part of a job's output so far.
+    /// Returns a part of the output that a job has written so far.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::NoOutput`], [`JobError::Shortened`],
@@ -115,8 +116,8 @@ impl Jobs {
         output::read(&self.registry.job(id)?, range)
     }
 
-    /// Removes expired jobs, whose last process ended longer ago than they are kept. Returns how
-    /// many. Also done at every start.
+    /// Removes jobs whose last process ended more than [`JobsOptions::keep`] ago, as every start of
+    /// a job does. Returns the number of removed jobs.
     ///
     /// # Errors
     /// [`JobError::Busy`], [`JobError::Registry`].
@@ -128,7 +129,8 @@ impl Jobs {
         locked.clean(self.options.clock.wall(), self.options.keep)
     }
 
-    /// Reserves a job's directory. Until it is complete, no other process can create a job.
+    /// Reserves the directory of a new job. No other process can create a job until the returned
+    /// value is dropped or the job is complete.
     pub(crate) async fn reserve(&self) -> Result<ReservedJob<'_>, JobError> {
         let locked = self
             .registry
@@ -154,7 +156,8 @@ impl Jobs {
     }
 }
 
-/// The reserved directory of a future job, and the lock. If dropped, only its number is used up.
+/// The reserved directory of a future job, and the registry's lock. If dropped, the job's number
+/// stays unused.
 #[derive(Debug)]
 pub(crate) struct ReservedJob<'a> {
     new: NewJob,

@@ -1,19 +1,18 @@
 //! The snapshot of the user's shell: functions, aliases, options and `PATH` from a configuration
 //! file such as `~/.bashrc`.
 //!
-//! The snapshot is captured once per shell, file, environment and project, and loaded by every
-//! waiting shell. If the file prints, prompts, hangs, exits, replaces its shell by `exec` or starts
-//! daemons, calls still run: at worst without a snapshot. The first call with the problem reports
-//! it.
+//! A snapshot is captured once per shell, file, environment and project, and loaded by every warm
+//! shell. The file may print, prompt, hang, exit, replace its shell by `exec` or start daemons.
+//! Calls still run then, at worst without a snapshot, and the first affected call reports the
+//! problem.
 //!
-//! Other modules start shells (`cache`, `pool`) and have the text that shells are started with
-//! (`record`).
+//! Shells are started by the modules `cache` and `pool`, with text from `record`.
 //!
-//! Modules: `options`, `skipped` (reasons for having no snapshot), `cache` (the snapshots of a
+//! Modules: `options`, `skipped` (reasons why there is no snapshot), `cache` (the snapshots of a
 //! host), `project` (the directory in which the file is read), `capture` (reading the file in a
 //! separate shell), `dump` (the report of that shell), `filter` and `names` (excluded names),
 //! `needs` (the variables that are loaded), `search_path`, `compose` (the text that other shells
-//! load), `file` (its storage), `running_shell` (asking a persistent shell).
+//! load), `file` (the stored text), `running_shell` (the definitions of a persistent shell).
 
 mod cache;
 mod capture;
@@ -31,8 +30,8 @@ mod skipped;
 
 use agent_bash_core::{Definitions, ShellDefinitions, Timestamp};
 use agent_bash_process::quoted;
-pub(crate) use cache::{SnapshotForCall, Snapshots};
-use capture::{Configuration, Reader};
+pub(crate) use cache::{SnapshotCache, SnapshotForCall};
+use capture::{Configuration, ConfigurationReader};
 use file::SnapshotFile;
 pub use names::{BUILTINS, KEYWORDS};
 pub use options::SnapshotOptions;
@@ -44,8 +43,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Removes the snapshots of dead processes in `directory`; also done before every capture. Returns
-/// how many there were.
+/// Removes the snapshots of dead processes in `directory`, as every capture does. Returns the
+/// number of removed files.
 pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
     if !directory.is_dir() {
         return 0;
@@ -58,24 +57,24 @@ pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
 pub struct ConfiguredNames {
     /// The names of functions and aliases.
     pub names: Vec<String>,
-    /// The aliases with what they stand for, as far as that is text.
+    /// The aliases with their values, without values that are not UTF-8.
     pub aliases: Vec<(String, String)>,
     /// The search path, if the configuration changed it.
     pub path: Option<OsString>,
 }
 
-/// The snapshot for shells of one kind.
+/// A captured configuration, for shells with the same program, environment and project.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     names: Vec<String>,
     aliases: Vec<(String, String)>,
     defined: Arc<ShellDefinitions>,
-    /// The names of the variables that it sets.
+    /// The names of the variables that the snapshot sets.
     variables: BTreeSet<String>,
-    /// Definitions that were left out because they would not work.
-    dropped: BTreeSet<String>,
-    /// The program that the file would have become.
-    becomes: Option<String>,
+    /// Names of functions and aliases that are excluded because they would fail.
+    excluded: BTreeSet<String>,
+    /// The program that the configuration runs with `exec`.
+    exec_program: Option<String>,
     file: SnapshotFile,
     path: Option<OsString>,
     options: Vec<u8>,
@@ -83,10 +82,10 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// The command a shell runs at its start, followed by `; `. On the same line as everything
-    /// after it, so that aliases do not apply to that. Uses `.` rather than `eval`, which costs a
-    /// fifth more because it first expands the text as a word. With `command`, a missing file does
-    /// not end a shell in POSIX mode.
+    /// Returns the command with which a shell loads the snapshot, followed by `; `. The rest of the
+    /// shell's start text follows on the same line, so that the loaded aliases do not apply to that
+    /// text. `.` is faster than `eval`, which first expands the text as a word. With `command`, a
+    /// missing file does not end a shell in POSIX mode.
     pub(crate) fn load_command(&self) -> Vec<u8> {
         let mut text = br"{ \command . ".to_vec();
         text.extend(quoted(self.file.path().as_os_str()));
@@ -119,7 +118,7 @@ impl Snapshot {
         let options = if self.allows_tail {
             self.options.clone()
         } else {
-            // A trace would show this text.
+            // A shell with `set -x` or `set -v` would print this text.
             Vec::new()
         };
         Ok(Definitions {
@@ -129,40 +128,40 @@ impl Snapshot {
         })
     }
 
-    /// The commands that set the options, each followed by `; `. To be run immediately before the
-    /// script.
+    /// Returns the commands that set the options, each followed by `; `. They run immediately
+    /// before the script.
     pub(crate) fn option_commands(&self) -> &[u8] {
         &self.options
     }
 
-    /// The functions and aliases, one by one.
+    /// Returns each function and alias with its text.
     pub(crate) fn defined(&self) -> &Arc<ShellDefinitions> {
         &self.defined
     }
 
-    /// The names of the variables that it sets.
+    /// Returns the names of the variables that the snapshot sets.
     pub(crate) fn variables(&self) -> &BTreeSet<String> {
         &self.variables
     }
 
-    /// Whether a function or an alias has this name.
+    /// True if a function or an alias has this name.
     pub(crate) fn defines(&self, name: &str) -> bool {
         self.names.iter().any(|own| own == name)
     }
 
-    /// True if commands may follow a script unnoticed.
+    /// True if commands after the script stay invisible: neither `xtrace` nor `verbose` is on.
     pub(crate) fn allows_tail(&self) -> bool {
         self.allows_tail
     }
 }
 
 /// Captures a snapshot.
-async fn capture(reader: &Reader) -> Result<Snapshot, SkipReason> {
+async fn capture(reader: &ConfigurationReader) -> Result<Snapshot, SkipReason> {
     let options = &reader.options;
     let Configuration {
         dump,
         variables,
-        dropped,
+        excluded,
     } = reader.read().await?;
     let now = Duration::from_millis(reader.clock.wall().0);
     file::sweep(&options.directory, now);
@@ -181,7 +180,7 @@ async fn capture(reader: &Reader) -> Result<Snapshot, SkipReason> {
         &after.aliases,
     ));
     let file =
-        SnapshotFile::write(&options.directory, &text).map_err(|source| SkipReason::NotKept {
+        SnapshotFile::write(&options.directory, &text).map_err(|source| SkipReason::NotStored {
             directory: options.directory.clone(),
             source,
         })?;
@@ -193,8 +192,8 @@ async fn capture(reader: &Reader) -> Result<Snapshot, SkipReason> {
         aliases: aliases.collect(),
         defined: Arc::new(after.defined()),
         variables: variables.changed.into_keys().collect(),
-        dropped,
-        becomes: Some(after.becomes.clone()).filter(|program| !program.is_empty()),
+        excluded,
+        exec_program: Some(after.exec_program.clone()).filter(|program| !program.is_empty()),
         file,
         path: variables.path,
         options: commands,

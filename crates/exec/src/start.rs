@@ -9,26 +9,26 @@ use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-/// The properties of a call for which a shell is started; empty for a warm shell.
+/// The properties of a call that its shell is started with; empty for a warm shell.
 #[derive(Debug, Default)]
-pub(crate) struct OfCall<'a> {
+pub(crate) struct CallStart<'a> {
     /// The call's variables.
     pub(crate) env_changes: Vec<(OsString, Option<OsString>)>,
     /// The call's stdin.
     pub(crate) stdin: Option<BorrowedFd<'a>>,
-    /// The overlay that holds the call's changes back.
+    /// The overlay that receives the call's changes, for a trial.
     pub(crate) trial: Option<&'a Overlay>,
 }
 
-/// Starts a shell below a supervisor without processes. A sandboxed or traced shell gets a private
-/// directory in `directory`.
+/// Starts a shell below a supervisor that has no processes, and waits until the shell is ready. A
+/// sandboxed or traced shell gets a private directory in `directory`.
 pub(crate) async fn shell(
     supervised: SupervisorClient,
     kind: &ShellKind,
     directory: &Path,
-    of_call: OfCall<'_>,
+    call_start: CallStart<'_>,
 ) -> Result<WaitingShell, StartError> {
-    let coming = order(supervised, kind, directory, of_call)?;
+    let coming = order(supervised, kind, directory, call_start)?;
     coming.started().await
 }
 
@@ -37,13 +37,13 @@ pub(crate) fn order(
     mut supervised: SupervisorClient,
     kind: &ShellKind,
     directory: &Path,
-    of_call: OfCall<'_>,
+    call_start: CallStart<'_>,
 ) -> Result<ComingShell, StartError> {
-    let OfCall {
+    let CallStart {
         env_changes,
         stdin,
         trial,
-    } = of_call;
+    } = call_start;
     let ShellKind {
         shell, snapshot, ..
     } = kind;
@@ -63,8 +63,8 @@ pub(crate) fn order(
     })
 }
 
-/// The refusal of a call that needs a record, if the shell cannot be traced for the reason
-/// `unwatched`.
+/// Returns the refusal of a call whose changes must be recorded, if the shell cannot be traced for
+/// the reason `unwatched`.
 pub(crate) fn unrecorded(spec: &RunSpec, unwatched: Option<&String>) -> Option<NotStarted> {
     let reason = unwatched.filter(|_| spec.needs_trace && spec.trace.is_some())?;
     Some(NotStarted::Unwatched {

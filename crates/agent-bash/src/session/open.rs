@@ -237,7 +237,7 @@ fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> 
     let functions = functions.filter(|(name, _)| is_exported_function(name));
     settings.safe_mode.is_none().then(|| SnapshotOptions {
         secrets,
-        fixed: fixed.collect(),
+        fixed_variables: fixed.collect(),
         functions: functions
             .map(|(name, text)| (name.clone(), text.clone()))
             .collect(),

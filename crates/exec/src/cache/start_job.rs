@@ -1,23 +1,23 @@
 //! Starting background jobs: the same shells as for calls, handed to their own supervisors.
 
-use super::{ShellCache, WaitingShellRef};
+use super::{ShellCache, ShellForCall};
 use crate::jobs::{Job, JobError, JobStdin, Launch, UnlaunchedReason};
 use crate::pool::ShellKind;
 use crate::snapshot::SnapshotForCall;
-use crate::start::{self, OfCall};
+use crate::start::{self, CallStart};
 use agent_bash_call::launch;
 use agent_bash_core::{Cancel, NotStarted, RunSpec, StdinSource, Streams};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 impl ShellCache {
-    /// Starts a background job. It is started like a call, but outlives this process, and its
-    /// output goes into a file. Its time limit is `spec.timeout`, or else that of the jobs; it
-    /// starts now and is enforced by the job's supervisor. [`Jobs::kill`](crate::Jobs::kill) ends
-    /// it.
+    /// Starts a background job. A job starts like a call, but outlives this process, and its output
+    /// goes to a file. Its time limit is `spec.timeout`, or else
+    /// [`JobsOptions::limit`](crate::JobsOptions::limit), and begins now. The job's supervisor
+    /// enforces it. [`Jobs::kill`](crate::Jobs::kill) ends the job.
     ///
-    /// Returns 250 ms after the start, or earlier if the job has ended by then. Of `spec`, these
-    /// fields are ignored: `streams`, `stdin`, `survivors`, `session` and `report_stages`. If the
+    /// Returns 250 ms after the start, or earlier if the job has ended by then. These fields of
+    /// `spec` are ignored: `streams`, `stdin`, `survivors`, `session` and `report_stages`. If the
     /// future is dropped, either nothing was started or the job is in the list.
     ///
     /// # Errors
@@ -48,14 +48,14 @@ impl ShellCache {
             .stdin(StdinSource::Null)
             .session(None)
             .report_stages(false);
-        let given = self
+        let configured = self
             .inner
             .snapshots
             .for_call(&spec, &options.supervisor, &options.clock);
         let SnapshotForCall { snapshot, .. } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(JobError::Cancelled),
-            given = given => given,
+            configured = configured => configured,
         };
         let kind = ShellKind::of(&spec, snapshot);
         let mut warm = stdin == JobStdin::Null;
@@ -83,7 +83,7 @@ impl ShellCache {
                     self.refill(&kind, None, 0);
                     return Ok(job);
                 }
-                // The shell was killed while it was waiting. A new shell cannot have been.
+                // A warm shell may have been killed while it waited, so a new one is tried, once.
                 Err(UnlaunchedReason::RefusedHandoff(_)) if warm => warm = false,
                 Err(UnlaunchedReason::RefusedHandoff(refused)) => {
                     return Err(NotStarted::from(refused).into());
@@ -99,7 +99,7 @@ impl ShellCache {
         kind: &ShellKind,
         stdin: JobStdin,
         warm: bool,
-    ) -> Result<(WaitingShellRef, Option<OwnedFd>), NotStarted> {
+    ) -> Result<(ShellForCall, Option<OwnedFd>), NotStarted> {
         let failed = |error: io::Error| NotStarted::new(format!("no pipe for its stdin: {error}"));
         let started = match stdin {
             JobStdin::Null if warm => self.shell(spec, kind).await,
@@ -112,15 +112,15 @@ impl ShellCache {
                 let shell = async {
                     let supervised =
                         launch(&options.supervisor, base, &options.clock, true).await?;
-                    let of_call = OfCall {
+                    let call_start = CallStart {
                         env_changes: changes,
                         stdin: Some(read.as_fd()),
                         trial: None,
                     };
-                    start::shell(supervised, kind, &options.directory, of_call).await
+                    start::shell(supervised, kind, &options.directory, call_start).await
                 };
                 let shell = shell.await.map_err(NotStarted::from)?;
-                let handover = WaitingShellRef { shell, warm: false };
+                let handover = ShellForCall { shell, warm: false };
                 return Ok((handover, Some(write.into())));
             }
         };

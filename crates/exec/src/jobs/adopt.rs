@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The time limit for locking the registry; short, because the caller waits meanwhile.
+/// Maximum wait for the registry's lock; short, because a call waits for it.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 #[async_trait]
@@ -37,24 +37,25 @@ impl SurvivorRegistry for Jobs {
                 None
             }
         };
-        let place = locked
+        let new_job = locked
             .as_ref()
             .and_then(|locked| create_job(locked, &entry?));
-        let job = place.as_ref().map(|new| &*new.directory);
+        let job = new_job.as_ref().map(|new| &*new.directory);
         let _ = supervised.adopt(pipes, &files, alone, quota, job).await;
-        place.filter(NewJob::is_taken).map(NewJob::keep)
+        new_job.filter(NewJob::is_taken).map(NewJob::keep)
     }
 }
 
 fn create_job(locked: &RegistryLock<'_>, entry: &JobEntry) -> Option<NewJob> {
-    let made = locked.new_job().and_then(|new| match new.write(entry) {
+    let created = locked.new_job().and_then(|new| match new.write(entry) {
         Ok(()) => Ok(new),
         Err(source) => Err(JobError::Registry {
             path: new.directory.clone(),
             source,
         }),
     });
-    made.inspect_err(|error| tracing::warn!(%error, "survivors are no job"))
+    created
+        .inspect_err(|error| tracing::warn!(%error, "survivors are no job"))
         .ok()
 }
 

@@ -1,4 +1,5 @@
-//! Waiting for a job, ending it, feeding it: from any process, through the job's supervisor.
+//! Waits for jobs, ends them, and writes to their stdin: from any process, through the job's
+//! supervisor.
 
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError, JobState, Jobs};
@@ -9,13 +10,13 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::Sender;
 
-/// Polling interval if there is no supervisor to ask.
+/// Polling interval if the job has no supervisor that reports its end.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Upper bound on answering a kill after the grace period, even if processes refuse to die.
+/// Maximum time after the grace period until a kill returns, even if processes withstand SIGKILL.
 const AFTER_GRACE: Duration = Duration::from_secs(1);
 
-/// How long a supervisor may take to accept a connection, to send a descriptor, or to exit.
+/// Time limit for a supervisor to accept a connection, to send a descriptor, or to exit.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of waiting.
@@ -29,18 +30,19 @@ pub enum WaitOutcome {
     Cancelled(Job),
 }
 
-/// The result of ending a job.
+/// The result of a request to end a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KillOutcome {
-    /// The job afterwards.
+    /// The state of the job after the request.
     pub job: Job,
-    /// The job's processes that are still alive: those that withstand SIGKILL are in
+    /// The job's processes that are still alive. A process that withstands SIGKILL is in
     /// uninterruptible sleep.
     pub survivors: Vec<Survivor>,
 }
 
 impl Jobs {
-    /// Waits until a job has ended, at most for `deadline` (`None`: for ever). Does not end it.
+    /// Waits until a job has ended, at most for `deadline` (`None`: without a limit). Does not end
+    /// the job.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Registry`].
@@ -66,7 +68,7 @@ impl Jobs {
             let ended = async {
                 match JobVisit::connect(&record.directory).await {
                     Ok(mut visit) => drop(visit.ended().await),
-                    // The supervisor is ending, or cannot be reached: poll its files.
+                    // The supervisor is exiting, or cannot be reached: polls its files instead.
                     Err(_) => clock.sleep(POLL_INTERVAL).await,
                 }
             };
@@ -79,23 +81,23 @@ impl Jobs {
         }
     }
 
-    /// Ends a job and all its processes: SIGTERM and SIGCONT, `grace`, SIGKILL. For a job that has
-    /// already ended, only processes that it left behind are ended. Returns as soon as all
-    /// processes have ended, and at the latest a second after the grace period.
+    /// Ends a job and all its processes: SIGTERM and SIGCONT, then SIGKILL after `grace`. If the
+    /// job has already ended, ends the processes that it left behind. Returns as soon as all
+    /// processes have ended, at the latest a second after the grace period.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<KillOutcome, JobError> {
         let record = self.registry.job(id)?;
-        record.asked_to_end();
+        record.mark_kill_requested();
         let stuck = if let Some(visit) = self.visit(&record).await? {
             self.end(&record, visit, grace).await
         } else {
-            self.end_leftovers(&record, grace).await;
+            self.end_remaining(&record, grace).await;
             Vec::new()
         };
         let job = self.show(id)?;
-        // Ask the job's own files what the result was.
+        // The job's files have the result.
         let survivors = match &job.state {
             _ if !stuck.is_empty() => stuck,
             JobState::Running => self.processes(id).await?,
@@ -104,7 +106,7 @@ impl Jobs {
         Ok(KillOutcome { job, survivors })
     }
 
-    /// Writes to a job's stdin, at most for `deadline`.
+    /// Writes to a job's stdin, for at most `deadline`.
     ///
     /// # Errors
     /// [`JobError::NoStdin`], [`JobError::NotRead`] (part of what is in the pipe may still be
@@ -119,8 +121,8 @@ impl Jobs {
         deadline: Duration,
     ) -> Result<(), JobError> {
         let no_stdin = || JobError::NoStdin { id: id.clone() };
-        let mut visit = self.visit_reader(id).await?;
-        let stdin = self.answered(id, visit.stdin()).await?;
+        let mut visit = self.connect_for_stdin(id).await?;
+        let stdin = self.within_answer_timeout(id, visit.stdin()).await?;
         let stdin = stdin.ok().flatten().ok_or_else(no_stdin)?;
         let mut pipe = Sender::from_owned_fd(stdin).map_err(|_| no_stdin())?;
         let mut written = 0;
@@ -152,15 +154,15 @@ impl Jobs {
     /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`],
     /// [`JobError::Registry`].
     pub async fn close_stdin(&self, id: &JobId) -> Result<(), JobError> {
-        let mut visit = self.visit_reader(id).await?;
-        match self.answered(id, visit.close_stdin()).await? {
+        let mut visit = self.connect_for_stdin(id).await?;
+        match self.within_answer_timeout(id, visit.close_stdin()).await? {
             Ok(true) => Ok(()),
             _ => Err(JobError::NoStdin { id: id.clone() }),
         }
     }
 
-    /// The living processes of a job: named by its supervisor, or found by scanning if that is
-    /// gone.
+    /// Returns the living processes of a job, from its supervisor or, without a supervisor, from a
+    /// scan of `/proc`.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
@@ -169,12 +171,12 @@ impl Jobs {
         let Some(mut visit) = self.visit(&record).await? else {
             return Ok(record.leftovers().survivors());
         };
-        let survivors = self.answered(id, visit.survivors()).await?;
+        let survivors = self.within_answer_timeout(id, visit.survivors()).await?;
         Ok(survivors.unwrap_or_default())
     }
 
-    /// A supervisor's answer, which must come in time.
-    async fn answered<T>(
+    /// Waits for a supervisor's answer for at most [`ANSWER_TIMEOUT`].
+    async fn within_answer_timeout<T>(
         &self,
         id: &JobId,
         answer: impl Future<Output = T>,
@@ -189,7 +191,7 @@ impl Jobs {
         }
     }
 
-    async fn visit_reader(&self, id: &JobId) -> Result<JobVisit, JobError> {
+    async fn connect_for_stdin(&self, id: &JobId) -> Result<JobVisit, JobError> {
         let record = self.registry.job(id)?;
         let no_stdin = || JobError::NoStdin { id: id.clone() };
         if !record.entry.stdin || !record.is_running() {
@@ -198,7 +200,8 @@ impl Jobs {
         self.visit(&record).await?.ok_or_else(no_stdin)
     }
 
-    /// Connects to a job's supervisor; `None` if it is gone. Sends SIGCONT in case it was stopped.
+    /// Connects to a job's supervisor; returns `None` if the supervisor has exited. Sends SIGCONT
+    /// first, in case it was stopped.
     async fn visit(&self, record: &JobFiles) -> Result<Option<JobVisit>, JobError> {
         let clock = &self.options.clock;
         let give_up = clock.now() + ANSWER_TIMEOUT;
@@ -209,13 +212,13 @@ impl Jobs {
             let _ = record.entry.supervisor.wake();
             match JobVisit::connect(&record.directory).await {
                 Ok(visit) => return Ok(Some(visit)),
-                // The job has ended, but its supervisor runs on for other processes.
+                // The job has ended, but its supervisor continues for other processes.
                 Err(_)
                     if record.entry.is_adopted && !self.registry.job(&record.id)?.is_running() =>
                 {
                     return Ok(None);
                 }
-                // The supervisor is exiting: it removes its socket first.
+                // The supervisor may be exiting: it removes its socket before it exits.
                 Err(_) if clock.now() < give_up => clock.sleep(POLL_INTERVAL).await,
                 Err(source) => {
                     return Err(JobError::Unreachable {
@@ -238,7 +241,8 @@ impl Jobs {
                 () = clock.sleep(grace + AFTER_GRACE) => {}
             }
         }
-        // Wait until it is really gone, so that later requests do not find it running.
+        // Waits until the supervisor has exited, so that later requests do not find the job
+        // running.
         let give_up = clock.now() + AFTER_GRACE;
         while !record.entry.is_adopted
             && record.entry.supervisor.is_alive()
@@ -246,19 +250,19 @@ impl Jobs {
         {
             clock.sleep(POLL_INTERVAL / 10).await;
         }
-        // The supervisor may have been killed at this moment.
+        // The supervisor may have been killed meanwhile.
         if self
             .registry
             .job(&record.id)
             .is_ok_and(|now| matches!(now.state, JobState::Lost { .. }))
         {
-            self.end_leftovers(record, Duration::ZERO).await;
+            self.end_remaining(record, Duration::ZERO).await;
         }
         Vec::new()
     }
 
-    /// The ladder of signals, performed here because there is no supervisor.
-    async fn end_leftovers(&self, record: &JobFiles, grace: Duration) {
+    /// Ends the remaining processes from this process, because the job has no supervisor.
+    async fn end_remaining(&self, record: &JobFiles, grace: Duration) {
         let clock = &self.options.clock;
         let leftovers = record.leftovers();
         if leftovers.find().is_empty() {

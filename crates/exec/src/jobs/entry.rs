@@ -1,4 +1,4 @@
-//! A job's files, and the state of the job that follows from them.
+//! Reads a job's files, and derives the job's state from them.
 
 use crate::jobs::{Job, JobKind, JobState};
 use agent_bash_core::sandbox::JobSandbox;
@@ -12,42 +12,43 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that marks a requested end.
+/// The name of the file that exists if the job's end was requested.
 const KILL_MARK_FILE: &str = "asked";
 
-/// A job's description: written once, before it runs. How it ended is in a separate file, written
-/// by its supervisor.
+/// A job's description, written once, before the job runs. Its supervisor writes how the job ended
+/// to a separate file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct JobEntry {
     pub(super) kind: JobKind,
     pub(super) command: String,
     /// The working directory, for display; not every path is valid UTF-8.
     pub(super) cwd: String,
-    /// The job's shell; for adopted survivors, the first one.
+    /// The job's shell; for adopted survivors, the first of them.
     pub(super) process: ProcessIdentity,
     pub(super) pgid: u32,
     pub(super) supervisor: ProcessIdentity,
-    /// The supervisor also has a session's shell, and may outlive the job.
+    /// True if the supervisor also has a persistent shell, and may outlive the job.
     #[serde(default)]
     pub(super) is_adopted: bool,
-    /// Inode of its output pipe.
+    /// Inode of the job's output pipe.
     pub(super) pipe: Option<u64>,
-    /// Adopted survivors continue in their call's file. A started job has its own.
+    /// The file of the call, to which adopted survivors continue to write. `None` for a started
+    /// job, which has its own file.
     pub(super) output: Option<PathBuf>,
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
     /// For survivors: the time at which they became a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) adopted_at: Option<Timestamp>,
-    /// The box that it is in.
+    /// The job's sandbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sandbox: Option<JobSandbox>,
-    /// The reason why the job's changes are not recorded, if they were to be.
+    /// The reason why the job's changes are not recorded, if that was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) unrecorded: Option<String>,
 }
 
-/// The box of a shell below this supervisor.
+/// Returns the sandbox of a shell below this supervisor.
 pub(super) fn observed_sandbox(
     spec: &RunSpec,
     supervised: &SupervisorClient,
@@ -68,7 +69,7 @@ pub(super) struct JobFiles {
 }
 
 impl JobFiles {
-    /// Reads a job; `None` if there is none.
+    /// Reads a job; returns `None` if the directory contains none.
     pub(super) fn read(directory: &Path, id: &JobId) -> io::Result<Option<Self>> {
         let Some(entry) = read_json::<JobEntry>(&directory.join(ENTRY_FILE))? else {
             return Ok(None);
@@ -86,9 +87,9 @@ impl JobFiles {
         self.state == JobState::Running
     }
 
-    /// Marks a requested end, because the end of survivors is not observed. If the mark cannot be
-    /// written, they are ended all the same.
-    pub(super) fn asked_to_end(&self) {
+    /// Marks that the job's end was requested, because the exit status of survivors is not
+    /// observed. The job is ended even if the mark cannot be written.
+    pub(super) fn mark_kill_requested(&self) {
         if self.is_running()
             && let Ok(private) = PrivateDir::open(&self.directory, &[])
         {
@@ -96,7 +97,7 @@ impl JobFiles {
         }
     }
 
-    /// The job's processes that outlived the supervisor.
+    /// Returns the search for processes of the job that outlived its supervisor.
     pub(super) fn leftovers(&self) -> Leftovers {
         Leftovers {
             supervisor: self.entry.supervisor.clone(),
@@ -104,7 +105,7 @@ impl JobFiles {
         }
     }
 
-    /// The job's output file.
+    /// Returns the path of the job's output file.
     pub(super) fn output(&self) -> Option<PathBuf> {
         match self.entry.kind {
             JobKind::Started => Some(self.directory.join(OUTPUT_FILE)),
@@ -138,8 +139,8 @@ impl JobFiles {
     }
 }
 
-/// The end is recorded before the supervisor exits: so it is checked first, and again if the
-/// supervisor is gone.
+/// Returns the state of a job. A supervisor records the end before it exits, so the end is read
+/// first, and again if the supervisor has exited.
 fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
         let end = read_json::<JobEnd>(&directory.join(END_FILE))?;
@@ -151,7 +152,7 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     if let Some(ended) = ended()? {
         return Ok(ended);
     }
-    // One of another pid namespace may live: it cannot be asked for from here.
+    // A supervisor in another PID namespace cannot be checked, so it counts as alive.
     if !entry.supervisor.is_dead() {
         return Ok(JobState::Running);
     }
@@ -164,7 +165,7 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
     }))
 }
 
-/// `None` if there is no such file.
+/// Reads a JSON file; returns `None` if it does not exist.
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<Option<T>> {
     match fs::read(path) {
         Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 /// An error concerning a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// Nothing of the script has run.
+    /// The job was not started: no part of the script has run.
     #[error(transparent)]
     NotStarted(#[from] NotStarted),
     /// Cancelled by the caller before it was started.
     #[error("cancelled before the job was started")]
     Cancelled,
-    /// The host has no directory for jobs.
+    /// The host has no directory for jobs, so it cannot have any.
     #[error("background jobs are not kept here")]
     NotKept,
     /// The limit of running jobs is reached.
@@ -45,12 +45,12 @@ pub enum JobError {
     NotRead {
         /// The job's id.
         id: JobId,
-        /// Bytes that were written.
+        /// Number of bytes that were written.
         written: usize,
-        /// Bytes that should have been written.
+        /// Length of the input in bytes.
         length: usize,
     },
-    /// The job's output was not stored.
+    /// The job's output is not stored.
     #[error("what job {id} prints is not kept")]
     NoOutput {
         /// The job's id.
@@ -61,7 +61,7 @@ pub enum JobError {
     Shortened {
         /// The job's id.
         id: JobId,
-        /// The job's current length.
+        /// The current length of the output in bytes.
         length: u64,
     },
     /// The job's supervisor is running but cannot be reached.
@@ -81,7 +81,7 @@ pub enum JobError {
     /// A file cannot be read or written.
     #[error("the list of jobs cannot be used: {path}: {source}")]
     Registry {
-        /// The registry's path.
+        /// The path that failed.
         path: PathBuf,
         /// The reason.
         source: io::Error,

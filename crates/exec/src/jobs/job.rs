@@ -1,4 +1,4 @@
-//! The facts about a job.
+//! The description and state of a job.
 
 use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, Survivor, Timestamp};
@@ -14,7 +14,7 @@ const HIDDEN_LIFETIME: Duration = Duration::from_secs(1);
 /// The state of a job at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Job {
-    /// The job's id in the session: a number.
+    /// The job's id, a number that is unique in its conversation.
     pub id: JobId,
     /// The origin of the job.
     pub kind: JobKind,
@@ -22,40 +22,40 @@ pub struct Job {
     pub command: String,
     /// The job's working directory at the start; invalid UTF-8 is replaced.
     pub cwd: String,
-    /// Pid of its shell; for adopted survivors, of the first one.
+    /// Pid of the job's shell; for adopted survivors, of the first of them.
     pub pid: u32,
     /// The job's process group: `kill -9 -<pgid>` ends the processes still in it.
     pub pgid: u32,
-    /// The job's output file, with stdout and stderr interleaved. `None` for survivors whose call
-    /// kept no file.
+    /// The path of the job's output file, with stdout and stderr interleaved. `None` for survivors
+    /// whose call stored no file.
     pub output: Option<PathBuf>,
     /// True if the job can read input written with [`Jobs::write_stdin`](crate::Jobs::write_stdin).
     pub stdin: bool,
     /// The job's state: running, or how it ended.
     pub state: JobState,
-    /// When its script was handed over; for survivors, that of their call.
+    /// The time at which the script was handed over; for survivors, that of their call.
     pub started_at: Timestamp,
-    /// For survivors: the time at which their call had ended, and they became a job.
+    /// For survivors: the time at which their call ended and they became a job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub adopted_at: Option<Timestamp>,
-    /// True if its end was requested while it ran: [`Jobs::kill`](crate::Jobs::kill).
+    /// True if the job's end was requested while it ran, by [`Jobs::kill`](crate::Jobs::kill).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_asked_to_end: bool,
-    /// The box that it is in; `None` for none.
+    /// The job's sandbox; `None` without a sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<JobSandbox>,
-    /// The reason why the job's changes are not recorded, if they were to be.
+    /// The reason why the job's changes are not recorded, if that was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrecorded: Option<String>,
-    /// If it has ended or is lost: its processes that are still alive. Those that hold its output
+    /// Processes of an ended or lost job that are still alive. Those that hold its output open
     /// still write to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
 }
 
 impl Job {
-    /// True if the survivors ended by themselves within a second after their call. Lists for people
-    /// omit such jobs.
+    /// True if the job's processes are survivors that ended by themselves within a second after
+    /// their call. Lists for users omit such jobs.
     pub fn was_over_at_once(&self) -> bool {
         let JobState::Ended(end) = &self.state else {
             return false;
@@ -91,11 +91,11 @@ pub enum JobKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobState {
-    /// Running: its shell is, or a process that still holds its output.
+    /// The job's shell runs, or a process that still holds its output open.
     Running,
-    /// Ended, as its supervisor observed.
+    /// The job has ended, as its supervisor observed.
     Ended(JobEnd),
-    /// The job's supervisor is gone and has not recorded how it ended. Processes of it may be
+    /// The job's supervisor has exited without recording the job's end. Processes of the job may be
     /// alive; [`Jobs::kill`](crate::Jobs::kill) finds them.
     Lost {
         /// The observation.
@@ -120,7 +120,7 @@ mod tests {
     use agent_bash_core::ScriptEnding;
 
     #[test]
-    fn what_was_over_within_a_moment_after_its_call_is_told_from_jobs() {
+    fn survivors_that_end_within_a_second_are_over_at_once() {
         let job = |kind, adopted_at: Option<u64>, ended_at| Job {
             id: JobId("1".to_owned()),
             kind,
@@ -145,10 +145,10 @@ mod tests {
             remaining: Vec::new(),
         };
         for (kind, adopted_at, ended_at, want) in [
-            // However long the call itself took.
+            // The duration of the call itself does not matter.
             (JobKind::Adopted, Some(60_000), 60_999, true),
             (JobKind::Adopted, Some(60_000), 61_000, false),
-            // Of those that an older version has kept, that is not known.
+            // Jobs that an older version stored have no time of adoption.
             (JobKind::Adopted, None, 1999, true),
             (JobKind::Adopted, None, 2000, false),
             (JobKind::Started, None, 1001, false),

@@ -1,4 +1,4 @@
-//! Starts a job: a waiting shell is handed over to its own supervisor along with the script.
+//! Starts a job: hands a waiting shell over to its own supervisor, along with the script.
 
 use crate::call::script_file;
 use crate::jobs::entry::{JobEntry, observed_sandbox};
@@ -24,7 +24,8 @@ pub(crate) struct Launch<'a> {
     /// The command, with merged streams.
     pub(crate) spec: &'a RunSpec,
     pub(crate) shell: WaitingShell,
-    /// True if the shell was started without the call's variables, so that the record sets them.
+    /// True if the shell was started without the call's variables, so that the record must set
+    /// them.
     pub(crate) exports: bool,
     /// The write end of the command's stdin.
     pub(crate) stdin: Option<OwnedFd>,
@@ -48,7 +49,7 @@ impl From<UnstartedReason> for UnlaunchedReason {
     }
 }
 
-/// A running job whose first moments are being watched.
+/// A job that was started, and is watched for [`EARLY_END`].
 #[derive(Debug)]
 struct LaunchedJob {
     supervised: SupervisorClient,
@@ -56,7 +57,7 @@ struct LaunchedJob {
 }
 
 impl Jobs {
-    /// Starts a job in its directory, and watches its first moments.
+    /// Starts a job in its directory, and waits for [`EARLY_END`] or the job's end.
     pub(crate) async fn launch(
         &self,
         reserved: ReservedJob<'_>,
@@ -70,7 +71,7 @@ impl Jobs {
             .detach(&reserved, launch)
             .await
             .map_err(|reason| UnlaunchedReason::RefusedHandoff(RefusedHandoff { reason }))?;
-        // Releases the lock: other processes may create jobs from here on.
+        // Releases the registry's lock, so that other processes can create jobs.
         let ReservedJob { new, locked } = reserved;
         let id = new.keep();
         drop(locked);
@@ -112,7 +113,7 @@ impl Jobs {
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(readable)?;
-        let unrecorded = recorded(spec, &mut supervised, fds.unwatched.as_ref()).await;
+        let unrecorded = begin_recording(spec, &mut supervised, fds.unwatched.as_ref()).await;
         let entry = JobEntry {
             kind: JobKind::Started,
             command: spec.recorded().to_owned(),
@@ -134,7 +135,7 @@ impl Jobs {
             .and_then(|()| new.write(&entry))
             .map_err(readable)?;
         let limit = spec.timeout.unwrap_or(self.options.limit);
-        let order = DetachOptions {
+        let detach = DetachOptions {
             directory: new.directory.clone().into_os_string(),
             commit: String::from_utf8_lossy(commit).into_owned(),
             limit_ms: millis(limit),
@@ -142,12 +143,12 @@ impl Jobs {
             quota: self.options.quota,
             completion_status: spec.completion_status,
         };
-        let taken = JobFds {
+        let job_fds = JobFds {
             output,
             control: fds.control,
             stdin,
         };
-        let detached = supervised.detach(order, taken).await;
+        let detached = supervised.detach(detach, job_fds).await;
         detached.map_err(|error| error.to_string())?;
         Ok(LaunchedJob {
             supervised,
@@ -167,19 +168,19 @@ impl Jobs {
     }
 }
 
-/// Orders the supervisor to record the changes of a job before the job begins, if requested.
-/// Returns the reason why they are not recorded, if so.
-async fn recorded(
+/// Makes the supervisor record the changes of a job before the job begins, if requested. Returns
+/// the reason if that fails.
+async fn begin_recording(
     spec: &RunSpec,
     supervised: &mut SupervisorClient,
     unwatched: Option<&String>,
 ) -> Option<String> {
-    let set = spec.trace.as_ref()?;
+    let change_set = spec.trace.as_ref()?;
     if unwatched.is_some() {
         return unwatched.cloned();
     }
-    // Waits, because the host may drop the set once the recorder has opened it.
-    let begun = supervised.record_at_once(set).await;
+    // Waits for the recorder to open the change set: the host may drop it afterwards.
+    let begun = supervised.record_at_once(change_set).await;
     begun.err().map(|error| error.to_string())
 }
 

@@ -1,5 +1,5 @@
-//! Reads a job's output. The file only grows, so a reader that continues where the last part ended
-//! sees neither gaps nor duplicates, in any process.
+//! Reads a job's output. The file only grows, so a reader in any process that continues where its
+//! last part ended sees neither gaps nor duplicates.
 
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The part of an output to read. A last line without a newline counts.
+/// The part of an output to read. A last line without a newline counts as a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputRange {
     /// The part from an offset, such as [`JobOutput::next`] of the previous part; 0 is the
@@ -16,15 +16,14 @@ pub enum OutputRange {
     From {
         /// Offset in bytes.
         offset: u64,
-        /// Maximum number of bytes. Characters are not split unless a single one is longer than
-        /// this.
+        /// Maximum number of bytes. A character is only split if it alone is longer than this.
         max_bytes: usize,
     },
     /// The last lines.
     Tail {
         /// The number of lines.
         lines: u64,
-        /// Maximum number of bytes; the last ones are kept.
+        /// Maximum number of bytes; a longer part is cut at its beginning.
         max_bytes: usize,
     },
     /// Lines by their numbers.
@@ -33,7 +32,7 @@ pub enum OutputRange {
         first: u64,
         /// Last line, inclusive.
         last: u64,
-        /// Maximum number of bytes; the first ones are kept.
+        /// Maximum number of bytes; a longer part is cut at its end.
         max_bytes: usize,
     },
 }
@@ -49,8 +48,7 @@ pub struct JobOutput {
     pub next: u64,
     /// True if these bytes reach the end of the output so far.
     pub at_end: bool,
-    /// True if no more output can follow: the job has ended and no process holds its output open
-    /// any more.
+    /// True if no more output can follow: the job has ended and no process holds its output open.
     pub complete: bool,
     /// The job, as it was just before the output was read.
     pub job: Job,
@@ -61,7 +59,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Reads a part of the output.
 pub(super) fn read(record: &JobFiles, range: OutputRange) -> Result<JobOutput, JobError> {
-    // Checked before reading: a job that has ended by now has already printed everything.
+    // Reads the state before the output: a job that has ended has written everything.
     let job = record.to_job();
     let ended = !record.is_running() && !job.remaining.iter().any(|left| left.holds_output);
     let path = record.output().ok_or_else(|| JobError::NoOutput {
@@ -94,7 +92,7 @@ struct OutputPart {
 
 fn read_part(path: &Path, range: OutputRange) -> io::Result<OutputPart> {
     let mut file = File::open(path)?;
-    // Later output belongs to the next part.
+    // Output beyond this length belongs to the next part.
     let length = file.metadata()?.len();
     let (from, to) = match range {
         OutputRange::From { offset, max_bytes } => {
@@ -132,14 +130,15 @@ fn read_part(path: &Path, range: OutputRange) -> io::Result<OutputPart> {
     })
 }
 
-/// Offset of the last `lines` lines. Searched from the end, as the output may be long.
+/// Returns the offset of the last `lines` lines. Searches from the end, because the output may be
+/// long.
 fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
     if lines == 0 {
         return Ok(length);
     }
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut end = length;
-    let mut seen = 0;
+    let mut found = 0;
     while end > 0 {
         let start = end.saturating_sub(BUFFER_BYTES as u64);
         let part = &mut buffer[..usize::try_from(end - start).unwrap_or(BUFFER_BYTES)];
@@ -151,8 +150,8 @@ fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
             if after == length {
                 continue;
             }
-            seen += 1;
-            if seen == lines {
+            found += 1;
+            if found == lines {
                 return Ok(after);
             }
         }
@@ -214,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_tails_are_those_of_sed_and_tail() {
+    fn lines_and_tail_return_the_same_as_sed_and_tail() {
         let tail = |lines| OutputRange::Tail {
             lines,
             max_bytes: 1000,
@@ -265,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_and_lines_go_across_buffers() {
+    fn tail_and_lines_may_cross_buffers() {
         let lines: Vec<String> = (1..=50_000).map(|n| n.to_string()).collect();
         let content = lines.join("\n") + "\n";
         let tail = OutputRange::Tail {
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_the_whole_and_cut_no_character() {
+    fn parts_from_offsets_are_complete_and_split_no_character() {
         let content = "aä€𝄞".repeat(50);
         for max_bytes in [4, 5, 7, 64, 10_000] {
             let (mut whole, mut offset) = (String::new(), 0);

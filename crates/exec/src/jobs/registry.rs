@@ -1,5 +1,5 @@
-//! The directory of a session's jobs: `<n>/` for each, `next` with the next number, `lock`.
-//! Creating or removing a job requires the lock; reading does not.
+//! The directory of the jobs: `<n>/` for each job, `next` with the next number, `lock`. Creating or
+//! removing a job requires the lock; reading does not.
 
 use crate::jobs::entry::{JobEntry, JobFiles};
 use crate::jobs::{JobError, JobState};
@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime};
 /// Interval between attempts to take the lock, which is held for a few milliseconds.
 const RETRY_INTERVAL: Duration = Duration::from_millis(3);
 
-/// A session's jobs on disk.
+/// The directory of the jobs.
 #[derive(Debug)]
 pub(super) struct Registry {
     directory: PathBuf,
@@ -45,7 +45,7 @@ impl Registry {
         Self { directory }
     }
 
-    /// All jobs in the order of their numbers. Unreadable ones are left out.
+    /// Returns all jobs in the order of their numbers, without unreadable ones.
     pub(super) fn jobs(&self) -> Result<Vec<JobFiles>, JobError> {
         let mut found = Vec::new();
         for (number, path) in self.directories()? {
@@ -61,29 +61,29 @@ impl Registry {
 
     pub(super) fn job(&self, id: &JobId) -> Result<JobFiles, JobError> {
         let unknown = || JobError::Unknown { id: id.clone() };
-        // Parsed, as it becomes part of a path.
+        // Accepts only numbers, because the id becomes part of a path.
         let number: u64 = id.0.parse().map_err(|_| unknown())?;
         if number.to_string() != id.0 {
             return Err(unknown());
         }
         let path = self.directory.join(&id.0);
         JobFiles::read(&path, id)
-            .map_err(|error| failed(&path, error))?
+            .map_err(|error| registry_error(&path, error))?
             .ok_or_else(unknown)
     }
 
-    /// Takes the lock, waiting at most for `patience`.
+    /// Takes the lock; waits for it for at most `max_wait`.
     pub(super) async fn lock(
         &self,
         clock: &dyn Clock,
-        patience: Duration,
+        max_wait: Duration,
     ) -> Result<RegistryLock<'_>, JobError> {
         let path = self.directory.join("lock");
         let private =
-            PrivateDir::create_at(&self.directory).map_err(|error| failed(&path, error))?;
+            PrivateDir::create_at(&self.directory).map_err(|error| registry_error(&path, error))?;
         let file = private.open_or_create("lock");
-        let file = file.map_err(|error| failed(&path, error))?;
-        let give_up = clock.now() + patience;
+        let file = file.map_err(|error| registry_error(&path, error))?;
+        let give_up = clock.now() + max_wait;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
@@ -94,7 +94,7 @@ impl Registry {
                     });
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(failed(&path, error.into())),
+                Err(error) => return Err(registry_error(&path, error.into())),
             }
             if clock.now() >= give_up {
                 return Err(JobError::Busy { path });
@@ -107,7 +107,7 @@ impl Registry {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed(&self.directory, error)),
+            Err(error) => return Err(registry_error(&self.directory, error)),
         };
         let mut found: Vec<(u64, PathBuf)> = entries
             .flatten()
@@ -121,7 +121,7 @@ impl Registry {
     }
 }
 
-fn failed(path: &Path, source: io::Error) -> JobError {
+fn registry_error(path: &Path, source: io::Error) -> JobError {
     let path = path.to_owned();
     JobError::Registry { path, source }
 }
@@ -131,7 +131,7 @@ impl RegistryLock<'_> {
     pub(super) fn new_job(&self) -> Result<NewJob, JobError> {
         let registry = self.registry;
         let counter = registry.directory.join("next");
-        let failed_counter = |error| failed(&counter, error);
+        let failed_counter = |error| registry_error(&counter, error);
         let following = match fs::read_to_string(&counter) {
             Ok(text) => text.trim().parse().unwrap_or(1),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 1,
@@ -147,8 +147,8 @@ impl RegistryLock<'_> {
         written.map_err(failed_counter)?;
         let id = JobId(number.to_string());
         let directory = registry.directory.join(&id.0);
-        let made = self.private.make_dir(&id.0);
-        let private = made.map_err(|error| failed(&directory, error))?;
+        let created = self.private.make_dir(&id.0);
+        let private = created.map_err(|error| registry_error(&directory, error))?;
         Ok(NewJob {
             id,
             directory,
@@ -157,7 +157,7 @@ impl RegistryLock<'_> {
         })
     }
 
-    /// Removes directories that never became jobs, and jobs that ended longer than `keep` ago.
+    /// Removes directories of jobs that were not started, and jobs that ended more than `keep` ago.
     /// Returns the number of removed jobs.
     pub(super) fn clean(&self, now: Timestamp, keep: Duration) -> Result<usize, JobError> {
         let mut removed = 0;
@@ -167,11 +167,11 @@ impl RegistryLock<'_> {
                 continue;
             };
             let cleaned = match &record {
-                // While this process holds the lock, no other process creates a job, so the creator
-                // of this one has died.
+                // No other process creates a job while this process holds the lock, so the creator
+                // of this directory has died.
                 None => withdraw(&path).map(drop),
                 Some(record) => {
-                    let old = over_since(record).is_some_and(|since| {
+                    let old = ended_since(record).is_some_and(|since| {
                         Duration::from_millis(now.0.saturating_sub(since.0)) >= keep
                     });
                     if !old {
@@ -181,14 +181,14 @@ impl RegistryLock<'_> {
                     fs::remove_dir_all(&path)
                 }
             };
-            cleaned.map_err(|error| failed(&path, error))?;
+            cleaned.map_err(|error| registry_error(&path, error))?;
         }
         Ok(removed)
     }
 }
 
-/// When the job's last process had ended; `None` if some are alive.
-fn over_since(record: &JobFiles) -> Option<Timestamp> {
+/// Returns the time at which the job's last process ended; `None` if some are alive.
+fn ended_since(record: &JobFiles) -> Option<Timestamp> {
     let written = |path: PathBuf| {
         let time: SystemTime = fs::metadata(path).and_then(|meta| meta.modified()).ok()?;
         Some(Timestamp::from(time))
@@ -197,7 +197,7 @@ fn over_since(record: &JobFiles) -> Option<Timestamp> {
         JobState::Running => None,
         JobState::Ended(end) => (!end.has_remaining).then_some(end.ended_at),
         JobState::Lost { .. } if !record.leftovers().find().is_empty() => None,
-        // The last sign of life.
+        // The time of the last output.
         JobState::Lost { .. } => record
             .output()
             .and_then(written)
@@ -218,17 +218,17 @@ impl NewJob {
         Ok(())
     }
 
-    /// Creates the output file of a job that has its own.
+    /// Creates the output file of a started job.
     pub(super) fn make_output(&self) -> io::Result<()> {
         self.private.create_new(OUTPUT_FILE).map(drop)
     }
 
-    /// True if a supervisor has taken over the job.
+    /// True if a supervisor has taken the job over: it renames the entry's file.
     pub(super) fn is_taken(&self) -> bool {
         self.directory.join(ENTRY_FILE).exists()
     }
 
-    /// Keeps the directory.
+    /// Prevents the removal of the directory on drop, and returns the job's id.
     pub(super) fn keep(mut self) -> JobId {
         self.is_complete = true;
         self.id.clone()
@@ -243,8 +243,8 @@ impl Drop for NewJob {
     }
 }
 
-/// Removes the directory of a job that was not taken over; false if it was. A supervisor may be
-/// about to, so the file that it must rename is removed first.
+/// Removes the directory of a job unless a supervisor has taken it over; returns false then.
+/// Removes the file first that a supervisor renames to take the job over, in case one is about to.
 fn withdraw(directory: &Path) -> io::Result<bool> {
     match fs::remove_file(directory.join(NEW_ENTRY_FILE)) {
         Ok(()) => {}

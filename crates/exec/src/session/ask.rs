@@ -39,7 +39,7 @@ impl ShellSession {
             base: Arc::clone(&kind.base),
             changes: BTreeMap::new(),
         };
-        let spec = RunSpec::new(running_shell::question(&kind.shell), "/")
+        let spec = RunSpec::new(running_shell::report_script(&kind.shell), "/")
             .shell(kind.shell.clone())
             .env(env)
             .streams(Streams::Split)
@@ -63,7 +63,7 @@ impl ShellSession {
                 shell.last = last;
                 self.shell = Some(shell);
                 self.remembered.get_or_insert_default().cwd = Some(place);
-                running_shell::answer(&said.0)
+                running_shell::parse_report(&said.0)
             }
             StateAfterCall::Refused { shell, .. } => {
                 self.shell = shell;

@@ -1,6 +1,7 @@
-//! The snapshots of a host: captured in the background, shared by calls, bounded in number.
+//! The cache of snapshots: captures in the background, shares snapshots between calls, limits their
+//! number.
 
-use super::capture::Reader;
+use super::capture::ConfigurationReader;
 use super::options::SnapshotOptions;
 use super::project::{FileIdentity, Project};
 use super::skipped::SkipReason;
@@ -19,14 +20,14 @@ use tokio::sync::watch;
 /// Retry interval for a failed capture, unless the file changes earlier.
 const RETRY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Limit of snapshots; the least recently used one is dropped first.
+/// Maximum number of snapshots; the least recently used one is dropped first.
 const MAX_SNAPSHOTS: usize = 16;
 
-/// The snapshots of a cache.
+/// The snapshots of a [`ShellCache`](crate::ShellCache).
 #[derive(Debug)]
-pub(crate) struct Snapshots {
+pub(crate) struct SnapshotCache {
     options: Option<SnapshotOptions>,
-    /// The least recently used first.
+    /// Sorted by use, the least recently used first.
     entries: Mutex<Vec<Arc<CacheEntry>>>,
 }
 
@@ -34,17 +35,18 @@ pub(crate) struct Snapshots {
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotForCall {
     pub(crate) snapshot: Option<Arc<Snapshot>>,
-    /// Set for the call that first encountered a failure, or for which a late snapshot is new.
+    /// Set for the first call that a failed capture affects, and for the first call with a snapshot
+    /// that earlier calls had to do without.
     pub(crate) notice: Option<Notice>,
     entry: Option<Arc<CacheEntry>>,
 }
 
 impl SnapshotForCall {
-    /// The notice for a call whose command was not found, if a part of the configuration that is
-    /// not loaded may be the reason. Each part is reported once.
-    pub(crate) fn explain(&self, script: &str) -> Option<Notice> {
+    /// Returns the notice for a call whose command was not found, if an excluded part of the
+    /// configuration may define it. Each reason is reported once.
+    pub(crate) fn missing_command_notice(&self, script: &str) -> Option<Notice> {
         let entry = self.entry.as_ref()?;
-        let (name, reason) = entry.explanation(script)?;
+        let (name, reason) = entry.missing_command(script)?;
         let name = name.to_owned();
         Some(NoticeKind::DefinitionMissing { name, reason }.into())
     }
@@ -52,29 +54,29 @@ impl SnapshotForCall {
 
 /// Everything that a capture depends on.
 #[derive(Debug, Clone)]
-struct Key {
+struct CacheKey {
     shell: Shell,
     base: Arc<BTreeMap<OsString, OsString>>,
-    /// All zero if the metadata of the file cannot be read.
+    /// The identity of the configuration file; all zero if its metadata cannot be read.
     rc: FileIdentity,
     project: Project,
 }
 
 #[derive(Debug)]
 struct CacheEntry {
-    key: Key,
+    key: CacheKey,
     captured: OnceLock<Captured>,
-    /// True once it is captured.
-    done: watch::Sender<bool>,
+    /// True after the capture has ended.
+    is_finished: watch::Sender<bool>,
     is_started: AtomicBool,
-    /// A call went on without waiting longer.
-    is_late: AtomicBool,
-    /// The delay was reported to a call.
-    is_late_reported: AtomicBool,
-    /// The result was reported to a call.
-    is_reported: AtomicBool,
-    /// The reasons that calls were told for commands that were not found.
-    explained: Mutex<BTreeSet<String>>,
+    /// A call reached the maximum wait. Later calls do not wait at all.
+    is_slow: AtomicBool,
+    /// A call got the notice about the slow capture.
+    slowness_is_reported: AtomicBool,
+    /// A call got the notice about the result.
+    result_is_reported: AtomicBool,
+    /// The reasons that were reported for commands that were not found.
+    reported_reasons: Mutex<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
@@ -83,7 +85,7 @@ enum Captured {
     Failed { at: Duration, reason: String },
 }
 
-impl Snapshots {
+impl SnapshotCache {
     pub(crate) fn new(options: Option<SnapshotOptions>) -> Self {
         Self {
             options,
@@ -91,9 +93,9 @@ impl Snapshots {
         }
     }
 
-    /// Returns the snapshot for a call, and captures it if the cache has none for the call's shell,
-    /// environment, configuration and project. The call waits for at most the time limit. Cancel
-    /// safe: the capture goes on.
+    /// Returns the snapshot for a call. If the cache has none for the call's shell, environment,
+    /// configuration and project, captures it, and waits for at most `max_wait`. Cancel safe: the
+    /// capture continues.
     pub(crate) async fn for_call(
         &self,
         spec: &RunSpec,
@@ -107,8 +109,7 @@ impl Snapshots {
         self.for_shell(shell, &spec.cwd, supervisor, clock).await
     }
 
-    /// Returns the snapshot of a call in this shell, environment and directory, as
-    /// [`Self::for_call`] does.
+    /// Returns the snapshot for this shell, environment and directory, as [`Self::for_call`] does.
     pub(crate) async fn for_shell(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -116,12 +117,14 @@ impl Snapshots {
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
     ) -> SnapshotForCall {
-        let Some((entry, options)) = self.capture((shell, base), cwd, supervisor, clock).await
+        let Some((entry, options)) = self
+            .get_or_capture((shell, base), cwd, supervisor, clock)
+            .await
         else {
             return SnapshotForCall::default();
         };
         if entry.captured.get().is_none() {
-            return entry.without_snapshot(options);
+            return entry.still_capturing(options);
         }
         SnapshotForCall {
             entry: Some(Arc::clone(&entry)),
@@ -129,7 +132,7 @@ impl Snapshots {
         }
     }
 
-    /// Returns the snapshot as [`Self::for_shell`] does, but consumes no notice.
+    /// Returns the snapshot as [`Self::for_shell`] does, without marking a notice as reported.
     pub(crate) async fn peek(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
@@ -137,15 +140,16 @@ impl Snapshots {
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
     ) -> Option<Arc<Snapshot>> {
-        let captured = self.capture((shell, base), cwd, supervisor, clock);
-        match captured.await?.0.captured.get()? {
+        let entry = self.get_or_capture((shell, base), cwd, supervisor, clock);
+        match entry.await?.0.captured.get()? {
             Captured::Snapshot(snapshot) => Some(Arc::clone(snapshot)),
             Captured::Failed { .. } => None,
         }
     }
 
-    /// Captures, unless that was done, and waits for at most the time limit.
-    async fn capture(
+    /// Returns the entry for a shell in a directory. Starts its capture if necessary, and waits for
+    /// it for at most `max_wait`. Returns `None` if no configuration can be loaded.
+    async fn get_or_capture(
         &self,
         (shell, base): (&Shell, &Arc<BTreeMap<OsString, OsString>>),
         cwd: &Path,
@@ -153,9 +157,9 @@ impl Snapshots {
         clock: &Arc<dyn Clock>,
     ) -> Option<(Arc<CacheEntry>, &SnapshotOptions)> {
         let options = self.options.as_ref().filter(|_| shell.is_bash)?;
-        let rc = identity(options)?;
+        let rc = rc_identity(options)?;
         let home = base.get(OsStr::new("HOME"));
-        let key = Key {
+        let key = CacheKey {
             shell: shell.clone(),
             base: Arc::clone(base),
             rc,
@@ -163,7 +167,7 @@ impl Snapshots {
         };
         let entry = self.entry(key, clock.now());
         if !entry.is_started.swap(true, Ordering::AcqRel) {
-            let reader = Reader {
+            let reader = ConfigurationReader {
                 supervisor: supervisor.clone(),
                 clock: Arc::clone(clock),
                 shell: entry.key.shell.clone(),
@@ -171,45 +175,44 @@ impl Snapshots {
                 directory: entry.key.project.directory.clone(),
                 options: options.clone(),
             };
-            spawn(Arc::clone(&entry), reader);
+            spawn_capture(Arc::clone(&entry), reader);
         }
-        if entry.captured.get().is_none() && !entry.is_late.load(Ordering::Acquire) {
-            let mut done = entry.done.subscribe();
+        if entry.captured.get().is_none() && !entry.is_slow.load(Ordering::Acquire) {
+            let mut is_finished = entry.is_finished.subscribe();
             tokio::select! {
                 biased;
-                _ = done.wait_for(|done| *done) => {}
-                () = clock.sleep(options.limit) => entry.is_late.store(true, Ordering::Release),
+                _ = is_finished.wait_for(|is_finished| *is_finished) => {}
+                () = clock.sleep(options.max_wait) => entry.is_slow.store(true, Ordering::Release),
             }
         }
         Some((entry, options))
     }
 
-    /// The entry for a key: the existing one, unless it is no longer usable.
-    fn entry(&self, key: Key, now: Duration) -> Arc<CacheEntry> {
-        // Ignores poisoning: no operation leaves the list inconsistent while holding the lock.
+    /// Returns the entry for a key, a new one if there is none or the old one is unusable.
+    fn entry(&self, key: CacheKey, now: Duration) -> Arc<CacheEntry> {
+        // Ignores poisoning: every operation on the list leaves it consistent.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = entries.iter().position(|entry| entry.key == key)
-            && entries[at].is_of_use(now)
+            && entries[at].is_usable(now)
         {
             let entry = entries.remove(at);
             entries.push(Arc::clone(&entry));
             return entry;
         }
-        // Entries for an earlier version of the files are dropped, because they will not be
-        // requested again.
-        entries.retain(|entry| !entry.key.differs_by_files_only(&key));
+        // An entry for an earlier version of the files is never requested again.
+        entries.retain(|entry| !entry.key.is_same_except_files(&key));
         if entries.len() >= MAX_SNAPSHOTS {
             entries.remove(0);
         }
         let entry = Arc::new(CacheEntry {
             key,
             captured: OnceLock::new(),
-            done: watch::Sender::new(false),
+            is_finished: watch::Sender::new(false),
             is_started: AtomicBool::new(false),
-            is_late: AtomicBool::new(false),
-            is_late_reported: AtomicBool::new(false),
-            is_reported: AtomicBool::new(false),
-            explained: Mutex::default(),
+            is_slow: AtomicBool::new(false),
+            slowness_is_reported: AtomicBool::new(false),
+            result_is_reported: AtomicBool::new(false),
+            reported_reasons: Mutex::default(),
         });
         entries.push(Arc::clone(&entry));
         entry
@@ -217,7 +220,7 @@ impl Snapshots {
 }
 
 impl CacheEntry {
-    fn is_of_use(&self, now: Duration) -> bool {
+    fn is_usable(&self, now: Duration) -> bool {
         match self.captured.get() {
             None => true,
             Some(Captured::Snapshot(snapshot)) => snapshot.file.exists(),
@@ -225,33 +228,35 @@ impl CacheEntry {
         }
     }
 
-    /// Returns what a call gets that does not wait longer for the snapshot.
-    fn without_snapshot(&self, options: &SnapshotOptions) -> SnapshotForCall {
-        let is_known = self.is_late_reported.swap(true, Ordering::AcqRel);
+    /// Returns the result for a call whose wait ended before the capture. Has a notice the first
+    /// time.
+    fn still_capturing(&self, options: &SnapshotOptions) -> SnapshotForCall {
+        let was_reported = self.slowness_is_reported.swap(true, Ordering::AcqRel);
         let slow = SkipReason::Slow {
             rc: options.rc.clone(),
-            limit: options.limit,
+            limit: options.max_wait,
         };
         let reason = slow.to_string();
-        let notice = (!is_known).then(|| NoticeKind::SnapshotSkipped { reason }.into());
+        let notice = (!was_reported).then(|| NoticeKind::SnapshotSkipped { reason }.into());
         SnapshotForCall {
             notice,
             ..SnapshotForCall::default()
         }
     }
 
-    /// A command of the script that was probably not found because of this, and the reason.
-    fn explanation<'a>(&self, script: &'a str) -> Option<(&'a str, String)> {
+    /// Returns a command of the script that is probably missing because the snapshot has no
+    /// definition of it, and the reason.
+    fn missing_command<'a>(&self, script: &'a str) -> Option<(&'a str, String)> {
         let words = script.split(|c: char| c.is_whitespace() || ";|&(){}`\"'".contains(c));
         let mut words = words.filter(|word| !word.is_empty());
         let (name, reason) = match self.captured.get()? {
             Captured::Failed { reason, .. } => (words.next()?, reason.clone()),
             Captured::Snapshot(snapshot) => {
-                if let Some(name) = words.clone().find(|word| snapshot.dropped.contains(*word)) {
+                if let Some(name) = words.clone().find(|word| snapshot.excluded.contains(*word)) {
                     let reason = "a variable that it needs holds a secret, or cannot be read again";
                     (name, reason.to_owned())
                 } else {
-                    let program = snapshot.becomes.as_deref()?;
+                    let program = snapshot.exec_program.as_deref()?;
                     let reason = format!(
                         "the configuration runs `exec {program}`, and what {program} reads is not loaded"
                     );
@@ -259,16 +264,18 @@ impl CacheEntry {
                 }
             }
         };
-        let mut explained = self
-            .explained
+        let mut reported_reasons = self
+            .reported_reasons
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        explained.insert(reason.clone()).then_some((name, reason))
+        reported_reasons
+            .insert(reason.clone())
+            .then_some((name, reason))
     }
 
     fn for_call(&self) -> SnapshotForCall {
         let report = |notice: NoticeKind| {
-            let is_new = !self.is_reported.swap(true, Ordering::AcqRel);
+            let is_new = !self.result_is_reported.swap(true, Ordering::AcqRel);
             is_new.then(|| notice.into())
         };
         match self.captured.get() {
@@ -281,7 +288,7 @@ impl CacheEntry {
             },
             Some(Captured::Snapshot(snapshot)) => SnapshotForCall {
                 snapshot: Some(Arc::clone(snapshot)),
-                notice: if self.is_late.load(Ordering::Acquire) {
+                notice: if self.is_slow.load(Ordering::Acquire) {
                     report(NoticeKind::SnapshotLoaded)
                 } else {
                     None
@@ -292,9 +299,9 @@ impl CacheEntry {
     }
 }
 
-/// Captures in a task of its own: neither the end of a call nor its time limit interrupts what the
-/// configuration does.
-fn spawn(entry: Arc<CacheEntry>, reader: Reader) {
+/// Captures in a separate task, so that neither the end of a call nor its timeout interrupts the
+/// configuration.
+fn spawn_capture(entry: Arc<CacheEntry>, reader: ConfigurationReader) {
     tokio::spawn(async move {
         let captured = match capture(&reader).await {
             Ok(snapshot) => Captured::Snapshot(Arc::new(snapshot)),
@@ -303,30 +310,30 @@ fn spawn(entry: Arc<CacheEntry>, reader: Reader) {
                 reason: skipped.to_string(),
             },
         };
-        // Set once, by this task only.
+        // Cannot fail: only this task sets the value, once.
         let _ = entry.captured.set(captured);
-        entry.done.send_replace(true);
+        entry.is_finished.send_replace(true);
     });
 }
 
-impl Key {
-    /// Whether everything else is the same.
-    fn differs_by_files_only(&self, other: &Self) -> bool {
-        // Usually the same environment is the same allocation.
+impl CacheKey {
+    /// True if both keys are equal apart from the identities of the files.
+    fn is_same_except_files(&self, other: &Self) -> bool {
+        // Equal environments usually share one allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
             && self.project.directory == other.project.directory
     }
 }
 
-impl PartialEq for Key {
+impl PartialEq for CacheKey {
     fn eq(&self, other: &Self) -> bool {
-        self.rc == other.rc && self.project == other.project && self.differs_by_files_only(other)
+        self.rc == other.rc && self.project == other.project && self.is_same_except_files(other)
     }
 }
 
-/// Detects changes of the file. `None` if it does not exist.
-fn identity(options: &SnapshotOptions) -> Option<FileIdentity> {
+/// Returns the identity of the configuration file, `None` if the file does not exist.
+fn rc_identity(options: &SnapshotOptions) -> Option<FileIdentity> {
     match std::fs::metadata(&options.rc) {
         Ok(metadata) => Some(FileIdentity::from(&metadata)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

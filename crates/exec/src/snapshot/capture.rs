@@ -1,6 +1,6 @@
-//! Reads a configuration in a shell of its own below a supervisor, which lets that shell finish
-//! even if the host ends. Then has another shell load the definitions, and keeps those that it
-//! reports unchanged.
+//! Reads a configuration in a separate shell below a supervisor, which lets that shell finish even
+//! if the host ends. Then a second shell loads the definitions; only those that it reports
+//! unchanged are used.
 
 use super::compose;
 use super::dump::{
@@ -33,18 +33,19 @@ const MAX_REPORT: u64 = 32 << 20;
 /// Maximum size of a configuration's definitions in bytes. Every waiting shell reads all of them.
 const MAX_DEFINITIONS: usize = 4 << 20;
 
-/// The time between SIGTERM and SIGKILL for what a configuration starts, if it takes too long.
+/// The time between SIGTERM and SIGKILL for the processes of a configuration that takes too long.
 const GRACE_PERIOD: Duration = Duration::from_secs(3);
 
-/// Variables of our own that no terminal has, by which configurations recognise other uses.
-const NOT_IN_TERMINALS: &[&str] = &["CI", "NO_COLOR"];
+/// Variables that we set for calls and that terminals do not have. Configurations test them to
+/// detect that no user is present.
+const UNSET_IN_TERMINALS: &[&str] = &["CI", "NO_COLOR"];
 
-/// The terminal type of the shell that reads.
+/// The `TERM` of the shell that reads the configuration.
 const TERMINAL_TYPE: &str = "xterm-256color";
 
-/// The file to read, and the options.
+/// The configuration to read, and the shell, environment and directory to read it in.
 #[derive(Debug, Clone)]
-pub(super) struct Reader {
+pub(super) struct ConfigurationReader {
     pub(super) supervisor: Supervisor,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) shell: Shell,
@@ -59,31 +60,32 @@ pub(super) struct Reader {
 pub(super) struct Configuration {
     pub(super) dump: ShellDump,
     pub(super) variables: ConfiguredVariables,
-    /// Names of functions and aliases that were left out because they would not work.
-    pub(super) dropped: BTreeSet<String>,
+    /// Names of functions and aliases that are excluded because they would fail.
+    pub(super) excluded: BTreeSet<String>,
 }
 
 /// How to start the shell that reads the configuration.
 #[derive(Debug, Clone, Copy)]
 enum CaptureWay {
-    /// Interactively: many configurations do nothing otherwise.
+    /// Interactive: many configurations do nothing in other shells.
     Interactive,
-    /// Interactively, up to the first `command exec` or `builtin exec`.
+    /// Interactive, up to the first `command exec` or `builtin exec`.
     UpToExec,
-    /// Non-interactively, though with a prompt: for configurations that replace an interactive
-    /// shell in another way.
+    /// Non-interactive, but with a prompt: for configurations that replace an interactive shell in
+    /// another way.
     Plain,
 }
 
-/// Tried in this order; each only if the shell before reported nothing.
+/// Tried in this order until a shell reports its definitions.
 const WAYS: [CaptureWay; 3] = [
     CaptureWay::Interactive,
     CaptureWay::UpToExec,
     CaptureWay::Plain,
 ];
 
-impl Reader {
-    /// Reads the configuration. Daemons that it starts go on, as if a terminal had read it.
+impl ConfigurationReader {
+    /// Reads the configuration. Daemons that it starts continue, as after the start of a terminal's
+    /// shell.
     pub(super) async fn read(&self) -> Result<Configuration, SkipReason> {
         let rc = &self.options.rc;
         check_readable(rc).map_err(|source| SkipReason::Unreadable {
@@ -94,23 +96,24 @@ impl Reader {
         let secrets = self.options.secrets.as_ref();
         let state = &mut dump.after;
         for list in [&mut state.functions, &mut state.aliases] {
-            list.retain(|definition| filter::may_stay(definition, secrets));
+            list.retain(|definition| filter::is_allowed(definition, secrets));
         }
         let mut variables = needs::configured(&dump, &self.base, &self.options);
         let state = &mut dump.after;
         let (functions, aliases) = (&mut state.functions, &mut state.aliases);
         let none = BTreeSet::new();
-        let mut dropped = needs::drop_broken(functions, aliases, &variables.withheld, &none);
-        needs::keep_named(&mut variables.changed, functions, aliases);
-        let again = self.read_parts(&variables, functions, aliases).await?;
-        let unreadable = keep_same_variables(&mut variables.changed, &again.after.variables);
-        keep_same(functions, &again.after.functions);
-        keep_same(aliases, &again.after.aliases);
-        dropped.extend(needs::drop_broken(
+        let mut excluded = needs::drop_broken(functions, aliases, &variables.withheld, &none);
+        needs::retain_used(&mut variables.changed, functions, aliases);
+        let reloaded = self.reload(&variables, functions, aliases).await?;
+        let unreadable =
+            retain_reloaded_variables(&mut variables.changed, &reloaded.after.variables);
+        retain_reloaded(functions, &reloaded.after.functions);
+        retain_reloaded(aliases, &reloaded.after.aliases);
+        excluded.extend(needs::drop_broken(
             functions,
             aliases,
             &unreadable,
-            &dropped,
+            &excluded,
         ));
         let length = |list: &[Definition]| list.iter().map(|it| it.text.len()).sum::<usize>();
         if length(functions) + length(aliases) > MAX_DEFINITIONS {
@@ -119,7 +122,7 @@ impl Reader {
         Ok(Configuration {
             dump,
             variables,
-            dropped,
+            excluded,
         })
     }
 
@@ -128,23 +131,25 @@ impl Reader {
         for way in WAYS {
             let supervised = &mut self.launch().await?;
             supervised
-                .let_finish(self.options.longest, GRACE_PERIOD)
+                .let_finish(self.options.capture_timeout, GRACE_PERIOD)
                 .map_err(|_| StartError::Disconnected)?;
             let args = way.args(&self.options.rc, &self.directory);
-            let fds = self.start(supervised, args, self.terminal()).await?;
+            let fds = self
+                .start(supervised, args, self.terminal_environment())
+                .await?;
             ended = until_ended(supervised).await?;
             if let Some(dump) = ShellDump::parse(&read_from(fds.script, 0)?) {
                 return Ok(dump);
             }
         }
-        Err(SkipReason::Ended {
+        Err(SkipReason::NoReport {
             rc: self.options.rc.clone(),
-            how: how_it_ended(ended),
+            how: end_text(ended),
         })
     }
 
-    /// The definitions as reported by another shell that has loaded them.
-    async fn read_parts(
+    /// Loads the definitions in another shell, and returns that shell's report of them.
+    async fn reload(
         &self,
         variables: &ConfiguredVariables,
         functions: &[Definition],
@@ -172,9 +177,9 @@ impl Reader {
             .map_err(SkipReason::Transfer)?;
         let ended = until_ended(&mut supervised).await?;
         let report = read_from(script.into(), parts.len() as u64)?;
-        ShellDump::parse(&report).ok_or_else(|| SkipReason::Ended {
+        ShellDump::parse(&report).ok_or_else(|| SkipReason::NoReport {
             rc: self.options.rc.clone(),
-            how: how_it_ended(ended),
+            how: end_text(ended),
         })
     }
 
@@ -195,11 +200,11 @@ impl Reader {
         supervised.start(start, None).await
     }
 
-    /// The environment of a terminal.
-    fn terminal(&self) -> Vec<(OsString, Option<OsString>)> {
-        let unset = NOT_IN_TERMINALS.iter().filter(|name| {
-            // A setting of the user holds for the configuration, too.
-            !self.options.fixed.contains(**name)
+    /// Returns the changes that make the environment that of a terminal.
+    fn terminal_environment(&self) -> Vec<(OsString, Option<OsString>)> {
+        let unset = UNSET_IN_TERMINALS.iter().filter(|name| {
+            // A variable that the user's settings set is set for the configuration, too.
+            !self.options.fixed_variables.contains(**name)
         });
         let unset = unset.map(|name| (OsString::from(name), None));
         let functions = self.options.functions.iter();
@@ -233,8 +238,8 @@ impl CaptureWay {
     }
 }
 
-/// Checks that the path is a regular file that can be opened. Opened non-blocking, as opening a
-/// FIFO would wait for a writer.
+/// Checks that the path is a regular file that can be opened. Opens it non-blocking, because
+/// opening a FIFO would wait for a writer.
 fn check_readable(rc: &Path) -> io::Result<()> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options()
@@ -247,7 +252,7 @@ fn check_readable(rc: &Path) -> io::Result<()> {
     Err(io::Error::other("it is no regular file"))
 }
 
-/// Waits for the shell's end. What it has started may go on.
+/// Waits for the shell's end. Processes that it started may continue.
 async fn until_ended(supervised: &mut SupervisorClient) -> Result<ShellEnd, SkipReason> {
     loop {
         match supervised.event().await {
@@ -272,15 +277,15 @@ fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, SkipReason> {
     Ok(bytes)
 }
 
-/// Keeps the definitions that the other shell reported identically.
-fn keep_same(list: &mut Vec<Definition>, again: &[Definition]) {
-    let again: BTreeMap<&str, &[u8]> = again
+/// Retains the definitions that the other shell reported identically.
+fn retain_reloaded(list: &mut Vec<Definition>, reloaded: &[Definition]) {
+    let reloaded: BTreeMap<&str, &[u8]> = reloaded
         .iter()
         .map(|definition| (definition.name.as_str(), definition.text.as_slice()))
         .collect();
     list.retain(|definition| {
         let name = definition.name.as_str();
-        let same = again.get(name) == Some(&definition.text.as_slice());
+        let same = reloaded.get(name) == Some(&definition.text.as_slice());
         if !same {
             tracing::debug!(name, "left out of the snapshot: bash cannot read it again");
         }
@@ -288,16 +293,17 @@ fn keep_same(list: &mut Vec<Definition>, again: &[Definition]) {
     });
 }
 
-/// Keeps the variables that the other shell has. Returns the names of the others.
-fn keep_same_variables(
+/// Retains the variables that the other shell reported with the same value. Returns the names of
+/// the others.
+fn retain_reloaded_variables(
     changed: &mut BTreeMap<String, Option<Variable>>,
-    again: &BTreeMap<String, Variable>,
+    reloaded: &BTreeMap<String, Variable>,
 ) -> BTreeSet<String> {
     let mut lost = BTreeSet::new();
     changed.retain(|name, variable| {
-        let same = match (variable, again.get(name)) {
-            (Some(variable), Some(again)) => variable.is_like(again),
-            (None, again) => again.is_none(),
+        let same = match (variable, reloaded.get(name)) {
+            (Some(variable), Some(reloaded)) => variable.is_like(reloaded),
+            (None, reloaded) => reloaded.is_none(),
             (Some(_), None) => false,
         };
         if !same {
@@ -309,7 +315,7 @@ fn keep_same_variables(
     lost
 }
 
-fn how_it_ended(end: ShellEnd) -> String {
+fn end_text(end: ShellEnd) -> String {
     match end {
         ShellEnd::Exited(code) => format!("exit code {code}"),
         ShellEnd::Signaled(number) => agent_bash_process::signal_name(number),

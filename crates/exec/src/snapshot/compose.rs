@@ -1,9 +1,9 @@
 //! Converts the report of a shell into the text with definitions that other shells load, and the
 //! commands that set options.
 //!
-//! Definitions and options are separate because they are applied at different times. Definitions
-//! are loaded while a shell waits. Options such as `set -e` or `failglob` would also affect the
-//! wrapper around the script, so they are set immediately before it.
+//! Definitions and options are separate because they are applied at different times. A shell loads
+//! the definitions before it has a call. Options such as `set -e` or `failglob` would also affect
+//! the wrapper around the script, so they are set immediately before the script.
 
 use super::dump::{Definition, ShellOptions, ShellState, Variable};
 use agent_bash_process::quoted;
@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// `set -o` options that are not copied: those of interactive shells, one that cannot be set, and
-/// two that would end a shell before the script (an interactive bash ignores `noexec`).
-const NOT_SET: &[&str] = &[
+/// `set -o` options that are not copied: those of interactive shells, those that cannot be set, and
+/// those that would end a shell before the script (an interactive bash ignores `noexec`).
+const SKIPPED_SET_OPTIONS: &[&str] = &[
     "emacs",
     "histexpand",
     "history",
@@ -27,19 +27,20 @@ const NOT_SET: &[&str] = &[
     "vi",
 ];
 
-/// `shopt` options that cannot be set, and the one that belongs to aliases.
-const NOT_SHOPT: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
+/// `shopt` options that are not copied: those that cannot be set, and `expand_aliases`, which is
+/// set only if there are aliases.
+const SKIPPED_SHOPT_OPTIONS: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
 
-/// Options that print commands, or hide them, so that the tail of a record would be visible or
-/// lost.
+/// Options with which bash prints the commands that it runs, and so also the commands that follow
+/// the script.
 pub(super) const PRINTING_OPTIONS: &[&str] = &["verbose", "xtrace"];
 
-/// The text that defines a function.
+/// Returns the text that defines a function.
 pub(super) fn function(definition: &Definition) -> Vec<u8> {
     definition.text.clone()
 }
 
-/// The command that defines an alias.
+/// Returns the command that defines an alias.
 pub(super) fn alias(definition: &Definition) -> Vec<u8> {
     let mut value = definition.name.clone().into_bytes();
     value.push(b'=');
@@ -50,8 +51,8 @@ pub(super) fn alias(definition: &Definition) -> Vec<u8> {
     command
 }
 
-/// The command that declares a variable, or unsets it. Scripts may change a variable that is
-/// read-only for the user.
+/// Returns the command that declares a variable, or unsets it. The attribute `readonly` is dropped:
+/// scripts may change the variable.
 pub(super) fn variable(name: &str, variable: Option<&Variable>) -> Vec<u8> {
     let Some(variable) = variable else {
         return format!("\\builtin unset -v {name}\n").into_bytes();
@@ -66,7 +67,8 @@ pub(super) fn variable(name: &str, variable: Option<&Variable>) -> Vec<u8> {
     command.push(b' ');
     let assignment = rest.unwrap_or_default().trim_ascii_end();
     if variable.is_array() {
-        // Behind `\builtin`, bash reads no list; `declare` reads one in a single word.
+        // After `\builtin`, `NAME=(...)` is a syntax error; `declare` accepts the list as one
+        // quoted word.
         command.extend(quoted(OsStr::from_bytes(assignment)));
     } else {
         command.extend_from_slice(assignment);
@@ -75,7 +77,7 @@ pub(super) fn variable(name: &str, variable: Option<&Variable>) -> Vec<u8> {
     command
 }
 
-/// The commands that set the umask and the soft limits that the configuration has changed.
+/// Returns the commands that set the umask and the soft limits that the configuration has changed.
 pub(super) fn limits(before: &ShellState, after: &ShellState) -> Vec<u8> {
     let mut commands = Vec::new();
     let is_octal = after
@@ -93,7 +95,8 @@ pub(super) fn limits(before: &ShellState, after: &ShellState) -> Vec<u8> {
     commands.concat().into_bytes()
 }
 
-/// The text that a waiting shell evaluates. `extglob` patterns can only be parsed while it is on.
+/// Returns the text with all definitions. `extglob` patterns can only be parsed while `extglob` is
+/// on.
 pub(super) fn load_text(
     variables: &BTreeMap<String, Option<Variable>>,
     functions: &[Definition],
@@ -118,27 +121,27 @@ fn export(name: &str) -> Vec<u8> {
     [b"\\builtin export -f -- ", &*name, b"\n"].concat()
 }
 
-/// The commands that set options changed by the configuration, each followed by `; `, and whether a
-/// tail may follow the script.
+/// Returns the commands that set the options changed by the configuration, each followed by `; `.
+/// Also returns whether commands may follow the script ([`PRINTING_OPTIONS`]).
 pub(super) fn option_commands(
     before: &ShellOptions,
     after: &ShellOptions,
-    aliases: bool,
+    has_aliases: bool,
 ) -> (Vec<u8>, bool) {
-    let changed = |before: &BTreeSet<String>, after: &BTreeSet<String>, not: &[&str]| {
+    let changed = |before: &BTreeSet<String>, after: &BTreeSet<String>, skipped: &[&str]| {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
             let names = a.difference(b);
             names
-                .filter(|name| !not.contains(&name.as_str()))
+                .filter(|name| !skipped.contains(&name.as_str()))
                 .cloned()
                 .collect()
         };
         (only(after, before), only(before, after))
     };
-    let (mut on, off) = changed(&before.shopt, &after.shopt, NOT_SHOPT);
-    // On by default in interactive shells, so it does not show as a change; a shell that runs a
-    // script has it off.
-    if aliases && after.shopt.contains("expand_aliases") {
+    let (mut on, off) = changed(&before.shopt, &after.shopt, SKIPPED_SHOPT_OPTIONS);
+    // The option is on by default in interactive shells, so it is not a change, but off in shells
+    // that run a script.
+    if has_aliases && after.shopt.contains("expand_aliases") {
         on.push("expand_aliases".to_owned());
     }
     let mut commands = Vec::new();
@@ -147,15 +150,15 @@ pub(super) fn option_commands(
             commands.push(format!("\\builtin shopt {verb} {}; ", names.join(" ")));
         }
     }
-    let (on, off) = changed(&before.set, &after.set, NOT_SET);
+    let (on, off) = changed(&before.set, &after.set, SKIPPED_SET_OPTIONS);
     for (verb, names) in [("+o", off), ("-o", on)] {
         let set = |name: &String| format!("\\builtin set {verb} {name}; ");
         commands.extend(names.iter().map(set));
     }
-    let tail = !PRINTING_OPTIONS
+    let allows_tail = !PRINTING_OPTIONS
         .iter()
         .any(|name| after.set.contains(*name));
-    (commands.concat().into_bytes(), tail)
+    (commands.concat().into_bytes(), allows_tail)
 }
 
 #[cfg(test)]
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_changes_are_carried_over() {
+    fn option_commands_contain_only_changes() {
         let before = state(
             &["braceexpand", "emacs", "histexpand"],
             &["cmdhist", "expand_aliases"],
@@ -195,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_expanded_unless_that_was_switched_off() {
+    fn expand_aliases_is_set_if_there_are_aliases_and_it_was_on() {
         let on = state(&[], &["expand_aliases"]);
         let off = state(&[], &[]);
         assert_eq!(
@@ -207,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn options_that_print_allow_no_tail() {
+    fn printing_options_forbid_a_tail() {
         let plain = state(&[], &[]);
         assert!(!options(&plain, &state(&["xtrace"], &[]), false).1);
         assert!(options(&plain, &state(&["errexit"], &[]), false).1);
     }
 
     #[test]
-    fn aliases_are_quoted_whole() {
+    fn alias_value_is_quoted() {
         let definition = Definition {
             name: "-".into(),
             text: b"echo it's\nhere".to_vec(),

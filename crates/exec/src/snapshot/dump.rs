@@ -1,12 +1,12 @@
-//! How a shell reports its state: the text that makes it report, and parsing the report.
+//! How a shell reports its state: the commands that print the report, and the parser of the report.
 //!
-//! The text runs in a shell that has just read an arbitrary configuration, so nothing can be relied
-//! on: functions may be called `builtin` and `printf`, words may be aliases, `set -u` may be in
-//! force, a DEBUG trap may print. Therefore it is a single line, parsed before the configuration is
-//! read, so that no alias applies to it. It enters POSIX mode, where special builtins take
-//! precedence over functions, to remove functions that are in the way. And it receives values as
-//! arguments. The report goes to the script file: not to stdout, where anything may print, and not
-//! to disk, where nothing unfiltered belongs.
+//! The commands run in a shell that has read an arbitrary configuration. Functions may be called
+//! `builtin` and `printf`, words may be aliases, `set -u` may be on, a DEBUG trap may print.
+//! Therefore the commands are a single line, parsed before the configuration is read, so that no
+//! alias applies. The line enters POSIX mode, where special builtins take precedence over
+//! functions, and removes functions with the names of builtins. Values are passed as arguments. The
+//! report goes to the script file: not to stdout, where the configuration may print, and not to
+//! disk, because it may contain secrets.
 
 use agent_bash_core::ShellDefinitions;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
-/// Prefix of all our names in a shell.
+/// Prefix of the names of all functions and variables that these commands define.
 pub(super) const OWN_PREFIX: &str = "__ab";
 
-/// The descriptor number of the script file while foreign code runs: unlikely to be used by
+/// The descriptor number of the script file while the configuration runs: unlikely to be used by
 /// scripts, and below every descriptor limit.
 macro_rules! out {
     () => {
@@ -76,7 +76,7 @@ macro_rules! state {
     };
 }
 
-/// Moves the script file to its number and reports the state before the user's configuration is
+/// Moves the script file to the number [`out!`], and reports the state before the configuration is
 /// read.
 macro_rules! begin {
     () => {
@@ -93,9 +93,8 @@ macro_rules! begin {
     };
 }
 
-/// Remembers the environment, and defines `__ab_restore`: the directory and the environment are
-/// again those that the shell was started with, so that a prompt's hook sees what it would see in
-/// a shell that a tool starts.
+/// Stores the environment, and defines `__ab_restore`, which restores it and the directory. Hooks
+/// of the prompt then see the environment of a shell that a tool starts.
 macro_rules! define_restore {
     () => {
         concat!(
@@ -110,9 +109,9 @@ macro_rules! define_restore {
     };
 }
 
-/// Defines an `exec` that goes on: a configuration that ends in `exec zsh` has defined before what
-/// its user has in bash, and what follows `exec tmux` is read by the shells within. Redirections
-/// alone are no reason to stop either. In POSIX mode no function can have the name.
+/// Defines an `exec` that returns. A configuration that ends in `exec zsh` has defined bash
+/// functions before, and the shells within `exec tmux` read the rest of it. An `exec` with
+/// redirections only returns, too. In POSIX mode, no function can have this name.
 macro_rules! define_exec {
     () => {
         concat!(
@@ -121,7 +120,7 @@ macro_rules! define_exec {
             r"-?*) \builtin shift ;; *) \builtin break ;; esac; done; ",
             r"case $# in 0) \builtin return 0 ;; esac; ",
             r#"\builtin type -P -- "$1" >/dev/null || \builtin return 127; __ab_exec=${1##*/}; "#,
-            // A loop around it ends all the same.
+            // Stops a loop that retries `exec`.
             r"(( ++__ab_execs < 20 )) || { \__ab_dump ",
             state!(),
             r"; \builtin exit 0; }; }; "
@@ -129,7 +128,7 @@ macro_rules! define_exec {
     };
 }
 
-/// Stops before `command exec …` and `builtin exec …`, which no function replaces.
+/// Reports and exits before `command exec …` and `builtin exec …`, which no function can replace.
 pub(super) const STOP_AT_EXEC: &str = concat!(
     r"__ab_stop() { case $BASH_SUBSHELL:$BASH_COMMAND in ",
     r"0:*command\ exec\ [!0-9\<\>\&]* | 0:*builtin\ exec\ [!0-9\<\>\&]*) ",
@@ -140,10 +139,11 @@ pub(super) const STOP_AT_EXEC: &str = concat!(
     r"\builtin set -T; \builtin trap '\__ab_stop' DEBUG; "
 );
 
-/// Enters the directory, whose quoted path follows.
+/// Sets the directory to read the configuration in; the quoted path follows.
 pub(super) const ENTER: &str = r"__ab_directory=";
 
-/// Prepares the reading.
+/// Enters the directory, defines the functions above, and reports the state before the
+/// configuration.
 pub(super) const READ_RC: &str = concat!(
     r#"; \builtin cd -- "$__ab_directory"; "#,
     define_more!(),
@@ -153,13 +153,13 @@ pub(super) const READ_RC: &str = concat!(
     define_exec!(),
 );
 
-/// Reads the configuration (its quoted path follows), then reports. If the configuration exits, or
-/// fails so that bash gives up, the trap reports. `. … ||` keeps `set -e` from ending it at the
-/// first failing command, which would not work with `\builtin .`.
+/// Reads the configuration, whose quoted path follows. The trap reports if the configuration exits,
+/// or if bash stops at an error. With `. … ||`, a failing command does not end the shell under `set
+/// -e`; `\builtin .` would not allow that.
 pub(super) const SOURCE: &str = concat!(r"\builtin trap '\__ab_dump ", state!(), r"' EXIT; \. ");
 
-/// The text after the path: reports, then runs what the configuration runs before each prompt, as
-/// tools that serve directories do it then, and reports the variables.
+/// Reports, then runs `PROMPT_COMMAND` and reports the variables. Tools that change the environment
+/// per directory do that before a prompt.
 pub(super) const AFTER_RC: &str = concat!(
     r" || \builtin :; \__ab_dump ",
     state!(),
@@ -171,8 +171,8 @@ pub(super) const AFTER_RC: &str = concat!(
     r"; \builtin exit 0"
 );
 
-/// Reads parts, each terminated by NUL, evaluates them in order, and reports the result. The parts
-/// are in the script file once the control pipe says so.
+/// Reads definitions, each terminated by NUL, evaluates them in order, and reports the result. A
+/// NUL byte on the control pipe marks that the script file contains them.
 pub(super) const READ_PARTS: &str = concat!(
     define_more!(),
     define_dump!(),
@@ -185,15 +185,15 @@ pub(super) const READ_PARTS: &str = concat!(
     state!()
 );
 
-/// Makes a shell report that is in the middle of its work, in a subshell. The state before is that
-/// of a new one; the path of its program, quoted, follows.
+/// Reports the state of a running shell, from a subshell. The state "before" is that of a new
+/// shell; the quoted path of its program follows.
 pub(super) const ASK_BEFORE: &str = concat!(
     r"( { \builtin printf '\0'; ",
     r"\command env -u BASHOPTS -u BASH_ENV -u ENV -u SHELLOPTS "
 );
 
-/// The text after the path. In a list that continues, a failure neither ends the shell nor runs a
-/// trap.
+/// The text after the path. The final `&& \builtin :` prevents a failure from ending the shell or
+/// running an ERR trap.
 pub(super) const ASK_NEW: &str = concat!(
     r" --norc --noprofile -c '\builtin printf ",
     r#""%s\0" "$SHELLOPTS" "$BASHOPTS" "${PATH-}" end'; "#,
@@ -224,14 +224,14 @@ pub(super) struct Definition {
     pub(super) text: Vec<u8>,
 }
 
-/// A variable: the command that declares it, and its value if it is no array.
+/// A variable: the command that declares it, and its value (of an array, the element 0).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Variable {
     pub(super) declaration: Vec<u8>,
     pub(super) value: OsString,
 }
 
-/// The report of a shell about one moment.
+/// The state of a shell at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct ShellState {
     pub(super) options: ShellOptions,
@@ -244,21 +244,21 @@ pub(super) struct ShellState {
     pub(super) umask: String,
     /// Soft limits: the letter of the option, and the value.
     pub(super) limits: BTreeMap<char, String>,
-    /// The program that the configuration would have become.
-    pub(super) becomes: String,
+    /// The base name of the program that the configuration runs with `exec`; empty if none.
+    pub(super) exec_program: String,
 }
 
-/// The complete report of a shell.
+/// The report of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ShellDump {
     pub(super) before: ShellState,
     pub(super) after: ShellState,
-    /// After what runs before a prompt.
+    /// The state after `PROMPT_COMMAND` has run.
     pub(super) at_prompt: Option<ShellState>,
 }
 
 impl ShellDump {
-    /// `None` if the report is incomplete.
+    /// Parses a report; returns `None` if it is incomplete or invalid.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split(|byte| *byte == 0);
         Some(Self {
@@ -282,7 +282,7 @@ impl ShellState {
             }
             let (kind, name) = head.split_first()?;
             let text = fields.next()?;
-            // A name that is not UTF-8 could not be loaded reliably.
+            // A name that is not UTF-8 cannot be loaded reliably.
             let name = std::str::from_utf8(name).ok().map(str::to_owned);
             let lossy = || String::from_utf8_lossy(text).into_owned();
             match (kind, name) {
@@ -304,7 +304,7 @@ impl ShellState {
                 }
                 (b'u', _) => state.umask = lossy(),
                 (b'l', _) => state.limits = limits(&lossy()),
-                (b'r', _) => state.becomes = lossy(),
+                (b'r', _) => state.exec_program = lossy(),
                 (b'x', _) => {
                     let lines = lossy();
                     let names = lines.lines().filter_map(|line| line.rsplit(' ').next());
@@ -317,7 +317,7 @@ impl ShellState {
 }
 
 impl ShellState {
-    /// The functions and aliases, as far as they are text.
+    /// Returns the functions and aliases whose texts are UTF-8.
     pub(super) fn defined(&self) -> ShellDefinitions {
         let texts = |list: &[Definition]| {
             let texts = list.iter().filter_map(|it| {
@@ -349,8 +349,8 @@ impl Variable {
         self.attributes().contains(&b'x')
     }
 
-    /// True if both have the same value and attributes, but for being read-only. The order of an
-    /// associative array's elements differs.
+    /// True if both have the same value and attributes, apart from `readonly`. The elements of an
+    /// associative array may have another order.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         let parts = |it: &Self| {
             let attributes = it.attributes().iter().copied();
@@ -418,7 +418,7 @@ mod tests {
         ff\0f () \n{ \n    :\n}\n\0a-\0cd -\0end\0garbage";
 
     #[test]
-    fn report_is_parsed() {
+    fn parse_returns_every_field() {
         let dump = ShellDump::parse(REPORT).unwrap();
         let (before, after) = (&dump.before, &dump.after);
         assert_eq!(before.options.path, "/bin");
@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(after.functions[0].name, "f");
         assert_eq!(after.functions[0].text, b"f () \n{ \n    :\n}\n");
         assert_eq!(after.exported, BTreeSet::from(["f".to_owned()]));
-        assert_eq!(after.becomes, "zsh");
+        assert_eq!(after.exec_program, "zsh");
         assert_eq!(
             after.aliases,
             [Definition {
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn incomplete_reports_are_refused() {
+    fn parse_refuses_an_incomplete_report() {
         let end = REPORT.len() - b"end\0garbage".len();
         for length in 0..end + 3 {
             assert_eq!(ShellDump::parse(&REPORT[..length]), None, "{length}");
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn the_texts_are_one_line() {
+    fn shell_texts_are_one_line() {
         for text in [
             STOP_AT_EXEC,
             READ_RC,

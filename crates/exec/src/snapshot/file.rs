@@ -1,5 +1,5 @@
-//! A snapshot's file: in a private directory, written atomically, removed with its last user. Files
-//! left by dead processes are swept.
+//! The file of a snapshot: private, written atomically, removed when dropped. A sweep removes the
+//! files of dead processes.
 
 use agent_bash_os::{PrivateDir, ProcessIdentity};
 use std::io::{self, Write};
@@ -7,20 +7,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Extension of a snapshot. Its name is `<process>.<number>.bash`, which identifies its owner.
+/// Extension of a snapshot's file. The name is `<process>.<number>.bash`, which identifies its
+/// owner.
 const FILE_SUFFIX: &str = ".bash";
 
 /// Extension of a file that is being written.
 const DRAFT_SUFFIX: &str = ".new";
 
-/// A file whose process cannot be checked, because it lives in another namespace, is swept after
-/// this time.
+/// The age at which a file is swept whose owner cannot be checked, because it lives in another PID
+/// namespace.
 const SWEEP_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Limit of file names to try: one process has a snapshot for each cache and environment.
+/// Maximum number of file names to try. One process has one snapshot per cache and environment.
 const MAX_FILES: u32 = 10_000;
 
-/// A snapshot on disk. Removed when dropped.
+/// The file of a snapshot. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct SnapshotFile {
     path: PathBuf,
@@ -39,7 +40,7 @@ impl SnapshotFile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            // A link rather than a rename: it does not replace an existing file.
+            // Unlike a rename, a link does not replace an existing file.
             let linked = file.write_all(bytes).and_then(|()| dir.link(&draft, &name));
             let _ = dir.remove(&draft);
             match linked {
@@ -58,7 +59,7 @@ impl SnapshotFile {
         &self.path
     }
 
-    /// True if the file still exists: other programs clean temporary directories, too.
+    /// True if the file still exists: other programs may clean temporary directories.
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
     }
@@ -74,20 +75,20 @@ impl Drop for SnapshotFile {
     }
 }
 
-/// Removes the files, including drafts, of dead processes. `now` is the time since 1970. Returns
-/// how many there were.
+/// Removes the files of dead processes, including drafts. `now` is the time since 1970. Returns the
+/// number of removed files.
 pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
     let Ok(dir) = PrivateDir::create_at(directory) else {
         return 0;
     };
     let names = dir.names().unwrap_or_default();
-    let is_gone = |name: &String| {
+    let is_stale = |name: &String| {
         owner(name).is_some_and(|owner| {
             owner.is_dead() || (!owner.is_of_here() && is_old(&dir, name, now))
         })
     };
-    let gone = names.iter().filter(|name| is_gone(name));
-    gone.filter(|name| dir.remove(name).is_ok()).count()
+    let stale = names.iter().filter(|name| is_stale(name));
+    stale.filter(|name| dir.remove(name).is_ok()).count()
 }
 
 fn is_old(dir: &PrivateDir, name: &str, now: Duration) -> bool {
@@ -97,7 +98,7 @@ fn is_old(dir: &PrivateDir, name: &str, now: Duration) -> bool {
     })
 }
 
-/// Returns the process that a file belongs to, by its name.
+/// Returns the process that owns a file, which the file's name contains.
 fn owner(name: &str) -> Option<ProcessIdentity> {
     let name = name.strip_suffix(DRAFT_SUFFIX).unwrap_or(name);
     let (owner, number) = name.strip_suffix(FILE_SUFFIX)?.rsplit_once('.')?;
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_private_and_goes_when_it_is_dropped() {
+    fn file_is_private_and_is_removed_on_drop() {
         let root = tempfile::tempdir().unwrap();
         let directory = root.path().join("a/b");
         let one = SnapshotFile::write(&directory, b"one").unwrap();
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_others_can_read_is_closed_and_a_link_is_refused() {
+    fn write_makes_the_directory_private_and_refuses_a_symlink() {
         let root = tempfile::tempdir().unwrap();
         let open = root.path().join("open");
         std::fs::create_dir(&open).unwrap();
@@ -153,20 +154,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dead_left_is_swept_and_nothing_else() {
+    fn sweep_removes_only_files_of_dead_processes() {
         let root = tempfile::tempdir().unwrap();
         let live = SnapshotFile::write(root.path(), b"").unwrap();
-        let me = ProcessIdentity::current();
-        let mut dead = me.clone();
+        let own = ProcessIdentity::current();
+        let mut dead = own.clone();
         dead.start_time += 1;
         let mut elsewhere = dead.clone();
         elsewhere.namespace += 1;
-        let strange = "notes.bash".to_owned();
+        let foreign = "notes.bash".to_owned();
         for name in [
             format!("{dead}.0.bash"),
             format!("{dead}.1.bash.new"),
             format!("{elsewhere}.0.bash"),
-            strange.clone(),
+            foreign.clone(),
         ] {
             std::fs::write(root.path().join(name), "").unwrap();
         }
@@ -180,15 +181,16 @@ mod tests {
             .to_str()
             .unwrap()
             .to_owned();
-        let mut left = vec![live_name, format!("{elsewhere}.0.bash"), strange];
-        left.sort();
-        assert_eq!(names(root.path()), left);
+        let mut remaining = vec![live_name, format!("{elsewhere}.0.bash"), foreign];
+        remaining.sort();
+        assert_eq!(names(root.path()), remaining);
         sweep(root.path(), now + SWEEP_AGE + Duration::from_secs(1));
-        left.remove(
-            left.iter()
+        remaining.remove(
+            remaining
+                .iter()
                 .position(|name| name.starts_with(&elsewhere.to_string()))
                 .unwrap(),
         );
-        assert_eq!(names(root.path()), left);
+        assert_eq!(names(root.path()), remaining);
     }
 }

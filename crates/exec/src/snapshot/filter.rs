@@ -1,26 +1,28 @@
-//! Excludes parts of the user's shell: names that scripts rely on, and texts that hold secrets.
+//! Excludes definitions of the user's shell: those whose names scripts rely on, and those whose
+//! texts hold secrets.
 //!
-//! Secrets are detected by the rules for the environment, applied to the words of a text.
+//! Detects secrets by the rules for environment variables, applied to the words of a text.
 
 use super::dump::{Definition, OWN_PREFIX, Variable};
 use super::names::{BUILTINS, KEYWORDS, TOOLS};
 use agent_bash_process::environment::SecretFilter;
 use std::ffi::OsStr;
 
-/// Alias names that bash cannot be asked for, as these subscripts mean "all".
+/// Alias names that cannot be read from `BASH_ALIASES`: as subscripts they mean all elements.
 const WHOLE_ARRAY_SUBSCRIPTS: &[&str] = &["@", "*"];
 
-/// Minimum length of a literal assigned to a secret's name: `pass=0` and `key=x` are counters.
+/// Minimum length in bytes of a literal that is assigned to a secret's name: `pass=0` and `key=x`
+/// are no secrets.
 const MIN_SECRET: usize = 4;
 
 /// True if a definition may be part of a snapshot. Logs the names (never the texts) of excluded
 /// ones.
-pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
+pub(super) fn is_allowed(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
     let name = definition.name.as_str();
     if name.is_empty() || name.starts_with(OWN_PREFIX) || WHOLE_ARRAY_SUBSCRIPTS.contains(&name) {
         return false;
     }
-    if is_taken(name) {
+    if is_reserved(name) {
         tracing::debug!(
             name,
             "left out of the snapshot: scripts rely on what this name means"
@@ -38,7 +40,7 @@ pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) 
 }
 
 impl Variable {
-    /// Whether the variable of this name holds a secret.
+    /// True if the variable, which has this name, holds a secret.
     pub(super) fn holds_secret(&self, name: &str, filter: &SecretFilter) -> bool {
         if self.is_array() {
             return holds_secret(&self.declaration, filter);
@@ -47,7 +49,7 @@ impl Variable {
     }
 }
 
-fn is_taken(name: &str) -> bool {
+fn is_reserved(name: &str) -> bool {
     [BUILTINS, KEYWORDS, TOOLS]
         .iter()
         .any(|table| table.contains(&name))
@@ -70,20 +72,20 @@ fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
         || words(&text).any(|word| assigns_secret(&word, filter))
 }
 
-/// Runs of characters between separators and quotes.
+/// Splits a text at separators and quotes.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || "'\"`;|&()<>{},=:".contains(c))
         .filter(|piece| !piece.is_empty())
 }
 
-/// Approximately the words of a shell, without quotes.
+/// Returns approximately the shell words that contain `=`, without quotes.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| c.is_whitespace() || ";|&()<>".contains(c))
         .filter(|word| word.contains('='))
         .map(|word| word.replace(['\'', '"', '\\'], ""))
 }
 
-/// `NAME=literal`, `--name=literal`.
+/// True for `NAME=literal` and `--name=literal` with a secret's name.
 fn assigns_secret(word: &str, filter: &SecretFilter) -> bool {
     let Some((name, value)) = word.split_once('=') else {
         return false;
@@ -101,16 +103,16 @@ fn assigns_secret(word: &str, filter: &SecretFilter) -> bool {
 mod tests {
     use super::*;
 
-    fn stays(name: &str, text: &str) -> bool {
+    fn is_allowed_with_text(name: &str, text: &str) -> bool {
         let definition = Definition {
             name: name.to_owned(),
             text: text.as_bytes().to_vec(),
         };
-        may_stay(&definition, Some(&SecretFilter::default()))
+        is_allowed(&definition, Some(&SecretFilter::default()))
     }
 
     #[test]
-    fn names_that_scripts_rely_on_go() {
+    fn is_allowed_refuses_names_that_scripts_rely_on() {
         for name in [
             "ls",
             "rm",
@@ -125,17 +127,17 @@ mod tests {
             "*",
             "",
         ] {
-            assert!(!stays(name, ":"), "{name}");
+            assert!(!is_allowed_with_text(name, ":"), "{name}");
         }
         for name in [
             "ll", "-", "..", "gs", "python", "docker", "lsx", "nvm", "_private",
         ] {
-            assert!(stays(name, ":"), "{name}");
+            assert!(is_allowed_with_text(name, ":"), "{name}");
         }
     }
 
     #[test]
-    fn texts_with_secrets_go() {
+    fn is_allowed_refuses_texts_with_secrets() {
         for text in [
             "GITHUB_TOKEN=abcdefgh deploy",
             "export AWS_SECRET_ACCESS_KEY='abcd efgh'",
@@ -148,12 +150,12 @@ mod tests {
             "echo '-----BEGIN RSA PRIVATE KEY-----'",
             "API_KEY+=abcdef",
         ] {
-            assert!(!stays("deploy", text), "{text}");
+            assert!(!is_allowed_with_text("deploy", text), "{text}");
         }
     }
 
     #[test]
-    fn texts_that_only_speak_of_secrets_stay() {
+    fn is_allowed_accepts_texts_that_only_mention_secrets() {
         for text in [
             "local key=$1 value=$2; echo \"$key=$value\"",
             "GITHUB_TOKEN=$(pass show github) gh \"$@\"",
@@ -169,12 +171,12 @@ mod tests {
             "printf 'Authorization: Basic %s' \"$1\"",
             "git clone \"https://$user:$password@host/x\"",
         ] {
-            assert!(stays("deploy", text), "{text}");
+            assert!(is_allowed_with_text("deploy", text), "{text}");
         }
         let definition = Definition {
             name: "deploy".into(),
             text: b"TOKEN=abcdefgh x".to_vec(),
         };
-        assert!(may_stay(&definition, None), "switched off");
+        assert!(is_allowed(&definition, None), "switched off");
     }
 }

@@ -1,8 +1,8 @@
-//! Names that a snapshot must not redefine: scripts, and the text with which a shell runs a script,
-//! rely on their meaning. Tables only.
+//! Names that a snapshot must not redefine: scripts, and the code with which a shell runs a script,
+//! rely on their meaning.
 
-/// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a custom `test`,
-/// changes the meaning of every script, and the wrapper uses some of them.
+/// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or another `test`, changes
+/// the meaning of every script. The code around a script uses some builtins, too.
 pub const BUILTINS: &[&str] = &[
     ".",
     ":",
@@ -73,10 +73,10 @@ pub const KEYWORDS: &[&str] = &[
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 
-/// Tools with a default behaviour that scripts rely on: `alias rm='rm -i'` with an empty stdin
-/// removes nothing and reports success. POSIX, GNU coreutils, and similar tools found everywhere.
-/// Not interpreters, package managers and container tools, because an alias of these
-/// (`python=python3`, `docker=podman`) names the system's choice.
+/// Tools whose default behaviour scripts rely on: POSIX, GNU coreutils, and similar common tools.
+/// For example, `alias rm='rm -i'` with an empty stdin removes nothing and reports success.
+/// Interpreters, package managers and container tools are not listed: their aliases
+/// (`python=python3`, `docker=podman`) select the program that this system has.
 pub(super) const TOOLS: &[&str] = &[
     "ag",
     "apropos",
@@ -250,8 +250,7 @@ mod tests {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "The tables are compared with the installed
-    # bash"
+        reason = "The tables are compared with the installed bash"
     )]
     fn bash(text: &str) -> Vec<String> {
         let args = ["--norc", "--noprofile", "-c", text];
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_bash_is_in_the_tables() {
+    fn tables_contain_every_builtin_and_keyword_of_bash() {
         for (text, table) in [("compgen -b", BUILTINS), ("compgen -k", KEYWORDS)] {
             let names = bash(text);
             assert!(names.len() > 20, "{text}: {names:?}");
@@ -278,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_are_in_order_and_once() {
+    fn tools_are_sorted_and_unique() {
         assert!(TOOLS.is_sorted_by(|a, b| a < b));
     }
 }

@@ -1,5 +1,5 @@
-//! The variables that shells load with a snapshot: those that the configuration exports, and those
-//! that its functions and aliases name.
+//! Selects the variables of a snapshot: those that the configuration exports, and those that its
+//! functions and aliases use.
 
 use super::dump::{Definition, ShellDump, ShellState, Variable};
 use super::options::SnapshotOptions;
@@ -13,22 +13,24 @@ use std::os::unix::ffi::OsStrExt;
 /// The variables and the search path of a configuration.
 #[derive(Debug, Default)]
 pub(super) struct ConfiguredVariables {
-    /// The search path, if it is another one than before.
+    /// The search path, if the configuration changed it.
     pub(super) path: Option<OsString>,
-    /// The changed variables; `None` are unset.
+    /// The changed variables; `None` if the configuration unset the variable.
     pub(super) changed: BTreeMap<String, Option<Variable>>,
-    /// The names of variables that hold secrets, and are left out.
+    /// The names of variables that are excluded because they hold secrets.
     pub(super) withheld: BTreeSet<String>,
 }
 
-/// Compares the variables before and after the reading. `base` is the environment of the shell.
+/// Compares the variables before and after the configuration was read. `base` is the environment of
+/// the shell.
 pub(super) fn configured(
     dump: &ShellDump,
     base: &BTreeMap<OsString, OsString>,
     options: &SnapshotOptions,
 ) -> ConfiguredVariables {
     let (before, after) = (&dump.before, &dump.after);
-    let was_read = search_path::has_active(base) || is_read_before(before, after);
+    let was_read_by_parent =
+        search_path::has_active(base) || was_read_by_parent_shell(before, after);
     let mut result = ConfiguredVariables::default();
     let at_prompt = dump.at_prompt.as_ref();
     let names = before.variables.keys().chain(after.variables.keys());
@@ -38,12 +40,16 @@ pub(super) fn configured(
             continue;
         }
         let [old, read] = [before, after].map(|state| state.variables.get(name));
-        // The environment of the shell is restored before the hook runs.
+        // `__ab_restore` restores inherited variables before the prompt's hook runs.
         let is_inherited = base.contains_key(OsStr::new(name));
         let before_hook = if is_inherited { old } else { read };
         let hooked = at_prompt.map_or(before_hook, |state| state.variables.get(name));
         let now = if is_same(hooked, before_hook) {
-            if is_inherited && was_read { old } else { read }
+            if is_inherited && was_read_by_parent {
+                old
+            } else {
+                read
+            }
         } else {
             hooked
         };
@@ -62,15 +68,15 @@ pub(super) fn configured(
     result
 }
 
-/// Removes the variables that are neither exported nor named in one of the texts.
-pub(super) fn keep_named(
+/// Removes the variables that are neither exported nor used by a function or an alias.
+pub(super) fn retain_used(
     changed: &mut BTreeMap<String, Option<Variable>>,
     functions: &[Definition],
     aliases: &[Definition],
 ) {
     let texts = functions.iter().chain(aliases).map(|it| it.text.as_slice());
     let mut named: BTreeSet<String> = texts.flat_map(identifiers).map(str::to_owned).collect();
-    // A reference names another variable.
+    // The value of a nameref is the name of another variable.
     for variable in changed.values().flatten() {
         if variable.attributes().contains(&b'n') {
             named.extend(identifiers(&variable.declaration).map(str::to_owned));
@@ -82,8 +88,8 @@ pub(super) fn keep_named(
     });
 }
 
-/// Removes functions and aliases that use one of the variables, and those that call one that was
-/// removed or is among `missing`. Returns the names of those that were removed.
+/// Removes functions and aliases that use one of the `withheld` variables, and those that call a
+/// missing or removed one. Returns the names of the removed ones.
 pub(super) fn drop_broken(
     functions: &mut Vec<Definition>,
     aliases: &mut Vec<Definition>,
@@ -91,7 +97,8 @@ pub(super) fn drop_broken(
     missing: &BTreeSet<String>,
 ) -> BTreeSet<String> {
     let uses_withheld = |definition: &Definition| {
-        !withheld.is_empty() && expanded(&definition.text).any(|name| withheld.contains(name))
+        !withheld.is_empty()
+            && expanded_variables(&definition.text).any(|name| withheld.contains(name))
     };
     let mut dropped = missing.clone();
     loop {
@@ -100,7 +107,7 @@ pub(super) fn drop_broken(
             list.retain(|definition| {
                 let is_broken = uses_withheld(definition)
                     || !dropped.is_empty()
-                        && called(&definition.text).any(|name| dropped.contains(name));
+                        && called_commands(&definition.text).any(|name| dropped.contains(name));
                 if is_broken {
                     let name = &definition.name;
                     tracing::debug!(name, "left out of the snapshot: it needs what was left out");
@@ -115,9 +122,9 @@ pub(super) fn drop_broken(
     }
 }
 
-/// Whether a shell that had read the configuration started this one: nothing new is exported, and
-/// no directory added.
-fn is_read_before(before: &ShellState, after: &ShellState) -> bool {
+/// True if the parent of this shell had probably read the configuration: reading it again exports
+/// nothing new and adds no directory to the search path.
+fn was_read_by_parent_shell(before: &ShellState, after: &ShellState) -> bool {
     let exported = |state: &ShellState, name: &String| {
         let variable = state.variables.get(name);
         variable.is_some_and(Variable::is_exported)
@@ -136,10 +143,10 @@ fn is_fixed(name: &str, options: &SnapshotOptions) -> bool {
         || UNATTENDED_DEFAULTS
             .iter()
             .any(|default| default.name == name)
-        || options.fixed.contains(name)
+        || options.fixed_variables.contains(name)
 }
 
-/// The search path, if it is set, changed, and contains no secret.
+/// Returns the search path if it is set, changed, and contains no secret.
 fn path(
     dump: &ShellDump,
     base: &BTreeMap<OsString, OsString>,
@@ -149,7 +156,7 @@ fn path(
     let merged = search_path::merged(before, after, base);
     let at_prompt = dump.at_prompt.as_ref();
     let path = match at_prompt {
-        Some(state) => search_path::hooked(merged, after, &state.options.path),
+        Some(state) => search_path::with_hook_changes(merged, after, &state.options.path),
         None => merged,
     };
     let secrets = options.secrets.as_ref();
@@ -161,15 +168,15 @@ fn is_same(one: Option<&Variable>, other: Option<&Variable>) -> bool {
     one.map(|it| &it.declaration) == other.map(|it| &it.declaration)
 }
 
-/// The identifiers in a text.
+/// Returns the identifiers in a text.
 fn identifiers(text: &[u8]) -> impl Iterator<Item = &str> {
     let words = text.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
     let words = words.filter(|word| word.first().is_some_and(|byte| !byte.is_ascii_digit()));
     words.filter_map(|word| std::str::from_utf8(word).ok())
 }
 
-/// The variables that a text expands.
-fn expanded(text: &[u8]) -> impl Iterator<Item = &str> {
+/// Returns the names of the variables that a text expands.
+fn expanded_variables(text: &[u8]) -> impl Iterator<Item = &str> {
     let after = text.split(|byte| *byte == b'$').skip(1);
     after.filter_map(|rest| {
         let rest = rest.strip_prefix(b"{").unwrap_or(rest);
@@ -185,19 +192,19 @@ fn expanded(text: &[u8]) -> impl Iterator<Item = &str> {
 }
 
 /// Words after which a command begins.
-const OPENERS: &[&str] = &[
+const COMMAND_OPENERS: &[&str] = &[
     "then", "do", "else", "elif", "if", "while", "until", "!", "{", "time",
 ];
 
-/// The commands that a text calls, as `declare -f` prints it: one at the beginning of a line, or
-/// behind an operator.
-fn called(text: &[u8]) -> impl Iterator<Item = &str> {
+/// Returns the names of the commands that a text, formatted by `declare -f`, calls: those at the
+/// beginning of a line or after an operator.
+fn called_commands(text: &[u8]) -> impl Iterator<Item = &str> {
     let pieces = text.split(|byte| b"\n;|&(`".contains(byte));
     pieces.filter_map(|piece| {
         let piece = std::str::from_utf8(piece).ok()?;
         let mut words = piece.split_whitespace();
         words
-            .find(|word| !OPENERS.contains(word))
+            .find(|word| !COMMAND_OPENERS.contains(word))
             .map(|word| word.trim_matches(['\\', '"', '\'', ')']))
     })
 }
@@ -219,12 +226,12 @@ mod tests {
     }
 
     #[test]
-    fn definitions_without_their_variables_are_dropped_with_their_callers() {
+    fn drop_broken_removes_users_of_withheld_variables_and_their_callers() {
         let mut functions = definitions(&[
             ("deploy", "{ \n    curl -H \"X: ${KEY}\"\n}"),
             ("all", "{ \n    if true; then\n        deploy;\n    fi\n}"),
             ("sub", "{ \n    echo \"$(deploy)\"\n}"),
-            ("speaks", "{ \n    echo deploy KEY\n}"),
+            ("prints", "{ \n    echo deploy KEY\n}"),
         ]);
         let mut aliases = definitions(&[("d", "deploy now"), ("e", "echo deploy")]);
         let withheld = names(&["KEY"]);
@@ -235,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_kept_if_exported_or_named() {
+    fn retain_used_keeps_exported_and_used_variables() {
         let variable = |declaration: &str| {
             Some(Variable {
                 declaration: declaration.as_bytes().to_vec(),
@@ -249,7 +256,7 @@ mod tests {
             ("GONE".to_owned(), None),
         ]);
         let functions = definitions(&[("f", "{ \n    echo \"${b[0]}\"\n}")]);
-        keep_named(&mut changed, &functions, &[]);
+        retain_used(&mut changed, &functions, &[]);
         assert_eq!(changed.into_keys().collect::<Vec<_>>(), ["A", "GONE", "b"]);
     }
 }

@@ -1,13 +1,13 @@
-//! The directory in which a configuration is read for a call: that of its project. Tools that serve
-//! directories (version managers, direnv) look at it, and at files in it.
+//! The directory in which a configuration is read for a call: that of the call's project. Tools
+//! with settings per directory (version managers, direnv) read that directory and files in it.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Files by which tools choose versions and variables. A change of one is a reason to read the
-/// configuration again.
-const WATCHED: &[&str] = &[
+/// Files by which tools choose versions and variables. If one changes, the configuration is read
+/// again.
+const WATCHED_FILES: &[&str] = &[
     ".envrc",
     ".env",
     ".mise.toml",
@@ -28,12 +28,12 @@ const WATCHED: &[&str] = &[
     ".bin/hermit.hcl",
 ];
 
-/// Entries that only mark a project.
-const ROOTS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+/// Directories that mark the root of a project.
+const ROOT_MARKERS: &[&str] = &[".git", ".hg", ".jj", ".svn"];
 
-/// Files and directories below the home that change what the tools do: choices for all projects,
-/// and the projects that the user trusts.
-const OF_HOME: &[&str] = &[
+/// Files and directories below the home directory that change the behaviour of these tools:
+/// defaults for all projects, and the projects that the user trusts.
+const HOME_FILES: &[&str] = &[
     ".bash_aliases",
     ".tool-versions",
     ".config/mise/config.toml",
@@ -48,7 +48,7 @@ const OF_HOME: &[&str] = &[
     ".goenv/version",
 ];
 
-/// A project as a configuration sees it.
+/// The parts of a project that a configuration depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Project {
     pub(super) directory: PathBuf,
@@ -56,7 +56,7 @@ pub(super) struct Project {
     files: Vec<FileIdentity>,
 }
 
-/// Detects changes of a file.
+/// Metadata that changes whenever a file is edited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct FileIdentity {
     device: u64,
@@ -66,9 +66,8 @@ pub(super) struct FileIdentity {
 }
 
 impl Project {
-    /// The project of a directory: the nearest one at or above it that has a file of such a tool,
-    /// or is the root of a repository, else the directory itself. A relative one, which no tool can
-    /// look at, is `/`.
+    /// Returns the project of a directory: the nearest directory at or above it with a watched file
+    /// or a root marker, else the directory itself. A relative path is treated as `/`.
     pub(super) fn of(cwd: &Path, home: Option<&Path>) -> Self {
         if !cwd.is_absolute() {
             return Self::of(Path::new("/"), home);
@@ -77,17 +76,17 @@ impl Project {
         let mut files = Vec::new();
         for ancestor in cwd.ancestors() {
             let before = files.len();
-            let watched = WATCHED
+            let watched = WATCHED_FILES
                 .iter()
                 .filter_map(|name| identity(&ancestor.join(name)));
             files.extend(watched);
-            let is_root = || ROOTS.iter().any(|name| ancestor.join(name).exists());
+            let is_root = || ROOT_MARKERS.iter().any(|name| ancestor.join(name).exists());
             if directory.is_none() && (files.len() > before || is_root()) {
                 directory = Some(ancestor);
             }
         }
         let home = home.into_iter();
-        let of_home = home.flat_map(|home| OF_HOME.iter().map(|name| home.join(name)));
+        let of_home = home.flat_map(|home| HOME_FILES.iter().map(|name| home.join(name)));
         files.extend(of_home.filter_map(|path| identity(&path)));
         Self {
             directory: directory.unwrap_or(cwd).to_owned(),

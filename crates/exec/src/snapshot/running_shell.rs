@@ -1,5 +1,4 @@
-//! Asks a shell that is there which functions, aliases and options it has by now, as the one that
-//! has read the configuration is asked.
+//! Reads the functions, aliases and options that a running shell has now.
 
 use super::compose;
 use super::dump::{ASK_BEFORE, ASK_NEW, ShellDump};
@@ -9,25 +8,26 @@ use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The byte before the answer: a trap or a trace may print before it, but no NUL.
+/// The byte before the report. A trap or a trace may print before it, but never a NUL.
 const BEGIN_BYTE: u8 = 0;
 
-/// The script by which a shell says it. It changes nothing there: it runs in a subshell.
-pub(crate) fn question(shell: &Shell) -> String {
+/// Returns the script that makes a shell print its report. The script runs in a subshell and
+/// changes nothing in the shell.
+pub(crate) fn report_script(shell: &Shell) -> String {
     let path = quoted(shell.path.as_os_str());
     [ASK_BEFORE, &String::from_utf8_lossy(&path), ASK_NEW].concat()
 }
 
-/// Parses the answer; `None` if it is incomplete.
-pub(crate) fn answer(said: &[u8]) -> Option<Definitions> {
-    let begin = said.iter().position(|byte| *byte == BEGIN_BYTE)?;
-    let mut dump = ShellDump::parse(&said[begin + 1..])?;
-    // The definitions are not stored on disk, so secrets may stay.
+/// Parses the output of [`report_script`]; returns `None` if it is incomplete.
+pub(crate) fn parse_report(output: &[u8]) -> Option<Definitions> {
+    let begin = output.iter().position(|byte| *byte == BEGIN_BYTE)?;
+    let mut dump = ShellDump::parse(&output[begin + 1..])?;
+    // These definitions are not stored on disk, so secrets need not be excluded.
     let ShellDump { before, after, .. } = &mut dump;
     for list in [&mut after.functions, &mut after.aliases] {
-        list.retain(|definition| filter::may_stay(definition, None));
+        list.retain(|definition| filter::is_allowed(definition, None));
     }
-    // A trace would show this text.
+    // A shell with `set -x` or `set -v` would print this text.
     for state in [&mut *before, &mut *after] {
         state
             .options
@@ -48,41 +48,45 @@ mod tests {
     use super::*;
     use std::process::Command;
 
-    /// Returns the answer of a bash that ran these commands.
-    #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
-    fn told(commands: &str) -> (Definitions, String) {
-        let script = question(&Shell::bash("/bin/bash"));
+    /// Returns the report of a bash that ran these commands, and the text that it printed
+    /// afterwards.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "The test needs the report of a real bash"
+    )]
+    fn report_of(commands: &str) -> (Definitions, String) {
+        let script = report_script(&Shell::bash("/bin/bash"));
         let script = format!("{commands}\n{script}\necho after: $? $-");
-        let asked = Command::new("/bin/bash").args(["-c", &script]).output();
-        let said = asked.unwrap().stdout;
-        let after = String::from_utf8_lossy(&said);
+        let command = Command::new("/bin/bash").args(["-c", &script]).output();
+        let output = command.unwrap().stdout;
+        let after = String::from_utf8_lossy(&output);
         let after = after.rsplit('\0').next().unwrap_or_default().to_owned();
-        (answer(&said).expect("an answer"), after)
+        (parse_report(&output).expect("a report"), after)
     }
 
     #[test]
-    fn a_shell_says_what_it_has_and_stays_as_it_is() {
+    fn report_script_prints_definitions_and_changes_nothing() {
         let own =
             "shopt -s expand_aliases globstar; set -o noclobber; set -x; trap 'echo trapped' DEBUG
             f() { case $1 in @(a|b)) echo \"it's\";; esac; }
             alias v='vim -p' ls='ls -l'; declare -rf f";
         let own = own.replace("f() {", "shopt -s extglob\nf() {");
-        let (told, after) = told(&own);
-        let text = String::from_utf8(told.text).unwrap();
+        let (report, after) = report_of(&own);
+        let text = String::from_utf8(report.text).unwrap();
         assert!(text.contains("echo \"it's\""), "{text}");
         assert!(text.contains("\\builtin alias -- 'v=vim -p'\n"), "{text}");
         assert!(!text.contains("ls=") && !text.contains("__ab"), "{text}");
         assert_eq!(
-            String::from_utf8(told.options).unwrap(),
+            String::from_utf8(report.options).unwrap(),
             "\\builtin shopt -s extglob globstar expand_aliases; \\builtin set -o noclobber; "
         );
         assert!(after.contains("after: 0 "), "{after}");
     }
 
     #[test]
-    fn what_is_not_whole_is_nothing() {
-        assert_eq!(answer(b""), None);
-        assert_eq!(answer(b"trapped\n\0a\0b\0/bin\0end\0"), None);
-        assert!(answer(b"trapped\n\0a\0b\0/bin\0end\0a\0b\0/bin\0end\0").is_some());
+    fn parse_report_refuses_an_incomplete_report() {
+        assert_eq!(parse_report(b""), None);
+        assert_eq!(parse_report(b"trapped\n\0a\0b\0/bin\0end\0"), None);
+        assert!(parse_report(b"trapped\n\0a\0b\0/bin\0end\0a\0b\0/bin\0end\0").is_some());
     }
 }

@@ -1,75 +1,78 @@
-//! The search path of shells that load a snapshot: what the configuration adds to it, behind the
-//! environment that was active when the host was started.
+//! The search path of shells that load a snapshot: the directories of environments that were active
+//! when the host started, then those of the configuration.
 //!
-//! A host that a user starts in an activated environment (venv, conda, nix) has its directories in
-//! front. Reading the configuration again would put its own directories before them.
+//! A host that a user starts in an activated environment (venv, conda, nix) has the environment's
+//! directories first. Reading the configuration again would put other directories before them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-/// The location of the directories of an active environment, by one of its variables.
+/// The directory that contains the search path entries of an active environment.
 #[derive(Debug, Clone, Copy)]
-enum Below {
-    /// The directory in the variable.
+enum EnvironmentRoot {
+    /// The value of the variable.
     Value,
-    /// The directory in the variable, behind a `-`.
+    /// The value of the variable, after a `-`.
     Dashed,
-    /// This directory, whatever the value.
+    /// This directory; the value is ignored.
     Directory(&'static str),
-    /// This directory below the home.
+    /// This path below the home directory.
     Home(&'static str),
 }
 
 /// A variable that an active environment sets.
 #[derive(Debug, Clone, Copy)]
-struct Marker {
+struct EnvironmentMarker {
     variable: &'static str,
-    below: Below,
-    /// The tool changes the search path by itself from one directory to another, so what it removes
-    /// stays removed.
+    root: EnvironmentRoot,
+    /// The tool adapts the search path to the current directory, so an entry that it removes is not
+    /// added again.
     follows_directory: bool,
 }
 
-const fn activated(variable: &'static str, below: Below) -> Marker {
-    Marker {
+const fn activated(variable: &'static str, root: EnvironmentRoot) -> EnvironmentMarker {
+    EnvironmentMarker {
         variable,
-        below,
+        root,
         follows_directory: false,
     }
 }
 
-const fn per_directory(variable: &'static str, below: Below) -> Marker {
-    Marker {
+const fn per_directory(variable: &'static str, root: EnvironmentRoot) -> EnvironmentMarker {
+    EnvironmentMarker {
         variable,
-        below,
+        root,
         follows_directory: true,
     }
 }
 
-/// All markers that are known.
-const MARKERS: &[Marker] = &[
-    activated("VIRTUAL_ENV", Below::Value),
-    activated("CONDA_PREFIX", Below::Value),
-    activated("NVM_BIN", Below::Value),
-    activated("FNM_MULTISHELL_PATH", Below::Value),
-    activated("FLOX_ENV", Below::Value),
-    activated("DEVENV_PROFILE", Below::Value),
-    activated("DEVBOX_PROJECT_ROOT", Below::Value),
-    activated("GUIX_ENVIRONMENT", Below::Value),
-    activated("IN_NIX_SHELL", Below::Directory("/nix/store")),
-    activated("SPACK_ENV", Below::Value),
-    activated("PIXI_PROJECT_ROOT", Below::Value),
-    activated("HERMIT_ENV", Below::Value),
-    activated("OPAM_SWITCH_PREFIX", Below::Value),
-    activated("RUBY_ROOT", Below::Value),
-    activated("MY_RUBY_HOME", Below::Value),
-    per_directory("DIRENV_DIR", Below::Dashed),
-    per_directory("__MISE_DIFF", Below::Home(".local/share/mise/installs")),
+/// All known markers.
+const MARKERS: &[EnvironmentMarker] = &[
+    activated("VIRTUAL_ENV", EnvironmentRoot::Value),
+    activated("CONDA_PREFIX", EnvironmentRoot::Value),
+    activated("NVM_BIN", EnvironmentRoot::Value),
+    activated("FNM_MULTISHELL_PATH", EnvironmentRoot::Value),
+    activated("FLOX_ENV", EnvironmentRoot::Value),
+    activated("DEVENV_PROFILE", EnvironmentRoot::Value),
+    activated("DEVBOX_PROJECT_ROOT", EnvironmentRoot::Value),
+    activated("GUIX_ENVIRONMENT", EnvironmentRoot::Value),
+    activated("IN_NIX_SHELL", EnvironmentRoot::Directory("/nix/store")),
+    activated("SPACK_ENV", EnvironmentRoot::Value),
+    activated("PIXI_PROJECT_ROOT", EnvironmentRoot::Value),
+    activated("HERMIT_ENV", EnvironmentRoot::Value),
+    activated("OPAM_SWITCH_PREFIX", EnvironmentRoot::Value),
+    activated("RUBY_ROOT", EnvironmentRoot::Value),
+    activated("MY_RUBY_HOME", EnvironmentRoot::Value),
+    per_directory("DIRENV_DIR", EnvironmentRoot::Dashed),
+    per_directory(
+        "__MISE_DIFF",
+        EnvironmentRoot::Home(".local/share/mise/installs"),
+    ),
 ];
 
-/// Directories of every system.
-const SYSTEM: &[&str] = &[
+/// Directories in the search path of every system.
+const SYSTEM_DIRECTORIES: &[&str] = &[
     "/bin",
     "/sbin",
     "/usr/bin",
@@ -80,22 +83,22 @@ const SYSTEM: &[&str] = &[
 
 type Variables = BTreeMap<OsString, OsString>;
 
-/// True if an environment is active in these variables.
+/// True if these variables show an active environment.
 pub(super) fn has_active(variables: &Variables) -> bool {
     MARKERS
         .iter()
         .any(|marker| marker.root(variables).is_some())
 }
 
-/// The search path: `after` of a shell that has read the configuration, `before` of one that has
-/// not, with these `variables`.
+/// Merges the search path `before` the configuration was read with the one `after`. `variables` is
+/// the environment of the shell.
 pub(super) fn merged(before: &OsStr, after: &OsStr, variables: &Variables) -> OsString {
     let (old, new) = (entries(before), entries(after));
     let front: Vec<&[u8]> = active(&old, &new, variables);
     let adds_nothing = new.iter().all(|entry| old.contains(entry));
     let is_custom = old.first().is_some_and(|entry| !is_system(entry));
     let rest: Vec<&[u8]> = if adds_nothing && is_custom {
-        // The host's shell had read the configuration, and its user has changed the path since.
+        // The parent shell had read the configuration, and the user has changed the path since.
         let remaining = old.iter().filter(|entry| new.contains(entry));
         remaining.copied().collect()
     } else {
@@ -109,8 +112,9 @@ pub(super) fn merged(before: &OsStr, after: &OsStr, variables: &Variables) -> Os
     joined(all.filter(|entry| seen.insert(*entry)))
 }
 
-/// The search path `merged`, with what a hook has changed between `before` and `after`.
-pub(super) fn hooked(merged: OsString, before: &OsStr, after: &OsStr) -> OsString {
+/// Applies to the search path `merged` the changes that a prompt's hook made between `before` and
+/// `after`.
+pub(super) fn with_hook_changes(merged: OsString, before: &OsStr, after: &OsStr) -> OsString {
     if before == after {
         return merged;
     }
@@ -122,7 +126,7 @@ pub(super) fn hooked(merged: OsString, before: &OsStr, after: &OsStr) -> OsStrin
     joined(added.chain(rest).copied())
 }
 
-/// The entries of active environments, in their order.
+/// Returns the entries of active environments, in their order.
 fn active<'a>(old: &[&'a [u8]], new: &[&[u8]], variables: &Variables) -> Vec<&'a [u8]> {
     let roots: Vec<_> = MARKERS
         .iter()
@@ -145,14 +149,14 @@ fn active<'a>(old: &[&'a [u8]], new: &[&[u8]], variables: &Variables) -> Vec<&'a
     found
 }
 
-impl Marker {
+impl EnvironmentMarker {
     fn root(&self, variables: &Variables) -> Option<OsString> {
         let value = variables.get(OsStr::new(self.variable))?;
-        let root = match self.below {
-            Below::Value => value.as_bytes(),
-            Below::Dashed => value.as_bytes().strip_prefix(b"-")?,
-            Below::Directory(directory) => directory.as_bytes(),
-            Below::Home(directory) => {
+        let root = match self.root {
+            EnvironmentRoot::Value => value.as_bytes(),
+            EnvironmentRoot::Dashed => value.as_bytes().strip_prefix(b"-")?,
+            EnvironmentRoot::Directory(directory) => directory.as_bytes(),
+            EnvironmentRoot::Home(directory) => {
                 let home = variables.get(OsStr::new("HOME"))?;
                 return Some([home.as_os_str(), OsStr::new(directory)].join(OsStr::new("/")));
             }
@@ -164,7 +168,9 @@ impl Marker {
 }
 
 fn is_system(entry: &[u8]) -> bool {
-    SYSTEM.iter().any(|system| system.as_bytes() == entry)
+    SYSTEM_DIRECTORIES
+        .iter()
+        .any(|system| system.as_bytes() == entry)
 }
 
 fn entries(path: &OsStr) -> Vec<&[u8]> {
@@ -193,17 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn without_an_active_environment_the_configuration_decides() {
+    fn merged_uses_the_configuration_without_an_active_environment() {
         for after in ["/mine:/usr/bin:/bin", "/usr/bin:/bin:/mine", "/mine", ""] {
             assert_eq!(path("/usr/bin:/bin", after, &[]), after);
         }
-        // A service that has the directory last.
+        // The path of a service, with the user's directory last.
         let after = "/h/bin:/usr/bin:/h/bin";
         assert_eq!(path("/usr/bin:/h/bin", after, &[]), after);
     }
 
     #[test]
-    fn active_environments_stay_in_front() {
+    fn merged_puts_active_environments_first() {
         for (before, after, variable, want) in [
             (
                 "/w/.venv/bin:/usr/bin",
@@ -211,7 +217,7 @@ mod tests {
                 ("VIRTUAL_ENV", "/w/.venv"),
                 "/w/.venv/bin:/h/bin:/usr/bin",
             ),
-            // conda's start replaces the directories of another environment.
+            // Initializing conda replaces the directories of another environment.
             (
                 "/c/envs/py/bin:/c/condabin:/usr/bin",
                 "/c/bin:/c/condabin:/usr/bin",
@@ -230,14 +236,14 @@ mod tests {
                 ("IN_NIX_SHELL", "impure"),
                 "/nix/store/x/bin:/h/bin:/usr/bin",
             ),
-            // Another directory has another version.
+            // mise selects another version for another directory.
             (
                 "/h/.local/share/mise/installs/node/18/bin:/usr/bin",
                 "/h/.local/share/mise/installs/node/22/bin:/usr/bin",
                 ("__MISE_DIFF", "x"),
                 "/h/.local/share/mise/installs/node/22/bin:/usr/bin",
             ),
-            // An environment that is the system.
+            // The root of this environment contains only system directories.
             (
                 "/usr/bin:/bin",
                 "/h/bin:/usr/bin:/bin",
@@ -250,18 +256,24 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_was_changed_after_the_reading_stays() {
+    fn merged_keeps_an_order_that_the_user_changed_later() {
         let (before, after) = ("/x:/h/bin:/usr/bin", "/h/bin:/x:/h/bin:/usr/bin");
         assert_eq!(path(before, after, &[]), before);
     }
 
     #[test]
-    fn a_hook_adds_in_front_and_removes() {
-        let hooked = |before: &str, after: &str| {
-            let path = hooked("/v:/a:/usr/bin".into(), before.as_ref(), after.as_ref());
+    fn hook_changes_add_at_the_front_and_remove() {
+        let with_hook_changes = |before: &str, after: &str| {
+            let path = with_hook_changes("/v:/a:/usr/bin".into(), before.as_ref(), after.as_ref());
             path.into_string().unwrap()
         };
-        assert_eq!(hooked("/a:/v:/usr/bin", "/a:/v:/usr/bin"), "/v:/a:/usr/bin");
-        assert_eq!(hooked("/a:/v:/usr/bin", "/n:/v:/usr/bin"), "/n:/v:/usr/bin");
+        assert_eq!(
+            with_hook_changes("/a:/v:/usr/bin", "/a:/v:/usr/bin"),
+            "/v:/a:/usr/bin"
+        );
+        assert_eq!(
+            with_hook_changes("/a:/v:/usr/bin", "/n:/v:/usr/bin"),
+            "/n:/v:/usr/bin"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Why a call has no snapshot.
+//! The reasons why a call has no snapshot.
 
 use agent_bash_core::short_duration;
 use agent_bash_process::supervisor::StartError;
@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why there is no snapshot.
+/// The reason why a call has no snapshot.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SkipReason {
     #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
@@ -14,7 +14,7 @@ pub(super) enum SkipReason {
     #[error("reading `{rc}` takes longer than {limit}; calls go on without it until it is read", rc = rc.display(), limit = short_duration(*limit))]
     Slow { rc: PathBuf, limit: Duration },
     #[error("the shell that read `{rc}` ended or became another program before it could tell what it has ({how})", rc = rc.display())]
-    Ended { rc: PathBuf, how: String },
+    NoReport { rc: PathBuf, how: String },
     #[error("it defines more than 4 MiB")]
     TooLong,
     #[error("the shell that read it could not be ended")]
@@ -24,7 +24,7 @@ pub(super) enum SkipReason {
     #[error("what was read could not be passed on: {0}")]
     Transfer(io::Error),
     #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
-    NotKept {
+    NotStored {
         directory: PathBuf,
         source: io::Error,
     },

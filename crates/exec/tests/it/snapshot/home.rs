@@ -72,8 +72,8 @@ impl Home {
     /// The time limit of a capture passes when the clock is told to.
     pub(crate) fn options(&self) -> SnapshotOptions {
         SnapshotOptions {
-            limit: LIMIT,
-            longest: Duration::from_secs(8),
+            max_wait: LIMIT,
+            capture_timeout: Duration::from_secs(8),
             ..SnapshotOptions::new(self.rc(), self.directory())
         }
     }
