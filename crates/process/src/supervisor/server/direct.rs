@@ -8,15 +8,58 @@ use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::ShellCommand;
 use super::trace::Before;
+use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
 use agent_bash_sandbox::{SandboxError, WatchScope};
+use nix::sys::signal::{SigSet, SigmaskHow};
 use rustix::fs::OFlags;
+use std::io;
 use std::os::fd::OwnedFd;
 
-/// Starts it. `inherited` are the descriptors of [`DirectStart::inherited`], `passed_on` the
-/// numbers of others that this process has inherited.
+/// What a supervisor in the session of its host has inherited, and passes on to the shell.
+#[derive(Debug)]
+pub(super) struct InheritedState {
+    /// The numbers of open descriptors without close-on-exec.
+    pub(super) descriptors: Vec<i32>,
+    blocked_signals: SigSet,
+}
+
+impl InheritedState {
+    pub(super) fn nothing() -> Self {
+        Self {
+            descriptors: Vec::new(),
+            blocked_signals: SigSet::empty(),
+        }
+    }
+
+    /// Takes the state of this process, in which no signal is blocked from now on: it waits for
+    /// SIGCHLD.
+    pub(super) fn take() -> io::Result<Self> {
+        Ok(Self {
+            descriptors: proc_scan::inherited_descriptors(),
+            blocked_signals: SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK)?,
+        })
+    }
+}
+
+/// Starts it. `descriptors` are those of [`DirectStart::inherited`].
 pub(super) fn launch_directly(
+    start: &DirectStart,
+    descriptors: &[OwnedFd],
+    network: Option<&OwnedFd>,
+    inherited: &InheritedState,
+) -> Result<LaunchedShell, NotLaunched> {
+    let own = inherited
+        .blocked_signals
+        .thread_swap_mask(SigmaskHow::SIG_SETMASK)
+        .map_err(io::Error::from)?;
+    let launched = launch_or_unwatched(start, descriptors, network, &inherited.descriptors);
+    own.thread_set_mask().map_err(io::Error::from)?;
+    launched
+}
+
+fn launch_or_unwatched(
     start: &DirectStart,
     inherited: &[OwnedFd],
     network: Option<&OwnedFd>,

@@ -1,6 +1,7 @@
 //! Becoming a supervisor: recognised by its name at the top of `main`, before any threads; undoes
 //! inherited mistakes; starts a session; becomes a subreaper.
 
+use super::direct::InheritedState;
 use super::launch::ShellStarter;
 use super::serve::Server;
 use super::tree::CallProcesses;
@@ -73,10 +74,10 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
         rustix::process::chdir("/")?;
     }
     let inherited = if in_session {
-        proc_scan::inherited_descriptors()
+        InheritedState::take()?
     } else {
         shed_inherited_faults(&socket);
-        Vec::new()
+        InheritedState::nothing()
     };
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;

@@ -7,6 +7,7 @@
 mod orders;
 mod survivors;
 
+use super::direct::InheritedState;
 use super::finishing::Finishing;
 use super::job::{Job, JobProcesses, SupervisorRequest};
 use super::ladder::Ladder;
@@ -63,8 +64,8 @@ pub(super) struct Server {
     swept: bool,
     /// True if it has left the host's mount namespace.
     is_apart: bool,
-    /// Inherited descriptors that its shell gets.
-    passed_on: Vec<i32>,
+    /// What its shell inherits from the host.
+    passed_on: InheritedState,
 }
 
 /// The host's relation to our processes.
@@ -96,12 +97,12 @@ impl Server {
             finishing: None,
             swept: false,
             is_apart: false,
-            passed_on: Vec::new(),
+            passed_on: InheritedState::nothing(),
         }
     }
 
-    /// Sets the inherited descriptors that the shell gets under their numbers.
-    pub(super) fn passing_on(self, passed_on: Vec<i32>) -> Self {
+    /// Sets what the shell inherits from the host.
+    pub(super) fn passing_on(self, passed_on: InheritedState) -> Self {
         Self { passed_on, ..self }
     }
 

@@ -29,6 +29,7 @@ static void set(const char *state) {
     if (is(state, "ignored-usr1")) signal(SIGUSR1, SIG_IGN);
     if (is(state, "ignored-chld")) signal(SIGCHLD, SIG_IGN);
     if (is(state, "blocked")) { sigset_t set; sigemptyset(&set); sigaddset(&set, SIGTERM); sigaddset(&set, SIGUSR1); sigprocmask(SIG_BLOCK, &set, 0); }
+    if (is(state, "blocked-chld")) { sigset_t set; sigemptyset(&set); sigaddset(&set, SIGCHLD); sigprocmask(SIG_BLOCK, &set, 0); }
     if (is(state, "ignored-pipe")) signal(SIGPIPE, SIG_IGN);
     if (is(state, "own-group")) setpgid(0, 0);
     if (is(state, "own-session")) setsid();

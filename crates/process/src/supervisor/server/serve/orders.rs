@@ -204,7 +204,7 @@ impl Server {
         self.tree.shares_group(start.group);
         let launched = launch_directly(start, own, network, &self.passed_on);
         let reply = self.begin(&start.start, launched);
-        for descriptor in self.passed_on.drain(..) {
+        for descriptor in self.passed_on.descriptors.drain(..) {
             let _ = nix::unistd::close(descriptor);
         }
         // Its directory may be unmounted or removed while survivors are looked after.
