@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// Stores full outputs. Implemented by `agent_bash_sink::ArtifactDir`.
 pub trait ArtifactStore: Send + Sync + std::fmt::Debug {
-    /// Creates an empty artifact. Called only once an output exceeds what is shown.
+    /// Creates an empty artifact. Called only when an output exceeds what is shown.
     ///
     /// # Errors
     /// [`ArtifactError`]; the run continues, and its text has no link.
@@ -28,7 +28,8 @@ pub trait ArtifactWriter: Send {
     /// The artifact is incomplete. The caller drops the writer, which removes the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), ArtifactError>;
 
-    /// A second handle to the file, positioned at its end, for a process that continues writing it.
+    /// Returns a second handle to the file, positioned at its end, for a process that continues to
+    /// write it.
     ///
     /// # Errors
     /// I/O errors.
@@ -48,7 +49,7 @@ pub struct ArtifactMeta {
     pub command: String,
     /// The call's working directory.
     pub cwd: String,
-    /// When the call started.
+    /// The time at which the call started.
     pub started_at: Timestamp,
 }
 
@@ -61,7 +62,7 @@ pub struct ArtifactEnd {
     pub duration: Duration,
 }
 
-/// Why an output was not stored.
+/// The reason why an output was not stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactError {

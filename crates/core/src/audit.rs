@@ -17,7 +17,7 @@ pub trait AuditLog: Send + Sync + std::fmt::Debug {
 /// The audit log's entry of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// When the call was started or refused.
+    /// The time at which the call was started or refused.
     pub time: Timestamp,
     /// The profile in force.
     pub profile: ProfileName,
@@ -32,7 +32,7 @@ pub struct AuditEntry {
     pub command: Option<String>,
     /// The verdict of the checks.
     pub verdict: AuditVerdict,
-    /// The rule that blocked it.
+    /// The rule that blocked the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The sandbox that the request asked for, with its reason.
@@ -51,7 +51,7 @@ pub struct AuditEntry {
 pub enum Caller {
     /// A call of the tool.
     Model,
-    /// Typed by the user; no checks apply.
+    /// A command that the user typed; no checks apply.
     User,
 }
 

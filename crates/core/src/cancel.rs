@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_hears_its_parent_and_not_the_reverse() {
+    fn cancel_reaches_children_and_not_parents() {
         let parent = Cancel::new();
         let child = parent.child();
         child.cancel();

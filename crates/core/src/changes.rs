@@ -1,5 +1,5 @@
-//! Changes to files as values: what a request asks for, what a call did or a trial holds, what can
-//! be undone. `agent-bash-changes` records, stores and applies them.
+//! Changes of files as values: requested recording and trials, the change sets of calls and trials,
+//! and how much can be undone. `agent-bash-changes` records, stores and applies them.
 
 mod kind;
 mod name;
@@ -126,7 +126,7 @@ pub struct ChangesId(pub u64);
 const SCHEME: &str = "changes://";
 
 impl ChangesId {
-    /// `changes://<id>`.
+    /// Returns `changes://<id>`.
     pub fn uri(self) -> String {
         format!("{SCHEME}{}", self.0)
     }

@@ -1,9 +1,9 @@
-//! Text that comes in parts, which may end inside a character.
+//! Text that arrives in parts, which may end inside a character.
 
 /// Returns the length without an incomplete UTF-8 character at the end. Invalid bytes count as
 /// complete.
 pub fn whole_characters(bytes: &[u8]) -> usize {
-    // All but the last byte of the longest character.
+    // An incomplete character has at most three bytes.
     let possible = bytes.len().saturating_sub(3)..bytes.len();
     let begins_character = |at: &usize| {
         let rest = std::str::from_utf8(&bytes[*at..]);
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_goes_through() {
+    fn whole_characters_counts_invalid_bytes_as_complete() {
         for (bytes, whole) in [
             (&b"\xff"[..], 1),
             (b"\x80\x80\x80\x80", 4),

@@ -5,13 +5,13 @@ use crate::Timestamp;
 use async_trait::async_trait;
 use std::time::Duration;
 
-/// A source of time. The system's is `agent_bash_process::SystemClock`.
+/// A source of time. `agent_bash_process::SystemClock` is the system's.
 #[async_trait]
 pub trait Clock: Send + Sync + std::fmt::Debug {
-    /// Monotonic time since an arbitrary origin. Only differences are meaningful.
+    /// Returns the monotonic time since an arbitrary origin. Only differences are meaningful.
     fn now(&self) -> Duration;
 
-    /// Wall-clock time, for display and for comparison with file times; it may jump.
+    /// Returns the wall-clock time, for display and for comparison with file times. It may jump.
     fn wall(&self) -> Timestamp;
 
     /// Returns when at least `duration` has passed on this clock.

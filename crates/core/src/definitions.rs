@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The functions and aliases of a bash, one by one.
+/// The functions and aliases of a bash.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellDefinitions {
     /// The functions by name, as bash prints them.
@@ -12,14 +12,15 @@ pub struct ShellDefinitions {
     pub aliases: Arc<BTreeMap<String, String>>,
 }
 
-/// The user's definitions in a bash, apart from its environment, as text that another bash reads.
+/// The user's definitions in a bash, as text for another bash. Environment variables are not
+/// included.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Definitions {
-    /// Defines functions and aliases, line by line.
+    /// The commands that define functions and aliases.
     pub text: Vec<u8>,
     /// The commands that set the options, each followed by `; `. They must run immediately before
     /// the script.
     pub options: Vec<u8>,
-    /// The functions and aliases of the text, one by one.
+    /// The functions and aliases that the text defines.
     pub defined: Arc<ShellDefinitions>,
 }

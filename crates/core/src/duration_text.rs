@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Why a text is not a duration.
+/// The reason why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DurationError {
@@ -11,7 +11,7 @@ pub enum DurationError {
         "`{0}` is not a duration; write seconds (`90`), or a number with a unit: `1500ms`, `90s`, `2m`, `1h`"
     )]
     Unreadable(String),
-    /// Below zero.
+    /// A negative number.
     #[error("`{0}` is negative; a duration is zero or more seconds")]
     Negative(String),
 }
@@ -42,7 +42,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     seconds(value * length).ok_or_else(|| DurationError::Negative(text.to_owned()))
 }
 
-/// `None` for a negative number or NaN; values that are too large become the maximum.
+/// Converts seconds; returns `None` for a negative number or NaN. Larger values become the maximum.
 pub(crate) fn seconds(value: f64) -> Option<Duration> {
     if value.is_nan() || value < 0.0 {
         return None;
@@ -50,8 +50,8 @@ pub(crate) fn seconds(value: f64) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX))
 }
 
-/// The shortest exact form: `30s`, `90s`, `2m`, `15m`, `1500ms`. Whole minutes from two on are
-/// given in minutes.
+/// Returns the shortest exact form: `30s`, `90s`, `2m`, `15m`, `1500ms`. From two minutes on, whole
+/// minutes are shown in minutes.
 pub fn short_duration(duration: Duration) -> String {
     let (secs, millis) = (duration.as_secs(), duration.subsec_millis());
     if millis != 0 {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_are_read_as_written() {
+    fn parse_duration_accepts_seconds_and_units() {
         for (text, millis) in [
             ("90", 90_000),
             ("90s", 90_000),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused_by_name() {
+    fn parse_duration_quotes_the_refused_text() {
         for text in [
             "", "s", "nan", "inf", "ten", "5 weeks", "1,5", "NaNs", "0x10", "--5",
         ] {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_show_the_shortest_exact_form() {
+    fn short_duration_returns_the_shortest_exact_form() {
         for (millis, want) in [
             (30_000, "30s"),
             (60_000, "60s"),

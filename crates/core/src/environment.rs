@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 /// The environment of a command: a base that many calls share, and the changes of one call.
 ///
-/// Built by `agent_bash_process::environment`; nothing below `agent-bash` reads the environment of
-/// its own process. Values need not be UTF-8.
+/// Built by `agent_bash_process::environment`; the crates below `agent-bash` do not read the
+/// environment of their own process. Values need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The cleaned base. Warm shells are started with it, so it is part of their key.
+    /// The base without secrets and unwanted variables. A warm shell is started with the base, and
+    /// serves only calls with an equal one.
     pub base: Arc<BTreeMap<OsString, OsString>>,
     /// Changes on top of `base`: a value sets, `None` unsets.
     pub changes: BTreeMap<OsString, Option<OsString>>,
 }
 
 impl Environment {
-    /// The value a command would see.
+    /// Returns the value that the command sees.
     pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
         let name = name.as_ref();
         match self.changes.get(name) {
@@ -26,7 +27,7 @@ impl Environment {
         }
     }
 
-    /// Base and changes combined, ordered by name.
+    /// Returns base and changes combined, ordered by name.
     pub fn merged(&self) -> BTreeMap<OsString, OsString> {
         let mut all = (*self.base).clone();
         for (name, change) in &self.changes {
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_win_over_the_base() {
+    fn changes_override_the_base() {
         let base: BTreeMap<_, _> = [("A", "1"), ("B", "2")]
             .map(|(k, v)| (k.into(), v.into()))
             .into();

@@ -1,4 +1,4 @@
-//! Identifiers of things that outlive a call: artifacts, jobs, sessions.
+//! Identifiers of artifacts, jobs and sessions, which outlive a call.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -16,7 +16,7 @@ pub struct ArtifactId(pub u64);
 const SCHEME: &str = "artifact://";
 
 impl ArtifactId {
-    /// `artifact://<id>`, as shown to the model.
+    /// Returns `artifact://<id>`, as shown to the model.
     pub fn uri(self) -> String {
         format!("{SCHEME}{}", self.0)
     }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn artifact_ids_are_read_with_and_without_scheme() {
+    fn artifact_id_is_parsed_with_and_without_scheme() {
         for (text, want) in [
             ("3", Ok(3)),
             ("artifact://12", Ok(12)),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_in_fixed_words() {
+    fn artifact_uri_error_has_a_fixed_text() {
         let error = "artifact://abc".parse::<ArtifactId>().unwrap_err();
         assert_eq!(
             error.to_string(),

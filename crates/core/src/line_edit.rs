@@ -1,5 +1,5 @@
-//! [`LineEdit`]: the control sequences with which programs redraw the current line. `sink` and
-//! `render` interpret the same ones, so that both show the same text.
+//! The control sequences with which programs redraw the current line. `sink` and `render` interpret
+//! the same ones, so that both show the same text.
 
 /// The effect of a control sequence on the current line. Numbers are from 1 to
 /// [`LineEdit::MAX_MOVE`].
@@ -11,16 +11,16 @@ pub enum LineEdit {
     Back(usize),
     /// CHA: to a column; the first is 1.
     Column(usize),
-    /// ICH: blanks in front of what is right of the cursor.
+    /// ICH: inserts blanks at the cursor.
     Insert(usize),
-    /// DCH: the rest of the line closes up.
+    /// DCH: deletes characters at the cursor.
     Delete(usize),
-    /// ECH: blanks in place of what is right of the cursor.
+    /// ECH: replaces characters at the cursor by blanks.
     Erase(usize),
-    /// EL: from the cursor to the end of the line.
+    /// EL: erases from the cursor to the end of the line.
     EraseRight,
-    /// EL of the whole line. The cursor moves to the first column, as programs move it there before
-    /// or after.
+    /// EL of the whole line. Also moves the cursor to the first column, because programs do that
+    /// before or after.
     EraseLine,
 }
 
@@ -29,7 +29,7 @@ impl LineEdit {
     /// are rarely wider, and a few bytes of output must not produce much text.
     pub const MAX_MOVE: usize = 512;
 
-    /// The number of characters right of the cursor that are always kept.
+    /// The number of characters right of the cursor that are never dropped.
     pub const MAX_RIGHT_CHARS: usize = 4096;
 
     /// Returns the edit of a control sequence (`ESC [ … last`) with this number; 0 stands for a

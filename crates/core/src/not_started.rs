@@ -1,4 +1,4 @@
-//! Why a script was not started, as data. Only this file words the reasons.
+//! The reasons why a script was not started, as data. Only this file contains their texts.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -40,7 +40,7 @@ pub enum NotStarted {
         /// The directory's path.
         path: PathBuf,
     },
-    /// The current directory of a session's shell no longer exists.
+    /// The current directory of a session's shell no longer exists or cannot be entered.
     #[error("the session was in `{}`, which is gone or cannot be entered; its next command runs in `{}`", was.display(), next.display())]
     SessionDisplaced {
         /// The former directory of the session.
@@ -114,9 +114,9 @@ pub enum NotStarted {
         /// The reason.
         reason: String,
     },
-    /// The changes of the call were to be recorded
+    /// The changes of the call must be recorded
     /// ([`RunSpec::needs_trace`](crate::RunSpec::needs_trace)), which is not possible here. The
-    /// pipeline runs the call again without a record.
+    /// pipeline then runs the call without a record.
     #[error("what the command changes cannot be recorded: {reason}")]
     Unwatched {
         /// The reason.

@@ -1,4 +1,4 @@
-//! Notices: facts besides status and output. Each kind has one sentence.
+//! Notices: facts about a call other than its status and output. Each kind has one sentence.
 
 use crate::changes::ChangesId;
 use crate::sandbox::{Access, Lack, Network, SandboxLevel, Unknown};
@@ -48,7 +48,7 @@ pub enum NoticeKind {
     },
     /// The persistent shell has ended; the next call starts a new one.
     SessionReset {
-        /// Why, and what was preserved.
+        /// The reason, and what was preserved.
         reason: String,
     },
     /// The requested timeout was out of bounds.
@@ -70,9 +70,9 @@ pub enum NoticeKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         artifact: Option<String>,
     },
-    /// `head` had its lines, so the producer's pipe was closed.
+    /// `head` received its lines, so the producer's pipe was closed.
     HeadSatisfied {
-        /// How many lines were requested.
+        /// The number of requested lines.
         lines: u64,
     },
     /// A program waits for input that no user can type.
@@ -92,7 +92,7 @@ pub enum NoticeKind {
         /// The filter as written in the command.
         filter: String,
     },
-    /// Another tool fits better; the command was run.
+    /// Another tool is more suitable; the command was run.
     Advice {
         /// The tool.
         suggested_tool: String,
@@ -150,7 +150,7 @@ pub enum NoticeKind {
     SandboxPartial {
         /// The promises that are not enforced.
         missing: Vec<Lack>,
-        /// Attempts to reach the network are refused without being counted.
+        /// True if attempts to reach the network are refused without being counted.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         network_uncounted: bool,
     },
@@ -164,7 +164,8 @@ pub enum NoticeKind {
         /// The files; absolute.
         paths: Vec<String>,
     },
-    /// A program was ended by the signal for system calls that the sandbox does not have.
+    /// A program was ended by SIGSYS, because it used system calls that the sandbox does not
+    /// support.
     SandboxUnsupported,
     /// A file system did not answer, so a part of the sandbox's observations is unknown.
     SandboxUnknown {
@@ -406,7 +407,7 @@ fn unanswered_sentence(unknown: &[Unknown]) -> String {
     )
 }
 
-/// Names at most five processes with unrecorded changes.
+/// Returns the sentence for processes with unrecorded changes; names at most five.
 fn unwatched_sentence(pids: &[u32]) -> String {
     const MAX_NAMED: usize = 5;
     let named: Vec<String> = pids.iter().take(MAX_NAMED).map(u32::to_string).collect();
@@ -420,7 +421,7 @@ fn unwatched_sentence(pids: &[u32]) -> String {
     )
 }
 
-/// `Still running: pid 12 sleep 300 (holds the output), pid 13 …`, naming at most five.
+/// Returns the sentence for survivors; names at most five.
 fn survivors_sentence(survivors: &[Survivor]) -> String {
     const MAX_NAMED: usize = 5;
     let named: Vec<String> = survivors
@@ -456,7 +457,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn json_is_kind_values_and_text() {
+    fn notice_json_has_kind_values_and_text() {
         let notice = Notice::from(NoticeKind::TimeoutClamped {
             asked_ms: 7_200_000,
             used_ms: 3_600_000,
@@ -471,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn survivors_are_named_and_the_list_is_bounded() {
+    fn survivors_sentence_names_at_most_five() {
         let one = |pid| Survivor {
             pid,
             command: "sleep 300".into(),
@@ -492,7 +493,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_box_did_is_said_in_a_sentence() {
+    fn sandbox_notices_have_their_sentences() {
         let denied = |access| NoticeKind::SandboxDenied {
             path: "/home/u/.bashrc".into(),
             access,

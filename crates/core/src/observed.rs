@@ -23,13 +23,13 @@ pub struct Survivor {
     pub command: String,
     /// True if the process still holds the call's output open.
     pub holds_output: bool,
-    /// The job it became, if it was adopted.
+    /// The job of the process, if it was adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
 }
 
 impl From<i32> for Stage {
-    /// A stage with this exit status.
+    /// Returns a stage with this exit status.
     fn from(code: i32) -> Self {
         Self { code }
     }

@@ -13,8 +13,8 @@ pub struct PolicyFindings {
     pub findings: Findings,
 }
 
-/// The policy's findings in a script. The remote host would have to parse the script again to find
-/// the same.
+/// The policy's findings in a script. The remote host would otherwise have to parse the script
+/// again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "Judged"))]
@@ -35,8 +35,8 @@ pub struct Findings {
     /// does not end with a pipeline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_pipeline: Option<Vec<bool>>,
-    /// A program in the script that gains privileges (such as `sudo`), or in which the user may
-    /// type one.
+    /// A program in the script that gains privileges (such as `sudo`), or a program in which the
+    /// user may type such a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub takes_privileges: Option<String>,
     /// True if the request to leave the sandbox was approved.
@@ -45,7 +45,7 @@ pub struct Findings {
     /// True if the call has no default time limit, because the user watches it and can end it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlimited: bool,
-    /// The largest text that the reader passes on.
+    /// The largest text that the client passes to the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
 }

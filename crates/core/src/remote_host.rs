@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// implementation bounds its size and removes control sequences.
 #[async_trait]
 pub trait RemoteHost: Send + Sync + std::fmt::Debug {
-    /// Returns the name for the user.
+    /// Returns the remote host's name for the user.
     fn name(&self) -> &str;
 
     /// Returns the name of the state directory on the remote host.
@@ -32,8 +32,8 @@ pub trait RemoteHost: Send + Sync + std::fmt::Debug {
         cancel: &Cancel,
     ) -> Result<ToolResult, NotRun>;
 
-    /// Sends another request of the JSON-lines protocol, for jobs, outputs or files. `fields` is a
-    /// JSON object.
+    /// Sends a request of the JSON-lines protocol, for jobs, outputs or files. `fields` is a JSON
+    /// object.
     ///
     /// # Errors
     /// The reason for a missing answer, as a sentence.
@@ -43,7 +43,7 @@ pub trait RemoteHost: Send + Sync + std::fmt::Debug {
     async fn close(&self);
 }
 
-/// The remote host started nothing of the call.
+/// The call was not started on the remote host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRun {
     /// The call could not be started.

@@ -110,7 +110,7 @@ impl ShellCache {
     async fn report_of_expected(&self) -> Option<Report> {
         let kind = self.inner.lock_expected().take()?;
         let (coming, _) = self.inner.pool.take(&kind)?;
-        match coming.started().await {
+        match coming.ready().await {
             Ok(shell) => {
                 let report = shell.fds.sandbox.clone();
                 self.inner.pool.put_for_one(&kind, shell.into());
@@ -263,7 +263,7 @@ impl ShellCache {
             let shell = order(kind, &self.inner.options.directory, supervised);
             self.inner.put_or_release(kind, shell);
         }
-        if !self.inner.pool.run_beside(own_calls) {
+        if !self.inner.pool.others_run(own_calls) {
             self.inner.pool.trim(kind);
             refill_with_new(&self.inner, kind);
         } else if self.inner.pool.is_out_of(kind) {
@@ -328,7 +328,7 @@ fn order(
 /// Waits until an ordered shell is ready for a script. For a trial, moves the shell into the
 /// trial's file view.
 async fn enter_trial(spec: &RunSpec, shell: ComingShell) -> Result<WaitingShell, StartError> {
-    let mut shell = shell.started().await?;
+    let mut shell = shell.ready().await?;
     if let Some(trial) = &spec.trial {
         shell.supervised.hold_back(trial).await?;
         shell.fds.held_back = true;

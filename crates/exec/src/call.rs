@@ -123,7 +123,7 @@ impl<'a> Call<'a> {
         check_trial(spec, fds.held_back).map_err(failed)?;
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let pid = fds.pid;
-        let shares_place = record::shares_place(&spec.shell, fds.script_fd);
+        let shares_place = record::shares_offset(&spec.shell, fds.script_fd);
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;

@@ -44,7 +44,7 @@ pub(crate) async fn run(
             env_changes: spec.env.changes.clone().into_iter().collect(),
             output: invocation.captured.clone(),
             limits: kind.limits,
-            sandbox: kind.kept_in(&options.directory, spec.trial.as_deref()),
+            sandbox: kind.shell_sandbox(&options.directory, spec.trial.as_deref()),
             ..ShellStart::of(&spec.shell, invocation.args.clone())
         },
         inherited: numbers,

@@ -1,19 +1,20 @@
 //! Runs scripts in real bash.
 //!
-//! [`ShellCache`] is an [`agent_bash_core::Executor`]: a script is passed in by descriptor, byte
-//! for byte; bash runs it as `bash -c` would, in a session of its own, below a supervisor; its
-//! output is pushed to a consumer as it comes; and exactly one [`agent_bash_core::Outcome`] is
-//! returned, whatever the script does.
+//! [`ShellCache`] is an [`agent_bash_core::Executor`]. It passes a script to bash by descriptor,
+//! byte for byte, and bash runs the script as `bash -c` does, in its own terminal session below a
+//! supervisor. The output is pushed to a consumer as it comes. Each run returns exactly one
+//! [`agent_bash_core::Outcome`], whatever the script does.
 //!
-//! Other crates have time limits and endings (`agent-bash-call`), ending a tree and naming
+//! Elsewhere: time limits and endings (`agent-bash-call`), ending process trees and naming
 //! survivors (`agent-bash-process`), processing output (`agent-bash-sink`), and the decision
-//! whether the script may run (`agent-bash-policy`).
+//! whether a script may run (`agent-bash-policy`).
 //!
 //! Modules: `options`, `cache` (the owner of all shells), `pool` (warm shells), `start`, `call`
-//! (one call from hand-over to outcome), `record` (the text by which a waiting shell takes its
-//! script), `replace` (a script that is one program), `session` (persistent shells), `streams`
-//! (reading the pipes), `snapshot` (the user's configuration that shells load), `jobs` (commands
-//! that outlive their host).
+//! (one call from hand-over to outcome), `direct` (a shell with its caller's arguments), `exports`
+//! (a call's variables), `record` (the text by which a warm shell takes its script), `replace` (a
+//! script that is one program), `session` (persistent shells), `streams` (reading the pipes),
+//! `snapshot` (the user's configuration that shells load), `jobs` (commands that outlive their
+//! host).
 
 mod cache;
 mod call;

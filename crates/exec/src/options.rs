@@ -1,4 +1,4 @@
-//! The options of a shell cache, which its calls and sessions read.
+//! The options of a shell cache, its calls and its sessions.
 
 use crate::jobs::Jobs;
 use crate::snapshot::SnapshotOptions;
@@ -14,28 +14,28 @@ use std::time::Duration;
 pub struct ShellCacheOptions {
     /// How to start supervisors.
     pub supervisor: Supervisor,
-    /// Used for every wait and every measurement.
+    /// The clock for all waits and measurements.
     pub clock: Arc<dyn Clock>,
     /// Number of warm shells of each kind (shell, environment, umask, limits). While calls run
-    /// concurrently, as many more are kept as there are calls, and afterwards up to four times this
+    /// concurrently, one more per running call is kept, and afterwards up to four times this
     /// number. 0 starts each shell when it is needed, which suits programs that make one call.
     pub warm_shells: usize,
-    /// Warm shells of a kind that was not used for this long are ended.
+    /// Warm shells of a kind that no call has used for this time are ended.
     pub idle: Duration,
     /// The directory in which sessions create the private directories for their FIFOs.
     pub directory: PathBuf,
-    /// The snapshot of the user's shell to load into shells; `None` leaves them bare.
+    /// The user's configuration that shells load; `None` loads none.
     pub snapshot: Option<SnapshotOptions>,
-    /// Bytes that adopted survivors may still write to their call's file.
+    /// Maximum number of bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
-    /// The session's background jobs: those that [`start_job`](crate::ShellCache::start_job)
-    /// starts, and survivors of calls. `None`: none can be started, and survivors live on without
-    /// being recorded, those of a session's call only as long as the session.
+    /// The background jobs: those started by [`start_job`](crate::ShellCache::start_job), and
+    /// survivors of calls. With `None`, no job can be started, and survivors continue without being
+    /// listed; survivors of a persistent shell's call end with that shell.
     pub jobs: Option<Arc<Jobs>>,
 }
 
 impl ShellCacheOptions {
-    /// Options for a program that makes one call and exits: no shells are started ahead.
+    /// Returns options for a program that makes one call and exits: no shell is started in advance.
     pub fn one_shot(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             warm_shells: 0,
@@ -43,8 +43,8 @@ impl ShellCacheOptions {
         }
     }
 
-    /// Options for a host that makes many calls: two warm shells of each kind, kept for five
-    /// minutes without a call.
+    /// Returns options for a host that makes many calls: two warm shells of each kind, ended after
+    /// five minutes without a call.
     pub fn long_lived(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,
@@ -58,7 +58,8 @@ impl ShellCacheOptions {
         }
     }
 
-    /// How a call hands over its survivors. `alone`: its supervisor has no other processes.
+    /// Returns how a call hands over its survivors. `alone`: the call's supervisor has no other
+    /// processes.
     pub(crate) fn handover<'a>(
         &'a self,
         spec: &'a RunSpec,

@@ -1,5 +1,5 @@
-//! Warm shells: started ahead, waiting for a script, each used once. Limited in number, grouped by
-//! what they were started with, ended when they are not needed.
+//! Warm shells: started in advance, waiting for a script, each used once. They are limited in
+//! number, grouped by the properties that they were started with, and ended when idle.
 
 use crate::snapshot::Snapshot;
 use agent_bash_core::changes::Overlay;
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Limit of kinds of warm shells; the least recently used one is evicted.
+/// Maximum number of kinds of warm shells; the least recently used kind is removed first.
 const MAX_KINDS: usize = 8;
 
-/// Largest ratio of kept shells to the wanted number after concurrent calls. The extra shells wait
-/// below those calls' supervisors: a program that made concurrent calls is likely to do so again.
+/// Maximum ratio of warm shells to the wanted number after concurrent calls. The additional shells
+/// use those calls' supervisors: a program that made concurrent calls is likely to do so again.
 const RECYCLED_FACTOR: usize = 4;
 
 /// A shell that waits for its script.
@@ -26,16 +26,16 @@ const RECYCLED_FACTOR: usize = 4;
 pub(crate) struct WaitingShell {
     pub(crate) supervised: SupervisorClient,
     pub(crate) fds: ShellFds,
-    /// The snapshot it has loaded.
+    /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
-/// A shell that was ordered, and may already be waiting for its script.
+/// A shell that was ordered from its supervisor, and may already wait for its script.
 #[derive(Debug)]
 pub(crate) struct ComingShell {
     pub(crate) supervised: SupervisorClient,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
-    /// Known once it is ready.
+    /// Set once the shell is ready.
     pub(crate) fds: Option<ShellFds>,
 }
 
@@ -50,8 +50,8 @@ impl From<WaitingShell> for ComingShell {
 }
 
 impl ComingShell {
-    /// Waits until it waits.
-    pub(crate) async fn started(self) -> Result<WaitingShell, StartError> {
+    /// Waits until the shell is ready for a script.
+    pub(crate) async fn ready(self) -> Result<WaitingShell, StartError> {
         let mut supervised = self.supervised.handshake().await?;
         let fds = match self.fds {
             Some(fds) => fds,
@@ -68,7 +68,7 @@ impl ComingShell {
     ///
     /// # Errors
     /// It could not be started, or was killed.
-    fn look(&mut self) -> Result<bool, SpoiledShell> {
+    fn is_ready(&mut self) -> Result<bool, SpoiledShell> {
         match &self.fds {
             Some(_) if self.supervised.has_spoken() => return Err(SpoiledShell),
             Some(_) => {}
@@ -78,34 +78,34 @@ impl ComingShell {
     }
 }
 
-/// A shell that will never be ready.
+/// The shell ended, or could not be started.
 #[derive(Debug)]
 struct SpoiledShell;
 
-/// Everything that a shell has from its start. A warm shell can only serve calls for which all of
-/// it is the same.
+/// The properties that a shell is started with. A warm shell can only serve calls with equal
+/// properties.
 #[derive(Debug, Clone)]
 pub(crate) struct ShellKind {
     pub(crate) shell: Shell,
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     pub(crate) limits: Limits,
-    /// `None` for a session, whose shell gets new streams with each call …
+    /// The output streams; `None` for a session, whose shell gets new streams with each call.
     pub(crate) streams: Option<Streams>,
-    /// … and has its own umask and limits.
+    /// Umask and limits of this process; `None` for a session, whose shell has its own.
     inherited: Option<Inherited>,
-    /// The box it is in.
+    /// The plan of the shell's sandbox.
     sandbox: Option<Arc<Plan>>,
     /// True if the changes of calls may be recorded.
     traced: bool,
-    /// True if the shell waits in a mount namespace of its own, for a trial.
+    /// True if the shell waits in its own mount namespace, so that it can enter a trial.
     private_mounts: bool,
-    /// The number of the calls that it is for.
+    /// Separates pools: only calls with the same number use the shell.
     pool: Option<u64>,
 }
 
 impl ShellKind {
-    /// The kind of a call without a session, a snapshot or a box.
+    /// Returns the kind of a call without a session, a snapshot or a sandbox.
     pub(crate) fn bare(
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
@@ -135,9 +135,10 @@ impl ShellKind {
             streams: spec.session.is_none().then_some(spec.streams),
             inherited: spec.session.is_none().then(Inherited::now),
             sandbox: spec.sandbox.clone(),
-            // A session's shell may be watched or not: it is one session all the same.
+            // A session continues whether or not a call is traced.
             traced: spec.trace.is_some() && spec.session.is_none(),
-            // A box names what lies in the view, so that it is closed once that is mounted.
+            // A sandboxed shell cannot enter a trial later: its sandbox is set up for the files of
+            // the trial.
             private_mounts: spec.trial.is_some() && spec.sandbox.is_none(),
             pool: spec.pool,
         }
@@ -153,31 +154,33 @@ impl ShellKind {
         Self { traced, ..self }
     }
 
-    /// Returns the sandbox of a shell of this kind, for a trial if there is one. `directory` is the
-    /// parent of its private directory.
-    pub(crate) fn kept_in(
+    /// Returns the sandbox of a shell of this kind, or of a trial. `directory` is the parent of its
+    /// private directory.
+    pub(crate) fn shell_sandbox(
         &self,
         directory: &Path,
         trial: Option<&Overlay>,
     ) -> Option<ShellSandbox> {
         let trace = self.traced && trial.is_none();
-        let apart = self.private_mounts && trial.is_none();
-        (self.sandbox.is_some() || trial.is_some() || apart || trace).then(|| ShellSandbox {
-            plan: self.sandbox.as_deref().cloned(),
-            trial: trial.cloned(),
-            private_mounts: apart,
-            trace,
-            directory: directory.to_owned(),
-            writable: Vec::new(),
+        let private_mounts = self.private_mounts && trial.is_none();
+        (self.sandbox.is_some() || trial.is_some() || private_mounts || trace).then(|| {
+            ShellSandbox {
+                plan: self.sandbox.as_deref().cloned(),
+                trial: trial.cloned(),
+                private_mounts: private_mounts,
+                trace,
+                directory: directory.to_owned(),
+                writable: Vec::new(),
+            }
         })
     }
 }
 
 impl ShellKind {
-    /// True if all but the snapshot and the plan's number are equal. A session keeps what it has
-    /// loaded, and its sandbox, even if the configuration changes.
+    /// True if all properties but the snapshot and the pool's number are equal. A session keeps its
+    /// snapshot and its sandbox, even if the configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        // Usually the same environment is the same allocation.
+        // Equal environments usually share one allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
             && self.limits == other.limits
@@ -200,10 +203,10 @@ impl PartialEq for ShellKind {
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,
-    /// Running calls whose supervisors will be reused.
+    /// Number of running calls, whose supervisors will be reused.
     running: AtomicUsize,
-    /// Maximum of them at once since the pool was empty.
-    most: AtomicUsize,
+    /// Maximum number of concurrent calls since the pool was empty.
+    max_running: AtomicUsize,
     clock: Arc<dyn Clock>,
     shelves: Mutex<Vec<KindShelf>>,
 }
@@ -211,35 +214,35 @@ pub(crate) struct Pool {
 #[derive(Debug)]
 struct KindShelf {
     kind: ShellKind,
-    /// Oldest first: it is most likely to be ready.
+    /// Oldest first: the oldest is most likely to be ready.
     shells: Vec<ComingShell>,
-    /// Reserved, but not here yet.
+    /// Number of shells that were reserved but not added yet.
     reserved: usize,
     /// True if a check for missing shells is planned.
     refill_due: bool,
-    last_asked: Duration,
+    last_requested: Duration,
 }
 
 impl Pool {
-    /// A pool of at most `size` shells per kind.
+    /// Creates a pool with `size` wanted shells per kind.
     pub(crate) fn new(size: usize, clock: Arc<dyn Clock>) -> Self {
         Self {
             size,
             running: AtomicUsize::new(0),
-            most: AtomicUsize::new(0),
+            max_running: AtomicUsize::new(0),
             clock,
             shelves: Mutex::new(Vec::new()),
         }
     }
 
-    /// A shell, preferably one that is ready, and how many of its kind remain. Shells that were
-    /// killed are dropped.
+    /// Takes a shell, preferably one that is ready. Returns it with the number of remaining shells
+    /// of its kind. Drops shells that were killed.
     pub(crate) fn take(&self, kind: &ShellKind) -> Option<(ComingShell, usize)> {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         let mut index = 0;
         while index < own.shells.len() {
-            match own.shells[index].look() {
+            match own.shells[index].is_ready() {
                 Ok(true) => break,
                 Ok(false) => index += 1,
                 Err(SpoiledShell) => drop(own.shells.remove(index)),
@@ -252,27 +255,27 @@ impl Pool {
         Some((taken, own.shells.len()))
     }
 
-    /// True if another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or
-    /// [`Pool::give_up`] must follow.
+    /// Reserves a slot if another shell of this kind is wanted, and returns true then.
+    /// [`Pool::put`] or [`Pool::give_up`] must follow.
     pub(crate) fn reserve(&self, kind: &ShellKind) -> bool {
         self.reserve_of(kind, self.size)
     }
 
-    /// Reserves a shell below the supervisor of a call that has ended. More of these are kept than
-    /// of others: as many as ran concurrently, in addition to the wanted number. They are about to
-    /// be needed again, and each one not kept means starting another supervisor, even if no other
-    /// call runs.
+    /// Reserves a slot for a shell with the supervisor of a finished call. Allows more shells than
+    /// [`Self::reserve`]: in addition to the wanted number, as many as calls ran concurrently.
+    /// Those calls are likely to be repeated, and starting a supervisor costs more than keeping
+    /// one.
     pub(crate) fn reserve_recycled(&self, kind: &ShellKind) -> bool {
-        let most = self.most.load(Ordering::Acquire);
-        let at_most = if self.run_beside(1) {
-            most + self.size
+        let max_running = self.max_running.load(Ordering::Acquire);
+        let limit = if self.others_run(1) {
+            max_running + self.size
         } else {
-            // The call that asks is one of the most.
-            (most + self.size)
+            // The finished call is itself counted in `most`.
+            (max_running + self.size)
                 .saturating_sub(1)
                 .min(self.size * RECYCLED_FACTOR)
         };
-        self.reserve_of(kind, at_most)
+        self.reserve_of(kind, limit)
     }
 
     /// Ends surplus warm shells when no call runs.
@@ -287,18 +290,18 @@ impl Pool {
         drop(surplus);
     }
 
-    fn reserve_of(&self, kind: &ShellKind, at_most: usize) -> bool {
+    fn reserve_of(&self, kind: &ShellKind, limit: usize) -> bool {
         if self.size == 0 {
             return false;
         }
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
-        let wanted = own.shells.len() + own.reserved < at_most;
+        let wanted = own.shells.len() + own.reserved < limit;
         own.reserved += usize::from(wanted);
         wanted
     }
 
-    /// True if no shell of this kind is waiting or coming.
+    /// True if no shell of this kind is waiting or reserved.
     pub(crate) fn is_out_of(&self, kind: &ShellKind) -> bool {
         let all = self.lock();
         let own = all.iter().find(|shelf| shelf.kind == *kind);
@@ -308,40 +311,41 @@ impl Pool {
     /// Counts a call as running until the returned value is dropped.
     pub(crate) fn enter(&self) -> CountedCall<'_> {
         let running = self.running.fetch_add(1, Ordering::AcqRel) + 1;
-        self.most.fetch_max(running, Ordering::AcqRel);
+        self.max_running.fetch_max(running, Ordering::AcqRel);
         CountedCall(&self.running)
     }
 
-    /// True if other calls run. `own` is 1 if the caller is itself a call.
-    pub(crate) fn run_beside(&self, own: usize) -> bool {
-        self.running.load(Ordering::Acquire) > own
+    /// True if other calls run. `own_calls` is 1 if the caller is itself a running call, else 0.
+    pub(crate) fn others_run(&self, own_calls: usize) -> bool {
+        self.running.load(Ordering::Acquire) > own_calls
     }
 
-    /// Adds a shell for an announced call, whatever number is wanted.
+    /// Adds a shell that was started in advance for one call, even beyond the wanted number.
     pub(crate) fn put_for_one(&self, kind: &ShellKind, shell: ComingShell) {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         own.shells.push(shell);
     }
 
-    /// Adds a reserved shell.
+    /// Adds a shell whose slot was reserved.
     pub(crate) fn put(&self, kind: &ShellKind, shell: ComingShell) {
         let mut shelves = self.lock();
-        // If its kind was evicted meanwhile, the shell is not needed.
+        // The shell is dropped if its kind was removed meanwhile.
         if let Some(shelf) = shelves.iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.reserved = shelf.reserved.saturating_sub(1);
             shelf.shells.push(shell);
         }
     }
 
-    /// A reserved shell will not come.
+    /// Releases a reserved slot.
     pub(crate) fn give_up(&self, kind: &ShellKind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.reserved = shelf.reserved.saturating_sub(1);
         }
     }
 
-    /// Plans a later check whether a kind needs more shells. False if one is already planned.
+    /// Marks that a later check for missing shells is planned. Returns false if one is already
+    /// planned.
     pub(crate) fn schedule_refill(&self, kind: &ShellKind) -> bool {
         let mut all = self.lock();
         !std::mem::replace(
@@ -350,41 +354,42 @@ impl Pool {
         )
     }
 
-    /// Clears the pending refill.
+    /// Marks that the planned check has begun.
     pub(crate) fn refill_started(&self, kind: &ShellKind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.refill_due = false;
         }
     }
 
-    /// Ends the shells of every kind not requested within `idle`. Returns how many kinds are left.
+    /// Ends the shells of every kind that no call requested within `idle`. Returns the number of
+    /// remaining kinds.
     pub(crate) fn evict(&self, idle: Duration) -> usize {
         let now = self.clock.now();
         let mut shelves = self.lock();
-        shelves.retain(|shelf| now.saturating_sub(shelf.last_asked) < idle);
+        shelves.retain(|shelf| now.saturating_sub(shelf.last_requested) < idle);
         if shelves.is_empty() {
-            self.most.store(0, Ordering::Release);
+            self.max_running.store(0, Ordering::Release);
         }
         shelves.len()
     }
 
-    /// Number of waiting shells.
+    /// Returns the number of shells that are ready.
     pub(crate) fn waiting(&self) -> usize {
         let mut shelves = self.lock();
         let shells = shelves.iter_mut().flat_map(|shelf| &mut shelf.shells);
         shells
-            .filter_map(|shell| shell.look().ok())
+            .filter_map(|shell| shell.is_ready().ok())
             .filter(|ready| *ready)
             .count()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<KindShelf>> {
-        // Ignores poisoning: no operation leaves the list inconsistent while holding the lock.
+        // Ignores poisoning: every operation on the list leaves it consistent.
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A running call.
+/// Counts a running call until it is dropped.
 #[derive(Debug)]
 pub(crate) struct CountedCall<'a>(&'a AtomicUsize);
 
@@ -394,8 +399,8 @@ impl Drop for CountedCall<'_> {
     }
 }
 
-/// The shelf of a kind, created if missing; if there are too many, the least recently used one is
-/// removed.
+/// Returns the shelf of a kind, created if missing. If there are too many shelves, removes the
+/// least recently used one.
 fn shelf<'a>(
     shelves: &'a mut Vec<KindShelf>,
     kind: &ShellKind,
@@ -407,7 +412,7 @@ fn shelf<'a>(
         .unwrap_or_else(|| {
             if shelves.len() >= MAX_KINDS
                 && let Some(oldest) =
-                    (0..shelves.len()).min_by_key(|index| shelves[*index].last_asked)
+                    (0..shelves.len()).min_by_key(|index| shelves[*index].last_requested)
             {
                 shelves.swap_remove(oldest);
             }
@@ -416,12 +421,12 @@ fn shelf<'a>(
                 shells: Vec::new(),
                 reserved: 0,
                 refill_due: false,
-                last_asked: now,
+                last_requested: now,
             });
             shelves.len() - 1
         });
     let shelf = &mut shelves[index];
-    shelf.last_asked = now;
+    shelf.last_requested = now;
     shelf
 }
 
@@ -440,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_stay_as_ran_at_once_while_some_run() {
+    fn recycled_slots_follow_the_concurrent_calls_while_one_runs() {
         let pool = Pool::new(2, Arc::new(SystemClock::new()));
         let kind = kind();
         let mut running: Vec<_> = (0..20).map(|_| pool.enter()).collect();
@@ -454,7 +459,7 @@ mod tests {
 
     /// If calls follow each other, only one of them runs at some moments.
     #[test]
-    fn no_supervisor_of_two_concurrent_calls_is_given_up_between_two_calls() {
+    fn recycled_slots_remain_between_consecutive_calls() {
         let pool = Pool::new(2, Arc::new(SystemClock::new()));
         let kind = kind();
         let wanted = || {
@@ -471,11 +476,11 @@ mod tests {
     }
 
     #[test]
-    fn one_call_runs_beside_what_is_no_call_but_not_beside_itself() {
+    fn others_run_ignores_the_callers_own_call() {
         let pool = Pool::new(1, Arc::new(SystemClock::new()));
-        assert!(!pool.run_beside(0));
+        assert!(!pool.others_run(0));
         let _call = pool.enter();
-        assert!(pool.run_beside(0));
-        assert!(!pool.run_beside(1));
+        assert!(pool.others_run(0));
+        assert!(!pool.others_run(1));
     }
 }

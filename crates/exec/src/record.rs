@@ -1,16 +1,18 @@
-//! The text by which a waiting shell takes its script: its start-up text, and the record of a call.
+//! The start-up text of a shell that waits for a script, and the record by which it takes the
+//! script.
 //!
-//! The shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the control
-//! pipe. The script file, which it inherited, holds the parts of a [`Record`] and the script, each
-//! terminated by NUL. A NUL on the control pipe commits them: EOF never runs half a script. The
-//! shell changes to the call's directory, closes all our descriptors and leaves the script in
-//! `BASH_EXECUTION_STRING`, as `bash -c` does; `eval` runs it on line 1.
+//! A waiting shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the
+//! control pipe. The inherited script file has the parts of a [`ScriptRecord`] and the script, each
+//! terminated by NUL. A NUL on the control pipe commits them; EOF runs nothing, so half a script
+//! never runs. The shell then changes to the call's directory, closes our descriptors, and stores
+//! the script in `BASH_EXECUTION_STRING`, as `bash -c` does. `eval` runs the script, with line 1 as
+//! its first.
 //!
-//! All of that is in the boot text, on one line, so that it is parsed while the shell waits; what
-//! is parsed during the call is only what most calls do not have.
+//! All commands that most calls need are in the start-up text, which bash parses while the shell
+//! waits. Only the rest is in the record.
 //!
-//! Our words are escaped (`\builtin`) against aliases; `docs/design` describes what was tried and
-//! rejected.
+//! Commands are escaped (`\builtin`) against aliases. `docs/design` describes rejected
+//! alternatives.
 
 use crate::exports;
 use crate::snapshot::Snapshot;
@@ -22,15 +24,15 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Arguments of a warm bash. The supervisor inserts `{script_fd}` and `{report}`, which it opens;
-/// [`boot`] inserts [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1 variables, 2
-/// redirections, 3 whether the tail follows, or how the shell becomes the script's program, 4 the
-/// script.
+/// The `-c` text of a waiting bash. The supervisor inserts `{script_fd}` and `{report}`, which it
+/// opens; [`boot`] replaces [`ENTER_PLACEHOLDER`]. The parts of the record: 0 directory, 1
+/// variables, 2 redirections, 3 `tail`, or the commands by which the shell becomes the script's
+/// program, 4 the script.
 ///
-/// `: bash` leaves `$_` as in `bash -c`. The condition for the tail, and the tail itself, are in
-/// this text, because the script could see a variable of the record.
+/// `: bash` sets `$_` as in `bash -c`. The tail is in this text and not in the record, because the
+/// script could see a variable of the record.
 const BOOT_TEXT: &str = concat!(
-    // One that is too old says so behind its record, when there is one.
+    // A bash that is too old reports so after its record.
     if_too_old!(
         r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
         r"while IFS= \builtin read -r -d '' -u {script_fd} __ab; do :; done; ",
@@ -38,21 +40,21 @@ const BOOT_TEXT: &str = concat!(
     ),
     r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; "#,
     r#"\builtin mapfile -d '' -n 5 -u {script_fd} __ab; "#,
-    // A message would be the call's output.
+    // Discards messages, which would be part of the call's output.
     r#"{ {enter}; } 2>&- || { \builtin printf d >&{script_fd}; \builtin exit 125; }; "#,
-    // As a bash that was started there has it: from the environment if that names a directory, else
-    // declared only.
+    // Sets `OLDPWD` as a bash started in this directory does: from the environment if its value is
+    // a directory, otherwise declared only.
     r#"\builtin unset -v OLDPWD; \builtin export OLDPWD; \builtin eval "${__ab[1]}"; "#,
-    // A shell that waited was started a while ago.
+    // The shell was started before the call.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
     r#"case ${__ab[2]} in "#,
-    // As `exec` has it.
+    // In the form of [`exec`].
     r#"'') case $BASH_VERSION in 4.*|5.0.*) \exec {script_fd}<&- </dev/null ;; "#,
     r#"*) \command exec {script_fd}<&- </dev/null ;; esac ;; "#,
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
     r#"case ${__ab[3]} in "#,
     r#"tail) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
-    // The tail, quoted once. It must stand in the same text as the script: `eval` resets
+    // The tail, quoted once. It must be in the same text as the script, because `eval` resets
     // PIPESTATUS.
     r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
     r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
@@ -61,10 +63,11 @@ const BOOT_TEXT: &str = concat!(
     r#"\builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
 );
 
-/// The placeholder for the text that enters the record's directory.
+/// The placeholder for the commands that enter the record's directory.
 const ENTER_PLACEHOLDER: &str = "{enter}";
 
-/// Words in a script that could see the tail, or keep it from working. Such a script gets no tail.
+/// Words by which a script could notice the tail, or prevent it from working. Such a script gets no
+/// tail.
 const NO_TAIL_WORDS: &[&str] = &[
     "trap",
     "builtin",
@@ -76,8 +79,8 @@ const NO_TAIL_WORDS: &[&str] = &[
     "BASH_EXECUTION_STRING",
 ];
 
-/// True if the tail may follow: nothing in the script could notice it. `set` with an option that
-/// prints commands (x, v) or forbids redirections (r) is searched for as text, too.
+/// True if the script cannot notice the tail. Also searches for `set` with an option that prints
+/// commands (x, v) or forbids redirections (r).
 pub(crate) fn may_have_tail(script: &str) -> bool {
     let prints = |options: &str| {
         options
@@ -90,13 +93,13 @@ pub(crate) fn may_have_tail(script: &str) -> bool {
         && ends_by_itself(script)
 }
 
-/// True if a following line is not parsed as part of the script.
+/// True if bash does not parse a following line as part of the script.
 pub(crate) fn ends_by_itself(script: &str) -> bool {
     !script.trim_end().ends_with('\\') && !script.contains("<<")
 }
 
-/// Parses what the tail wrote: the shell's status, that of each stage, the directory. `None` unless
-/// it is exactly that and agrees with the observed status.
+/// Parses the tail's report: the exit status of the shell and of each stage, and the directory.
+/// Returns `None` if the report is incomplete or contradicts the observed status.
 pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, PathBuf)> {
     let (numbers, directory) = report.split_once('/')?;
     let mut codes = numbers.split_ascii_whitespace().map(|text| {
@@ -112,11 +115,11 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The start-up text of a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one
-/// text, the record's work and the script.
+/// The start-up text of a shell that is not bash; [`PLAIN_TAKE`] follows. Its script file has one
+/// text: the record's commands and the script.
 const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 
-/// The arguments of a shell that waits for its script.
+/// Returns the arguments of a shell that waits for its script.
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let own = shell.args.iter().map(OsString::from);
     if !shell.is_any_bash() {
@@ -140,13 +143,13 @@ pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> 
         .collect()
 }
 
-/// Commits a record.
+/// The bytes on the control pipe that commit a record.
 pub(crate) const COMMIT_BYTES: &[u8] = b"\0";
 
-/// Commits to a shell that is not bash.
+/// The bytes that commit the script file of a shell that is not bash.
 pub(crate) const PLAIN_COMMIT_BYTES: &[u8] = b"\n";
 
-/// Our descriptors inside the shell, which the record closes.
+/// The descriptors of this program inside the shell, which the record closes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShellNumbers {
     /// The script file.
@@ -155,37 +158,38 @@ pub(crate) struct ShellNumbers {
     pub(crate) stdin: Option<i32>,
 }
 
-/// True if the shell reads the script file through the shared file offset, which then tells whether
-/// it did.
-pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
+/// True if the shell reads the script file through the file offset that it shares with this
+/// process. The offset then shows whether the shell has read the file.
+pub(crate) fn shares_offset(shell: &Shell, script_fd: i32) -> bool {
     shell.is_any_bash() || script_fd < 10
 }
 
 /// The contents of a record for bash.
 #[derive(Debug, Clone)]
 pub(crate) struct ScriptRecord<'a> {
-    /// Directory to enter.
+    /// The directory to enter.
     pub(crate) cwd: &'a Path,
-    /// Variables to set and unset: those that the shell did not have from its start.
+    /// Variables to set and unset, which the shell did not have at its start.
     pub(crate) exports: Option<&'a BTreeMap<OsString, Option<OsString>>>,
-    /// `OLDPWD` in the environment.
+    /// The value of `OLDPWD` in the environment.
     pub(crate) oldpwd: Option<&'a OsStr>,
     /// True if the tail follows the script.
     pub(crate) tail: bool,
-    /// The commands by which the shell becomes the program that the script is.
+    /// The commands by which the shell executes the program that is the whole script
+    /// ([`crate::replace`]).
     pub(crate) replaced: Option<String>,
     /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
     /// The definitions of another shell.
     pub(crate) definitions: Option<&'a Definitions>,
-    /// The call sets or unsets `PATH` itself.
+    /// True if the call sets or unsets `PATH` itself.
     pub(crate) path_is_the_calls: bool,
-    /// Our descriptors, to be closed.
+    /// The descriptors to close.
     pub(crate) numbers: ShellNumbers,
 }
 
 impl ScriptRecord<'_> {
-    /// The contents of the script file: the record's parts and the script.
+    /// Returns the contents of the script file: the record's parts and the script.
     pub(crate) fn with_script(&self, script: &str) -> Vec<u8> {
         let mut text = Vec::with_capacity(script.len() + 512);
         text.extend_from_slice(self.cwd.as_os_str().as_bytes());
@@ -220,8 +224,8 @@ impl ScriptRecord<'_> {
         }
     }
 
-    /// Adds redirections, or nothing if the boot text does them itself. Options are set along with
-    /// them and after them: `set -e` must not be on before.
+    /// Adds redirections, or nothing if the start-up text has them. The snapshot's options are set
+    /// here, after the redirections, because `set -e` must not be on earlier.
     fn add_redirections(&self, text: &mut Vec<u8>) {
         let ShellNumbers { script: fd, stdin } = self.numbers;
         let options = match self.definitions {
@@ -244,8 +248,9 @@ impl ScriptRecord<'_> {
     }
 }
 
-/// The commands that set `OLDPWD` like a newly started bash: to that of the environment if it names
-/// a directory, otherwise only declared. The shell checks that, as the file system may block.
+/// Returns the commands that set `OLDPWD` like a newly started bash: to the environment's value if
+/// that is a directory, otherwise declared only. The shell checks this, because the file system may
+/// block.
 pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     let set = |path| {
         let path = quoted(path);
@@ -254,14 +259,14 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     oldpwd.map(set).unwrap_or_default()
 }
 
-/// The contents of the script file for a shell that is not bash: the record's work, then the
-/// script, in one text.
+/// Returns the contents of the script file for a shell that is not bash: the record's commands and
+/// the script, as one text.
 pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"{ ");
     text.extend(enter(&quoted(cwd.as_os_str()), Reader::Posix));
     text.extend_from_slice(b"; }");
-    // If its number is one that such a shell knows.
+    // POSIX shells accept only descriptors of one digit.
     let (refuse, close) = if script_fd < 10 {
         let refuse = format!(" 2>/dev/null || {{ printf d >&{script_fd}; exit 125; }}");
         (refuse, format!("{script_fd}<&- "))
@@ -279,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_record_and_script() {
+    fn script_file_contains_the_record_and_the_script() {
         let record = ScriptRecord {
             cwd: Path::new("/tmp"),
             exports: None,
@@ -304,7 +309,7 @@ mod tests {
             ..record.clone()
         };
         assert_eq!(parts(with_tail), ["/tmp", "", "", "tail", "echo hi\n"]);
-        let fed = ScriptRecord {
+        let with_stdin = ScriptRecord {
             oldpwd: Some(OsStr::new("/")),
             numbers: ShellNumbers {
                 script: 9,
@@ -314,7 +319,7 @@ mod tests {
         };
         let redirections = exec("9<&- <&8 8<&-");
         assert_eq!(
-            parts(fed),
+            parts(with_stdin),
             [
                 "/tmp",
                 "[[ ! -d '/' ]] || OLDPWD='/'; ",
@@ -326,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_that_could_see_the_tail_have_none() {
+    fn may_have_tail_refuses_scripts_that_could_notice_it() {
         for script in [
             "false | true",
             "set -o pipefail; a | b",
@@ -349,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_exact_or_absent() {
+    fn read_report_refuses_an_inexact_report() {
         let stages = |codes: &[i32]| codes.iter().map(|code| Stage::from(*code)).collect();
         assert_eq!(
             read_report("0 1 0 /tmp/a b", 0),

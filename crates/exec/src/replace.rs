@@ -1,19 +1,19 @@
-//! Finds scripts that are a single program with arguments: the shell becomes that program, as `bash
-//! -c` does. That saves a process: forking and ending a shell take longer than everything else that
-//! a call adds.
+//! Finds scripts that are a single program with arguments. The shell then executes the program
+//! itself, as `bash -c` does, instead of starting a child process. Forking and ending a shell take
+//! longer than everything else that a call adds.
 //!
-//! bash resolves the words; this code only checks that a shell would do nothing else. In doubt the
-//! shell stays.
+//! bash expands the words; this code only checks that a shell would do nothing else. In doubt, the
+//! script runs in the shell.
 
 use crate::snapshot::{BUILTINS, KEYWORDS, Snapshot};
 use agent_bash_core::Environment;
 use std::ffi::OsStr;
 
-/// Variables by which a bash may have been given traps or options before its script.
+/// Variables by which bash may have traps or options before its script.
 const START_VARIABLES: &[&str] = &["BASH_ENV", "SHELLOPTS", "BASHOPTS", "POSIXLY_CORRECT"];
 
-/// The commands by which a shell becomes the program of this script, and does nothing if there is
-/// no such program; `None` if it is not known to be one.
+/// Returns the commands by which a shell executes the program of this script, and which do nothing
+/// if there is no such program. Returns `None` if the script may be anything else.
 pub(crate) fn commands(
     script: &str,
     env: &Environment,
@@ -22,14 +22,14 @@ pub(crate) fn commands(
     let script = script.trim_matches([' ', '\n']);
     let name = program(script)?;
     let is_set = |name: &str| env.get(OsStr::new(name)).is_some();
-    // A trace of commands would show this text.
+    // A shell with `set -x` or `set -v` would print this text.
     if START_VARIABLES.iter().any(|name| is_set(name))
         || !snapshot.is_none_or(Snapshot::allows_tail)
     {
         return None;
     }
-    // An array is not exported. bash sets `_` for the program that it executes. A relative path is
-    // not replaced: `exec` makes it absolute, and a script sees it as `$0`.
+    // bash sets `_` for the program that it executes. A relative path is not replaced: `exec` makes
+    // it absolute, and a script sees it as `$0`.
     Some(if name.contains('/') {
         if !name.starts_with('/') {
             return None;
@@ -40,8 +40,9 @@ pub(crate) fn commands(
         }
         format!(r"\builtin test -f {name} -a -x {name} && _={name} \builtin exec -- {script}")
     } else {
-        // Of a function, nothing is hashed. Without a message, which would be the call's output.
-        // What is hashed and not executed is forgotten, as it would be called by another name.
+        // `hash` finds no path for a function. Its message is discarded, because it would be part
+        // of the call's output. If the program is not executed, its hashed path is removed: the
+        // shell would otherwise call it by that path.
         format!(
             "\\builtin hash -- {name} 2>&- && __ab=${{BASH_CMDS[{name}]-}} && \
              \\builtin test -x \"$__ab\" -a -n \"${{__ab%%[!/]*}}\" -a -z \"${{BASH_ALIASES[{name}]+x}}\" && \
@@ -50,7 +51,7 @@ pub(crate) fn commands(
     })
 }
 
-/// The first word of a script that is one command of plain and quoted words.
+/// Returns the first word of a script that is one command of plain and quoted words.
 fn program(script: &str) -> Option<&str> {
     let end = script.find(' ').unwrap_or(script.len());
     let (name, rest) = script.split_at(end);
@@ -62,7 +63,7 @@ fn program(script: &str) -> Option<&str> {
     let mut quote = None;
     for byte in rest.bytes() {
         match quote {
-            // Lines are numbered.
+            // More than one line: `$LINENO` and error messages contain line numbers.
             _ if byte == b'\n' => return None,
             Some(open) if byte == open => quote = None,
             Some(b'"') if b"$`\\".contains(&byte) => return None,
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_program_and_its_words_take_the_place_of_the_shell() {
+    fn program_accepts_only_one_command_of_plain_and_quoted_words() {
         for (script, name) in [
             ("ls", "ls"),
             ("/bin/true", "/bin/true"),

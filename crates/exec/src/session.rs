@@ -1,10 +1,10 @@
-//! Persistent shells: named, long-lived, one call after another; variables, functions, directory
-//! and options persist.
+//! Persistent shells with names. Calls run one after another; variables, functions, directory and
+//! options persist.
 //!
 //! A call's script is written as one record to a file, and a byte on a control pipe makes the shell
-//! read it. The record opens FIFOs for the call's output by path. So an `exec >/dev/null` ends with
-//! the call, and late output stays with its own call. The shell writes status and directory to one
-//! socket and exports to another. Nothing is parsed out of the output.
+//! read it. The record opens FIFOs for the call's output by path. So `exec >/dev/null` has no
+//! effect on later calls, and late output belongs to its own call. The shell writes its status and
+//! directory to one socket, and its exports to another. Nothing is parsed out of the output.
 
 mod ask;
 mod call;
@@ -41,12 +41,12 @@ pub(crate) struct Sessions {
     all: Mutex<Vec<SessionKey>>,
 }
 
-/// A session, identified by its name and by everything that its shell is started with.
+/// A session, identified by its name and the properties that its shell is started with.
 #[derive(Debug)]
 struct SessionKey {
     name: SessionName,
     kind: ShellKind,
-    /// True if the call that opened the session wanted a snapshot.
+    /// True if the call that opened the session loaded a snapshot.
     snapshot: bool,
     session: Arc<AsyncMutex<ShellSession>>,
 }
@@ -68,7 +68,7 @@ impl SessionKey {
         let cwd = session
             .as_ref()
             .ok()
-            .and_then(|session| Some(session.remembered.as_ref()?.cwd.as_ref()?.shown()));
+            .and_then(|session| Some(session.remembered.as_ref()?.cwd.as_ref()?.display_path()));
         ShellInfo {
             name: self.name.clone(),
             busy: session.is_err(),
@@ -77,7 +77,7 @@ impl SessionKey {
     }
 }
 
-/// A session: its current shell, if any, and the state that its next shell takes over.
+/// A session: its current shell, if any, and the state that its next shell restores.
 #[derive(Debug, Default)]
 struct ShellSession {
     shell: Option<LiveShell>,
@@ -87,9 +87,8 @@ struct ShellSession {
 }
 
 impl Sessions {
-    /// Runs one script in the session that `spec` names. Calls of a session run one after another;
-    /// waiting does not count towards the time limit, and a waiter that is cancelled leaves at
-    /// once.
+    /// Runs one script in the session `name`. Calls of a session run one after another. Waiting
+    /// does not count towards the time limit, and cancelling ends the wait.
     pub(crate) async fn run(
         &self,
         name: &SessionName,
@@ -117,7 +116,7 @@ impl Sessions {
         session.run(spec, snapshot, options, out, cancel).await
     }
 
-    /// The sessions named so far, in order of first use.
+    /// Returns all sessions, in order of first use.
     pub(crate) fn list(&self) -> Vec<ShellInfo> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().map(SessionKey::info).collect()
@@ -151,7 +150,7 @@ impl Sessions {
     }
 
     /// Discards all sessions with that name: the next call starts a new one. A running call
-    /// continues to its end. Returns whether there was one.
+    /// continues to its end. Returns false if there was no session.
     pub(crate) fn reset(&self, name: &SessionName) -> bool {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.len();
@@ -184,17 +183,17 @@ impl Sessions {
 }
 
 /// Maximum number of attempts to hand a script to a shell. Another attempt follows if the shell
-/// ended, or did not respond, before taking the script.
+/// ended, or did not respond, before it took the script.
 const MAX_ATTEMPTS: usize = 2;
 
 impl ShellSession {
-    /// Stores the exports that the shell reports after its last call. Fails with the reason if the
+    /// Stores the exports that the shell reported after its last call. Fails with the reason if the
     /// shell has ended.
     async fn receive_exports(&mut self, clock: &dyn Clock) -> Result<(), String> {
         let Some(remembered) = &mut self.remembered else {
             return Ok(());
         };
-        // Taken out, as it is for a call.
+        // If this future is dropped, the shell is dropped with it: its state is unknown then.
         let Some(mut shell) = self.shell.take() else {
             return Ok(());
         };
@@ -214,13 +213,12 @@ impl ShellSession {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
         let mut notices: Vec<_> = self.lost.take().iter().map(|why| reset(why)).collect();
-        let mut refused = String::new();
+        let mut refusal = String::new();
         for _ in 0..MAX_ATTEMPTS {
-            if let Err(gone) = self.receive_exports(&*options.clock).await {
-                notices.push(reset(&gone));
+            if let Err(reason) = self.receive_exports(&*options.clock).await {
+                notices.push(reset(&reason));
             }
-            // Taken out: if this future is dropped, the shell is in an unknown state and is dropped
-            // with it.
+            // If this future is dropped, the shell is dropped with it: its state is unknown then.
             let mut shell = self.shell.take();
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
                 notices.push(reset(
@@ -232,11 +230,11 @@ impl ShellSession {
                 Some(shell) => shell,
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
-            if let Some(refused) = unrecorded(spec, shell.unwatched.as_ref()) {
+            if let Some(refusal) = unrecorded(spec, shell.unwatched.as_ref()) {
                 self.shell = Some(shell);
-                return Err(refused);
+                return Err(refusal);
             }
-            shell.set_apart(spec.survivors).await;
+            shell.exclude_earlier_processes(spec.survivors).await;
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
             let after = match call.await {
                 Ok(call) => call.finish(out).await,
@@ -246,47 +244,47 @@ impl ShellSession {
                 StateAfterCall::Alive {
                     outcome,
                     shell,
-                    cwd: place,
+                    cwd,
                 } => {
                     self.shell = Some(shell);
-                    self.remembered.get_or_insert_default().cwd = Some(place);
-                    return Ok(with(notices, *outcome));
+                    self.remembered.get_or_insert_default().cwd = Some(cwd);
+                    return Ok(with_notices(notices, *outcome));
                 }
                 StateAfterCall::Ended { outcome, reason } => {
                     notices.push(reset(&reason));
-                    return Ok(with(notices, outcome));
+                    return Ok(with_notices(notices, outcome));
                 }
                 StateAfterCall::Refused { error, shell } => {
                     self.shell = shell;
                     return Err(error);
                 }
-                StateAfterCall::Displaced(place) => {
+                StateAfterCall::Displaced(cwd) => {
                     if let Some(remembered) = &mut self.remembered {
                         remembered.cwd = None;
                     }
                     return Err(NotStarted::SessionDisplaced {
-                        was: place.shown().clone(),
+                        was: cwd.display_path().clone(),
                         next: spec.cwd.clone(),
                     });
                 }
                 StateAfterCall::RefusedHandoff(reason) => {
                     notices.push(reset(&reason));
-                    refused = reason;
+                    refusal = reason;
                 }
             }
         }
-        Err(NotStarted::SessionTakesNothing { reason: refused })
+        Err(NotStarted::SessionTakesNothing { reason: refusal })
     }
 }
 
-fn with(mut notices: Vec<Notice>, mut outcome: Outcome) -> Outcome {
+fn with_notices(mut notices: Vec<Notice>, mut outcome: Outcome) -> Outcome {
     notices.append(&mut outcome.notices);
     outcome.notices = notices;
     outcome
 }
 
 fn reset(reason: &str) -> Notice {
-    // A shell reports directory and exports after a call, so this call's changes to them are lost.
+    // A shell reports its directory and exports after a call, so those of this call are lost.
     let kept = "directory and exported variables are as before this call, functions and plain variables are gone";
     NoticeKind::SessionReset {
         reason: format!("{reason}; {kept}"),

@@ -29,7 +29,7 @@ pub(crate) async fn shell(
     call_start: CallStart<'_>,
 ) -> Result<WaitingShell, StartError> {
     let coming = order(supervised, kind, directory, call_start)?;
-    coming.started().await
+    coming.ready().await
 }
 
 /// Orders a shell as [`shell`] does, without waiting for it.
@@ -52,7 +52,7 @@ pub(crate) fn order(
         inherits_stdin: stdin.is_some(),
         output: kind.streams.map_or(&[][..], Streams::ids).to_vec(),
         limits: kind.limits,
-        sandbox: kind.kept_in(directory, trial),
+        sandbox: kind.shell_sandbox(directory, trial),
         ..ShellStart::of(shell, record::boot(shell, snapshot.as_deref()))
     };
     supervised.order_shell(start, stdin)?;

@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::task::{Context, Waker};
 use tokio::net::unix::pipe::Receiver;
 
-/// Bytes read at once: the capacity of a pipe. Larger buffers and pipes gained nothing.
+/// Maximum number of bytes read at once: the capacity of a pipe. Larger buffers and pipes are not
+/// faster.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 /// The maximum capacity of a pipe for unprivileged users: the default of
@@ -23,12 +24,12 @@ pub(crate) struct OutputStreams {
     /// Allocated on first use.
     buffer: Vec<u8>,
     closed_early: bool,
-    /// Chunks pushed since other tasks had a turn.
+    /// Number of chunks pushed since this task last yielded.
     pushed: usize,
     /// Pipes that have reached EOF.
     ended: Vec<StreamId>,
-    /// An epoll instance over both pipes, if there are two: its events come in the order in which
-    /// the pipes became readable, so that this order is kept for a reader of both.
+    /// An epoll instance over both pipes, if there are two. Its events are in the order in which
+    /// the pipes became readable, so the output of both keeps that order.
     arrivals: Option<OwnedFd>,
 }
 
@@ -39,12 +40,12 @@ struct StreamPipe {
     after_stop: AfterStop,
 }
 
-/// A readable stream, as an index into the open ones.
+/// The index of a readable pipe.
 #[derive(Debug)]
 pub(crate) struct ReadyStream(usize);
 
 impl OutputStreams {
-    /// Takes over read ends.
+    /// Creates the streams from the read ends of pipes.
     pub(crate) fn of(fds: Vec<(StreamId, OwnedFd)>) -> io::Result<Self> {
         let pipe = |(stream, fd): (StreamId, OwnedFd)| -> io::Result<StreamPipe> {
             rustix::io::ioctl_fionbio(&fd, true)?;
@@ -74,7 +75,8 @@ impl OutputStreams {
         self.closed_early
     }
 
-    /// The pipes that have reached EOF by themselves.
+    /// Returns the streams that have reached EOF since the last call, without streams that were
+    /// closed early.
     pub(crate) fn take_ended(&mut self) -> Vec<StreamId> {
         std::mem::take(&mut self.ended)
     }
@@ -88,7 +90,7 @@ impl OutputStreams {
         }
     }
 
-    /// Index of a readable pipe; `None` if none is left.
+    /// Waits for a readable pipe and returns its index; `None` if no pipe is open.
     async fn readable(&self) -> Option<usize> {
         match &self.pipes[..] {
             [] => None,
@@ -105,8 +107,8 @@ impl OutputStreams {
         }
     }
 
-    /// True if the runtime has learned that the pipe is readable. Otherwise it refuses to read, and
-    /// learns it only once this task waits.
+    /// True if the runtime knows that the pipe is readable. Otherwise its reads fail with
+    /// `WouldBlock` until this task waits.
     fn is_known_readable(&self, index: usize) -> bool {
         let readable = std::pin::pin!(self.pipes[index].receiver.readable());
         let mut context = Context::from_waker(Waker::noop());
@@ -145,8 +147,8 @@ impl Source for OutputStreams {
     async fn ready(&mut self) -> ReadyStream {
         if self.pushed > 1 {
             // A stream that is always ready never suspends: without yielding, a slow consumer would
-            // starve all timers and other tasks. A stream that was found empty suspends by itself;
-            // yielding there would wake another worker needlessly.
+            // starve timers and other tasks. An empty stream suspends by itself; yielding then
+            // would wake another worker needlessly.
             tokio::task::yield_now().await;
             self.pushed = 0;
         }
@@ -171,7 +173,7 @@ impl Source for OutputStreams {
                 pipe.push(&self.buffer, out)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                // Nothing was available, so the next wait suspends.
+                // The pipe was empty, so the next wait suspends.
                 self.pushed = 0;
                 return None;
             }
@@ -189,7 +191,7 @@ impl Source for OutputStreams {
 
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
         let mut any = false;
-        // By stream, as the indices change when one ends.
+        // Uses streams, because the indices change when a pipe ends.
         let mut order: Vec<StreamId> = Vec::new();
         for index in self.arrived(2).into_iter().chain(0..self.pipes.len()) {
             let stream = self.pipes[index].stream;
@@ -201,15 +203,15 @@ impl Source for OutputStreams {
             let Some(index) = self.pipes.iter().position(|pipe| pipe.stream == stream) else {
                 continue;
             };
-            let mut left = MAX_PIPE;
-            while left > 0 {
+            let mut remaining = MAX_PIPE;
+            while remaining > 0 {
                 let pipe = &mut self.pipes[index];
                 self.buffer.clear();
                 self.buffer.reserve(BUFFER_BYTES);
                 match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
                     Ok(count) if count > 0 => {
                         any = true;
-                        left = left.saturating_sub(count);
+                        remaining = remaining.saturating_sub(count);
                         if pipe.push(&self.buffer, out) != Progress::Ended {
                             continue;
                         }
@@ -252,7 +254,7 @@ fn epoll_over(pipes: &[(StreamId, OwnedFd)]) -> io::Result<OwnedFd> {
     Ok(epoll)
 }
 
-/// Identifies a stream in events.
+/// Returns the number of a stream in epoll events.
 fn number(stream: StreamId) -> u64 {
     match stream {
         StreamId::Merged => 0,
@@ -284,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_there_is_read_without_a_wait() {
+    async fn read_now_reads_available_bytes_without_waiting() {
         let (out, mut writer) = io::pipe().unwrap();
         let (err, held) = io::pipe().unwrap();
         writer.write_all(&vec![b'x'; 60_000]).unwrap();
@@ -323,7 +325,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn two_streams_are_read_in_the_order_of_arrival() {
+    async fn streams_are_read_in_order_of_arrival() {
         for reversed in [false, true] {
             let (out, mut to_out) = io::pipe().unwrap();
             let (err, mut to_err) = io::pipe().unwrap();

@@ -1,4 +1,4 @@
-//! A file's name in JSON, which is UTF-8, while a name on disk is bytes.
+//! The name of a file for JSON, which is UTF-8, although a name on disk may be any bytes.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -34,8 +34,8 @@ impl FileName {
         }
     }
 
-    /// True if the file is in a `.git` directory at any depth. Git changes several of them at every
-    /// command, so lists show them last.
+    /// True if the file is in a `.git` directory at any depth. Git changes several such files in
+    /// every command, so lists show them last.
     pub fn is_of_git(&self) -> bool {
         self.path.split('/').any(|part| part == ".git")
     }

@@ -40,8 +40,8 @@ impl Changes {
         is_held.then(|| changed_since_text(self.conflicts.len() as u64))
     }
 
-    /// Returns the line for the model. A trial always has one; an ordinary call has one as `tell`
-    /// says.
+    /// Returns the line for the model. A trial always has one; for an ordinary call, `tell`
+    /// decides.
     pub fn text(&self, tell: AnnouncedChanges) -> Option<String> {
         if let Some(first) = self.conflicts.first() {
             return Some(conflict_text(self.id, first));
@@ -197,7 +197,8 @@ pub fn not_redone_text(file: &FileName) -> String {
     format!("[Not done again: {name} was changed since.]")
 }
 
-/// Some of the files that were changed run or configure other programs; `None` if none do.
+/// Returns the text about changed files that run or configure other programs; `None` if there are
+/// none.
 pub fn protected_text(files: &[PathBuf]) -> Option<String> {
     let name = |path: &PathBuf| one_line(&path.to_string_lossy()).into_owned();
     let names: Vec<String> = files.iter().map(name).collect();
@@ -207,7 +208,7 @@ pub fn protected_text(files: &[PathBuf]) -> Option<String> {
     })
 }
 
-/// `1 file`, `4 files`.
+/// Returns `1 file`, `4 files`.
 pub fn counted(files: u64) -> String {
     match files {
         1 => "1 file".to_owned(),
@@ -215,7 +216,7 @@ pub fn counted(files: u64) -> String {
     }
 }
 
-/// The order of the counts when the names of deleted files may follow.
+/// The order of the counts if the names of deleted files may follow.
 const DELETED_LAST: [Change; 5] = [
     Change::Created,
     Change::Changed,

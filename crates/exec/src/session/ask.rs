@@ -1,4 +1,4 @@
-//! Asks a session's shell for its definitions, for commands in other shells.
+//! Reads the definitions of a session's shell, for commands in other shells.
 
 use super::ShellSession;
 use super::call::{SessionCall, StateAfterCall};
@@ -13,26 +13,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit for a shell's answer. A slower shell is of no use for commands either.
+/// Time limit for a shell's report. The caller does without the definitions of a slower shell.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Longer definitions are not handed over: each command beside the shell would read them.
+/// Maximum size of the definitions in bytes: each command that uses them reads all of them.
 const MAX_DEFINITION_BYTES: usize = 1 << 20;
 
 impl ShellSession {
-    /// Asks the shell, if there is one that has run something. To it, that is a script like any
-    /// other, but one after which `$?` is as it was.
+    /// Returns the definitions of the shell, if it has run a script. Runs a script in it that
+    /// changes nothing, not even `$?`.
     pub(super) async fn definitions(
         &mut self,
         name: &SessionName,
         kind: &ShellKind,
         options: &ShellCacheOptions,
     ) -> Option<Definitions> {
-        // Before another script, as they are read only once.
-        if let Err(gone) = self.receive_exports(&*options.clock).await {
-            self.lost = Some(gone);
+        // The exports must be read before another script runs.
+        if let Err(reason) = self.receive_exports(&*options.clock).await {
+            self.lost = Some(reason);
         }
-        // Taken out, as it is for a call.
+        // If this future is dropped, the shell is dropped with it: its state is unknown then.
         let shell = self.shell.take_if(|shell| !shell.fresh)?;
         let last = shell.last;
         let env = Environment {
@@ -46,12 +46,12 @@ impl ShellSession {
             .timeout(Some(ANSWER_TIMEOUT))
             .session(Some(name.clone()))
             .enter_cwd(false);
-        let mut said = ProbeOutput::default();
+        let mut output = ProbeOutput::default();
         let remembered = self.remembered.as_ref();
         let never = Cancel::new();
         let call = SessionCall::hand_over(&spec, shell, remembered, options, &never);
         let after = match call.await {
-            Ok(call) => call.finish(&mut said).await,
+            Ok(call) => call.finish(&mut output).await,
             Err(after) => *after,
         };
         match after {
@@ -63,7 +63,7 @@ impl ShellSession {
                 shell.last = last;
                 self.shell = Some(shell);
                 self.remembered.get_or_insert_default().cwd = Some(place);
-                running_shell::parse_report(&said.0)
+                running_shell::parse_report(&output.0)
             }
             StateAfterCall::Refused { shell, .. } => {
                 self.shell = shell;
@@ -78,7 +78,7 @@ impl ShellSession {
     }
 }
 
-/// The useful part of its output.
+/// Collects the stdout of the shell.
 #[derive(Default)]
 struct ProbeOutput(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! One call of a session: handshake, output, report, and what happens to the shell.
+//! One call of a session: hand-over, output, report, and the state of the shell afterwards.
 
 use super::live::{LiveShell, end_reason};
 use super::record::{ExpectedReport, SessionRecord, ShellReport};
@@ -25,20 +25,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A call that was given to a session's shell.
+/// A call whose script was handed over to a session's shell.
 #[derive(Debug)]
 pub(super) struct SessionCall<'a> {
     pub(super) spec: &'a RunSpec,
     pub(super) options: &'a ShellCacheOptions,
     pub(super) shell: LiveShell,
     pub(super) streams: OutputStreams,
-    /// The FIFOs behind the streams, and our write ends of them, until the call has ended.
+    /// The FIFOs of the streams, and our write ends of them, until the call has ended.
     paths: Vec<(StreamId, PathBuf)>,
     writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
     pub(super) cancel: Cancel,
-    /// The session's directory before the call; `None` if the call specifies another.
-    stands_in: Option<ShellCwd>,
+    /// The session's directory, if the call runs there; `None` if the call specifies a directory.
+    session_cwd: Option<ShellCwd>,
     /// True if the call's script is the first of the shell.
     was_fresh: bool,
     /// Processes that withstood SIGKILL.
@@ -48,7 +48,7 @@ pub(super) struct SessionCall<'a> {
     pub(super) started: Duration,
 }
 
-/// The state in which a call left its session.
+/// The state of a session after a call.
 #[derive(Debug)]
 pub(super) enum StateAfterCall {
     /// The shell waits for the next call.
@@ -59,20 +59,20 @@ pub(super) enum StateAfterCall {
     },
     /// The call was the shell's last.
     Ended { outcome: Outcome, reason: String },
-    /// The script was not run. If the shell still exists, it can take another.
+    /// The script was not run. If the shell still exists, it can run another.
     Refused {
         error: NotStarted,
         shell: Option<LiveShell>,
     },
     /// The script was not run: the session's shell has ended, and a new one cannot enter the
-    /// directory where it was.
+    /// directory where the old one was.
     Displaced(ShellCwd),
-    /// The script was not taken: another shell can run it.
+    /// The shell did not take the script, so another shell can run it.
     RefusedHandoff(String),
 }
 
 impl<'a> SessionCall<'a> {
-    /// Gives the shell its record.
+    /// Sends the shell its record.
     ///
     /// # Errors
     /// What happened instead. Nothing of the script has run.
@@ -88,10 +88,10 @@ impl<'a> SessionCall<'a> {
             Box::new(StateAfterCall::RefusedHandoff(why))
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
-        let place = remembered.and_then(|remembered| remembered.cwd.as_ref());
-        // A new shell starts in the last shell's directory, or else in the one the call specifies.
-        let enters = spec.enter_cwd || place.is_none();
-        let stands_in = place.filter(|_| !enters).cloned();
+        let cwd = remembered.and_then(|remembered| remembered.cwd.as_ref());
+        // A new shell starts in the last shell's directory, or else in the directory of the call.
+        let enters = spec.enter_cwd || cwd.is_none();
+        let session_cwd = cwd.filter(|_| !enters).cloned();
         let remembered = remembered.filter(|_| shell.fresh);
         let mut expected = ExpectedReport::random().map_err(failed)?;
         let record = SessionRecord {
@@ -116,7 +116,7 @@ impl<'a> SessionCall<'a> {
             writers.push(fifo.write);
         }
         let streams = OutputStreams::of(fds).map_err(failed)?;
-        // Begins before the shell takes its record: a new shell that is traced waits for it.
+        // The recording begins before the shell takes its record: a new traced shell waits for it.
         let unwatched = shell.unwatched.as_ref();
         let recording = if shell.fresh {
             Recording::begin(spec, &shell.supervised, unwatched)
@@ -125,7 +125,7 @@ impl<'a> SessionCall<'a> {
         };
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        if let Err(error) = shell.talk.write(&text, expected) {
+        if let Err(error) = shell.channel.write(&text, expected) {
             let refused = too_old_to_take(&mut shell, spec);
             return Err(refused.map_or_else(|| failed(error), Box::new));
         }
@@ -135,7 +135,10 @@ impl<'a> SessionCall<'a> {
             clock,
             cancel.clone(),
             WatchdogSignals {
-                has_reported: shell.talk.report_probe().map(|probe| Arc::new(probe) as _),
+                has_reported: shell
+                    .channel
+                    .report_probe()
+                    .map(|probe| Arc::new(probe) as _),
                 kill: None,
             },
             spec,
@@ -148,7 +151,7 @@ impl<'a> SessionCall<'a> {
             writers,
             watchdog: Some(watchdog),
             cancel: cancel.clone(),
-            stands_in,
+            session_cwd,
             was_fresh: shell.fresh,
             stuck: Vec::new(),
             recording,
@@ -164,7 +167,7 @@ impl<'a> SessionCall<'a> {
         let (options, spec) = (self.options, self.spec);
         let mut source = SessionSource::new(
             &mut self.streams,
-            &mut self.shell.talk,
+            &mut self.shell.channel,
             &options.clock,
             self.was_fresh,
         );
@@ -188,14 +191,14 @@ impl<'a> SessionCall<'a> {
                 return self.conclude(observed, shell, reason, duration, out).await;
             }
         };
-        // Time before the script was taken does not count as its duration.
+        // The time before the shell takes the script is not part of the call's duration.
         if reason == Some(EndReason::Cancel) {
             return self.ended(None, reason, duration, Vec::new()).await;
         }
         too_old_to_take(&mut self.shell, spec).unwrap_or(StateAfterCall::RefusedHandoff(why))
     }
 
-    /// The outcome of a script that was taken.
+    /// Returns the state after a script that the shell has taken.
     async fn conclude(
         mut self,
         observed: HandoverOutcome,
@@ -211,7 +214,7 @@ impl<'a> SessionCall<'a> {
                 let survivors = self.survivors_of_shell(out).await;
                 self.mute(duration, survivors).await
             }
-            // The script finished while it was being terminated; the shell was killed all the same.
+            // The script finished while the call was being terminated, and the shell was killed.
             (
                 HandoverOutcome::Report(_) | HandoverOutcome::Refused | HandoverOutcome::Mute,
                 reason,
@@ -226,11 +229,12 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell continues in its directory. A new shell has none yet.
+    /// The shell could not enter the directory of the call, and continues in its own. A new shell
+    /// has none yet.
     async fn refused(mut self) -> StateAfterCall {
         self.recording.end(&mut self.shell.supervised).await;
-        if let Some(place) = self.stands_in {
-            return StateAfterCall::Displaced(place);
+        if let Some(cwd) = self.session_cwd {
+            return StateAfterCall::Displaced(cwd);
         }
         self.shell.await_exports();
         self.keep_fifos();
@@ -240,8 +244,8 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell continues. Processes left in the background are named, and their output is read
-    /// on.
+    /// The shell continues. Background processes are named as survivors, and their output is still
+    /// read.
     async fn alive(
         mut self,
         report: ShellReport,
@@ -252,19 +256,19 @@ impl<'a> SessionCall<'a> {
         self.shell.last = report.code;
         self.shell.await_exports();
         self.keep_fifos();
-        let place = ShellCwd::of(self.shell.pid, report.cwd);
+        let cwd = ShellCwd::of(self.shell.pid, report.cwd);
         let ending = ScriptEnding::Exited { code: report.code };
         let mut outcome = self.outcome(ending, duration, survivors).await;
-        outcome.final_cwd = Some(place.shown());
+        outcome.final_cwd = Some(cwd.display_path());
         outcome.stages = report.stages;
         StateAfterCall::Alive {
             outcome: Box::new(outcome),
             shell: self.shell,
-            cwd: place,
+            cwd,
         }
     }
 
-    /// FIFOs that no process holds any more are kept for the next call; the others are unlinked.
+    /// Keeps FIFOs that no process holds open for the next call, and removes the others.
     fn keep_fifos(&mut self) {
         let ended = self.streams.take_ended();
         for (stream, path) in std::mem::take(&mut self.paths) {
@@ -274,7 +278,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell lives but is unusable.
+    /// The shell runs but cannot report.
     async fn mute(mut self, duration: Duration, survivors: Vec<Survivor>) -> StateAfterCall {
         let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
@@ -317,7 +321,7 @@ impl<'a> SessionCall<'a> {
         survivors: Vec<Survivor>,
     ) -> Outcome {
         let mut outcome = Outcome::new(ending, self.started_at, duration);
-        outcome.initial_cwd = self.stands_in.as_ref().map(ShellCwd::shown);
+        outcome.initial_cwd = self.session_cwd.as_ref().map(ShellCwd::display_path);
         outcome.closed_early = self.streams.closed_early();
         outcome.sandbox = self.shell.sandbox.as_mut().map(SandboxWatch::observe);
         outcome.traced = self.recording.end(&mut self.shell.supervised).await;
@@ -328,10 +332,11 @@ impl<'a> SessionCall<'a> {
     }
 }
 
-/// The result of a call whose shell has exited because it is too old, as it reported.
+/// Returns the result of a call whose shell has exited because it is too old, if the shell reported
+/// that.
 fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<StateAfterCall> {
-    shell.talk.listen().ok()?;
-    let version = shell.talk.unreported().strip_prefix(&[TOO_OLD_MARK])?;
+    shell.channel.receive().ok()?;
+    let version = shell.channel.unreported().strip_prefix(&[TOO_OLD_MARK])?;
     Some(StateAfterCall::Refused {
         error: too_old(&spec.shell, version),
         shell: None,

@@ -1,4 +1,4 @@
-//! The private directory of a session's shell, with the FIFOs for a script's output.
+//! The private directory of a session's shell, which contains the FIFOs for a script's output.
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary};
@@ -10,29 +10,29 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Prefix of the directories' names.
+/// Prefix of the names of these directories.
 const NAME_PREFIX: &str = "agent-bash-session-";
 
 /// Extension of directories that are being removed.
 const REMOVED_EXTENSION: &str = "gone";
 
-/// Name of a FIFO without contents. The host keeps it open while it lives, so that a sweep
+/// Name of a FIFO without contents. The host keeps it open while it runs, so that a sweep
 /// recognises abandoned directories.
 const STATUS_FIFO: &str = "status";
 
 /// Name of the FIFO for a script's stdout.
 const STDOUT_FIFO: &str = "out";
 
-/// The directory; removed when dropped, even while the shell writes into it.
+/// A session's directory. Removed when dropped, even while the shell writes to it.
 #[derive(Debug)]
-pub(super) struct Directory {
+pub(super) struct SessionDirectory {
     path: PathBuf,
     _host: OwnedFd,
 }
 
-impl Directory {
-    /// Creates one in `wanted`, which is `$TMPDIR`, or else in `/tmp`. Private, as other users who
-    /// can write there could replace a FIFO and read all exported variables.
+impl SessionDirectory {
+    /// Creates a directory in `wanted`, which is `$TMPDIR`, or else in `/tmp`. Its mode is 0700:
+    /// other users could otherwise replace a FIFO and read all exported variables.
     pub(super) fn make(wanted: &Path, plan: Option<&Plan>) -> Result<Self, NoTemporaryDirectory> {
         make_temporary(wanted, |parent| {
             if plan.is_some_and(|plan| fs::canonicalize(parent).is_ok_and(|it| plan.covers(&it))) {
@@ -50,17 +50,18 @@ impl Directory {
         })
     }
 
-    /// The directory's path without links.
+    /// Returns the directory's path without symbolic links.
     pub(super) fn canonical(&self) -> io::Result<PathBuf> {
         fs::canonicalize(&self.path)
     }
 
-    /// The FIFO for a script's stdout.
+    /// Returns the path of the FIFO for a script's stdout.
     pub(super) fn stdout(&self) -> PathBuf {
         self.path.join(STDOUT_FIFO)
     }
 
-    /// The FIFO for its stderr; with merged streams, a link to the FIFO for stdout.
+    /// Returns the path of the FIFO for its stderr; with merged streams, a link to the FIFO for
+    /// stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }
@@ -76,14 +77,14 @@ impl Directory {
     }
 }
 
-impl Drop for Directory {
+impl Drop for SessionDirectory {
     fn drop(&mut self) {
-        // A shell that opens a FIFO that was just removed creates a file, and `rmdir` then fails.
-        // After the rename it cannot find the directory; a file created in between is removed by
-        // the second pass.
-        let gone = self.path.with_extension(REMOVED_EXTENSION);
-        let path = match fs::rename(&self.path, &gone) {
-            Ok(()) => &gone,
+        // A shell that opens a removed FIFO for writing creates a regular file, and `rmdir` then
+        // fails. After the rename, the shell cannot find the directory. The second pass removes
+        // files that were created before it.
+        let renamed = self.path.with_extension(REMOVED_EXTENSION);
+        let path = match fs::rename(&self.path, &renamed) {
+            Ok(()) => &renamed,
             Err(_) => &self.path,
         };
         if fs::remove_dir_all(path).is_err() {
@@ -115,8 +116,8 @@ pub(super) fn open_fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
     Ok(open(path, flags, Mode::empty())?)
 }
 
-/// Removes the directories in `directory` that shells of killed hosts have left. Returns their
-/// number.
+/// Removes the session directories of killed hosts from `directory`. Returns the number of removed
+/// directories.
 pub fn sweep_sessions(directory: &Path) -> usize {
     let Ok(entries) = fs::read_dir(directory) else {
         return 0;
@@ -128,8 +129,8 @@ pub fn sweep_sessions(directory: &Path) -> usize {
         .count()
 }
 
-/// True if the directory was being removed, or its host has ended. False if that cannot be
-/// determined.
+/// True if the removal of the directory was interrupted, or its host has ended. False if that
+/// cannot be determined.
 fn is_abandoned(directory: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     directory
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directories_with_a_reader_are_not_swept() {
+    fn sweep_skips_directories_with_a_reader() {
         let temp = tempfile::tempdir().unwrap();
         let make = |name: &str| {
             let path = temp.path().join(format!("{NAME_PREFIX}{name}"));
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn directory_is_private_to_the_user() {
         let temp = tempfile::tempdir().unwrap();
-        let directory = Directory::make(temp.path(), None).unwrap();
+        let directory = SessionDirectory::make(temp.path(), None).unwrap();
         let status = directory.path.join(STATUS_FIFO);
         for (path, mode) in [(&directory.path, 0o700), (&status, 0o600)] {
             let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -173,15 +174,15 @@ mod tests {
     }
 
     #[test]
-    fn removal_leaves_no_file_of_a_process_that_writes_meanwhile() {
+    fn removal_is_complete_while_a_process_writes() {
         let temp = tempfile::tempdir().unwrap();
         for _ in 0..200 {
-            let directory = Directory::make(temp.path(), None).unwrap();
+            let directory = SessionDirectory::make(temp.path(), None).unwrap();
             let out = directory.stdout();
             fs::write(&out, "").unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    // As the shell does, as long as it finds the directory.
+                    // Writes as the shell does, while the directory exists.
                     (0..100_000).all(|_| fs::write(&out, "").is_ok())
                 });
                 drop(directory);

@@ -1,9 +1,9 @@
-//! A session's living shell, which waits for records.
+//! The running shell of a session.
 
-use super::directory::{Directory, open_fifo, remove};
+use super::directory::{SessionDirectory, open_fifo, remove};
 use super::record;
 use super::remembered::RememberedState;
-use super::shell_channel::{ShellChannel, more, received, watched};
+use super::shell_channel::{ShellChannel, more, receive_from_shell, register_socket};
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
@@ -19,21 +19,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A living shell.
+/// A running shell, which waits for records.
 #[derive(Debug)]
 pub(super) struct LiveShell {
     pub(super) supervised: SupervisorClient,
     pub(super) pid: u32,
-    pub(super) talk: ShellChannel,
-    /// The socket for its exports, written after a call and read when the next one begins.
+    pub(super) channel: ShellChannel,
+    /// The socket for the shell's exports, which the shell writes after a call and the host reads
+    /// before the next one.
     exports: OwnedFd,
-    /// The exports after its last call have not been read yet.
+    /// True if the exports after the last call have not been read yet.
     exports_pending: bool,
-    /// The directory of its FIFOs; removed along with the shell.
-    pub(super) directory: Directory,
+    /// The directory of the shell's FIFOs; removed along with the shell.
+    pub(super) directory: SessionDirectory,
     /// True until the shell has run its first script.
     pub(super) fresh: bool,
-    /// The snapshot it has loaded.
+    /// The snapshot that the shell has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// The children of the supervisor and of the shell.
     children: [Children; 2],
@@ -45,11 +46,11 @@ pub(super) struct LiveShell {
     pub(super) unwatched: Option<String>,
 }
 
-/// A FIFO that the shell opens by path, and our ends of it.
+/// A FIFO that the shell opens by path, and the host's ends of it.
 #[derive(Debug)]
 pub(super) struct ShellFifo {
     pub(super) read: OwnedFd,
-    /// Keeps the pipe from reporting EOF when the shell closes it before it reports.
+    /// Prevents EOF when the shell closes the FIFO before it reports.
     pub(super) write: OwnedFd,
     pub(super) path: PathBuf,
 }
@@ -65,7 +66,7 @@ impl ShellFifo {
 }
 
 impl LiveShell {
-    /// Starts a shell in `/`; its first record takes it to its directory.
+    /// Starts a shell in `/`; its first record changes to the session's directory.
     pub(super) async fn start(
         spec: &RunSpec,
         options: &ShellCacheOptions,
@@ -76,7 +77,7 @@ impl LiveShell {
             let reason = error.to_string();
             NotStarted::SessionShell { reason }
         };
-        let directory = Directory::make(&options.directory, spec.sandbox.as_deref())
+        let directory = SessionDirectory::make(&options.directory, spec.sandbox.as_deref())
             .map_err(|error| failed(&error))?;
         let base = &spec.env.base;
         let mut supervised = launch(&options.supervisor, base, &options.clock, true)
@@ -96,11 +97,12 @@ impl LiveShell {
                 StartError::Sandbox(_) | StartError::SandboxLacks(_) => error.into(),
                 other => failed(&other),
             })?;
-        // Shrunk so that a single byte fills it: when it is writable again, the byte was read.
+        // A single byte fills the shrunk pipe, so the pipe is writable again once the byte was
+        // read.
         shrink_pipe(&fds.control);
         let supervisor = supervised.pid();
         let reports = fds.reports.ok_or_else(|| failed(&"it has no sockets"))?;
-        let talk = ShellChannel::new(fds.script, fds.control, reports.status, fds.pid)
+        let channel = ShellChannel::new(fds.script, fds.control, reports.status, fds.pid)
             .map_err(|error| failed(&error))?;
         tracing::debug!(
             pid = fds.pid,
@@ -110,7 +112,7 @@ impl LiveShell {
         Ok(Self {
             supervised,
             pid: fds.pid,
-            talk,
+            channel,
             exports: reports.exports,
             exports_pending: false,
             directory,
@@ -128,7 +130,7 @@ impl LiveShell {
     }
 
     /// Opens the FIFO at this path that an earlier call has left, or creates one. Only the host has
-    /// it open.
+    /// it open afterwards.
     fn fifo(path: PathBuf) -> io::Result<ShellFifo> {
         // A script may have removed or replaced the FIFO.
         if let Ok(fifo) = ShellFifo::open(path.clone())
@@ -141,7 +143,7 @@ impl LiveShell {
         ShellFifo::open(path)
     }
 
-    /// The FIFOs for the next script's output, one per stream.
+    /// Returns the FIFOs for the next script's output, one per stream.
     pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, ShellFifo)>> {
         let stdout = Self::fifo(self.directory.stdout())?;
         match streams {
@@ -156,21 +158,21 @@ impl LiveShell {
         }
     }
 
-    /// True if the shell has no children and the supervisor has only the shell, as far as a quick
-    /// check can tell. Orphans become the supervisor's children.
+    /// True if a quick check finds no children of the shell, and no child of the supervisor but the
+    /// shell. Orphans are children of the supervisor.
     pub(super) fn is_alone(&self) -> bool {
         let [of_supervisor, of_shell] = &self.children;
         let own = i32::try_from(self.pid).unwrap_or_default();
         of_supervisor.are_just(&[own]) && of_shell.are_just(&[])
     }
 
-    /// Notes that the shell has reported the end of a call, so that its exports follow.
+    /// Marks that the shell has reported the end of a call, so that its exports follow.
     pub(super) fn await_exports(&mut self) {
         self.exports_pending = true;
     }
 
-    /// Returns the exports after the last call; `None` if they were read already, or do not come
-    /// within a second.
+    /// Returns the exports after the last call; `None` if they were read already, or do not arrive
+    /// within [`EXPORTS_TIMEOUT`].
     ///
     /// # Errors
     /// The shell has ended meanwhile.
@@ -182,13 +184,13 @@ impl LiveShell {
         let mut exports = Vec::new();
         // Bash writes each export separately.
         while exports.last() != Some(&0)
-            && let Some(1..) = received(&self.exports, self.pid, &mut exports).map_err(failed)?
-        {
-        }
+            && let Some(1..) =
+                receive_from_shell(&self.exports, self.pid, &mut exports).map_err(failed)?
+        {}
         if exports.last() != Some(&0) {
             // Rarely, the shell has not written all exports yet.
             let socket = self.exports.try_clone().map_err(failed)?;
-            let socket = watched(socket).map_err(failed)?;
+            let socket = register_socket(socket).map_err(failed)?;
             let mut limit = clock.sleep(EXPORTS_TIMEOUT);
             let mut is_open = true;
             while exports.last() != Some(&0) {
@@ -208,19 +210,19 @@ impl LiveShell {
     }
 }
 
-/// The reason why later calls are not recorded.
+/// The reason why later calls of an untraced shell are not recorded.
 const UNTRACED_REASON: &str = "its shell was started by a command that could not be watched";
 
-/// True if a shell that is started for this call must be traced, for this call and later ones.
+/// True if a shell that is started for this call must be traced: for this call and later ones.
 fn is_watched(spec: &RunSpec) -> bool {
     spec.trace.is_some() && !spec.unwatched
 }
 
-/// The sandbox or trace of a session's shell. The shell can write to its FIFOs in it.
+/// Returns the sandbox or trace of a session's shell, in which the shell can write to its FIFOs.
 fn sandbox_of(
     spec: &RunSpec,
     options: &ShellCacheOptions,
-    fifos: &Directory,
+    fifos: &SessionDirectory,
 ) -> io::Result<Option<ShellSandbox>> {
     let trace = is_watched(spec);
     if spec.sandbox.is_none() && !trace {
@@ -250,7 +252,7 @@ pub(super) async fn until_ended(supervised: &mut SupervisorClient) -> Option<She
     }
 }
 
-/// The reason why the shell has ended.
+/// Returns the reason why the shell has ended, for a notice.
 pub(super) fn end_reason(end: Option<ShellEnd>) -> String {
     match end {
         Some(ShellEnd::Exited(code)) => format!("its shell exited with code {code}"),

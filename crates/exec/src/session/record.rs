@@ -1,6 +1,6 @@
-//! The text that a session's shell is started with, and the record of a call.
+//! The start-up text of a session's shell, and the record of a call.
 
-use super::directory::Directory;
+use super::directory::SessionDirectory;
 use super::remembered::RememberedState;
 use super::shell_cwd::ShellCwd;
 use crate::exports;
@@ -15,36 +15,36 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The descriptor of the control pipe inside the shell: a high number that scripts do not use;
-/// closed for each script. The file with the record is the shell's stdin, because each script gets
+/// The descriptor of the control pipe inside the shell: a high number that scripts do not use. It
+/// is closed for each script. The shell's stdin is the file with the record; each script gets
 /// another stdin.
 const CONTROL_FD: i32 = 99;
 
-/// The socket for reports, likewise.
+/// The descriptor of the socket for reports, also closed for each script.
 const STATUS_FD: i32 = 98;
 
-/// The socket for exports, likewise.
+/// The descriptor of the socket for exports, also closed for each script.
 const EXPORTS_FD: i32 = 97;
 
-/// Follows a script that contains the word `builtin`: stores the status and removes a function of
-/// that name, since later commands of the record use `builtin`. In POSIX mode, which a variable
-/// switches on, no function replaces `unset`. Other scripts do not get this tail, because bash
-/// would parse it with every call.
+/// Follows a script that contains the word `builtin`. Stores the status, and removes a function of
+/// that name, because later commands of the record use `builtin`. In POSIX mode, which a variable
+/// enables, no function replaces `unset`. Other scripts do not get this tail, because bash would
+/// parse it with every call.
 const KEEP_BUILTIN_TEXT: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
     r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
     r#"__ab_s=("${__ab_s[0]}"); } >/dev/null 2>&1"#,
 );
 
-/// Follows a script if the statuses of its stages are requested: in the same text, since `eval`
-/// resets `PIPESTATUS`. Its `set -x` output is discarded.
+/// Follows a script if the statuses of its stages are requested. It is in the same text as the
+/// script, because `eval` resets `PIPESTATUS`. Its `set -x` output is discarded.
 const STAGES_TEXT: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
 /// The commands that run each call. A script can inspect its shell, so no variable of this file
-/// exists while it runs, except `__ab`: if the call sets variables, `__ab` has their former values.
-/// The trace of this `eval`, and the output of a trap before it, go to the output of the loop. The
-/// `eval` is here and not in the record, because each `eval` around a script adds a `+` to its
-/// trace.
+/// exists while it runs, except `__ab`: if the call sets variables, `__ab` has the commands that
+/// restore their former values. The trace of this `eval`, and the output of a trap before it, go to
+/// the output of the loop. The `eval` is here and not in the record, because each `eval` around a
+/// script adds a `+` to its trace.
 ///
 /// The record ends with the exit status of the script before. Its last word is `bash`, so `$_` is
 /// `bash`, as with `bash -c`. The script is in `BASH_EXECUTION_STRING`, as with `bash -c`. None of
@@ -58,18 +58,18 @@ const CALL_TEXT: &str = concat!(
     r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "${__ab:-:}" bash && \builtin : bash; "#,
     r#"\builtin eval -- "${BASH_EXECUTION_STRING-}" >{out} 2>{err} </dev/null {control}<&- {status}>&- {exports}>&-; "#,
     r#"__ab_c=$?; "#,
-    // If a script ends within `$(`, bash 5.2 closes more quotes than it has opened; the next quote
-    // would make it write before the start of its list. A syntax error resets that list. In POSIX
-    // mode, a syntax error would end the shell.
+    // If a script ends within `$(`, bash 5.2 closes more quotes than it has opened, and the next
+    // quote makes it write before the start of its list of quotes. A syntax error resets that list.
+    // In POSIX mode, a syntax error would end the shell.
     r#"\builtin test "$__ab_c" = 0 || \builtin test -o posix || \builtin eval ")" || \builtin :; "#,
     "__ab_t='{conclude}'; __ab_n='",
 );
 
 /// The program that follows a script, once the nonce is in `__ab_n`. Without single quotes.
 const CONCLUDE_TEXT: &str = concat!(
-    // Each command is redirected separately, so that the output of the script's traps and traces
-    // does not get into the report. A restricted shell cannot run another script, so it must not
-    // report: it cannot redirect to the path `/dev/null`.
+    // Each command is redirected separately, so that the output of the script's traps and traces is
+    // not part of the report. A restricted shell cannot run another script, so it must not report:
+    // it cannot redirect to the path `/dev/null`.
     r#"\builtin printf "%s\0" "$__ab_n" ${__ab_s+"${__ab_s[@]}"} "${__ab+${__ab:0:64}}" "${PWD-}" "$__ab_c" "$__ab_n" "#,
     r#">&{status} 2>/dev/null; \builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; {forget}; "#,
     // Bash writes each export separately. The call does not wait for them: on a separate socket
@@ -81,26 +81,26 @@ const CONCLUDE_TEXT: &str = concat!(
 const FORGET_TEXT: &str =
     r"\builtin unset -v __ab __ab_n __ab_s __ab_c __ab_t BASH_EXECUTION_STRING";
 
-/// The report of a bash that is too old.
+/// Makes a bash that is too old report its version and exit.
 const REPORT_TOO_OLD: &str =
     if_too_old!(r#"\builtin printf %s "v$BASH_VERSION" >&{status_fd}; \builtin exit 125"#);
 
-/// The command line of the shell: for every NUL on the control pipe, the shell evaluates the record
-/// in the file. A `while read` loop would make `break` and line numbers go wrong. The record is not
-/// on the pipe itself, from which bash reads byte by byte. Output of the loop (a trace, a trap
-/// between two calls) is discarded.
+/// Returns the arguments of the shell. For every NUL on the control pipe, the shell evaluates the
+/// record in the file. A `while read` loop instead would give `break` and line numbers another
+/// meaning. The record is not on the pipe, from which bash reads byte by byte. Output of the loop
+/// (a trace, a trap between two calls) is discarded.
 ///
 /// `mapfile` needs an array to read into. `DIRSTACK` exists in every shell, and ignores elements
 /// far beyond its end. If a script has unset it, the shell exits after that script: bash would
 /// write to an array that does not exist.
-pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
+pub(super) fn boot(directory: &SessionDirectory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let begin = exec(&format!(
         "{CONTROL_FD}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS_FD}>&{{status_fd}} {{status_fd}}>&- \
          {EXPORTS_FD}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
     ));
     let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let follow = format!(r"\builtin mapfile -O 1000000000 -d '' -u {CONTROL_FD} -c 1 -C ");
-    let call = quoted(OsStr::from_bytes(&in_place(CALL_TEXT, directory)));
+    let call = quoted(OsStr::from_bytes(&filled_in(CALL_TEXT, directory)));
     let parts: [&[u8]; _] = [
         REPORT_TOO_OLD.as_bytes(),
         begin.as_bytes(),
@@ -117,8 +117,8 @@ pub(super) fn boot(directory: &Directory, snapshot: Option<&Snapshot>) -> Vec<Os
     words
 }
 
-/// A text with the paths and descriptors of the session.
-fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
+/// Fills the placeholders of a text with the paths and descriptors of the session.
+fn filled_in(text: &str, directory: &SessionDirectory) -> Vec<u8> {
     let path = |path: &Path| quoted(path.as_os_str());
     let number = |number: i32| number.to_string().into_bytes();
     let mut filled = Vec::with_capacity(text.len() + 256);
@@ -132,7 +132,7 @@ fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
                 "control" => number(CONTROL_FD),
                 "status" => number(STATUS_FD),
                 "exports" => number(EXPORTS_FD),
-                "conclude" => in_place(CONCLUDE_TEXT, directory),
+                "conclude" => filled_in(CONCLUDE_TEXT, directory),
                 "forget" => FORGET_TEXT.into(),
                 _ => return None,
             };
@@ -154,14 +154,14 @@ fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
 pub(super) struct Nonce(String);
 
 impl Nonce {
-    /// Characters that a shell takes literally wherever they are; 64 of them.
+    /// The 64 characters that a shell takes literally everywhere.
     const NONCE_CHARACTERS: &[u8; 64] =
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
 
     /// # Errors
     /// The system has no random bytes.
     pub(super) fn random() -> io::Result<Self> {
-        // Bash reads the control pipe byte by byte, so the word is short.
+        // Short, because bash reads the control pipe byte by byte.
         let mut bytes = [0; 12];
         let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
         if filled < bytes.len() {
@@ -181,11 +181,11 @@ pub(super) fn commit(nonce: &Nonce) -> Vec<u8> {
     format!("{};\\builtin eval \"$__ab_t\" #\0", nonce.0).into_bytes()
 }
 
-/// A byte that the shell reads once it has finished its record. The byte has no effect, because the
-/// loop still waits for a NUL.
+/// A byte that the shell reads after it has finished its record. The byte has no effect, because
+/// the loop still waits for a NUL.
 pub(super) const QUESTION_BYTE: &[u8] = b".";
 
-/// The start of a record, which stays in `__ab` if bash cannot parse the record. The record's nonce
+/// The start of a record. It remains in `__ab` if bash cannot parse the record. The record's nonce
 /// follows.
 const UNPARSED_MARK: &str = r"\builtin : u";
 
@@ -220,7 +220,8 @@ pub(super) struct SessionRecord<'a> {
 }
 
 impl SessionRecord<'_> {
-    /// The record, with the NUL that ends it. The record first unsets `__ab`, which has its text.
+    /// Returns the record, terminated by NUL. The record first unsets `__ab`, which contains the
+    /// record's text.
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + 256);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
@@ -239,9 +240,9 @@ impl SessionRecord<'_> {
         let refuse = format!("__ab='{NO_DIRECTORY_MARK}{}'; else ", self.nonce.0);
         let refuse = refuse.as_bytes();
         // If the call names a directory, the session's directory need not exist.
-        let must_be_there = self.cwd.is_none() && place.is_some();
+        let must_exist = self.cwd.is_none() && place.is_some();
         if let Some(place) = place {
-            if must_be_there {
+            if must_exist {
                 add(b"if ! { ");
                 add(&place);
                 add(b"; }; then ");
@@ -266,7 +267,7 @@ impl SessionRecord<'_> {
             add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
             add(&old_directory(self.oldpwd));
         }
-        add(&self.variables_set());
+        add(&self.set_variables());
         let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
         if !options.is_empty() {
             add(b"{ ");
@@ -277,7 +278,7 @@ impl SessionRecord<'_> {
         add(&self.with_tail());
         // After `set -a` every assignment exports.
         add(br"; \builtin export -n BASH_EXECUTION_STRING; ");
-        if self.cwd.is_some() || must_be_there {
+        if self.cwd.is_some() || must_exist {
             add(b"fi; ");
         }
         match self.last {
@@ -288,7 +289,7 @@ impl SessionRecord<'_> {
         text
     }
 
-    /// The script, and what follows it, quoted.
+    /// Returns the script and its tail, quoted.
     fn with_tail(&self) -> Vec<u8> {
         match self.tail() {
             None => quoted(OsStr::new(self.script)),
@@ -306,15 +307,15 @@ impl SessionRecord<'_> {
         }
     }
 
-    /// True if a tail after the script stores statuses.
+    /// True if a tail follows the script, which stores statuses.
     pub(super) fn has_tail(&self) -> bool {
         self.tail().is_some()
     }
 
-    /// Sets the call's variables, and stores their former values. Assignments in front of `eval`
-    /// would not need that, but bash 5.2 does not export them to children if the variable existed
-    /// before.
-    fn variables_set(&self) -> Vec<u8> {
+    /// Returns the commands that set the call's variables and store their former values.
+    /// Assignments before `eval` would be simpler, but bash 5.2 does not export them to children if
+    /// the variable existed before.
+    fn set_variables(&self) -> Vec<u8> {
         if self.variables.is_empty() {
             return Vec::new();
         }
@@ -364,7 +365,7 @@ pub(super) struct ExpectedReport {
     pub(super) call: Nonce,
     /// The record's nonce.
     pub(super) record: Nonce,
-    /// A tail after the script stores statuses.
+    /// True if a tail follows the script, which stores statuses.
     pub(super) has_tail: bool,
 }
 
@@ -386,7 +387,7 @@ impl ExpectedReport {
             .strip_suffix(b"\0")?
             .split(|byte| *byte == 0)
             .collect();
-        // Bash puts the index before the nonce, and the bytes of earlier questions.
+        // Bash puts the index, and the bytes of earlier questions, before the nonce.
         let is_nonce = |part: &&[u8]| part.ends_with(self.call.as_bytes());
         parts.pop().filter(is_nonce)?;
         let begin = parts.iter().position(is_nonce)?;

@@ -13,7 +13,8 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Sender;
 
-/// Maximum size of the bytes kept from a shell without a report; beyond it, they are dropped.
+/// Maximum number of bytes that are stored while a report is incomplete; at more bytes, they are
+/// dropped.
 const MAX_REPORT_BYTES: usize = 1 << 20;
 
 /// The host's ends of the channel.
@@ -25,11 +26,11 @@ pub(super) struct ShellChannel {
     control: File,
     /// The socket from which reports are read.
     status: UnixStream,
-    /// Pid of the shell; bytes from other processes are ignored.
+    /// Pid of the shell. Bytes that other processes write are ignored.
     shell: u32,
     /// Bytes from the shell since the last report.
     reported: Vec<u8>,
-    /// The properties of the current call's report.
+    /// The properties that identify the current call's report.
     expected: Option<ExpectedReport>,
 }
 
@@ -45,15 +46,15 @@ impl ShellChannel {
         Ok(Self {
             record: File::from(record),
             control: File::from(control),
-            status: watched(status)?,
+            status: register_socket(status)?,
             shell,
             reported: Vec::new(),
             expected: None,
         })
     }
 
-    /// Returns a check for an unread report of the current call. `None` if the socket cannot be
-    /// duplicated.
+    /// Returns a function that checks for an unread report of the current call; `None` if the
+    /// socket cannot be duplicated.
     pub(super) fn report_probe(&self) -> Option<impl Fn() -> bool + Send + Sync + 'static> {
         // Close-on-exec, so that processes that the host starts meanwhile do not inherit it.
         let status = rustix::io::fcntl_dupfd_cloexec(&self.status, 0).ok()?;
@@ -69,29 +70,29 @@ impl ShellChannel {
         })
     }
 
-    /// Waits for more of a report. Cancel safe.
+    /// Waits for more bytes of a report. Cancel safe.
     pub(super) async fn more(&mut self) -> io::Result<()> {
         if more(&self.status, self.shell, &mut self.reported).await? == 0 {
-            // The shell has closed the socket, so it ends soon, which the supervisor reports.
+            // The shell has closed the socket, so it exits soon, and the supervisor reports that.
             std::future::pending::<()>().await;
         }
         Ok(())
     }
 
-    /// Writes a record, which the shell reads as soon as it waits, and expects its report from now
-    /// on.
+    /// Writes a record, which the shell reads as soon as it is ready, and sets the properties of
+    /// its report.
     pub(super) fn write(&mut self, record: &[u8], expected: ExpectedReport) -> io::Result<()> {
         self.reported.clear();
         let commit = commit(&expected.call);
         self.expected = Some(expected);
-        // A longer record before must not remain in part.
+        // No part of a longer earlier record may remain.
         self.record.set_len(0)?;
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
         self.control.write_all(&commit)
     }
 
-    /// Returns the report of the current call, if it was read completely.
+    /// Returns the report of the current call, if it has arrived completely.
     pub(super) fn report(&self) -> Option<ShellReport> {
         self.expected.as_ref()?.read_report(&self.reported)
     }
@@ -106,19 +107,19 @@ impl ShellChannel {
         rustix::fs::tell(&self.record) != Ok(0)
     }
 
-    /// Withdraws the record unless it was read. Returns whether it was withdrawn: the shell will
-    /// then find an empty one.
-    pub(super) fn take_back(&self) -> io::Result<bool> {
+    /// Withdraws the record unless the shell has read it. Returns true if it was withdrawn: the
+    /// shell then reads an empty record.
+    pub(super) fn withdraw(&self) -> io::Result<bool> {
         if self.has_taken() {
             return Ok(false);
         }
         self.record.write_all_at(b"\0", 0)?;
-        // At offset 1, the shell has read the empty record; beyond it, the complete one.
+        // At offset 1, the shell has read the empty record; at a larger one, the complete record.
         Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
-    /// Asks the shell whether it has finished its record. The shell answers by reading the question
-    /// from the control pipe.
+    /// Asks the shell whether it has finished its record. A shell that has finished reads the
+    /// question from the control pipe.
     pub(super) fn ask(&mut self) -> io::Result<PendingQuestion> {
         self.control.write_all(QUESTION_BYTE)?;
         let control = self.control.try_clone()?;
@@ -126,12 +127,12 @@ impl ShellChannel {
         Ok(PendingQuestion { control })
     }
 
-    /// Reads reports that have not been read yet.
-    pub(super) fn listen(&mut self) -> io::Result<()> {
+    /// Reads all bytes that have arrived.
+    pub(super) fn receive(&mut self) -> io::Result<()> {
         // A shell that writes endlessly must not block the host.
         for _ in 0..MAX_REPORT_BYTES / BUFFER_BYTES {
             if !matches!(
-                received(&self.status, self.shell, &mut self.reported)?,
+                receive_from_shell(&self.status, self.shell, &mut self.reported)?,
                 Some(1..)
             ) {
                 break;
@@ -148,9 +149,9 @@ pub(super) struct PendingQuestion {
 }
 
 impl PendingQuestion {
-    /// Waits for the answer: the shell has finished its record and reads the control pipe. Waits
-    /// forever if the system cannot report it. Cancel safe.
-    pub(super) async fn answered(&self) {
+    /// Waits until the shell has read the question, so that it has finished its record. Waits
+    /// forever if the system cannot report that. Cancel safe.
+    pub(super) async fn wait_for_answer(&self) {
         let _ = self.control.writable().await;
         if rustix::io::ioctl_fionread(&self.control) != Ok(0) {
             std::future::pending::<()>().await;
@@ -162,16 +163,16 @@ impl PendingQuestion {
 ///
 /// # Errors
 /// The runtime cannot watch the socket.
-pub(super) fn watched(socket: OwnedFd) -> io::Result<UnixStream> {
+pub(super) fn register_socket(socket: OwnedFd) -> io::Result<UnixStream> {
     UnixStream::from_std(BlockingStream::from(socket))
 }
 
-/// Waits for bytes and receives them as [`received`] does. Cancel safe.
+/// Waits for bytes and receives them as [`receive_from_shell`] does. Cancel safe.
 pub(super) async fn more(socket: &UnixStream, shell: u32, text: &mut Vec<u8>) -> io::Result<usize> {
     loop {
         socket.readable().await?;
         let received = socket.try_io(Interest::READABLE, || {
-            let received = received(socket, shell, text)?;
+            let received = receive_from_shell(socket, shell, text)?;
             received.ok_or_else(|| io::ErrorKind::WouldBlock.into())
         });
         match received {
@@ -181,12 +182,13 @@ pub(super) async fn more(socket: &UnixStream, shell: u32, text: &mut Vec<u8>) ->
     }
 }
 
-/// Bytes received at once.
+/// Maximum number of bytes received at once.
 const BUFFER_BYTES: usize = 4096;
 
 /// Appends bytes that the shell with this pid has written, up to a limit. Returns the number of
-/// bytes from any process: 0 if no process can write any more, `None` if there are none yet.
-pub(super) fn received(
+/// bytes from any process: 0 if all writers have closed the socket, `None` if no bytes have arrived
+/// yet.
+pub(super) fn receive_from_shell(
     socket: impl AsFd,
     shell: u32,
     text: &mut Vec<u8>,

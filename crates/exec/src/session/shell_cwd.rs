@@ -1,8 +1,9 @@
-//! The directory of a session's shell, and the commands by which another shell enters it, or fails.
+//! The directory of a session's shell, and the commands with which another shell enters it, or
+//! fails.
 //!
 //! The path that the shell reports can be wrong: a script may set PWD, and a directory may be moved
-//! or removed while a shell is in it. The kernel knows the directory, but not the name by which the
-//! shell entered it (a symbolic link).
+//! or removed while a shell is in it. The kernel knows the directory, but not the symbolic link by
+//! which the shell entered it.
 
 use agent_bash_call::Reader;
 use agent_bash_process::{directory_of, quoted};
@@ -23,25 +24,25 @@ pub(super) struct ShellCwd {
 }
 
 impl ShellCwd {
-    /// The current directory of the shell with this pid, which the shell calls `name`.
+    /// Returns the current directory of the shell with this pid, whose own path for it is `name`.
     pub(super) fn of(pid: u32, name: Vec<u8>) -> Self {
         let real = directory_of(pid).map(|path| path.into_os_string().into_vec());
         Self { name, real }
     }
 
-    /// The path to show: the kernel's rather than the shell's.
-    pub(super) fn shown(&self) -> PathBuf {
+    /// Returns the path to show: the kernel's if known, otherwise the shell's.
+    pub(super) fn display_path(&self) -> PathBuf {
         let real = self.real.as_ref().unwrap_or(&self.name);
-        // Without the kernel's suffix, unless that is part of the name.
-        let shown = match real.strip_suffix(REMOVED_SUFFIX) {
+        // Removes the kernel's suffix, unless the suffix is part of the name.
+        let display_path = match real.strip_suffix(REMOVED_SUFFIX) {
             Some(name) if *name == *self.name => name,
             _ => real,
         };
-        OsStr::from_bytes(shown).into()
+        OsStr::from_bytes(display_path).into()
     }
 
-    /// Commands that enter it, or fail and leave the shell where it is. The shell's own path is
-    /// used only if it still leads there.
+    /// Returns the commands that enter the directory, or fail without an effect. They use the
+    /// shell's own path only if it still names the same directory.
     pub(super) fn enter(&self) -> Vec<u8> {
         let Some(real) = &self.real else {
             return enter(&self.name);
@@ -55,7 +56,7 @@ impl ShellCwd {
             text.extend_from_slice(b" ]]; } || ");
         }
         text.extend(enter(real));
-        // The directory may have been created again.
+        // A removed directory may exist again.
         if let Some(name) = real.strip_suffix(REMOVED_SUFFIX) {
             text.extend_from_slice(b" || ");
             text.extend(enter(name));
@@ -64,7 +65,7 @@ impl ShellCwd {
     }
 }
 
-/// Enters a directory; fails if its path is not absolute.
+/// Returns the commands that enter a directory; they fail if its path is not absolute.
 fn enter(name: &[u8]) -> Vec<u8> {
     if name.first() != Some(&b'/') {
         return b"[[ '' ]]".to_vec();
@@ -78,21 +79,21 @@ mod tests {
     use super::*;
 
     fn text(name: &str, real: Option<&str>) -> String {
-        let place = ShellCwd {
+        let cwd = ShellCwd {
             name: name.into(),
             real: real.map(Into::into),
         };
-        String::from_utf8(place.enter()).unwrap()
+        String::from_utf8(cwd.enter()).unwrap()
     }
 
     #[test]
-    fn a_name_is_taken_where_it_leads_to_the_place() {
+    fn enter_uses_the_shells_path_only_for_the_same_directory() {
         let cd = |path: &str| String::from_utf8(enter(path.as_bytes())).unwrap();
-        let nowhere = "[[ '' ]]".to_owned();
+        let failure = "[[ '' ]]".to_owned();
         for (name, real, wanted) in [
             ("/a", Some("/a"), cd("/a")),
             ("/a", None, cd("/a")),
-            ("", None, nowhere),
+            ("", None, failure),
             (
                 "/link",
                 Some("/a"),

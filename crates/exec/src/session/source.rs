@@ -10,11 +10,11 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The time limit for a waiting shell to take a record. A shell that has taken the record and has
-/// not reported after this time is asked whether it has finished.
+/// The time limit for a waiting shell to take a record. If a shell has taken the record and does
+/// not report within this time, the host asks it whether it has finished.
 const READY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Additional time for a shell that has just been started.
+/// Additional time for a new shell.
 const START_TIMEOUT: Duration = Duration::from_secs(9);
 
 /// The reason why a shell has not run a script although it has taken the record.
@@ -25,25 +25,25 @@ const UNPARSED_REASON: &str =
 #[derive(Debug)]
 pub(super) struct SessionSource<'a> {
     streams: &'a mut OutputStreams,
-    talk: &'a mut ShellChannel,
+    channel: &'a mut ShellChannel,
     clock: Arc<dyn Clock>,
     alarm: Alarm,
-    /// The time at which to check whether the shell has taken its record.
-    look: Option<Duration>,
-    patience: Option<Duration>,
+    /// The time of the next check whether the shell has taken its record.
+    next_check: Option<Duration>,
+    start_allowance: Option<Duration>,
     pending: Option<PendingQuestion>,
-    verdict: Option<SilentShell>,
-    /// True after a message without a report: output is read first then, so that a flood of
-    /// messages does not delay it.
+    silent_state: Option<SilentShell>,
+    /// True after bytes that complete no report: output is read next, so that a flood of such bytes
+    /// does not delay it.
     output_first: bool,
 }
 
-/// The state of a shell that does not report.
+/// The observed state of a shell that does not report.
 #[derive(Debug, Clone, Copy)]
 enum SilentShell {
-    /// The shell has finished its record.
+    /// The shell has finished its record without a report.
     Done,
-    /// The shell did not take its record, which was withdrawn.
+    /// The shell did not take its record in time, so the record was withdrawn.
     TookNothing,
 }
 
@@ -51,11 +51,11 @@ enum SilentShell {
 #[derive(Debug)]
 pub(super) enum SessionEvent {
     Output(OutputReady),
-    /// The shell has reported something, or closed its report.
+    /// The shell has written bytes, or closed the socket.
     Reported(io::Result<()>),
-    /// The check is due.
-    Look,
-    /// The shell has answered that it has finished.
+    /// The check is due whether the shell has taken its record.
+    Check,
+    /// The shell has read the question, so it has finished.
     Answered,
 }
 
@@ -66,7 +66,7 @@ pub(super) enum HandoverOutcome {
     Report(ShellReport),
     /// The shell has run all or part of the script, and has ended.
     End,
-    /// The shell has run all or part of the script and waits for the next, but cannot report.
+    /// The shell has run all or part of the script and is ready for the next, but cannot report.
     Mute,
     /// The shell could not enter the directory.
     Refused,
@@ -80,58 +80,58 @@ impl<'a> SessionSource<'a> {
     /// `is_new`: the shell has just been started.
     pub(super) fn new(
         streams: &'a mut OutputStreams,
-        talk: &'a mut ShellChannel,
+        channel: &'a mut ShellChannel,
         clock: &Arc<dyn Clock>,
         is_new: bool,
     ) -> Self {
         Self {
             streams,
-            talk,
-            look: Some(clock.now() + READY_TIMEOUT),
+            channel,
+            next_check: Some(clock.now() + READY_TIMEOUT),
             clock: Arc::clone(clock),
             alarm: Alarm::new(Arc::clone(clock)),
-            patience: is_new.then_some(START_TIMEOUT),
+            start_allowance: is_new.then_some(START_TIMEOUT),
             pending: None,
-            verdict: None,
+            silent_state: None,
             output_first: false,
         }
     }
 
-    /// The outcome for the script, once the shell has finished or ended.
+    /// Returns the outcome of the hand-over, after the shell has finished or ended.
     pub(super) fn observed(&mut self) -> HandoverOutcome {
         // The shell's end may be observed before its last report is read.
-        let _ = self.talk.listen();
-        let withdrawn = matches!(self.verdict, Some(SilentShell::TookNothing));
-        if let Some(report) = self.talk.report().filter(|_| !withdrawn) {
+        let _ = self.channel.receive();
+        let withdrawn = matches!(self.silent_state, Some(SilentShell::TookNothing));
+        if let Some(report) = self.channel.report().filter(|_| !withdrawn) {
             return match report.run {
                 ScriptRun::Yes => HandoverOutcome::Report(report),
                 ScriptRun::NoDirectory => HandoverOutcome::Refused,
                 ScriptRun::Unread => HandoverOutcome::Unread(UNPARSED_REASON),
             };
         }
-        match self.verdict {
+        match self.silent_state {
             Some(SilentShell::Done) => HandoverOutcome::Mute,
             Some(SilentShell::TookNothing) => {
                 HandoverOutcome::Unread("its shell did not answer in time")
             }
-            None if self.talk.has_taken() => HandoverOutcome::End,
+            None if self.channel.has_taken() => HandoverOutcome::End,
             None => HandoverOutcome::RefusedHandoff,
         }
     }
 
     /// Checks whether the shell has taken its record; if so, asks it whether it has finished.
-    fn look(&mut self) -> Option<Progress> {
+    fn next_check(&mut self) -> Option<Progress> {
         let now = self.clock.now();
-        self.look = None;
-        if self.talk.has_taken() {
-            self.pending = self.talk.ask().ok();
-        } else if let Some(more) = self.patience.take() {
-            self.look = Some(now + more);
-        } else if matches!(self.talk.take_back(), Ok(true)) {
-            self.verdict = Some(SilentShell::TookNothing);
+        self.next_check = None;
+        if self.channel.has_taken() {
+            self.pending = self.channel.ask().ok();
+        } else if let Some(more) = self.start_allowance.take() {
+            self.next_check = Some(now + more);
+        } else if matches!(self.channel.withdraw(), Ok(true)) {
+            self.silent_state = Some(SilentShell::TookNothing);
             return Some(Progress::ShellDone);
         } else {
-            self.look = Some(now + READY_TIMEOUT);
+            self.next_check = Some(now + READY_TIMEOUT);
         }
         None
     }
@@ -144,16 +144,16 @@ impl Source for SessionSource<'_> {
         if std::mem::take(&mut self.output_first) {
             return tokio::select! {
                 biased;
-                _ = self.alarm.at(self.look) => SessionEvent::Look,
+                _ = self.alarm.at(self.next_check) => SessionEvent::Check,
                 () = answered(self.pending.as_ref()) => SessionEvent::Answered,
                 ready = self.streams.ready() => SessionEvent::Output(ready),
-                reported = self.talk.more() => SessionEvent::Reported(reported),
+                reported = self.channel.more() => SessionEvent::Reported(reported),
             };
         }
         tokio::select! {
             biased;
-            said = self.talk.more() => SessionEvent::Reported(said),
-            _ = self.alarm.at(self.look) => SessionEvent::Look,
+            reported = self.channel.more() => SessionEvent::Reported(reported),
+            _ = self.alarm.at(self.next_check) => SessionEvent::Check,
             () = answered(self.pending.as_ref()) => SessionEvent::Answered,
             ready = self.streams.ready() => SessionEvent::Output(ready),
         }
@@ -163,17 +163,17 @@ impl Source for SessionSource<'_> {
         match ready {
             SessionEvent::Output(ready) => self.streams.read(ready, out),
             SessionEvent::Reported(Ok(())) => {
-                let report = self.talk.report();
+                let report = self.channel.report();
                 self.output_first = report.is_none();
                 report.map(|_| Progress::ShellDone)
             }
             SessionEvent::Reported(Err(_)) => Some(Progress::ShellDone),
-            SessionEvent::Look => self.look(),
+            SessionEvent::Check => self.next_check(),
             SessionEvent::Answered => {
                 self.pending = None;
                 // Any report was written before the answer.
-                let is_done = self.talk.listen().is_ok();
-                self.verdict = is_done.then_some(SilentShell::Done);
+                let is_done = self.channel.receive().is_ok();
+                self.silent_state = is_done.then_some(SilentShell::Done);
                 is_done.then_some(Progress::ShellDone)
             }
         }
@@ -196,10 +196,10 @@ impl Source for SessionSource<'_> {
     }
 }
 
-/// Waits for the answer to a question, or forever if none was asked. Cancel safe.
-async fn answered(asked: Option<&PendingQuestion>) {
-    match asked {
-        Some(asked) => asked.answered().await,
+/// Waits until the shell has read the question; forever without a question. Cancel safe.
+async fn answered(question: Option<&PendingQuestion>) {
+    match question {
+        Some(question) => question.wait_for_answer().await,
         None => std::future::pending().await,
     }
 }

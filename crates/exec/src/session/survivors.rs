@@ -1,6 +1,5 @@
-//! Processes that a session's call leaves besides the shell: adopted, ended, or waited for,
-//! according to the call's policy. The shell itself, and survivors of earlier calls, are not
-//! affected.
+//! Handles the survivors of a session's call: they are adopted, ended, or waited for, as the call
+//! requests. The shell, and survivors of earlier calls, are not affected.
 
 use super::call::SessionCall;
 use super::live::LiveShell;
@@ -10,8 +9,9 @@ use agent_bash_core::{OutputConsumer, Survivor, SurvivorPolicy};
 use agent_bash_process::holds_open;
 
 impl LiveShell {
-    /// Call before the script is sent: processes already running are not this call's survivors.
-    pub(super) async fn set_apart(&mut self, policy: SurvivorPolicy) {
+    /// Excludes processes that already run from the survivors of the next call. Must be called
+    /// before the script is sent.
+    pub(super) async fn exclude_earlier_processes(&mut self, policy: SurvivorPolicy) {
         if policy != SurvivorPolicy::Adopt && !self.fresh {
             // If the supervisor is gone, the call will notice.
             let _ = self.supervised.adopt(&[], &[], false, 0, None).await;
@@ -20,30 +20,30 @@ impl LiveShell {
 }
 
 impl SessionCall<'_> {
-    /// Handles them while the shell continues. Returns those that are left.
+    /// Handles the survivors while the shell continues. Returns those that still run.
     pub(super) async fn survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         match self.spec.survivors {
-            // Skips the query if there cannot be any.
+            // Skips the query if there cannot be survivors.
             SurvivorPolicy::Adopt if self.streams.ended() && self.shell.is_alone() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
             SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
         }
     }
 
-    /// Handles them after the shell has ended.
+    /// Handles the survivors after the shell has ended. Returns those that still run.
     pub(super) async fn survivors_of_shell(
         &mut self,
         out: &mut dyn OutputConsumer,
     ) -> Vec<Survivor> {
         match self.spec.survivors {
-            // Without jobs they end with the session.
+            // Without jobs, survivors end with the session.
             SurvivorPolicy::Adopt if self.options.jobs.is_none() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
             SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
         }
     }
 
-    /// Turns them into a job, and hands the reading of their output over to the supervisor.
+    /// Turns the survivors into a job, and lets the supervisor read their output.
     async fn adopt(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let Ok(mut survivors) = self.shell.supervised.survivors().await else {
             return Vec::new();
@@ -53,11 +53,15 @@ impl SessionCall<'_> {
         for survivor in &mut survivors {
             survivor.holds_output = holds_open(survivor.pid, &pipes);
         }
-        self.leave(&mut survivors, out).await;
+        self.hand_over_survivors(&mut survivors, out).await;
         survivors
     }
 
-    async fn leave(&mut self, survivors: &mut Vec<Survivor>, out: &mut dyn OutputConsumer) {
+    async fn hand_over_survivors(
+        &mut self,
+        survivors: &mut Vec<Survivor>,
+        out: &mut dyn OutputConsumer,
+    ) {
         let output = OpenOutput::of(&self.streams, out);
         let handover = self.options.handover(self.spec, self.started_at, false);
         handover
@@ -65,8 +69,8 @@ impl SessionCall<'_> {
             .await;
     }
 
-    /// Ends them, or waits for their end, within the call's time. Returns those that withstand
-    /// SIGKILL.
+    /// Ends the survivors, or waits for their end, within the call's time limit. Returns those that
+    /// withstand SIGKILL.
     async fn see_off(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let (clock, spec) = (&self.options.clock, self.spec);
         if self.shell.supervised.link().watch_survivors().is_err() {
@@ -84,8 +88,8 @@ impl SessionCall<'_> {
         );
         let withstand = follower.see_off(self.cancel.clone(), limit, out).await;
         if !self.streams.ended() {
-            // The shell itself holds them, too.
-            self.leave(&mut Vec::new(), out).await;
+            // The shell itself also holds the pipes open.
+            self.hand_over_survivors(&mut Vec::new(), out).await;
         }
         withstand
     }
