@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 elapsed,
                 screen: &screen,
                 scrolled: 0,
-                whole: false,
+                is_full_screen: false,
             };
             overlay.render(area, frame.buffer_mut(), &theme);
             if let Some(cursor) = overlay.cursor(area, &theme) {

@@ -35,7 +35,7 @@ pub struct PtyRun {
     pub(crate) started: Duration,
 }
 
-/// Reports how the session ended, even if no task waited for it.
+/// Reports how the session ended. If the call is dropped, reports a cancellation.
 pub(crate) struct EndReporter {
     pub(crate) shared: Arc<SharedSession>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -49,8 +49,9 @@ impl PtyRun {
 
     /// Follows the command to its end, and pushes its output into `out` as [`StreamId::Merged`].
     ///
-    /// Output is unchanged with two exceptions. A single line replaces everything drawn on the
-    /// alternate screen. Lines that are edited on the terminal are replaced by their final text.
+    /// Output is unchanged with two exceptions. A single line replaces the whole time of a
+    /// full-screen program. Lines that were edited on the terminal are replaced by their final
+    /// text.
     ///
     /// # Errors
     ///
@@ -81,13 +82,13 @@ impl PtyRun {
         let unstarted = self.script.unstarted(&self.spec);
         let result = match unstarted.filter(|_| ended.reason.is_none() && ended.shell.is_some()) {
             Some(UnstartedReason::Refused(refusal)) => Err(refusal),
-            Some(UnstartedReason::RefusedHandoff(refused)) => Err(failed(refused)),
+            Some(UnstartedReason::RefusedHandoff(refused)) => Err(terminal_error(refused)),
             None => {
                 let duration = ended.at.saturating_sub(self.started);
                 let mut outcome = left.outcome(&handover, duration);
                 outcome.sandbox = self.sandbox.as_mut().map(SandboxWatch::observe);
                 outcome.traced = traced;
-                self.source.add_to(&mut outcome, out);
+                self.source.add_terminal_facts(&mut outcome, out);
                 Ok(outcome)
             }
         };
@@ -96,7 +97,7 @@ impl PtyRun {
             killed: ended.reason == Some(EndReason::Kill),
         });
         if left.is_empty {
-            // If this program exits next, it could no longer reap the supervisor.
+            // This program may exit next, and could then no longer reap the supervisor.
             self.supervised.close().await;
         }
         result
@@ -104,8 +105,8 @@ impl PtyRun {
 }
 
 impl TerminalSource {
-    /// Adds facts that exist only for calls on a terminal.
-    fn add_to(&mut self, outcome: &mut Outcome, out: &mut dyn OutputConsumer) {
+    /// Adds facts to the outcome that exist only for calls on a terminal.
+    fn add_terminal_facts(&mut self, outcome: &mut Outcome, out: &mut dyn OutputConsumer) {
         outcome.closed_early = self.closed_early;
         if let Some(state) = self.waited_for {
             let notice = Notice::from(NoticeKind::WaitingForInput { state });
@@ -131,8 +132,8 @@ impl Drop for EndReporter {
     }
 }
 
-/// The contract's text for internal errors.
-pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
+/// Converts an internal error of the terminal.
+pub(crate) fn terminal_error(reason: impl fmt::Display) -> NotStarted {
     NotStarted::Terminal {
         reason: reason.to_string(),
     }

@@ -1,7 +1,7 @@
 //! The two colours that a program may query.
 
-/// The answer to programs that ask whether the terminal is light or dark (OSC 10 and 11). Red,
-/// green, blue.
+/// The colours reported to programs that ask whether the terminal is light or dark (OSC 10 and 11):
+/// red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalColors {
     /// Text colour.

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 /// Limit of threads examined per process.
-const MOST_THREADS: usize = 64;
+const MAX_THREADS: usize = 64;
 
 /// The activity of a foreground thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,21 +18,26 @@ enum ThreadActivity {
     Reading,
     /// Blocked polling several descriptors, with the terminal open.
     Polling,
-    /// Sleeping in a system call that is not visible to this user: the program belongs to another
-    /// user.
+    /// Sleeping in a system call that this process may not see, because the program belongs to
+    /// another user.
     Hidden,
     /// Any other activity.
     Other,
 }
 
-/// The input that the programs on the terminal wait for. `session` is the session leader's pid.
-pub(crate) fn look(terminal: &Terminal, session: i32, alternate: bool) -> Option<WaitingFor> {
+/// Returns the input that the programs on the terminal wait for. `session` is the session leader's
+/// pid.
+pub(crate) fn detect_waiting(
+    terminal: &Terminal,
+    session: i32,
+    alternate: bool,
+) -> Option<WaitingFor> {
     let modes = terminal.line_modes()?;
     let foreground = terminal.foreground()?;
     let doing: Vec<ThreadActivity> = processes_of_session(session)
         .into_iter()
         .filter(|process| process.group == foreground)
-        .flat_map(|process| doing(process.pid, terminal.path()))
+        .flat_map(|process| thread_activities(process.pid, terminal.path()))
         .collect();
     classify(modes, alternate, &doing)
 }
@@ -57,23 +62,23 @@ fn classify(modes: LineModes, alternate: bool, doing: &[ThreadActivity]) -> Opti
     }
 }
 
-fn doing(pid: i32, terminal: &Path) -> Vec<ThreadActivity> {
+fn thread_activities(pid: i32, terminal: &Path) -> Vec<ThreadActivity> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
         .flatten();
     threads
         .flatten()
-        .take(MOST_THREADS)
-        .map(|thread| thread_doing(&thread.path(), pid, terminal))
+        .take(MAX_THREADS)
+        .map(|thread| thread_activity(&thread.path(), pid, terminal))
         .collect()
 }
 
-fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
+fn thread_activity(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
     let Some(call) = fs::read_to_string(thread.join("syscall"))
         .ok()
         .filter(|_| !calls::READ_CALLS.is_empty())
     else {
-        return if sleeps(thread) {
+        return if is_sleeping(thread) {
             ThreadActivity::Hidden
         } else {
             ThreadActivity::Other
@@ -91,8 +96,9 @@ fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> ThreadActivity {
     }
 }
 
-/// Parses `0 0x0 0x7f… …` (proc(5)): number of the system call, and its first argument. `None` for
-/// `running`, and for `-1`, which means blocked outside of a system call.
+/// Parses `/proc/PID/task/TID/syscall`, such as `0 0x0 0x7f… …` (proc(5)): the number of the system
+/// call, and its first argument. `None` for `running`, and for `-1`, which means blocked outside of
+/// a system call.
 fn parse_call(text: &str) -> Option<(u32, u64)> {
     let mut words = text.split_ascii_whitespace();
     let number = words.next()?.parse().ok()?;
@@ -101,7 +107,7 @@ fn parse_call(text: &str) -> Option<(u32, u64)> {
 }
 
 /// True if a thread is in interruptible sleep.
-fn sleeps(thread: &Path) -> bool {
+fn is_sleeping(thread: &Path) -> bool {
     let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
     stat.rsplit_once(") ")
         .is_some_and(|(_, rest)| rest.starts_with('S'))
@@ -125,7 +131,7 @@ mod calls {
     pub(super) const POLL_CALLS: &[u32] = &[22, 72, 73, 441];
 }
 
-/// On other architectures the numbers are unknown, and the line discipline alone decides.
+/// On other architectures the numbers are unknown: only the line discipline is examined.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls {
     pub(super) const READ_CALLS: &[u32] = &[];
@@ -137,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn detection_follows_the_table_of_the_contract() {
+    fn waiting_state_follows_line_modes_and_thread_activity() {
         use ThreadActivity::{Hidden, Other, Polling, Reading};
         let lines = (true, true);
         let secret = (true, false);

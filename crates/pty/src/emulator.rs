@@ -1,19 +1,19 @@
-//! The screen behind a terminal: takes programs' output, and provides a plain [`Screen`].
+//! The screen of a terminal: processes programs' output, and provides a plain [`Screen`].
 //!
-//! The emulator also decides which output is shown to readers. Output on the alternate screen is
-//! not shown, because it is a sequence of redraws. When a program leaves that screen or ends, a
-//! line replaces it that says how long the program had the whole screen.
+//! The emulator also decides which output readers get. They do not get output on the alternate
+//! screen, because it is a sequence of redraws. When a program leaves that screen or ends, they get
+//! a line that says how long the program had the whole screen.
 //!
-//! A program that is known to draw is treated alike on the main screen: from its first jump to a
-//! corner until it restores the line discipline. For an edited line, the final text is shown
-//! ([`LineInEdit`]).
+//! A known full-screen program is treated alike on the main screen: from its first jump to the
+//! upper left corner until it restores the line discipline. For an edited line, readers get the
+//! final text ([`LineInEdit`]).
 
 use crate::PtySize;
 use crate::colors::TerminalColors;
-use crate::edited::{LineInEdit, sequence_len};
-use crate::guard::{Guard, OutputPiece};
 use crate::keys::InputModes;
+use crate::line_in_edit::{LineInEdit, sequence_len};
 use crate::queries::TerminalReplies;
+use crate::sequence_filter::{OutputPiece, SequenceFilter};
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,47 +28,47 @@ const SCROLLBACK_LINES: usize = 1000;
 
 /// A terminal's screen.
 pub(crate) struct Emulator {
-    guard: Guard,
+    guard: SequenceFilter,
     screen: EmulatorState,
-    shown: ReaderOutput,
+    reader_output: ReaderOutput,
     /// The program that has the whole screen.
-    program: Option<Program>,
-    main: Drawing,
+    program: Option<FullScreenProgram>,
+    main_screen: Drawing,
 }
 
 /// A program that has the whole screen.
 #[derive(Debug)]
-struct Program {
-    /// Since when.
+struct FullScreenProgram {
+    /// When the program got the screen.
     since: Duration,
-    /// The line in which the program began.
+    /// The line on the main screen at that time.
     line: FullScreenLine,
 }
 
-/// The state of a line in which a program takes the whole screen.
+/// The line in which a program gets the whole screen.
 #[derive(Debug)]
 enum FullScreenLine {
     /// The line is empty.
     Empty,
-    /// The line may end there.
+    /// The line ends there for the reader.
     Ends,
-    /// The line is on the main screen again after the program. Later output continues it, or erases
-    /// it, as git does with its hint about waiting for an editor.
+    /// The line is visible again after the program. Later output continues it, or erases it, as git
+    /// does with its hint about waiting for an editor.
     Continues(String),
 }
 
-/// The behaviour of a program on the main screen.
+/// Whether a known full-screen program is_full_screen on the main screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Drawing {
-    /// The program is not known to draw.
-    No,
-    /// The program is known to draw, and has not begun.
+    /// The program is not known as a full-screen program.
+    NotExpected,
+    /// A full-screen program is expected, and has not begun.
     Expected,
-    /// The program draws; whether canonical mode was off meanwhile.
+    /// The program is_full_screen. `was_raw`: canonical mode has been off since.
     Now { was_raw: bool },
 }
 
-/// The emulator proper, and the values for creating a new one.
+/// The third-party emulator, and the values for creating a new one after a panic.
 struct EmulatorState {
     parser: vt100::Parser<TerminalReplies>,
     size: PtySize,
@@ -79,16 +79,16 @@ struct EmulatorState {
 #[derive(Default)]
 struct ReaderOutput {
     bytes: Vec<u8>,
-    /// True directly after the line that replaces a program. A line end that such a program leaves
-    /// behind is not shown.
+    /// True directly after the line that replaces a program. A line end that such a program sends
+    /// last is not reader_output.
     is_after_program: bool,
     /// The edit in progress.
     edited: Option<LineInEdit>,
-    /// An edit of the line that was open before the last change of size, if nothing was written
-    /// since. Only this edit knows the rows of the line: the resize cuts them and no longer marks
-    /// them as wrapped.
+    /// An edit of the line that was open before the last resize, if nothing was written since. Only
+    /// this edit knows the rows of the line: the resize cuts them and no longer marks them as
+    /// wrapped.
     resized: Option<LineInEdit>,
-    /// True directly after the end of bracketed paste. readline sends a carriage return behind it.
+    /// True directly after the end of bracketed paste: readline sends a carriage return next.
     is_after_prompt: bool,
 }
 
@@ -96,27 +96,27 @@ struct ReaderOutput {
 #[derive(Debug, Default)]
 pub(crate) struct ProcessedChunk {
     /// Output for the consumer.
-    pub(crate) shown: Vec<u8>,
+    pub(crate) output: Vec<u8>,
     /// Replies for the program.
-    pub(crate) answers: String,
+    pub(crate) replies: String,
 }
 
 impl Emulator {
-    /// Creates an emulator. `draws`: the program is known to draw on its whole terminal.
-    pub(crate) fn new(size: PtySize, colors: TerminalColors, draws: bool) -> Self {
+    /// Creates an emulator. `is_full_screen`: the program is a known full-screen program.
+    pub(crate) fn new(size: PtySize, colors: TerminalColors, is_full_screen: bool) -> Self {
         Self {
-            guard: Guard::new(),
+            guard: SequenceFilter::new(),
             screen: EmulatorState {
                 parser: parser(size, colors),
                 size,
                 colors,
             },
-            shown: ReaderOutput::default(),
+            reader_output: ReaderOutput::default(),
             program: None,
-            main: if draws {
+            main_screen: if is_full_screen {
                 Drawing::Expected
             } else {
-                Drawing::No
+                Drawing::NotExpected
             },
         }
     }
@@ -124,13 +124,14 @@ impl Emulator {
     /// Processes a program's output, split anywhere, which arrived at `now`. `raw`: canonical mode
     /// is off.
     pub(crate) fn process(&mut self, chunk: &[u8], now: Duration, raw: bool) -> ProcessedChunk {
-        // On the alternate screen, the sequence that leaves it marks the end. A program that has
-        // restored the line discipline before its last output is read has drawn that output all the
-        // same.
-        if let Drawing::Now { was_raw } = &mut self.main {
+        // On the alternate screen, the sequence that leaves it marks the end. Elsewhere, restored
+        // canonical mode marks the end. If a program restores it before its last output is read,
+        // that output is drawing, too.
+        if let Drawing::Now { was_raw } = &mut self.main_screen {
             if *was_raw && !raw && !self.screen.is_alternate() {
-                self.main = Drawing::No;
-                self.shown.add_program(self.program.take(), now);
+                self.main_screen = Drawing::NotExpected;
+                self.reader_output
+                    .add_program_line(self.program.take(), now);
             } else {
                 *was_raw |= raw;
             }
@@ -138,82 +139,84 @@ impl Emulator {
         let Self {
             guard,
             screen,
-            shown,
+            reader_output,
             program,
-            main,
+            main_screen,
         } = self;
-        guard.cut(chunk, screen.size.cols(), |piece| match piece {
+        guard.split(chunk, screen.size.cols(), |piece| match piece {
             OutputPiece::Bytes(bytes) => {
-                if *main == Drawing::Expected && jumps_to_a_corner(bytes) {
-                    *main = Drawing::Now { was_raw: raw };
+                if *main_screen == Drawing::Expected && jumps_to_a_corner(bytes) {
+                    *main_screen = Drawing::Now { was_raw: raw };
                     let line = if screen.is_at_line_start() {
                         FullScreenLine::Empty
                     } else {
                         FullScreenLine::Ends
                     };
-                    shown.end_edit(false);
-                    program.get_or_insert(Program { since: now, line });
+                    reader_output.end_edit(false);
+                    program.get_or_insert(FullScreenProgram { since: now, line });
                 }
                 if program.is_some() {
                     screen.feed(bytes);
                 } else {
-                    shown.add_written(bytes, raw, screen);
+                    reader_output.add_written(bytes, raw, screen);
                 }
             }
             OutputPiece::PrivateModes(bytes) => {
                 let (was_alternate, was_prompt) = (screen.is_alternate(), screen.is_prompt());
-                let line = screen.line();
-                screen.feed(as_supported(bytes));
+                let line = screen.line_before_cursor();
+                screen.feed(supported_form(bytes));
                 let is_prompt = screen.is_prompt();
                 match (was_alternate, screen.is_alternate()) {
                     (false, true) => {
-                        shown.end_edit(false);
-                        program.get_or_insert(Program { since: now, line });
+                        reader_output.end_edit(false);
+                        program.get_or_insert(FullScreenProgram { since: now, line });
                     }
                     (true, false) => {
-                        shown.add_program(program.take(), now);
-                        *main = Drawing::No;
+                        reader_output.add_program_line(program.take(), now);
+                        *main_screen = Drawing::NotExpected;
                     }
                     _ if program.is_some() => {}
                     _ if was_prompt != is_prompt => {
-                        shown.end_edit(false);
-                        shown.add(bytes);
-                        shown.is_after_prompt = was_prompt;
+                        reader_output.end_edit(false);
+                        reader_output.add(bytes);
+                        reader_output.is_after_prompt = was_prompt;
                     }
-                    _ => shown.add_or_edit(bytes),
+                    _ => reader_output.add_or_edit(bytes),
                 }
             }
             OutputPiece::Reset(bytes) => {
-                shown.end_edit(false);
+                reader_output.end_edit(false);
                 screen.feed(bytes);
                 screen.parser.callbacks_mut().reset();
-                shown.add_program(program.take(), now);
+                reader_output.add_program_line(program.take(), now);
             }
         });
         if !raw && !self.screen.is_prompt() {
-            self.shown.end_edit(false);
+            self.reader_output.end_edit(false);
         }
         ProcessedChunk {
-            shown: std::mem::take(&mut self.shown.bytes),
-            answers: self.screen.parser.callbacks_mut().take_answers(),
+            output: std::mem::take(&mut self.reader_output.bytes),
+            replies: self.screen.parser.callbacks_mut().take_replies(),
         }
     }
 
-    /// Final output, of a program that ended on the alternate screen or during an edit.
+    /// Returns the rest of the output, for a program that ended on the alternate screen or during
+    /// an edit.
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
-        self.shown.end_edit(true);
+        self.reader_output.end_edit(true);
         if self.program.is_none() {
-            self.shown.add(&self.guard.finish());
+            self.reader_output.add(&self.guard.finish());
         }
-        self.shown.add_program(self.program.take(), now);
-        std::mem::take(&mut self.shown.bytes)
+        self.reader_output
+            .add_program_line(self.program.take(), now);
+        std::mem::take(&mut self.reader_output.bytes)
     }
 
     pub(crate) fn resize(&mut self, size: PtySize) {
         self.screen.size = size;
         let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
         if self.program.is_none() {
-            self.shown.resize(rows, cols, &self.screen);
+            self.reader_output.resize(rows, cols, &self.screen);
         }
         self.screen.guarded(|parser| parser.set_size(rows, cols));
     }
@@ -241,7 +244,7 @@ impl Emulator {
         self.screen.is_alternate()
     }
 
-    /// The screen, or the contents `lines_back` lines above it.
+    /// The screen, or the screen scrolled back by `lines_back` lines.
     pub(crate) fn snapshot(&mut self, lines_back: usize) -> Screen {
         let mut state = None;
         self.screen.guarded(|parser| {
@@ -273,7 +276,7 @@ impl EmulatorState {
     }
 
     /// The state of the line up to the cursor.
-    fn line(&self) -> FullScreenLine {
+    fn line_before_cursor(&self) -> FullScreenLine {
         let screen = self.parser.screen();
         let (row, col) = screen.cursor_position();
         if col == 0 {
@@ -293,7 +296,7 @@ impl EmulatorState {
     /// Runs code that may panic. After a panic, the screen is reset.
     fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<TerminalReplies>)) {
         let parser_now = &mut self.parser;
-        if caught(|| work(parser_now)).is_none() {
+        if catch_panic(|| work(parser_now)).is_none() {
             self.parser = parser(self.size, self.colors);
         }
     }
@@ -313,7 +316,7 @@ impl EmulatorState {
 }
 
 impl ReaderOutput {
-    /// Adds written text to the output for readers, and draws it on the screen.
+    /// Adds written text to the output for readers, and is_full_screen it on the screen.
     fn add_written(&mut self, mut bytes: &[u8], raw: bool, screen: &mut EmulatorState) {
         if std::mem::take(&mut self.is_after_prompt) && screen.is_at_line_start() {
             bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);
@@ -323,7 +326,7 @@ impl ReaderOutput {
             return;
         }
         let resized = self.resized.take();
-        // A program that only ends the line does not redraw its cut part.
+        // A line end after a resize does not redraw the cut part of the line.
         let ended = if resized.is_some() {
             line_end_len(bytes)
         } else {
@@ -331,13 +334,14 @@ impl ReaderOutput {
         };
         if self.edited.is_none()
             && (raw || is_prompt)
-            && let Some(at) = LineInEdit::begins(&bytes[ended..], is_prompt)
+            && let Some(at) = LineInEdit::start_offset(&bytes[ended..], is_prompt)
         {
             let (before, edits) = bytes.split_at(ended + at);
             screen.feed(before);
             self.add(before);
             let resized = resized.filter(|_| before.is_empty());
-            self.edited = resized.or_else(|| caught(|| LineInEdit::of(screen.parser.screen())));
+            self.edited = resized
+                .or_else(|| catch_panic(|| LineInEdit::from_terminal(screen.parser.screen())));
             bytes = edits;
         }
         screen.feed(bytes);
@@ -348,7 +352,7 @@ impl ReaderOutput {
         let Some(edited) = &mut self.edited else {
             return self.add(bytes);
         };
-        match caught(|| edited.feed(bytes)) {
+        match catch_panic(|| edited.feed(bytes)) {
             Some(settled) => self.add(&settled),
             None => self.edited = None,
         }
@@ -358,7 +362,7 @@ impl ReaderOutput {
     fn end_edit(&mut self, is_last: bool) {
         self.resized = None;
         if let Some(edited) = self.edited.take()
-            && let Some(rest) = caught(|| edited.end(is_last))
+            && let Some(rest) = catch_panic(|| edited.end(is_last))
         {
             self.add(&rest);
         }
@@ -368,8 +372,9 @@ impl ReaderOutput {
     fn resize(&mut self, rows: NonZeroU16, cols: NonZeroU16, screen: &EmulatorState) {
         let before = self.resized.take();
         self.end_edit(false);
-        self.resized = caught(|| {
-            let mut edited = before.unwrap_or_else(|| LineInEdit::of(screen.parser.screen()));
+        self.resized = catch_panic(|| {
+            let mut edited =
+                before.unwrap_or_else(|| LineInEdit::from_terminal(screen.parser.screen()));
             edited.resize(rows, cols);
             edited
         });
@@ -390,8 +395,8 @@ impl ReaderOutput {
     }
 
     /// Adds the line that replaces a program that had the whole screen, if there is one.
-    fn add_program(&mut self, program: Option<Program>, now: Duration) {
-        let Some(Program { since, line }) = program else {
+    fn add_program_line(&mut self, program: Option<FullScreenProgram>, now: Duration) {
+        let Some(FullScreenProgram { since, line }) = program else {
             return;
         };
         match line {
@@ -408,8 +413,9 @@ impl ReaderOutput {
     }
 }
 
-/// Runs code of the emulator, which has had bugs that panic. After a panic, the session continues.
-fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
+/// Runs code of the third-party emulator, which has had bugs that panic. After a panic, the session
+/// continues.
+fn catch_panic<T>(work: impl FnOnce() -> T) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(work)).ok();
     if result.is_none() {
         tracing::error!("the terminal's emulator failed; its screen was reset");
@@ -417,8 +423,8 @@ fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     result
 }
 
-/// Length of the output before the first text: sequences, and the line end behind them, if there is
-/// one. Sequences are whole.
+/// Length of the output before the first text: sequences, and the line end after them, if there is
+/// one. Sequences must be whole.
 fn blank_len(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -443,7 +449,8 @@ fn line_end_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// True if output moves to the upper left corner, as drawing programs do. Sequences are whole.
+/// True if output moves to the upper left corner, as full-screen programs do first. Sequences must
+/// be whole.
 fn jumps_to_a_corner(bytes: &[u8]) -> bool {
     let jumps: [&[u8]; 2] = [b"\x1b[H", b"\x1b[1;1H"];
     let has = |jump: &&[u8]| bytes.windows(jump.len()).any(|part| part == *jump);
@@ -461,8 +468,8 @@ fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<TerminalReplie
     vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK_LINES, TerminalReplies::new(colors))
 }
 
-/// The emulator supports two of the three numbers for the alternate screen.
-fn as_supported(sequence: &[u8]) -> &[u8] {
+/// The emulator supports 47 and 1049 of the three numbers for the alternate screen.
+fn supported_form(sequence: &[u8]) -> &[u8] {
     match sequence {
         b"\x1b[?1047h" => b"\x1b[?47h",
         b"\x1b[?1047l" => b"\x1b[?47l",

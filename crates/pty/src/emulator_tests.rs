@@ -8,7 +8,7 @@ fn emulator() -> Emulator {
 }
 
 fn shown(emulator: &mut Emulator, bytes: &[u8]) -> String {
-    String::from_utf8(emulator.process(bytes, Duration::ZERO, false).shown).unwrap()
+    String::from_utf8(emulator.process(bytes, Duration::ZERO, false).output).unwrap()
 }
 
 #[test]
@@ -82,12 +82,16 @@ fn line_replaces_the_drawing_of_a_known_program_on_the_main_screen() {
         (b"\x1b[Hload 2\r\n", true),
         (b"after\r\n", false),
     ];
-    let shown = |draws| {
-        let mut emulator = Emulator::new(PtySize::clamped(20, 5), TerminalColors::DARK, draws);
+    let shown = |is_full_screen| {
+        let mut emulator = Emulator::new(
+            PtySize::clamped(20, 5),
+            TerminalColors::DARK,
+            is_full_screen,
+        );
         let mut shown = Vec::new();
         for (at, (chunk, raw)) in chunks.iter().enumerate() {
             let now = Duration::from_secs(at as u64);
-            shown.extend(emulator.process(chunk, now, *raw).shown);
+            shown.extend(emulator.process(chunk, now, *raw).output);
         }
         shown.extend(emulator.finish(Duration::from_secs(9)));
         String::from_utf8(shown).unwrap()
@@ -171,7 +175,7 @@ fn only_a_line_remains_of_a_program_on_the_alternate_screen() {
         let mut shown = Vec::new();
         for (at, (chunk, raw)) in chunks.iter().enumerate() {
             let now = Duration::from_secs(at as u64);
-            shown.extend(emulator.process(chunk, now, *raw).shown);
+            shown.extend(emulator.process(chunk, now, *raw).output);
         }
         shown.extend(emulator.finish(Duration::from_secs(9)));
         assert_eq!(String::from_utf8(shown).unwrap(), wanted, "{what}");
@@ -194,7 +198,7 @@ fn scrolled_lines_can_be_shown() {
 }
 
 #[test]
-fn panic_of_the_emulator_ends_nothing() {
+fn session_continues_after_a_panic_of_the_emulator() {
     let mut emulator = emulator();
     emulator.process(b"before", Duration::ZERO, false);
     emulator
@@ -236,7 +240,7 @@ fn replies_are_bounded() {
     let mut emulator = emulator();
     let answers = emulator
         .process(&b"\x1b[6n".repeat(100_000), Duration::ZERO, false)
-        .answers;
+        .replies;
     assert!(
         answers.len() < 20_000 && answers.starts_with("\x1b[1;1R"),
         "{}",
@@ -247,13 +251,13 @@ fn replies_are_bounded() {
     assert_eq!(
         emulator
             .process(b"\x1b[<15u\x1b[?u", Duration::ZERO, false)
-            .answers,
+            .replies,
         "\x1b[?3u"
     );
     assert_eq!(
         emulator
             .process(b"\x1b[<9u\x1b[?u", Duration::ZERO, false)
-            .answers,
+            .replies,
         "\x1b[?0u"
     );
 }
@@ -280,7 +284,7 @@ fn colours_and_states_are_reported() {
         assert_eq!(
             emulator
                 .process(question.as_bytes(), Duration::ZERO, false)
-                .answers,
+                .replies,
             wanted,
             "{question:?}"
         );
@@ -306,7 +310,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn any_bytes_at_any_size(
+    fn emulator_accepts_any_bytes_at_any_size(
         steps in prop::collection::vec((output(), 0u16..500, 0u16..300), 1..4)
     ) {
         let mut emulator = emulator();

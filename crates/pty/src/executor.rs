@@ -1,7 +1,7 @@
 //! Starts commands on terminals.
 
 use crate::PtySize;
-use crate::call::{EndReporter, PtyRun, failed};
+use crate::call::{EndReporter, PtyRun, terminal_error};
 use crate::options::PtyOptions;
 use crate::recording::{Recording, RecordingWriter};
 use crate::script;
@@ -25,9 +25,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Called with a handle to every session that starts.
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 
-/// Runs scripts, each on its own terminal in its own shell. No shells are started ahead. The
-/// snapshot of the user's shell is not loaded: a call brings the definitions of another shell
-/// ([`RunSpec::definitions`]).
+/// Runs scripts, each on its own terminal in a new shell. The snapshot of the user's shell is not
+/// loaded: a call brings the definitions of another shell ([`RunSpec::definitions`]).
 ///
 /// Build the call's environment for a terminal
 /// (`agent_bash_process::environment::Attendance::Terminal`): with `TERM=dumb`, programs do not
@@ -36,8 +35,8 @@ pub struct PtyExecutor {
     options: PtyOptions,
     /// Initial size of the next terminal.
     size: Mutex<PtySize>,
-    /// True if the next command is known to draw.
-    draws: AtomicBool,
+    /// True if the next command is a known full-screen program.
+    is_full_screen: AtomicBool,
     on_start: Option<OnStart>,
     recording: Mutex<Option<RecordingWriter>>,
 }
@@ -47,7 +46,7 @@ impl PtyExecutor {
     pub fn new(options: PtyOptions) -> Self {
         Self {
             size: Mutex::new(options.size),
-            draws: AtomicBool::new(false),
+            is_full_screen: AtomicBool::new(false),
             options,
             on_start: None,
             recording: Mutex::new(None),
@@ -69,10 +68,10 @@ impl PtyExecutor {
         *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
     }
 
-    /// Sets whether commands started from now on are known to draw on their whole terminal, as an
-    /// editor does. Their drawing is then not output, even on the main screen.
-    pub fn expect_drawing(&self, draws: bool) {
-        self.draws.store(draws, Ordering::Release);
+    /// Sets whether commands started from now on are known full-screen programs, such as editors.
+    /// Their drawing is then not output, even on the main screen.
+    pub fn expect_full_screen(&self, is_full_screen: bool) {
+        self.is_full_screen.store(is_full_screen, Ordering::Release);
     }
 
     /// Records the next call as asciicast v2. Input is not recorded.
@@ -94,7 +93,9 @@ impl PtyExecutor {
     /// Outside of a tokio runtime with I/O and time enabled.
     pub async fn open(&self, spec: &RunSpec, cancel: &Cancel) -> Result<PtyRun, NotStarted> {
         if let Some(name) = &spec.session {
-            return Err(failed(format!("the session `{name}` has no terminal")));
+            return Err(terminal_error(format!(
+                "the session `{name}` has no terminal"
+            )));
         }
         if spec.trial.is_some() {
             let reason = "what a command on a terminal changes is not held back".to_owned();
@@ -104,12 +105,12 @@ impl PtyExecutor {
             size: *self.size.lock().unwrap_or_else(PoisonError::into_inner),
             ..self.options.clone()
         };
-        let script = script::write(spec).map_err(failed)?;
-        let (terminal, program_side) = Terminal::open(options.size).map_err(failed)?;
+        let script = script::write(spec).map_err(terminal_error)?;
+        let (terminal, program_side) = Terminal::open(options.size).map_err(terminal_error)?;
         let terminal = Arc::new(terminal);
         let mut supervised = launch(&options.supervisor, &spec.env.base, &options.clock, false)
             .await
-            .map_err(failed)?;
+            .map_err(terminal_error)?;
         let recording = self
             .recording()
             .take()
@@ -118,7 +119,7 @@ impl PtyExecutor {
             Arc::clone(&terminal),
             options.size,
             options.colors,
-            self.draws.load(Ordering::Acquire),
+            self.is_full_screen.load(Ordering::Acquire),
             recording,
         );
         let started_at = options.clock.wall();
@@ -130,7 +131,7 @@ impl PtyExecutor {
                 no_sandbox @ (NotStarted::Sandbox { .. } | NotStarted::SandboxLacks { .. }) => {
                     no_sandbox
                 }
-                other => failed(other),
+                other => terminal_error(other),
             })?;
         let changes = ChangesRecording::begin(spec, &supervised, shell.unwatched.as_ref());
         let signals = WatchdogSignals {
@@ -236,7 +237,7 @@ impl Executor for PtyExecutor {
 
 fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalStart {
     let (args, commit) = script::boot(spec);
-    // Programs would trust these variables more than the terminal.
+    // Programs would trust these variables more than the terminal's size.
     let size = ["LINES", "COLUMNS"].map(|name| (OsString::from(name), None));
     TerminalStart {
         start: ShellStart {

@@ -1,4 +1,4 @@
-//! Encodes keys: as xterm sends them, or as the program has requested.
+//! Encodes keys as xterm sends them, or as the program has requested.
 //!
 //! From xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Modules: `modes`,
 //! `legacy` (xterm), `kitty`, `mouse`.
@@ -11,8 +11,8 @@ mod mouse;
 use agent_bash_core::KeyInput;
 pub(crate) use modes::InputModes;
 
-/// The bytes of an input. Empty if there are none, as for the mouse if the program did not enable
-/// it.
+/// Returns the bytes for an input. Empty if the program did not request such input, as for the
+/// mouse.
 pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
     match input {
         KeyInput::Key { key, modifiers } if modes.kitty != 0 => {
@@ -27,8 +27,8 @@ pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
     }
 }
 
-/// Line ends become Return. Other control characters are removed: pasted text must not press keys,
-/// or end the bracketed paste.
+/// Encodes pasted text. Line ends become Return. Other control characters are removed: pasted text
+/// must not press keys, or end the bracketed paste.
 fn paste(text: &str, bracketed: bool) -> Vec<u8> {
     let text: String = text
         .replace("\r\n", "\r")

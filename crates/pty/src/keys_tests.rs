@@ -41,7 +41,7 @@ fn sent(key: Key, modifiers: KeyModifiers, modes: InputModes) -> String {
 }
 
 #[test]
-fn encoding_follows_the_table_of_the_contract() {
+fn every_key_is_encoded_as_in_the_table() {
     let text = |text: &str| Key::Text(text.into());
     for (key, modifiers, normal, application) in [
         (Key::Char('a'), NONE, "a", "a"),
@@ -111,7 +111,7 @@ fn encoding_follows_the_table_of_the_contract() {
 /// Every named key and every printable ASCII character, with all combinations of modifiers,
 /// compared with the table of an existing terminal. Intentional differences are in `differs`.
 #[test]
-fn termwiz_sends_the_same() {
+fn keys_are_encoded_as_by_termwiz() {
     let named = [
         (Key::Up, KeyCode::UpArrow),
         (Key::Down, KeyCode::DownArrow),

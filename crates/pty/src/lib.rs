@@ -13,22 +13,22 @@
 //! - `options`, `executor` (starting), `call` (one call from start to outcome), `source` (events
 //!   during a call), `session` (the handle)
 //! - `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `recording`
-//! - `guard` and `emulator` (from output to screen), `edited` (the final text of an edited line),
+//! - `sequence_filter` and `emulator` (from output to screen), `line_in_edit` (the final text of an edited line),
 //!   `queries` (queries that programs send to their terminal)
 //! - `keys` (from input to bytes), `detect` (detecting programs that wait for input)
 
 mod call;
 mod colors;
 mod detect;
-mod edited;
 mod emulator;
 mod executor;
-mod guard;
 mod keys;
+mod line_in_edit;
 mod options;
 mod queries;
 mod recording;
 mod script;
+mod sequence_filter;
 mod session;
 mod size;
 mod source;

@@ -8,29 +8,30 @@ use agent_bash_core::visible;
 use std::fmt::Write as _;
 use vt100::Screen;
 
-/// Maximum size of unsent replies. A program that sends queries without reading gets no more.
+/// Maximum size of unsent replies in bytes. A program that sends queries without reading gets no
+/// more.
 const MAX_UNSENT_BYTES: usize = 16 * 1024;
 
 /// Maximum length of a title in characters.
-const LONGEST_TITLE: usize = 256;
+const MAX_TITLE_CHARS: usize = 256;
 
 /// Entries of the Kitty keyboard stack, as recommended by its specification.
 const MAX_KEYBOARD_STACK: usize = 16;
 
-/// Width and height of a cell in pixels, for programs that ask; there are no real pixels.
+/// Reported width and height of a cell in pixels. There are no real pixels.
 const CELL_PIXELS: (u32, u32) = (8, 16);
 
 /// VT220 with colours (ECMA-48 DA1; xterm's `62;22`).
 const PRIMARY_ATTRIBUTES: &str = "\x1b[?62;22c";
 
-/// A VT100 without version, for which no program has a special case.
+/// A VT100 without a version number: programs have no special case for it.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>0;0;0c";
 
-/// Replies and modes, in addition to the emulator's own.
+/// Pending replies, and modes that the emulator does not track.
 #[derive(Debug)]
 pub(crate) struct TerminalReplies {
     colors: TerminalColors,
-    answers: String,
+    replies: String,
     pub(crate) title: String,
     pub(crate) focus_events: bool,
     /// Stacks of Kitty keyboard flags, for the main and the alternate screen: the last entry is in
@@ -42,7 +43,7 @@ impl TerminalReplies {
     pub(crate) fn new(colors: TerminalColors) -> Self {
         Self {
             colors,
-            answers: String::new(),
+            replies: String::new(),
             title: String::new(),
             focus_events: false,
             kitty: [Vec::new(), Vec::new()],
@@ -50,8 +51,8 @@ impl TerminalReplies {
     }
 
     /// Takes the pending replies.
-    pub(crate) fn take_answers(&mut self) -> String {
-        std::mem::take(&mut self.answers)
+    pub(crate) fn take_replies(&mut self) -> String {
+        std::mem::take(&mut self.replies)
     }
 
     /// Resets everything, as after a full reset.
@@ -66,10 +67,10 @@ impl TerminalReplies {
         stack.last().copied().unwrap_or(0)
     }
 
-    fn answer(&mut self, text: std::fmt::Arguments<'_>) {
-        if self.answers.len() < MAX_UNSENT_BYTES {
+    fn reply(&mut self, text: std::fmt::Arguments<'_>) {
+        if self.replies.len() < MAX_UNSENT_BYTES {
             // Cannot fail for a string.
-            let _ = self.answers.write_fmt(text);
+            let _ = self.replies.write_fmt(text);
         }
     }
 
@@ -115,7 +116,7 @@ impl vt100::Callbacks for TerminalReplies {
         let title = String::from_utf8_lossy(title);
         self.title = visible::one_line(&title)
             .chars()
-            .take(LONGEST_TITLE)
+            .take(MAX_TITLE_CHARS)
             .collect();
     }
 
@@ -135,36 +136,36 @@ impl vt100::Callbacks for TerminalReplies {
         let (rows, cols) = screen.size();
         let (rows, cols) = (rows.get(), cols.get());
         match (first, second, last, number(0)) {
-            (None, None, 'c', 0) => self.answer(format_args!("{PRIMARY_ATTRIBUTES}")),
-            (Some(b'>'), None, 'c', 0) => self.answer(format_args!("{SECONDARY_ATTRIBUTES}")),
-            (Some(b'='), None, 'c', 0) => self.answer(format_args!("\x1bP!|00000000\x1b\\")),
-            (None, None, 'n', 5) => self.answer(format_args!("\x1b[0n")),
+            (None, None, 'c', 0) => self.reply(format_args!("{PRIMARY_ATTRIBUTES}")),
+            (Some(b'>'), None, 'c', 0) => self.reply(format_args!("{SECONDARY_ATTRIBUTES}")),
+            (Some(b'='), None, 'c', 0) => self.reply(format_args!("\x1bP!|00000000\x1b\\")),
+            (None, None, 'n', 5) => self.reply(format_args!("\x1b[0n")),
             (None | Some(b'?'), None, 'n', 6) => {
                 let mark = if first.is_some() { "?" } else { "" };
                 let (row, col) = screen.cursor_position();
                 // After the last column, the cursor is still reported in the last column.
                 let (row, col) = (row + 1, (col + 1).min(cols));
-                self.answer(format_args!("\x1b[{mark}{row};{col}R"));
+                self.reply(format_args!("\x1b[{mark}{row};{col}R"));
             }
             (None, None, 't', 14) => {
                 let (width, height) = (
                     CELL_PIXELS.0 * u32::from(cols),
                     CELL_PIXELS.1 * u32::from(rows),
                 );
-                self.answer(format_args!("\x1b[4;{height};{width}t"));
+                self.reply(format_args!("\x1b[4;{height};{width}t"));
             }
             (None, None, 't', 16) => {
-                self.answer(format_args!("\x1b[6;{};{}t", CELL_PIXELS.1, CELL_PIXELS.0));
+                self.reply(format_args!("\x1b[6;{};{}t", CELL_PIXELS.1, CELL_PIXELS.0));
             }
-            (None, None, 't', 18) => self.answer(format_args!("\x1b[8;{rows};{cols}t")),
-            (None, None, 't', 19) => self.answer(format_args!("\x1b[9;{rows};{cols}t")),
+            (None, None, 't', 18) => self.reply(format_args!("\x1b[8;{rows};{cols}t")),
+            (None, None, 't', 19) => self.reply(format_args!("\x1b[9;{rows};{cols}t")),
             (Some(b'?'), Some(b'$'), 'p', mode) => {
                 let state = mode_state(screen, self.focus_events, mode);
-                self.answer(format_args!("\x1b[?{mode};{state}$y"));
+                self.reply(format_args!("\x1b[?{mode};{state}$y"));
             }
             (Some(b'?'), None, 'u', _) => {
                 let flags = self.kitty_flags(alternate);
-                self.answer(format_args!("\x1b[?{flags}u"));
+                self.reply(format_args!("\x1b[?{flags}u"));
             }
             (Some(b'>'), None, 'u', flags) => {
                 self.set_kitty(alternate, KittyChange::Push(low_byte(flags)));
@@ -177,7 +178,7 @@ impl vt100::Callbacks for TerminalReplies {
             }
             (Some(b'>'), None, 'q', 0) => {
                 let version = env!("CARGO_PKG_VERSION");
-                self.answer(format_args!("\x1bP>|agent-bash({version})\x1b\\"));
+                self.reply(format_args!("\x1bP>|agent-bash({version})\x1b\\"));
             }
             (Some(b'?'), None, 'h' | 'l', _) if params.contains(&&[1004][..]) => {
                 self.focus_events = last == 'h';
@@ -205,7 +206,7 @@ impl vt100::Callbacks for TerminalReplies {
                 self.colors.background
             };
             let [r, g, b] = color;
-            self.answer(format_args!(
+            self.reply(format_args!(
                 "\x1b]{number};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}\x1b\\"
             ));
         }

@@ -18,7 +18,7 @@ pub(crate) struct Recording {
     out: RecordingWriter,
     clock: Arc<dyn Clock>,
     started: Duration,
-    /// An incomplete character.
+    /// The beginning of a character that is not complete yet.
     incomplete: Vec<u8>,
     failed: bool,
 }
@@ -58,7 +58,7 @@ impl Recording {
         self.event("r", &format!("{}x{}", size.cols(), size.rows()));
     }
 
-    /// Writes the rest.
+    /// Writes an incomplete character at the end, and flushes the writer.
     pub(crate) fn finish(&mut self) {
         let text = String::from_utf8_lossy(&self.incomplete).into_owned();
         self.incomplete.clear();
@@ -66,7 +66,7 @@ impl Recording {
             self.event("o", &text);
         }
         let flushed = self.out.flush();
-        self.note(flushed);
+        self.stop_on_error(flushed);
     }
 
     fn event(&mut self, kind: &str, data: &str) {
@@ -79,12 +79,12 @@ impl Recording {
     fn line(&mut self, value: &serde_json::Value) {
         if !self.failed {
             let written = self.out.write_all(format!("{value}\n").as_bytes());
-            self.note(written);
+            self.stop_on_error(written);
         }
     }
 
     /// Stops the recording after an error of its writer; the command continues.
-    fn note(&mut self, result: io::Result<()>) {
+    fn stop_on_error(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             tracing::warn!(%error, "the recording of a terminal could not be written");
             self.failed = true;

@@ -78,7 +78,7 @@ fn recording_is_asciicast() {
 }
 
 #[test]
-fn characters_are_whole() {
+fn recorded_characters_are_never_split() {
     for (chunks, wanted) in [
         (&[&b"\xe6\xbc"[..], b"\xa2"][..], "漢"),
         (&[b"\xf0", b"\x9f", b"\x98", b"\x80"], "😀"),

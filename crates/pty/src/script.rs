@@ -1,5 +1,4 @@
-//! The text by which a shell on a terminal takes its script: its start-up text, and the file it
-//! reads.
+//! The start-up text of a shell on a terminal, and the file with its script.
 //!
 //! As without a terminal, the script is passed by descriptor, byte for byte: it is not in an
 //! argument, so it does not show in `ps` and is not limited in length. The file holds a preamble
@@ -17,8 +16,8 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-/// Bash's start-up text. It waits until the shell is in the terminal's foreground; on EOF nothing
-/// is run.
+/// Bash's start-up text. It waits until the shell is in the terminal's foreground. On EOF nothing
+/// runs.
 const BOOT_TEXT: &str = concat!(
     // A bash that is too old reports so after its preamble.
     if_too_old!(
@@ -31,11 +30,11 @@ const BOOT_TEXT: &str = concat!(
     r#"\builtin eval "${__ab[0]}"; "#,
 );
 
-/// The text after all internal descriptors are closed.
+/// The part of the start-up text that runs after all internal descriptors are closed.
 const RUN_TEXT: &str =
     r#"; \builtin unset -v __ab __ab_fd; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#;
 
-/// Commits to bash.
+/// The bytes that commit a script to bash.
 const COMMIT_TEXT: &str = "\0";
 
 /// The start-up text for other shells. It uses only POSIX features, and no descriptors beyond 9;
@@ -45,10 +44,10 @@ const PLAIN_BOOT: &str = concat!(
     "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",
 );
 
-/// Commits to such a shell.
+/// The bytes that commit a script to such a shell.
 const PLAIN_COMMIT: &str = "\n";
 
-/// Arguments of the shell, and the text that commits its script.
+/// Returns the arguments of the shell, and the bytes that commit its script.
 pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
     if !spec.shell.is_any_bash() {
@@ -63,8 +62,8 @@ pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     (args, COMMIT_TEXT)
 }
 
-/// Writes the script of a call into an anonymous file. The shell reads it, and a failing preamble
-/// writes into it.
+/// Writes the script of a call into an anonymous file. The shell reads it; a failing preamble
+/// writes its error into it.
 pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
     let is_bash = spec.shell.is_any_bash();
     let content = if is_bash {
@@ -122,7 +121,8 @@ fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
     text.extend_from_slice(b"{ ");
     text.extend(enter(&quoted(spec.cwd.as_os_str()), Reader::Posix));
-    // If such a shell does not support the number, the descriptor stays open and is not written to.
+    // If such a shell does not support descriptors of two digits, the descriptor stays open and
+    // gets no message.
     text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");
     text.push(NO_DIRECTORY_MARK);
     text.extend_from_slice(b" >&$__ab_fd ;; esac; exit 125; }; ");

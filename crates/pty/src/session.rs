@@ -1,5 +1,5 @@
 //! A host's handle to a command on its terminal: provides the screen, accepts input, and reports
-//! changes. It never waits for the command, and does not keep it alive.
+//! changes. The handle never blocks, and does not keep the command alive.
 
 use crate::colors::TerminalColors;
 use crate::emulator::Emulator;
@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
-/// Limit of input queued for a program that does not read.
-const MOST_INPUT: usize = 1 << 20;
+/// Limit of bytes of input queued for a program that does not read.
+const MAX_INPUT_BYTES: usize = 1 << 20;
 
-/// Limit of queued bytes beyond which replies to a program's queries are dropped, because it does
-/// not read them.
-const MOST_ANSWERED: usize = 64 << 10;
+/// If more bytes are queued, replies to a program's queries are dropped: the program does not read
+/// them.
+const MAX_INPUT_BYTES_FOR_REPLIES: usize = 64 << 10;
 
 /// A handle to a command on its terminal. Clones refer to the same session. Dropping it ends
 /// nothing. After the command's end it still has the last screen, and holds no descriptors.
@@ -93,7 +93,7 @@ impl PtySession {
     }
 
     /// Waits for a change since this handle last waited; returns at once if there was one. Rapid
-    /// changes are combined. Never returns after the end. Cancel safe.
+    /// changes are combined. Does not return after the end. Cancel safe.
     pub async fn changed(&mut self) -> PtyStatus {
         if self.status.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -109,7 +109,7 @@ impl PtySession {
         {
             return Arc::clone(end);
         }
-        // Cannot happen: the sender lives as long as this handle.
+        // Cannot happen: this handle keeps the sender alive.
         std::future::pending().await
     }
 
@@ -134,7 +134,7 @@ impl PtySession {
             return Err(InputRefused::Ended);
         }
         let mut input = lock(&self.shared.input);
-        if input.len() + bytes.len() > MOST_INPUT {
+        if input.len() + bytes.len() > MAX_INPUT_BYTES {
             return Err(InputRefused::Full);
         }
         input.extend(bytes);
@@ -161,7 +161,7 @@ impl PtySession {
         if let Some(recording) = &mut *lock(&self.shared.recording) {
             recording.resized(size);
         }
-        self.shared.changed(|_| {});
+        self.shared.notify_change(|_| {});
     }
 
     /// The current size.
@@ -188,9 +188,9 @@ impl fmt::Debug for PtySession {
 /// Shared by the handles and the running call.
 pub(crate) struct SharedSession {
     emulator: Mutex<Emulator>,
-    /// The screen of a generation.
+    /// The last built screen, and its generation.
     cache: Mutex<Option<(u64, Arc<Screen>)>>,
-    /// Present until the call ends.
+    /// `None` after the call's end.
     terminal: Mutex<Option<Arc<Terminal>>>,
     /// Input waiting to be written to the terminal.
     pub(crate) input: Mutex<VecDeque<u8>>,
@@ -206,11 +206,11 @@ impl SharedSession {
         terminal: Arc<Terminal>,
         size: PtySize,
         colors: TerminalColors,
-        draws: bool,
+        is_full_screen: bool,
         recording: Option<Recording>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            emulator: Mutex::new(Emulator::new(size, colors, draws)),
+            emulator: Mutex::new(Emulator::new(size, colors, is_full_screen)),
             cache: Mutex::new(None),
             terminal: Mutex::new(Some(terminal)),
             input: Mutex::new(VecDeque::new()),
@@ -231,17 +231,17 @@ impl SharedSession {
     /// Processes a program's output that arrived at `now`. Returns the part for readers.
     pub(crate) fn process(&self, chunk: &[u8], now: Duration, raw: bool) -> Vec<u8> {
         let processed = lock(&self.emulator).process(chunk, now, raw);
-        if !processed.answers.is_empty() {
+        if !processed.replies.is_empty() {
             let mut input = lock(&self.input);
-            if input.len() < MOST_ANSWERED {
-                input.extend(processed.answers.as_bytes());
+            if input.len() < MAX_INPUT_BYTES_FOR_REPLIES {
+                input.extend(processed.replies.as_bytes());
             }
         }
         if let Some(recording) = &mut *lock(&self.recording) {
             recording.output(chunk);
         }
-        self.changed(|status| status.waiting = None);
-        processed.shown
+        self.notify_change(|status| status.waiting = None);
+        processed.output
     }
 
     /// True if input is waiting to be written.
@@ -275,7 +275,7 @@ impl SharedSession {
         lock(&self.emulator).finish(now)
     }
 
-    /// Releases the terminal and records how the command ended. Must be called once.
+    /// Releases the terminal, and reports how the command ended. Only the first call has an effect.
     pub(crate) fn end(&self, end: PtyEnd) {
         if self.status.borrow().ended.is_some() {
             return;
@@ -285,13 +285,13 @@ impl SharedSession {
         if let Some(mut recording) = lock(&self.recording).take() {
             recording.finish();
         }
-        self.changed(|status| {
+        self.notify_change(|status| {
             status.waiting = None;
             status.ended = Some(Arc::new(end));
         });
     }
 
-    fn changed(&self, change: impl FnOnce(&mut PtyStatus)) {
+    fn notify_change(&self, change: impl FnOnce(&mut PtyStatus)) {
         self.status.send_modify(|status| {
             status.generation += 1;
             change(status);

@@ -1,5 +1,5 @@
 //! The events of a command on its terminal: output, room to write typed input, and silence. After
-//! some silence, the command is checked for waiting for input.
+//! some silence, checks whether the command waits for input.
 
 use crate::detect;
 use crate::session::SharedSession;
@@ -12,23 +12,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Longest time for which a terminal is drained after the shell's end, unless it reaches EOF or is
-/// quiet earlier. Shorter than for a pipe: the user at the terminal has already seen the output.
+/// quiet earlier. Shorter than for a pipe, because the user has already seen the output.
 pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Bytes read at once. A terminal returns at most 4096.
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// More than the kernel buffers of a terminal's output. Any further output is not the shell's.
-const MOST_AT_ONCE: usize = 1 << 20;
+/// More than the kernel buffers of a terminal's output. Any further output was written after the
+/// shell's end.
+const MAX_READ_NOW_BYTES: usize = 1 << 20;
 
 /// Silence after which to check whether the command waits for input.
 const SILENCE_PERIOD: Duration = Duration::from_secs(2);
 
 /// The first pause between two checks while the command is silent without waiting for input;
-/// doubled each time.
+/// doubled after each check.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest such pause.
+/// The longest pause between two checks.
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// A terminal with a command on it.
@@ -39,13 +40,13 @@ pub(crate) struct TerminalSource {
     program_side: Option<ProgramSide>,
     shared: Arc<SharedSession>,
     clock: Arc<dyn Clock>,
-    /// The terminal session that is examined for programs waiting for input.
+    /// The terminal session whose programs are examined.
     session: i32,
     buffer: Box<[u8]>,
-    /// True if everything was read, or reading has stopped.
+    /// True at EOF, or if reading has stopped.
     ended: bool,
     after_stop: AfterStop,
-    /// True if the terminal was hung up because its consumer asked to stop.
+    /// True if the terminal was hung up because the output's consumer asked to stop.
     pub(crate) closed_early: bool,
     /// An internal error.
     pub(crate) error: Option<String>,
@@ -53,10 +54,10 @@ pub(crate) struct TerminalSource {
     pub(crate) waited_for: Option<crate::WaitingFor>,
     alarm: Alarm,
     /// Time of the last output or input.
-    active: Duration,
-    /// When to check next; `None` once the command is known to wait.
-    look: Option<Duration>,
-    pause: Duration,
+    last_activity: Duration,
+    /// The time of the next check; `None` once the command is known to wait.
+    next_check: Option<Duration>,
+    check_pause: Duration,
 }
 
 /// An event to handle.
@@ -66,10 +67,10 @@ pub(crate) enum TerminalEvent {
     Chunk(io::Result<usize>),
     /// Typed input was written to the terminal.
     Typed(io::Result<()>),
-    /// Input was typed, and must be written.
+    /// New input must be written.
     Woken,
     /// The check whether the command waits is due.
-    Look(Duration),
+    CheckDue(Duration),
 }
 
 impl TerminalSource {
@@ -94,33 +95,35 @@ impl TerminalSource {
             closed_early: false,
             error: None,
             waited_for: None,
-            active: now,
-            look: Some(now + SILENCE_PERIOD),
-            pause: FIRST_PAUSE,
+            last_activity: now,
+            next_check: Some(now + SILENCE_PERIOD),
+            check_pause: FIRST_PAUSE,
         }
     }
 
-    /// Handles the shell's end: the terminal reaches EOF when the last program closes it.
+    /// Handles the shell's end: from then on, the terminal reaches EOF when the last program closes
+    /// it.
     pub(crate) fn release_program_side(&mut self) {
         self.program_side = None;
     }
 
     /// Resets the check for waiting after activity.
     fn note_activity(&mut self) {
-        self.active = self.clock.now();
-        self.pause = FIRST_PAUSE;
-        self.look = Some(self.active + SILENCE_PERIOD);
+        self.last_activity = self.clock.now();
+        self.check_pause = FIRST_PAUSE;
+        self.next_check = Some(self.last_activity + SILENCE_PERIOD);
     }
 
     /// Checks whether the command waits for input.
-    fn look(&mut self, now: Duration) {
-        let waiting = detect::look(&self.terminal, self.session, self.shared.is_alternate());
+    fn check_waiting(&mut self, now: Duration) {
+        let waiting =
+            detect::detect_waiting(&self.terminal, self.session, self.shared.is_alternate());
         self.shared.set_waiting(waiting);
-        self.look = waiting.is_none().then_some(now + self.pause);
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.next_check = waiting.is_none().then_some(now + self.check_pause);
+        self.check_pause = (self.check_pause * 2).min(LONGEST_PAUSE);
     }
 
-    fn take(&mut self, chunk: io::Result<usize>, out: &mut dyn OutputConsumer) -> Progress {
+    fn handle_chunk(&mut self, chunk: io::Result<usize>, out: &mut dyn OutputConsumer) -> Progress {
         match chunk {
             Ok(0) => {
                 self.ended = true;
@@ -130,7 +133,9 @@ impl TerminalSource {
                 self.note_activity();
                 let modes = self.terminal.line_modes();
                 let raw = modes.is_some_and(|modes| !modes.canonical);
-                let shown = self.shared.process(&self.buffer[..count], self.active, raw);
+                let shown = self
+                    .shared
+                    .process(&self.buffer[..count], self.last_activity, raw);
                 self.push(&shown, out)
             }
             Err(error) => {
@@ -163,14 +168,14 @@ impl Source for TerminalSource {
             // Before reading, so that a command that floods its terminal can still be interrupted.
             typed = self.terminal.write_from(&self.shared.input), if has_input => TerminalEvent::Typed(typed),
             () = self.shared.wake.notified() => TerminalEvent::Woken,
-            now = self.alarm.at(self.look) => TerminalEvent::Look(now),
+            now = self.alarm.at(self.next_check) => TerminalEvent::CheckDue(now),
             chunk = self.terminal.read(&mut self.buffer), if !self.ended => TerminalEvent::Chunk(chunk),
         }
     }
 
     fn read(&mut self, ready: TerminalEvent, out: &mut dyn OutputConsumer) -> Option<Progress> {
         match ready {
-            TerminalEvent::Chunk(chunk) => return Some(self.take(chunk, out)),
+            TerminalEvent::Chunk(chunk) => return Some(self.handle_chunk(chunk, out)),
             TerminalEvent::Typed(typed) => {
                 if typed.is_err() {
                     self.shared.drop_input();
@@ -179,7 +184,7 @@ impl Source for TerminalSource {
                 self.note_activity();
             }
             TerminalEvent::Woken => {}
-            TerminalEvent::Look(now) => self.look(now),
+            TerminalEvent::CheckDue(now) => self.check_waiting(now),
         }
         None
     }
@@ -187,11 +192,11 @@ impl Source for TerminalSource {
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
         let mut read = 0;
         while !self.ended
-            && read < MOST_AT_ONCE
+            && read < MAX_READ_NOW_BYTES
             && let Some(chunk) = self.terminal.read_now(&mut self.buffer)
         {
             read += chunk.as_ref().map_or(0, |count| *count);
-            self.take(chunk, out);
+            self.handle_chunk(chunk, out);
         }
         read > 0
     }

@@ -1,8 +1,8 @@
-//! The pseudo-terminal: opening it, non-blocking reads and writes, querying its modes.
+//! The pseudo-terminal: opens it, reads and writes without blocking, queries its modes.
 //!
 //! portable-pty only opens the pair: its readers and writers block, its writer sends EOF when
-//! dropped, and its way to start a command forks the host. This module holds a descriptor of the
-//! master.
+//! dropped, and its way to start a command forks the host. This module therefore uses a descriptor
+//! of the master.
 
 use crate::PtySize;
 use filedescriptor::FileDescriptor;
@@ -97,7 +97,7 @@ impl Terminal {
         loop {
             self.output.readable().await?;
             match self.output.try_read(buffer) {
-                Err(error) if is_to_be_repeated(&error) => {}
+                Err(error) if is_retryable(&error) => {}
                 Err(error) if error.raw_os_error() == Some(OTHER_SIDE_CLOSED.raw_os_error()) => {
                     return Ok(0);
                 }
@@ -124,7 +124,7 @@ impl Terminal {
     ///
     /// # Errors
     ///
-    /// Among others, the terminal is full and has hung up, so that no process will read from it.
+    /// For example, the terminal is full and has hung up, so that no process will read from it.
     pub(crate) async fn write_from(&self, queue: &Mutex<VecDeque<u8>>) -> io::Result<()> {
         loop {
             let ready = self.input.ready(Interest::WRITABLE).await?;
@@ -135,7 +135,7 @@ impl Terminal {
             }
             match self.input.try_write(first) {
                 // After a hang-up there is nothing to wait for: the terminal is always ready.
-                Err(error) if is_to_be_repeated(&error) && !ready.is_write_closed() => {}
+                Err(error) if is_retryable(&error) && !ready.is_write_closed() => {}
                 result => {
                     queue.drain(..result?);
                     return Ok(());
@@ -171,7 +171,7 @@ impl Terminal {
     }
 }
 
-fn is_to_be_repeated(error: &io::Error) -> bool {
+fn is_retryable(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted

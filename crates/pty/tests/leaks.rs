@@ -44,7 +44,7 @@ fn census() -> (BTreeSet<String>, usize, BTreeSet<i32>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn two_hundred_sessions_leave_nothing() {
+async fn two_hundred_sessions_leak_nothing() {
     const SESSIONS: usize = 200;
     // The runtime's own threads and descriptors exist after the first session.
     let first = attend(&spec("echo ready; sleep 1000")).await;

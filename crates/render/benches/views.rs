@@ -48,7 +48,7 @@ fn overlay(criterion: &mut Criterion) {
                 elapsed: Duration::from_secs(1),
                 screen: &screen,
                 scrolled: 0,
-                whole: false,
+                is_full_screen: false,
             };
             overlay.render(area, black_box(&mut buffer), &theme);
         });

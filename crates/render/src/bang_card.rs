@@ -1,8 +1,9 @@
-//! The card of a command that the user ran: `!cmd`, or `!!cmd`, which the model does not see.
+//! The card of a bang command: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::bash_text::script_rows;
 use crate::card_frame::{
-    CardBody, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, rows_above,
+    CardBody, CardFrame, FooterPart, folded_part, last_rows, outcome_part, parts_that_fit,
+    rows_above,
 };
 use crate::styled_line::wrapped;
 use crate::{
@@ -13,13 +14,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Lines, and rows, of output on a collapsed card.
+/// Maximum number of lines, and of rows, of output on a collapsed card.
 const COLLAPSED_LINES: usize = 20;
 
 /// Columns before a card's text, as on the card of a tool call.
 const MARGIN_COLUMNS: usize = 2;
 
-/// Blanks in the place of a rail.
+/// The left margin, instead of a rail.
 const MARGIN_SPACES: &str = "  ";
 
 /// A bang command as its card shows it.
@@ -35,7 +36,7 @@ pub struct BangCard {
     pub elapsed: Duration,
     /// The output.
     pub output: OutputText,
-    /// The stored full output, if the message does not hold all of it.
+    /// The stored full output, if the message to the model does not hold all of it.
     pub stored: Option<StoredOutput>,
     /// Further lines below the output, for example about survivors or the shell.
     pub footer: Vec<FooterLine>,
@@ -170,7 +171,7 @@ impl BangCard {
             let about = if self.excluded_from_context {
                 format!("{} printed", size_text(all, SizeStyle::Spaced))
             } else {
-                format!("the model saw {}", words::part(shown, all))
+                format!("the model saw {}", words::part_of(shown, all))
             };
             foot.extend(note(
                 &footer::stored_output(&about, stored.uri.as_deref(), stored.first, None),
@@ -188,7 +189,7 @@ impl BangCard {
         CardFrame { head, body, foot }
     }
 
-    /// Outcome, duration and changes, in the columns of a tool call's card.
+    /// Outcome, duration and changes, aligned with the cards of tool calls.
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
         let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
         let badge_style = if is_plain { theme.dim } else { style };
@@ -197,10 +198,10 @@ impl BangCard {
             CardState::Ended(Status::NotStarted { .. }) => {
                 vec![FooterPart::new(0, Span::styled(badge, badge_style))]
             }
-            _ => vec![ended(&badge, badge_style, self.elapsed, theme)],
+            _ => vec![outcome_part(&badge, badge_style, self.elapsed, theme)],
         };
         if self.folded {
-            parts.push(folded(&self.output, inner, theme));
+            parts.push(folded_part(&self.output, inner, theme));
         }
         let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
         parts.extend(mark.map(|spans| FooterPart { rank: 1, spans }));

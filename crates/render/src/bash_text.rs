@@ -1,6 +1,6 @@
 //! A script in colours: the styles of its parts, and its rows.
 
-use crate::row_breaks::broken;
+use crate::row_breaks::break_rows;
 use crate::styled_line::StyledLine;
 use crate::visible_text::shortened;
 use crate::{Theme, visible_text};
@@ -29,8 +29,8 @@ impl BashStyles {
         Self::of_tokens(text, &Tokens::of(text), theme, |_| true)
     }
 
-    /// The styles of a script that is being typed. Marks commands that `is_known` rejects, and
-    /// errors that no continuation can repair.
+    /// The styles of a script that is being typed. Marks commands for which `is_known` returns
+    /// false, and errors that no continuation can repair.
     pub fn typed(text: &str, theme: &Theme, is_known: impl Fn(&str) -> bool) -> Self {
         if text.len() > MAX_COLOURED_BYTES {
             return Self::default();
@@ -97,7 +97,7 @@ impl BashStyles {
     }
 }
 
-/// The functions that a script defines anywhere.
+/// The names of the functions that a script defines, at any depth.
 fn functions<'t>(text: &'t str, tokens: &Tokens) -> Vec<&'t str> {
     let tokens = tokens.tokens.iter();
     let tokens = tokens.map(|token| (token.kind, &text[token.span.start..token.span.end]));
@@ -115,7 +115,7 @@ fn functions<'t>(text: &'t str, tokens: &Tokens) -> Vec<&'t str> {
     names.map(|(_, (_, name))| *name).collect()
 }
 
-/// A script in rows, with `base` below its colours. Control sequences have no effect.
+/// A script in rows. `base` is the style below its colours. Control sequences have no effect.
 pub(crate) fn script_rows(
     text: &str,
     width: usize,
@@ -180,7 +180,7 @@ pub(crate) fn script_lines(
 }
 
 /// Breaks a line into at most `most` rows, and shortens the last row if the line is longer. Each
-/// row has the number of skipped spaces before it.
+/// row comes with the number of spaces skipped before it.
 fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
     // Only the beginning of a line of megabytes is processed.
     let enough = columns.saturating_mul(8 * most).saturating_add(64);
@@ -189,7 +189,7 @@ fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
     let shown = visible::one_line(&line[..cut]);
     let parts = shown.grapheme_indices(true);
     let parts = parts.map(|(at, part)| (at, visible_text::width(part), part == " "));
-    let all = broken(parts, shown.len(), columns);
+    let all = break_rows(parts, shown.len(), columns);
     let is_all = cut == line.len() && all.len() <= most;
     let (mut rows, mut behind) = (Vec::new(), 0);
     for row in all.into_iter().take(most) {
@@ -205,7 +205,7 @@ fn first_rows(line: &str, most: usize, columns: usize) -> Vec<(usize, String)> {
     rows
 }
 
-/// Maps each shown character to its byte in the line: invisible characters are shown as marks of
+/// Maps each shown character to its byte in the line. An invisible character is shown as a mark of
 /// several characters.
 fn byte_offsets(line: &str) -> Vec<usize> {
     let mut byte_offsets = Vec::with_capacity(line.len());
@@ -214,8 +214,8 @@ fn byte_offsets(line: &str) -> Vec<usize> {
         let is_marked = c != '\t' && visible::must_be_marked(before, c);
         let shown = if is_marked { visible::mark(c).len() } else { 1 };
         byte_offsets.extend(std::iter::repeat_n(at, shown));
-        // As where marks are inserted: a tab, which is drawn as a space, is not a preceding
-        // character.
+        // As in the code that inserts the marks, a tab is not a preceding character: it is drawn as
+        // a space.
         before = (!is_marked && c != '\t').then_some(c);
     }
     byte_offsets

@@ -3,7 +3,7 @@
 use crate::Theme;
 use crate::file_row::style;
 use crate::styled_line::wrapped;
-use crate::words::{self, counted, sign, split_git};
+use crate::words::{self, nonzero_counts, sign, split_git};
 use agent_bash_core::changes::{BY_SCAN, ChangeCounts, Changes, ChangesBy, ChangesState};
 use agent_bash_core::visible;
 use agent_bash_core::{Notice, NoticeKind};
@@ -22,16 +22,16 @@ const EMPTY_HINT: &str = "ctrl+↑ selects it · d discard";
 /// A call's changes to files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardChanges {
-    /// The change set when it was last read.
+    /// The change set, as of the last read.
     pub set: Changes,
-    /// Later change sets of the command's background processes, in order. True: the process may
-    /// belong to an earlier command.
+    /// Change sets of the command's background processes, in order. The flag is true if the process
+    /// may belong to an earlier command.
     pub background: Vec<(Changes, bool)>,
     /// The outcome of the last action, one line each.
     pub outcome: Vec<String>,
-    /// Further lines: the running action, or what was not done.
-    pub aside: Vec<String>,
-    /// True if `aside` is about a refused action.
+    /// Lines about an action: the running one, or one that was refused.
+    pub action_lines: Vec<String>,
+    /// True if `action_lines` are about a refused action.
     pub refused: bool,
 }
 
@@ -42,14 +42,14 @@ impl CardChanges {
             set,
             background: Vec::new(),
             outcome: Vec::new(),
-            aside: Vec::new(),
+            action_lines: Vec::new(),
             refused: false,
         }
     }
 
-    /// The changes of a command that has ended, with the notices about them; `None` if nothing is
-    /// known.
-    pub fn known(set: Option<&Changes>, notices: &[Notice]) -> Option<Self> {
+    /// The changes of a command that has ended, with the notices about them; `None` without a
+    /// change set.
+    pub fn of_ended_call(set: Option<&Changes>, notices: &[Notice]) -> Option<Self> {
         let mut changes = Self::new(set?.clone());
         let lines = notices.iter().filter_map(|notice| match &notice.kind {
             NoticeKind::Changes { line, .. } => Some(format!("[{line}]")),
@@ -57,7 +57,7 @@ impl CardChanges {
         });
         changes.refused = !changes.set.conflicts.is_empty();
         let shown = if changes.refused {
-            &mut changes.aside
+            &mut changes.action_lines
         } else {
             &mut changes.outcome
         };
@@ -99,32 +99,32 @@ impl CardChanges {
             return None;
         }
         let mut spans = vec![Span::styled("Δ", theme.accent)];
-        let mut say = |text: String, style: Style| {
+        let mut add = |text: String, style: Style| {
             spans.push(Span::styled(format!(" {text}"), style));
         };
         if self.set.counts.total() + outside == 0 {
-            say("0".to_owned(), theme.dim);
+            add("0".to_owned(), theme.dim);
         }
         let comma = |follows| if follows { "," } else { "" };
         let last = counted.len().saturating_sub(1);
         for (index, (text, style)) in counted.into_iter().enumerate() {
             let comma = comma(of_git + outside > 0 && index == last);
-            say(format!("{text}{comma}"), style);
+            add(format!("{text}{comma}"), style);
         }
         if of_git > 0 {
-            say(format!("{of_git} in .git{}", comma(outside > 0)), theme.dim);
+            add(format!("{of_git} in .git{}", comma(outside > 0)), theme.dim);
         }
         if outside > 0 {
             // Changes outside of the recorded directory cannot be undone.
-            say(format!("{outside} outside"), theme.warning);
+            add(format!("{outside} outside"), theme.warning);
         }
         match self.set.by {
-            ChangesBy::Scan => say("by scan".to_owned(), theme.warning),
-            _ if !self.set.exact => say("inexact".to_owned(), theme.warning),
+            ChangesBy::Scan => add("by scan".to_owned(), theme.warning),
+            _ if !self.set.exact => add("inexact".to_owned(), theme.warning),
             _ => {}
         }
         if let Some((word, style)) = self.state(theme) {
-            say(word.to_owned(), style);
+            add(word.to_owned(), style);
         }
         Some(spans)
     }
@@ -146,7 +146,10 @@ impl CardChanges {
             theme.dim
         };
         let mut rows: Vec<Line<'static>> = Vec::new();
-        for (lines, style) in [(&self.outcome, theme.dim), (&self.aside, aside_style)] {
+        for (lines, style) in [
+            (&self.outcome, theme.dim),
+            (&self.action_lines, aside_style),
+        ] {
             for line in lines {
                 rows.extend(wrapped(&visible::one_line(line), width, style));
             }
@@ -174,7 +177,7 @@ impl CardChanges {
 
 /// The counts by kind, without zeros.
 fn counts(counts: &ChangeCounts, theme: &Theme) -> Vec<(String, Style)> {
-    let some = counted(counts);
+    let some = nonzero_counts(counts);
     some.map(|(change, number)| (format!("{}{number}", sign(change)), style(change, theme)))
         .collect()
 }

@@ -81,7 +81,8 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
         .collect()
 }
 
-/// Hidden rows up to this number are shown instead: the line that counts them takes as much room.
+/// If at most this many rows would be hidden, they are shown: the line that counts hidden rows
+/// takes as much room.
 const MIN_HIDDEN_ROWS: u64 = 2;
 
 /// Number of rows to show of `all` if there is room for `most`.
@@ -93,8 +94,8 @@ pub(crate) fn shown_of(all: usize, most: usize) -> usize {
     }
 }
 
-/// The last rows of an output: at most `most` of at most `lines` lines, or all if only a few more
-/// exist.
+/// The last rows of an output: at most `most` rows of the last `lines` lines, or all if only a few
+/// more exist.
 pub(crate) fn last_rows(
     output: &OutputText,
     width: usize,
@@ -109,8 +110,8 @@ pub(crate) fn last_rows(
     output.tail(width, most + few, lines.saturating_add(few), theme)
 }
 
-/// The line about the rows before those of a collapsed card, with the number of rows after
-/// expanding it.
+/// The line on a collapsed card about the hidden rows above, and the number of rows after expanding
+/// it.
 pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
     let above = tail.earlier;
     let expanded = above + tail.rows.len() as u64 - output.dropped_lines();
@@ -124,7 +125,7 @@ pub(crate) fn rows_above(tail: &OutputRows, output: &OutputText) -> String {
 
 /// A part of a footer.
 pub(crate) struct FooterPart {
-    /// If there is little room, parts with the highest rank are dropped first; rank 0 stays.
+    /// Parts with the highest rank are dropped first if there is little room; rank 0 stays.
     pub(crate) rank: u8,
     pub(crate) spans: Vec<Span<'static>>,
 }
@@ -136,8 +137,13 @@ impl FooterPart {
     }
 }
 
-/// Outcome and duration, in fixed columns, so that they are aligned on all cards.
-pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme) -> FooterPart {
+/// Outcome and duration, in fixed columns: they are aligned on all cards.
+pub(crate) fn outcome_part(
+    badge: &str,
+    style: Style,
+    elapsed: Duration,
+    theme: &Theme,
+) -> FooterPart {
     const OUTCOME_COLUMNS: usize = CardState::BADGE_COLUMNS;
     let elapsed = format!("{:>DURATION_COLUMNS$}", words::duration(elapsed));
     let spans = vec![
@@ -148,7 +154,7 @@ pub(crate) fn ended(badge: &str, style: Style, elapsed: Duration, theme: &Theme)
 }
 
 /// The number of rows that a folded card hides.
-pub(crate) fn folded(output: &OutputText, columns: usize, theme: &Theme) -> FooterPart {
+pub(crate) fn folded_part(output: &OutputText, columns: usize, theme: &Theme) -> FooterPart {
     let text = match output.row_count(columns) {
         1 => "1 row folded".to_owned(),
         rows => format!("{rows} rows folded"),
@@ -166,7 +172,7 @@ pub(crate) fn parts_that_fit(
         let spans = dotted(&parts, between);
         let last = parts.iter().map(|part| part.rank).max().unwrap_or(0);
         if last == 0 || spans.iter().map(Span::width).sum::<usize>() <= columns {
-            return fitting(spans, columns);
+            return shortened_to_fit(spans, columns);
         }
         parts.retain(|part| part.rank != last);
     }
@@ -184,7 +190,7 @@ fn dotted(parts: &[FooterPart], between: Style) -> Vec<Span<'static>> {
 }
 
 /// Returns as many spans as fit, the last one shortened.
-fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
+fn shortened_to_fit(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
     let mut left = columns;
     let mut out = Vec::new();
     for span in spans {

@@ -22,9 +22,8 @@ impl CardState {
     /// Columns of the longest badge.
     pub(crate) const BADGE_COLUMNS: usize = 11;
 
-    /// The state in a word or two. Outcomes that matter to the user differ even without colour:
-    /// `running`, `needs input`, `needs a yes`, `exit 0`, `exit 3`, `SIGKILL`, `timed out`,
-    /// `cancelled`, `background`, `blocked`, `not started`, `unknown`, `earlier run`.
+    /// The state in a word or two. Outcomes that matter to the user have different words, so that
+    /// they differ without colour:
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),

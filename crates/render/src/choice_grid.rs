@@ -1,4 +1,4 @@
-//! Short texts to choose from, in columns, at the bottom of an area.
+//! A choice of short texts, in columns, at the bottom of an area.
 
 use crate::Theme;
 use crate::visible_text::{shortened, width};
@@ -10,9 +10,9 @@ use ratatui::widgets::{Clear, Widget};
 use std::ops::Range;
 
 /// Maximum number of rows, without the line below them.
-const MOST_ROWS: usize = 8;
+const MAX_ROWS: usize = 8;
 
-/// Columns between columns.
+/// Blank columns between two texts in a row.
 const GAP_COLUMNS: usize = 2;
 
 /// The texts to choose from.
@@ -22,7 +22,7 @@ pub struct ChoiceGrid<'a> {
     pub labels: &'a [String],
     /// Index of the selected text.
     pub selected: usize,
-    /// True if there are more.
+    /// True if there are more texts than `labels` holds.
     pub is_cut: bool,
 }
 
@@ -32,8 +32,8 @@ pub struct ChoicePositions {
     area: Rect,
     /// Rows of a column.
     rows: usize,
-    /// Width of a column on the screen.
-    wide: usize,
+    /// Screen columns of one column of the grid.
+    column_width: usize,
     /// Indices of the visible texts.
     shown: Range<usize>,
 }
@@ -42,18 +42,18 @@ impl ChoiceGrid<'_> {
     /// Draws the grid at the bottom of `area`. Returns the positions of the texts.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) -> ChoicePositions {
         let area = area.intersection(buffer.area);
-        let room = usize::from(area.height).saturating_sub(2).min(MOST_ROWS);
+        let room = usize::from(area.height).saturating_sub(2).min(MAX_ROWS);
         if room == 0 || area.width < 8 || self.labels.is_empty() {
             return ChoicePositions::default();
         }
         let columns = usize::from(area.width) - 2;
         let widest = self.labels.iter().map(|label| width(label)).max();
-        let wide = (widest.unwrap_or(0) + GAP_COLUMNS).min(columns);
-        let across = (columns / wide).max(1);
-        let rows = self.labels.len().div_ceil(across).min(room);
+        let column_width = (widest.unwrap_or(0) + GAP_COLUMNS).min(columns);
+        let column_count = (columns / column_width).max(1);
+        let rows = self.labels.len().div_ceil(column_count).min(room);
         // The grid scrolls by whole columns.
         let column = self.selected / rows;
-        let first = column.saturating_sub(across - 1) * rows;
+        let first = column.saturating_sub(column_count - 1) * rows;
         let below = Rect {
             y: area.bottom() - u16::try_from(rows + 1).unwrap_or(area.height),
             height: u16::try_from(rows + 1).unwrap_or(area.height),
@@ -65,7 +65,7 @@ impl ChoiceGrid<'_> {
             .iter()
             .enumerate()
             .skip(first)
-            .take(rows * across)
+            .take(rows * column_count)
         {
             let (column, row) = ((at - first) / rows, (at - first) % rows);
             let style = if at == self.selected {
@@ -75,10 +75,10 @@ impl ChoiceGrid<'_> {
             } else {
                 theme.text
             };
-            let text = shortened(label, wide - GAP_COLUMNS);
-            let x = below.x + 2 + u16::try_from(column * wide).unwrap_or(0);
+            let text = shortened(label, column_width - GAP_COLUMNS);
+            let x = below.x + 2 + u16::try_from(column * column_width).unwrap_or(0);
             let y = below.y + u16::try_from(row).unwrap_or(0);
-            buffer.set_stringn(x, y, text, wide, style);
+            buffer.set_stringn(x, y, text, column_width, style);
         }
         let count = self.labels.len();
         let more = if self.is_cut { " and more" } else { "" };
@@ -89,11 +89,11 @@ impl ChoiceGrid<'_> {
         let text = shortened(&text, usize::from(below.width));
         let line = Line::from(Span::styled(text, Style::new().patch(theme.dim)));
         buffer.set_line(below.x, below.bottom() - 1, &line, below.width);
-        let shown = rows * across;
+        let shown = rows * column_count;
         ChoicePositions {
             area: below,
             rows,
-            wide,
+            column_width: column_width,
             shown: first..(first + shown).min(count),
         }
     }
@@ -104,7 +104,7 @@ impl Default for ChoicePositions {
         Self {
             area: Rect::default(),
             rows: 1,
-            wide: 1,
+            column_width: 1,
             shown: 0..0,
         }
     }
@@ -119,7 +119,7 @@ impl ChoicePositions {
     /// The index of the text in a cell of the screen.
     pub fn at(&self, x: u16, y: u16) -> Option<usize> {
         let row = usize::from(y.checked_sub(self.area.y)?);
-        let column = usize::from(x.checked_sub(self.area.x + 2)?) / self.wide;
+        let column = usize::from(x.checked_sub(self.area.x + 2)?) / self.column_width;
         let at = self.shown.start + column * self.rows + row;
         (row < self.rows && self.shown.contains(&at)).then_some(at)
     }

@@ -56,7 +56,7 @@ pub enum DiffLine {
     Note(String),
     /// The position of the following lines in the file.
     Hunk(String),
-    /// A line on both sides.
+    /// An unchanged line.
     Context(String),
     /// A removed line.
     Removed(String),
@@ -88,15 +88,15 @@ impl DiffView<'_> {
             let parts = line.parts(theme);
             let room = usize::from(inner.width);
             if parts.first_column(self.position.column, room) > 0 {
-                // On the frame, so that the sign stays.
+                // On the frame, so that the line's sign stays visible.
                 buffer.set_string(area.x, y, CLIPPED_MARK, theme.dim);
             }
             let pattern = self.pattern.filter(|_| line.is_searched());
             let row = parts.row(self.position.column, room, pattern, theme);
             buffer.set_line(inner.x, y, &row, inner.width);
             if self.found_line == Some(number) {
-                // The mark is on the frame: there is no room beside the line, and reversing the
-                // line would hide the reversed match.
+                // The mark is on the frame, because there is no room left of the line, and
+                // reversing the line would hide the reversed match.
                 buffer.set_string(area.x, y, MATCH_MARK, theme.accent);
                 let background = Style {
                     bg: theme.selected.bg,
@@ -119,7 +119,7 @@ impl DiffView<'_> {
         if let Some(count) = self.count {
             return (counting(count), theme.accent);
         }
-        // The most important part comes first: it stays if there is little room.
+        // The most important part is first: it stays if there is little room.
         let counted = self.matches.map(|(at, all)| format!("match {at}/{all} · "));
         let counted = counted.unwrap_or_default();
         if let Some(message) = self.message {
@@ -152,7 +152,7 @@ impl DiffLine {
         text(&self.parts(&Theme::plain()).body)
     }
 
-    /// Columns for that text in a row of `width`.
+    /// Columns that a row of `width` has for that text.
     pub fn room(&self, width: usize) -> usize {
         width.saturating_sub(self.parts(&Theme::plain()).sign.width())
     }
@@ -160,7 +160,7 @@ impl DiffLine {
     fn parts(&self, theme: &Theme) -> LineParts {
         let of = |sign: &'static str, text: &str, style: Style, is_heading| LineParts {
             sign: Span::styled(sign, style),
-            body: Line::from(Span::styled(cells(text), style)),
+            body: Line::from(Span::styled(drawable_text(text), style)),
             base: style,
             is_heading,
         };
@@ -198,7 +198,7 @@ struct LineParts {
 }
 
 impl LineParts {
-    /// The first shown column, if other lines start at `from`.
+    /// The first shown column, if the view is scrolled to column `from`.
     fn first_column(&self, from: usize, width: usize) -> usize {
         let wide = self.body.width();
         let fits = wide + self.sign.width() <= width;
@@ -231,7 +231,7 @@ impl LineParts {
 }
 
 /// A line in a form that can be drawn: tabs as spaces, control and hidden characters as marks.
-fn cells(text: &str) -> String {
+fn drawable_text(text: &str) -> String {
     let mut shown = String::new();
     for (at, piece) in text.split('\t').enumerate() {
         if at > 0 {
@@ -256,7 +256,7 @@ mod tests {
             ("a\u{1b}[2J\r", "a<U+001B>[2J<U+000D>"),
             ("a\u{202e}b", "a<U+202E>b"),
         ] {
-            assert_eq!(cells(text), want, "{text:?}");
+            assert_eq!(drawable_text(text), want, "{text:?}");
         }
     }
 }

@@ -23,8 +23,8 @@ pub fn duration(duration: Duration) -> String {
     format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
 }
 
-/// The duration of a result's milliseconds; zero if the number is not a valid duration.
-pub fn millis(ms: f64) -> Duration {
+/// Converts a result's milliseconds. Returns zero if the number is not a valid duration.
+pub fn from_millis(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1000.0).unwrap_or_default()
 }
 
@@ -51,7 +51,7 @@ mod tests {
         let longest = duration(Duration::from_secs(99 * 3600 + 59 * 60));
         assert_eq!(longest, "99h 59m");
         for (ms, want) in [(1234.5, 1234), (-1.0, 0), (f64::NAN, 0)] {
-            assert_eq!(millis(ms).as_millis(), want, "{ms}");
+            assert_eq!(from_millis(ms).as_millis(), want, "{ms}");
         }
     }
 }

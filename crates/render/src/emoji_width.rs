@@ -1,8 +1,9 @@
 //! Replaces characters whose width depends on the terminal by ones with a fixed width.
 //!
 //! Flags, families and other emoji of several characters take two, four or more columns, depending
-//! on the terminal and its font. If a terminal's width differs from ours, everything to the right
-//! is displaced, and remains on the screen after scrolling. Copied and stored text is unchanged.
+//! on the terminal and its font. If a terminal's width differs from the computed one, everything to
+//! the right is displaced, and remains on the screen after scrolling. Copied and stored text is
+//! unchanged.
 
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthChar;
@@ -15,7 +16,7 @@ const ZERO_WIDTH_JOINER: char = '\u{200d}';
 pub fn normalise_widths(buffer: &mut Buffer) {
     let width = usize::from(buffer.area.width);
     for at in 0..buffer.content.len() {
-        let Some(parts) = replaced(buffer.content[at].symbol()) else {
+        let Some(parts) = replacement(buffer.content[at].symbol()) else {
             continue;
         };
         let style = buffer.content[at].style();
@@ -27,8 +28,8 @@ pub fn normalise_widths(buffer: &mut Buffer) {
     }
 }
 
-/// The replacement, one character per column; `None` if the symbol may stay.
-fn replaced(symbol: &str) -> Option<Vec<char>> {
+/// Returns the replacement, one character per column; `None` if the symbol has a fixed width.
+fn replacement(symbol: &str) -> Option<Vec<char>> {
     let mut chars = symbol.chars();
     let first = chars.next()?;
     if let Some(letter_of_first) = letter(first) {
@@ -53,7 +54,7 @@ fn replaced(symbol: &str) -> Option<Vec<char>> {
     })
 }
 
-/// The letter of a regional indicator.
+/// The letter that a regional indicator stands for.
 fn letter(c: char) -> Option<char> {
     let at = u32::from(c).checked_sub(0x1f1e6).filter(|at| *at < 26)?;
     char::from_u32(u32::from('A') + at)

@@ -20,7 +20,7 @@ pub(crate) fn style(change: Change, theme: &Theme) -> Style {
     }
 }
 
-/// Sign, name and further facts.
+/// The sign of the change, the name and further facts.
 pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'static> {
     let mut spans = vec![
         Span::styled(format!("{} ", sign(file.change)), style(file.change, theme)),
@@ -28,7 +28,7 @@ pub(crate) fn file_row(file: &FileChange, name: Style, theme: &Theme) -> Line<'s
     ];
     let more = match (&file.from, file.bytes, file.change) {
         (Some(from), _, _) => {
-            // A removed and a new file count as a rename if they have the same content.
+            // A removed and a new file with the same content count as a rename.
             let why = if file.inferred { ", same content" } else { "" };
             format!("  from {}{why}", one_line(from))
         }

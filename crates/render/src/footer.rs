@@ -54,8 +54,8 @@ pub enum FooterLine {
         access: Access,
     },
     /// A text about network connections that the sandbox refused.
-    Unreached(String),
-    /// The tool that is better suited.
+    NetworkRefused(String),
+    /// The model's tool that is better suited.
     UseTool(String),
     /// An action that the user can take.
     Offer(String),
@@ -89,8 +89,8 @@ impl FooterLine {
         footer
     }
 
-    /// The line for a notice to the model. `None` if the card shows it in another way, or the user
-    /// has caused it.
+    /// Returns the line for a notice to the model; `None` if the card shows the same fact
+    /// elsewhere, or if the user caused it.
     pub fn from_notice(notice: &Notice) -> Option<Self> {
         let is_shown_elsewhere = matches!(
             notice.kind,
@@ -113,10 +113,11 @@ impl FooterLine {
                 shown,
                 total,
             } => {
-                // The size of a filter's output for its whole input is unknown.
+                // The size of the filter's output for its whole input is unknown, because the
+                // filter was not run.
                 let size = match filter {
                     Some(_) => size_text(*shown, SizeStyle::Spaced),
-                    None => words::part(*shown, *total),
+                    None => words::part_of(*shown, *total),
                 };
                 let about = format!("the model saw {size}");
                 let text = stored_output(&about, uri.as_deref(), *first, filter.as_deref());
@@ -151,7 +152,7 @@ impl FooterLine {
                     theme.warning,
                 )
             }
-            Self::Unreached(text) => (format!("⊘ {text}"), theme.warning),
+            Self::NetworkRefused(text) => (format!("⊘ {text}"), theme.warning),
             Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
             Self::Offer(text) => (format!("→ {text}"), theme.accent),
             Self::Notice(text) => (format!("[{text}]"), theme.dim),
@@ -167,9 +168,9 @@ pub(crate) fn footer(result: &ToolResult) -> Vec<FooterLine> {
     let first = artifact.and_then(stored_bytes);
     let filter = result_rows::filter(result);
     if result.output.truncated_by == Some(TruncatedBy::HeadTail) {
-        // The command itself asked for a part. The card shows the model's text, which names the
-        // file with all of it.
-        let offer = format!("ctrl+f shows {}", what(first, filter));
+        // The command itself asked for a part of its output. The card shows the model's text, which
+        // names the file with the full output.
+        let offer = format!("ctrl+f shows {}", stored_part_text(first, filter));
         footer.extend(artifact.map(|_| FooterLine::Offer(offer)));
     } else if result.output.truncated {
         footer.push(FooterLine::Truncated {
@@ -198,7 +199,7 @@ pub(crate) fn footer(result: &ToolResult) -> Vec<FooterLine> {
     let notices = result.notices.iter();
     let unreached = notices.filter(|it| matches!(it.kind, NoticeKind::SandboxNetwork { .. }));
     footer.extend(
-        unreached.map(|it| FooterLine::Unreached(it.text.trim_end_matches('.').to_owned())),
+        unreached.map(|it| FooterLine::NetworkRefused(it.text.trim_end_matches('.').to_owned())),
     );
     footer.extend(result.suggested_tool.clone().map(FooterLine::UseTool));
     let is_typed =
@@ -213,9 +214,9 @@ fn stored_bytes(artifact: &ArtifactRef) -> Option<u64> {
     (!artifact.complete).then_some(artifact.bytes)
 }
 
-/// The contents of the file: all of an output or its beginning. If a filter was not run, this is
-/// more than the command would print.
-fn what(first: Option<u64>, filter: Option<&str>) -> String {
+/// Names the stored part of an output: all of it, or its beginning. If a filter was not run, that
+/// is its input.
+fn stored_part_text(first: Option<u64>, filter: Option<&str>) -> String {
     let first = first.map(|bytes| format!("the first {}", size_text(bytes, SizeStyle::Spaced)));
     match (first, filter) {
         (None, None) => "all of it".to_owned(),
@@ -235,7 +236,10 @@ pub(crate) fn stored_output(
     filter: Option<&str>,
 ) -> String {
     match uri {
-        Some(uri) => format!("[{about} · ctrl+f shows {}: {uri}]", what(first, filter)),
+        Some(uri) => format!(
+            "[{about} · ctrl+f shows {}: {uri}]",
+            stored_part_text(first, filter)
+        ),
         None => format!("[{about} · the rest was not stored]"),
     }
 }

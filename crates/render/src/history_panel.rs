@@ -12,15 +12,15 @@ use ratatui::text::{Line, Span};
 use std::time::Duration;
 
 /// Minimum width at which directories are shown.
-const ROOM_FOR_DIRECTORY: usize = 60;
+const MIN_DIRECTORY_WIDTH: usize = 60;
 
 /// Columns around a row, with the mark.
 const BORDER_COLUMNS: usize = 3;
 
-/// Maximum number of rows for a command that is cut in the list.
-const MOST_PREVIEW: usize = 3;
+/// Maximum number of rows that show the selected command below the list, if the list cuts it.
+const MAX_PREVIEW_ROWS: usize = 3;
 
-/// Columns before these rows.
+/// Indentation of these rows.
 const INDENT_COLUMNS: usize = 3;
 
 /// Columns between a command and its directory.
@@ -62,9 +62,9 @@ pub struct HistoryRow<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HistoryRowEnd {
     /// Exit code 0.
-    Good,
+    Succeeded,
     /// Another exit code, or a signal.
-    Bad,
+    Failed,
     /// A check refused the command.
     Refused,
     /// The command was cancelled.
@@ -83,8 +83,8 @@ impl HistoryRow<'_> {
 
     fn mark(&self, theme: &Theme) -> Span<'static> {
         let (mark, style) = match self.end {
-            HistoryRowEnd::Good => ("✓", theme.ok),
-            HistoryRowEnd::Bad => ("✗", theme.error),
+            HistoryRowEnd::Succeeded => ("✓", theme.ok),
+            HistoryRowEnd::Failed => ("✗", theme.error),
             HistoryRowEnd::Refused => ("⊘", theme.warning),
             HistoryRowEnd::Cancelled => ("■", theme.warning),
             HistoryRowEnd::TimedOut => ("◷", theme.warning),
@@ -93,7 +93,7 @@ impl HistoryRow<'_> {
         Span::styled(mark, style)
     }
 
-    /// Duration and age, as far as the command keeps half of the columns. The duration is dropped
+    /// Duration and age, as long as the command keeps half of the columns. The duration is dropped
     /// first.
     fn when(&self, columns: usize) -> String {
         let duration = self.duration.map(spinner::brief).unwrap_or_default();
@@ -112,18 +112,18 @@ impl HistoryRow<'_> {
         let when = self.when(columns);
         let room = columns.saturating_sub(BORDER_COLUMNS + width(&when));
         let line = shortened(self.line, room);
-        let directory = if columns < ROOM_FOR_DIRECTORY {
+        let directory = if columns < MIN_DIRECTORY_WIDTH {
             String::new()
         } else {
             let left = room.saturating_sub(GAP_COLUMNS + width(&line).min(columns.div_ceil(2)));
-            from_the_end(&self.directory, left.min(room / 3))
+            path_end(&self.directory, left.min(room / 3))
         };
         let gap = if directory.is_empty() { 0 } else { GAP_COLUMNS };
         let room = room.saturating_sub(width(&directory) + gap);
         (when, format!("{}{directory}", " ".repeat(gap)), room)
     }
 
-    /// The rows of the command if it is cut in the list.
+    /// The rows of the whole command; empty if the list does not cut it.
     fn preview(&self, columns: usize, style: Style) -> Vec<Line<'static>> {
         let (_, _, room) = self.margins(columns);
         if width(self.line) <= room {
@@ -179,14 +179,14 @@ impl HistoryPanel<'_> {
         self.selected.saturating_sub(page - 1)
     }
 
-    /// Rows of the list; `None` if there is no room for the query. The other rows are for the
-    /// longest cut command, so that the list does not jump with the selection.
+    /// Rows of the list; `None` without room for the query. The remaining rows fit the longest cut
+    /// command, so that the list does not jump with the selection.
     fn list_rows(&self, area: Rect) -> Option<u16> {
         let all = inner_rows(area).checked_sub(1)?;
         let columns = usize::from(area.width.saturating_sub(2));
         let rows = |row: &HistoryRow<'_>| row.preview(columns, Style::new()).len();
         let longest = self.rows.iter().map(rows).max().unwrap_or(0);
-        let most = usize::from(all / 4).min(MOST_PREVIEW);
+        let most = usize::from(all / 4).min(MAX_PREVIEW_ROWS);
         Some(all - u16::try_from(longest.min(most)).unwrap_or(0))
     }
 
@@ -254,8 +254,8 @@ impl HistoryPanel<'_> {
     }
 }
 
-/// A path shortened at its beginning: its end says more.
-fn from_the_end(path: &str, columns: usize) -> String {
+/// A path shortened at its beginning, because its end says more.
+fn path_end(path: &str, columns: usize) -> String {
     let path = one_line(path);
     if width(&path) <= columns {
         return path.into_owned();
@@ -289,7 +289,7 @@ mod tests {
         };
         let rows = [
             row(
-                HistoryRowEnd::Good,
+                HistoryRowEnd::Succeeded,
                 12,
                 5,
                 "cargo test",
@@ -297,7 +297,7 @@ mod tests {
                 "~/project",
             ),
             row(
-                HistoryRowEnd::Bad,
+                HistoryRowEnd::Failed,
                 65_000,
                 7_200,
                 "make all",
@@ -325,7 +325,7 @@ mod tests {
         let long = "for i in $(seq 1 6); do\n\techo $i\ndone && cat <<X | wc\nmore\nX";
         let line = HistoryRow::line(long);
         let row = |line, command| HistoryRow {
-            end: HistoryRowEnd::Good,
+            end: HistoryRowEnd::Succeeded,
             duration: None,
             age: Duration::ZERO,
             line,
@@ -399,7 +399,7 @@ mod tests {
             assert_eq!(words.join(" "), wanted, "{columns}");
         }
         let long = HistoryRow {
-            end: HistoryRowEnd::Good,
+            end: HistoryRowEnd::Succeeded,
             duration: Some(Duration::from_secs(1)),
             age: Duration::from_secs(1),
             line: &"x".repeat(200),

@@ -1,4 +1,4 @@
-//! The background jobs of a session: a list, and the output of the selected one.
+//! The background jobs: a list, and the output of the selected one.
 
 use crate::{OutputText, Theme, spinner, visible_text, words};
 use agent_bash_core::visible;
@@ -10,10 +10,10 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
 /// Minimum width at which pids are shown.
-const ROOM_FOR_PID: usize = 70;
+const MIN_PID_WIDTH: usize = 70;
 
 /// Maximum number of columns of a job's state.
-const LONGEST_WORDS: usize = 20;
+const MAX_STATE_COLUMNS: usize = 20;
 
 /// The panel.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +50,7 @@ pub enum JobRowState {
     Running,
     /// Ended with exit code 0.
     Succeeded,
-    /// Ended otherwise; the text says how in a word or two.
+    /// Failed; the text names the outcome in a word or two.
     Failed(String),
     /// Ended by the user, or with an unknown outcome.
     Ended {
@@ -125,7 +125,7 @@ impl JobsPanel<'_> {
             .map(of_job)
             .max()
             .unwrap_or(0)
-            .min(LONGEST_WORDS);
+            .min(MAX_STATE_COLUMNS);
         for row in 0..list {
             let at = first + usize::from(row);
             let Some(job) = self.jobs.get(at) else { break };
@@ -215,7 +215,7 @@ impl JobRow {
         let time = self.elapsed.map(words::duration).unwrap_or_default();
         let pointer = if is_selected { "▸ " } else { "  " };
         let id = format!("{pointer}{:>2} ", visible_text::shortened(&self.id, 8));
-        let pid = if width >= ROOM_FOR_PID {
+        let pid = if width >= MIN_PID_WIDTH {
             format!("pid {:<8}  ", self.pid)
         } else {
             String::new()

@@ -7,8 +7,8 @@ use crossterm::event::{
 };
 use ratatui::layout::Rect;
 
-/// Returns an event as input for a program with a screen in `area`. Returns `None` for other
-/// events: a resize, a key release, a key that terminals do not send, a mouse event outside `area`.
+/// Returns an event as input for a program with a screen in `area`. Returns `None` for a resize, a
+/// key release, a key that terminals do not send, and a mouse event outside `area`.
 pub fn key_input(event: &Event, area: Rect) -> Option<KeyInput> {
     match event {
         Event::Key(key) => from_key(key),

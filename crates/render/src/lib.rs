@@ -59,7 +59,7 @@ pub use jobs_panel::{JobRow, JobRowState, JobsPanel};
 pub use key_input::key_input;
 pub use output_text::{OutputLimits, OutputRows, OutputText};
 pub use overlay::{Overlay, OverlayState};
-pub use overlay_keys::{ESC_ESC, OverlayAction, OverlayKeys};
+pub use overlay_keys::{DOUBLE_ESC_TIME, OverlayAction, OverlayKeys};
 pub use pager::{Pager, PagerMove, PagerPosition, PagerPrompt};
 pub use prompt_view::PromptView;
 pub use question::{Question, QuestionPart};

@@ -1,5 +1,5 @@
-//! [`LineCursor`]: the position of the next character on an open line. Sequences have the effect
-//! that `sink` gives them, so that a card shows the text that a model reads.
+//! [`LineCursor`]: the position of the next character on an open line. Line-editing sequences have
+//! the same effect as in `sink`, so that a card shows the text that a model reads.
 
 use crate::styled_line::StyledLine;
 use agent_bash_core::LineEdit;
@@ -9,32 +9,35 @@ use std::collections::VecDeque;
 /// The cursor of the open line.
 #[derive(Debug, Default)]
 pub(crate) struct LineCursor {
-    /// True if the last output was a carriage return: text then replaces the line, a movement does
-    /// not.
-    returned: bool,
-    /// True if the line was erased since.
+    /// True if the last output was a carriage return. Text then replaces the line; a cursor
+    /// movement does not.
+    after_carriage_return: bool,
+    /// True if the line was erased after the carriage return.
     erased: bool,
-    /// The characters right of the cursor, while output is taken in. Otherwise they are on the
-    /// line, and the cursor is `behind` characters before its end.
+    /// The characters right of the cursor, while output is processed. Between chunks of output they
+    /// are on the line, and the cursor is `chars_after` characters before its end.
     right: VecDeque<(char, Style)>,
-    behind: usize,
+    chars_after: usize,
     /// Columns between the end of the line and the cursor.
     blanks: usize,
 }
 
 impl LineCursor {
     pub(crate) fn carriage_return(&mut self) {
-        self.returned = true;
+        self.after_carriage_return = true;
     }
 
     /// True if the cursor is at the end of the line.
     pub(crate) fn is_at_end(&self) -> bool {
-        !self.returned && self.behind == 0 && self.blanks == 0 && self.right.is_empty()
+        !self.after_carriage_return
+            && self.chars_after == 0
+            && self.blanks == 0
+            && self.right.is_empty()
     }
 
     /// Applies a sequence to the line, which holds at most `most` characters.
     pub(crate) fn edit(&mut self, edit: LineEdit, line: &mut StyledLine, most: usize) {
-        if self.returned {
+        if self.after_carriage_return {
             match edit {
                 // After a CR, text is only removed once something replaces it.
                 LineEdit::EraseRight | LineEdit::EraseLine => {
@@ -42,16 +45,16 @@ impl LineCursor {
                     return;
                 }
                 LineEdit::Back(_) | LineEdit::Column(1) => return,
-                _ if self.erased => self.replace(line),
+                _ if self.erased => self.clear_line(line),
                 _ => self.go_to_beginning(line),
             }
-            (self.returned, self.erased) = (false, false);
+            (self.after_carriage_return, self.erased) = (false, false);
         }
-        self.take_right(line);
+        self.hide_right(line);
         match edit {
             LineEdit::Back(columns) => self.back(columns, line),
             LineEdit::Forward(columns) => self.forward(columns, line, most),
-            LineEdit::Column(1) => self.returned = true,
+            LineEdit::Column(1) => self.after_carriage_return = true,
             LineEdit::Column(column) => {
                 self.go_to_beginning(line);
                 self.forward(column - 1, line, most);
@@ -72,24 +75,24 @@ impl LineCursor {
                 }
             }
             LineEdit::EraseRight => self.right.clear(),
-            LineEdit::EraseLine => (self.returned, self.erased) = (true, true),
+            LineEdit::EraseLine => (self.after_carriage_return, self.erased) = (true, true),
         }
     }
 
     /// Prepares for text, which is then appended to the line, over the characters right of it.
     pub(crate) fn before_text(&mut self, line: &mut StyledLine, most: usize) {
-        if std::mem::take(&mut self.returned) {
-            self.replace(line);
+        if std::mem::take(&mut self.after_carriage_return) {
+            self.clear_line(line);
         }
         self.erased = false;
-        self.take_right(line);
+        self.hide_right(line);
         for _ in 0..std::mem::take(&mut self.blanks) {
             line.put(' ', Style::new(), most);
         }
     }
 
-    /// Notes that `chars` characters were written.
-    pub(crate) fn written(&mut self, chars: u64) {
+    /// Removes the characters right of the cursor that `chars` written ones have replaced.
+    pub(crate) fn remove_overwritten(&mut self, chars: u64) {
         self.remove(usize::try_from(chars).unwrap_or(usize::MAX));
     }
 
@@ -99,16 +102,16 @@ impl LineCursor {
         for (c, style) in std::mem::take(&mut self.right) {
             line.put(c, style, most);
         }
-        self.behind += line.char_count() - before;
+        self.chars_after += line.char_count() - before;
     }
 
     /// The reverse of [`Self::show_line`].
-    fn take_right(&mut self, line: &mut StyledLine) {
-        let behind = std::mem::take(&mut self.behind);
-        self.take(behind, line);
+    fn hide_right(&mut self, line: &mut StyledLine) {
+        let behind = std::mem::take(&mut self.chars_after);
+        self.move_right_of_cursor(behind, line);
     }
 
-    fn take(&mut self, chars: usize, line: &mut StyledLine) {
+    fn move_right_of_cursor(&mut self, chars: usize, line: &mut StyledLine) {
         let removed = std::iter::from_fn(|| line.pop()).take(chars);
         removed.for_each(|c| self.right.push_front(c));
     }
@@ -116,13 +119,13 @@ impl LineCursor {
     fn back(&mut self, columns: usize, line: &mut StyledLine) {
         let blanks = self.blanks.min(columns);
         self.blanks -= blanks;
-        self.take(columns - blanks, line);
+        self.move_right_of_cursor(columns - blanks, line);
     }
 
     fn go_to_beginning(&mut self, line: &mut StyledLine) {
-        self.take_right(line);
+        self.hide_right(line);
         self.blanks = 0;
-        self.take(LineEdit::MAX_RIGHT_CHARS, line);
+        self.move_right_of_cursor(LineEdit::MAX_RIGHT_CHARS, line);
     }
 
     fn forward(&mut self, columns: usize, line: &mut StyledLine, most: usize) {
@@ -144,7 +147,7 @@ impl LineCursor {
         removed
     }
 
-    fn replace(&mut self, line: &mut StyledLine) {
+    fn clear_line(&mut self, line: &mut StyledLine) {
         line.clear();
         *self = Self::default();
     }

@@ -8,9 +8,9 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The mark at the end of a line that continues.
-const GOES_ON: char = '›';
+const CONTINUATION_MARK: char = '›';
 
-/// The pattern, if there is one, and the base style of lines.
+/// The searched pattern, and the base style of lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MatchStyle<'a> {
     pub(crate) pattern: Option<&'a Regex>,
@@ -29,12 +29,12 @@ impl MatchStyle<'_> {
     ) -> Vec<Span<'static>> {
         let whole = text(row);
         let shown = columns(&whole, from, room);
-        let cut = offset(&whole, from);
+        let cut = byte_of_column(&whole, from);
         // The continuation mark is not part of a match.
         let len = if whole[cut..].starts_with(&shown) {
             shown.len()
         } else {
-            shown.len() - GOES_ON.len_utf8()
+            shown.len() - CONTINUATION_MARK.len_utf8()
         };
         let found: Vec<Range<usize>> = self
             .pattern
@@ -45,7 +45,7 @@ impl MatchStyle<'_> {
         let (mut spans, mut at) = (Vec::new(), 0);
         for span in &row.spans {
             let style = self.base.patch(span.style);
-            for (part, is_found) in parts(at..at + span.content.len(), &found) {
+            for (part, is_found) in split_at_matches(at..at + span.content.len(), &found) {
                 let [from, to] = [part.start, part.end].map(|at| at.clamp(cut, cut + len) - cut);
                 if to > from {
                     let style = if is_found {
@@ -68,8 +68,8 @@ pub(crate) fn text(row: &Line<'_>) -> String {
     row.spans.iter().map(|span| span.content.as_ref()).collect()
 }
 
-/// Cuts a part of a line at the matches in it. The flag says whether a piece matches.
-fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
+/// Splits a range of a line at the matches in it. The flag is true for a match.
+fn split_at_matches(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)> {
     let (mut parts, mut at) = (Vec::new(), part.start);
     for found in found {
         let [from, to] = [found.start, found.end].map(|at_byte| at_byte.clamp(at, part.end));
@@ -80,8 +80,8 @@ fn parts(part: Range<usize>, found: &[Range<usize>]) -> Vec<(Range<usize>, bool)
     parts
 }
 
-/// The byte offset of column `from` of a clean text.
-fn offset(text: &str, from: usize) -> usize {
+/// The byte offset of column `from` of a text without control characters.
+fn byte_of_column(text: &str, from: usize) -> usize {
     let mut column = 0;
     let before = text.graphemes(true).take_while(|grapheme| {
         let is_before = column < from;
@@ -91,7 +91,8 @@ fn offset(text: &str, from: usize) -> usize {
     before.map(str::len).sum()
 }
 
-/// The columns `from` to `from + room` of a clean text, with marks where it continues.
+/// The columns `from` to `from + room` of a text without control characters, with a mark where the
+/// text continues.
 pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
     let (mut at, mut out, mut used) = (0, String::new(), 0);
     for grapheme in text.graphemes(true) {
@@ -106,7 +107,7 @@ pub(crate) fn columns(text: &str, from: usize, room: usize) -> String {
                     out.truncate(out.len() - last);
                 }
                 if room > 0 {
-                    out.push(GOES_ON);
+                    out.push(CONTINUATION_MARK);
                 }
                 break;
             }

@@ -1,8 +1,8 @@
-//! [`OutputText`]: command output as styled lines. It takes raw chunks, split anywhere, and holds a
-//! bounded part of them, so drawing ten megabytes costs no more than ten kilobytes.
+//! [`OutputText`]: command output as styled lines. It processes raw chunks, split anywhere, and
+//! holds a bounded part of them, so drawing ten megabytes costs no more than ten kilobytes.
 //!
-//! SGR sequences become styles. Sequences with which programs edit a line are followed
-//! ([`LineEdit`]), all others are dropped. Text behind a lone carriage return restarts the line.
+//! SGR sequences become styles. Sequences that edit a line are applied ([`LineEdit`]); all others
+//! are dropped. Text after a lone carriage return replaces the line.
 
 use crate::line_cursor::LineCursor;
 use crate::styled_line::StyledLine;
@@ -22,7 +22,7 @@ pub struct OutputLimits {
     pub bytes: usize,
     /// Characters per line; the number of omitted ones is shown.
     pub line_chars: usize,
-    /// True if the end of a longer line is held (up to twice as many characters), not its
+    /// True to hold the end of a longer line (up to twice as many characters) instead of its
     /// beginning.
     pub line_ends: bool,
 }
@@ -35,7 +35,7 @@ impl OutputLimits {
         line_ends: true,
     };
 
-    /// For a page of a text, which is bounded already.
+    /// For a page of a text. The page itself is bounded.
     pub const PAGE: Self = Self {
         bytes: usize::MAX,
         line_chars: 16 << 10,
@@ -63,8 +63,8 @@ pub struct OutputText {
 struct ParsedLines {
     limits: OutputLimits,
     /// The last lines; the final one is still open.
-    last: VecDeque<StyledLine>,
-    /// Bytes and changes of style of all lines but the open one.
+    held: VecDeque<StyledLine>,
+    /// Bytes, and changes of style, of all lines but the open one.
     size: usize,
     changes: usize,
     /// Number of dropped lines.
@@ -80,7 +80,7 @@ struct ParsedLines {
 pub struct OutputRows {
     /// The rows.
     pub rows: Vec<Line<'static>>,
-    /// The amount before the rows: rows that are held, or else lines that were dropped.
+    /// The number of hidden rows before `rows`, plus the number of dropped lines.
     pub earlier: u64,
     /// Number of rows after them.
     pub below: u64,
@@ -93,7 +93,7 @@ impl OutputText {
             parser: Parser::new(),
             lines: ParsedLines {
                 limits,
-                last: VecDeque::from([StyledLine::default()]),
+                held: VecDeque::from([StyledLine::default()]),
                 size: 0,
                 changes: 0,
                 dropped: 0,
@@ -136,42 +136,42 @@ impl OutputText {
 
     /// Records `lines` lines that were dropped because output arrived too fast. The next output
     /// starts a new line.
-    pub fn skip(&mut self, lines: u64) {
+    pub fn skip_lines(&mut self, lines: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
         self.lines.cursor = LineCursor::default();
-        if !self.lines.open().is_empty() {
+        if !self.lines.open_line().is_empty() {
             self.lines.new_line();
         }
-        self.lines.dropped += lines + self.lines.last.len() as u64 - 1;
-        self.lines.last.drain(..self.lines.last.len() - 1);
+        self.lines.dropped += lines + self.lines.held.len() as u64 - 1;
+        self.lines.held.drain(..self.lines.held.len() - 1);
         (self.lines.size, self.lines.changes) = (0, 0);
     }
 
     /// Records about `chars` characters of the open line that were dropped because output arrived
     /// too fast. The characters before them are dropped, too.
-    pub fn leap(&mut self, chars: u64) {
+    pub fn skip_chars(&mut self, chars: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
         self.lines.cursor = LineCursor::default();
-        self.lines.open().leap(chars);
+        self.lines.open_line().omit_all(chars);
     }
 
     /// True if the beginning of the output was dropped.
     pub(crate) fn is_beginning_cut(&self) -> bool {
-        let first = self.visible_lines().last.front();
+        let first = self.visible_lines().held.front();
         self.visible_lines().dropped > 0 || first.is_some_and(StyledLine::is_beginning_cut)
     }
 
     /// True if some of the output was dropped.
     pub fn is_cut(&self) -> bool {
-        self.visible_lines().dropped > 0 || self.shown().any(StyledLine::is_cut)
+        self.visible_lines().dropped > 0 || self.shown_lines().any(StyledLine::is_cut)
     }
 
     /// The held lines, without their styles.
     pub fn plain(&self) -> String {
         let mut text = String::new();
-        for line in self.shown() {
+        for line in self.shown_lines() {
             text.push_str(&line.text());
             text.push('\n');
         }
@@ -180,19 +180,19 @@ impl OutputText {
 
     /// The last line, if it has no line end.
     pub fn open_line(&self) -> String {
-        let open = self.visible_lines().last.back();
+        let open = self.visible_lines().held.back();
         open.map(|line| line.text().into_owned())
             .unwrap_or_default()
     }
 
     /// True if nothing was printed.
     pub fn is_empty(&self) -> bool {
-        self.visible_lines().dropped == 0 && self.shown().next().is_none()
+        self.visible_lines().dropped == 0 && self.shown_lines().next().is_none()
     }
 
     /// Number of lines, including dropped ones.
     pub fn total_lines(&self) -> u64 {
-        self.visible_lines().dropped + self.shown().count() as u64
+        self.visible_lines().dropped + self.shown_lines().count() as u64
     }
 
     /// Number of dropped lines.
@@ -200,22 +200,22 @@ impl OutputText {
         self.visible_lines().dropped
     }
 
-    /// The last rows, at most `most`, of the last `lines` lines.
+    /// Returns the last rows, at most `most`, of the last `lines` lines.
     pub fn tail(&self, width: usize, most: usize, lines: usize, theme: &Theme) -> OutputRows {
         let mut rows = Vec::new();
-        let count = self.shown().count();
+        let count = self.shown_lines().count();
         let mut first = count;
         let mut hidden_of_first = 0;
         let mut left = most;
         while first > 0 && left > 0 && count - first < lines {
             first -= 1;
-            let count = self.visible_lines().last[first].row_count(width);
+            let count = self.visible_lines().held[first].row_count(width);
             hidden_of_first = count.saturating_sub(left);
             left -= count - hidden_of_first;
         }
         for (at, line) in self
             .visible_lines()
-            .last
+            .held
             .iter()
             .enumerate()
             .take(count)
@@ -226,7 +226,7 @@ impl OutputText {
         }
         let before: usize = self
             .visible_lines()
-            .last
+            .held
             .iter()
             .take(first)
             .map(|line| line.row_count(width))
@@ -238,11 +238,11 @@ impl OutputText {
         }
     }
 
-    /// At most `most` of all held rows, after the first `skip`.
+    /// Returns at most `most` of the held rows, after the first `skip`.
     pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
-        let count = self.shown().count();
+        let count = self.shown_lines().count();
         let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
-        for line in self.visible_lines().last.iter().take(count) {
+        for line in self.visible_lines().held.iter().take(count) {
             let count = line.row_count(width);
             if at + count > skip && rows.len() < most {
                 line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
@@ -263,18 +263,18 @@ impl OutputText {
 
     /// Total number of rows in [`Self::window`].
     pub fn row_count(&self, width: usize) -> usize {
-        self.shown().map(|line| line.row_count(width)).sum()
+        self.shown_lines().map(|line| line.row_count(width)).sum()
     }
 
     /// All lines, without the open one if it is empty.
-    fn shown(&self) -> impl Iterator<Item = &StyledLine> {
+    fn shown_lines(&self) -> impl Iterator<Item = &StyledLine> {
         let open_is_empty = self
             .visible_lines()
-            .last
+            .held
             .back()
             .is_some_and(StyledLine::is_empty);
-        let count = self.visible_lines().last.len() - usize::from(open_is_empty);
-        self.visible_lines().last.iter().take(count)
+        let count = self.visible_lines().held.len() - usize::from(open_is_empty);
+        self.visible_lines().held.iter().take(count)
     }
 }
 
@@ -287,12 +287,12 @@ impl fmt::Debug for OutputText {
 }
 
 impl ParsedLines {
-    fn open(&mut self) -> &mut StyledLine {
-        if self.last.is_empty() {
-            self.last.push_back(StyledLine::default());
+    fn open_line(&mut self) -> &mut StyledLine {
+        if self.held.is_empty() {
+            self.held.push_back(StyledLine::default());
         }
-        let last = self.last.len() - 1;
-        &mut self.last[last]
+        let last = self.held.len() - 1;
+        &mut self.held[last]
     }
 
     fn new_line(&mut self) {
@@ -300,35 +300,35 @@ impl ParsedLines {
             self.show_line();
             self.cursor = LineCursor::default();
         }
-        let line = self.open();
-        line.close();
-        let (size, changes) = (line.size(), line.changes());
+        let line = self.open_line();
+        line.finish();
+        let (size, changes) = (line.size(), line.style_changes());
         self.size += size;
         self.changes += changes;
-        while self.is_too_much()
-            && self.last.len() > 1
-            && let Some(first) = self.last.pop_front()
+        while self.exceeds_limits()
+            && self.held.len() > 1
+            && let Some(first) = self.held.pop_front()
         {
             self.size -= first.size();
-            self.changes -= first.changes();
+            self.changes -= first.style_changes();
             self.dropped += 1;
         }
-        self.last.push_back(StyledLine::default());
+        self.held.push_back(StyledLine::default());
     }
 
-    fn is_too_much(&self) -> bool {
+    fn exceeds_limits(&self) -> bool {
         let most = self.limits.bytes;
-        // Includes the next line: a ring of lines has room for a power of two.
-        self.size > most || self.last.len() >= most / 8 || self.changes > most / 4
+        // Counts the next line, too: a `VecDeque` has room for a power of two.
+        self.size > most || self.held.len() >= most / 8 || self.changes > most / 4
     }
 
-    /// The open line after making room, its limit of characters, and its cursor.
+    /// Returns the open line after making room, its maximum number of characters, and its cursor.
     fn with_room(&mut self) -> (&mut StyledLine, usize, &mut LineCursor) {
-        if self.last.is_empty() {
-            self.last.push_back(StyledLine::default());
+        if self.held.is_empty() {
+            self.held.push_back(StyledLine::default());
         }
-        let last = self.last.len() - 1;
-        let line = &mut self.last[last];
+        let last = self.held.len() - 1;
+        let line = &mut self.held[last];
         let OutputLimits {
             line_chars,
             line_ends,
@@ -337,7 +337,7 @@ impl ParsedLines {
         if !line_ends {
             return (line, line_chars, &mut self.cursor);
         }
-        line.keep_end(line_chars);
+        line.omit_beginning(line_chars);
         (line, usize::MAX, &mut self.cursor)
     }
 
@@ -357,7 +357,7 @@ impl ParsedLines {
         cursor.before_text(line, most);
         let before = line.printed();
         add(line, style, most);
-        cursor.written(line.printed() - before);
+        cursor.remove_overwritten(line.printed() - before);
     }
 
     fn edit(&mut self, edit: LineEdit) {

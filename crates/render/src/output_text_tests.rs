@@ -138,10 +138,10 @@ fn output_is_bounded_and_dropped_parts_are_counted() {
         output.push(format!("{n}\n").as_bytes());
     }
     // The smaller of 4096 / 5 and 4096 / 8 lines.
-    assert!((500..=512).contains(&output.lines.last.len()));
+    assert!((500..=512).contains(&output.lines.held.len()));
     assert!(output.is_cut());
     assert_eq!(output.total_lines(), 10_000);
-    output.skip(5);
+    output.skip_lines(5);
     output.push(b"next\n");
     assert_eq!(output.total_lines(), 10_006);
     assert_eq!(texts(&output.window(80, 0, 80, &Theme::dark())), ["next"]);
@@ -161,7 +161,7 @@ fn output_is_bounded_and_dropped_parts_are_counted() {
         texts(&end.window(WIDE_COLUMNS, 0, 80, &Theme::dark())),
         ["[990 chars omitted] …yyyyyyyyyyend"]
     );
-    end.leap(5000);
+    end.skip_chars(5000);
     end.push(b"of it\n");
     assert_eq!(
         texts(&end.window(WIDE_COLUMNS, 0, 80, &Theme::dark())),
@@ -176,7 +176,7 @@ fn output_is_bounded_and_dropped_parts_are_counted() {
         }
         coloured.push(b"\n");
     }
-    assert!((120..=129).contains(&coloured.lines.last.len()));
+    assert!((120..=129).contains(&coloured.lines.held.len()));
     assert!(coloured.lines.changes <= 1024);
 }
 

@@ -1,5 +1,5 @@
-//! The overlay: the screen of a command on its own terminal, in a box, or on the whole area above a
-//! line with the keys that are not the command's.
+//! The overlay: the screen of a command on its own terminal. It is in a box or, for a full-screen
+//! program, fills the area above a line with the overlay's keys.
 
 use crate::{CardState, ScreenView, Theme, spinner, visible_text};
 use agent_bash_core::{Screen, Status};
@@ -16,8 +16,8 @@ const MIN_SIZE: (u16, u16) = (20, 5);
 /// Columns (or rows) of the borders on both sides.
 const BORDER_CELLS: u16 = 2;
 
-/// Columns of a command's name that take precedence over the rest of a hint.
-const WHOLE_NAME: usize = 24;
+/// Columns of a command's name that are shown in preference to the rest of a hint.
+const MIN_NAME_COLUMNS: usize = 24;
 
 /// The overlay. Draw it after everything else in the frame.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub struct Overlay<'a> {
     /// Number of lines that the screen is scrolled back.
     pub scrolled: usize,
     /// True for a full-screen program, which gets the whole area, without a box.
-    pub whole: bool,
+    pub is_full_screen: bool,
 }
 
 /// The state of the command in an overlay.
@@ -117,7 +117,7 @@ impl Overlay<'_> {
     }
 
     fn screen_within(&self, area: Rect) -> Rect {
-        if self.whole {
+        if self.is_full_screen {
             Self::whole_screen_area(area)
         } else {
             Self::screen_area(area)
@@ -141,7 +141,7 @@ impl Overlay<'_> {
         let (_, style) = self.state.mark(self.elapsed, theme);
         Clear.render(area, buffer);
         ScreenView::new(self.screen, theme).render(self.screen_within(area), buffer);
-        if self.whole {
+        if self.is_full_screen {
             let line = self.last_line(area.width, theme);
             buffer.set_line(area.x, area.bottom() - 1, &line, area.width);
             return;
@@ -161,7 +161,7 @@ impl Overlay<'_> {
     /// `▸ vim notes.txt · ctrl+] force-kill · …`. If there is little room, the name takes
     /// precedence over the end of the hint, and the hint over the name.
     fn last_line(&self, width: u16, theme: &Theme) -> Line<'static> {
-        // An editor normally waits for keys, so that state is not shown.
+        // An editor waits for keys most of the time, so that state is not shown.
         let is_at_work = matches!(
             self.state,
             OverlayState::Running | OverlayState::WaitingForInput
@@ -179,7 +179,7 @@ impl Overlay<'_> {
             width.saturating_sub(used)
         };
         let first = hint.split(" · ").next().unwrap_or_default();
-        let has_room = room(&hint) >= visible_text::width(self.command).min(WHOLE_NAME);
+        let has_room = room(&hint) >= visible_text::width(self.command).min(MIN_NAME_COLUMNS);
         let hint = if has_room { &hint } else { first };
         let room = room(hint);
         if room == 0 {
@@ -217,13 +217,13 @@ impl Overlay<'_> {
         Line::from(spans)
     }
 
-    /// The keys that are not the command's.
+    /// The keys of the overlay, which are not sent to the command.
     fn hint(&self) -> String {
         if !self.state.is_live() {
             "session finished".to_owned()
         } else if self.scrolled > 0 {
             format!("{} lines back · shift+pgdn to return", self.scrolled)
-        } else if self.whole || self.screen.modes.alternate_screen {
+        } else if self.is_full_screen || self.screen.modes.alternate_screen {
             "ctrl+] force-kill · esc and input forwarded to PTY".to_owned()
         } else {
             "esc force-kill · input forwarded to PTY".to_owned()
@@ -260,7 +260,7 @@ mod tests {
             elapsed: Duration::ZERO,
             screen: &screen,
             scrolled: 0,
-            whole: true,
+            is_full_screen: true,
         };
         overlay.last_line(width, &Theme::plain()).to_string()
     }

@@ -1,5 +1,5 @@
-//! Decides what a key does while an overlay is shown: input for the command, an action of the
-//! overlay, or killing the command.
+//! Maps keys to actions while an overlay is shown: input for the command, scrolling, or killing the
+//! command.
 
 use crate::key_input;
 use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use std::time::Duration;
 
 /// Two presses of Esc within this time send one Esc to the command.
-pub const ESC_ESC: Duration = Duration::from_millis(400);
+pub const DOUBLE_ESC_TIME: Duration = Duration::from_millis(400);
 
 /// Lines per wheel step.
 const LINES_PER_WHEEL_STEP: isize = 3;
@@ -20,8 +20,8 @@ const LINES_PER_WHEEL_STEP: isize = 3;
 pub struct OverlayKeys {
     /// When an Esc was pressed that may be the first of two.
     escape: Option<Duration>,
-    /// True if the command has the whole area.
-    whole: bool,
+    /// True if the command is a full-screen program.
+    is_full_screen: bool,
 }
 
 /// The action for an event.
@@ -41,10 +41,9 @@ pub enum OverlayAction {
 }
 
 impl OverlayKeys {
-    /// Sets whether the command has the whole area, as a full-screen program: it then gets Esc,
-    /// too.
-    pub fn set_whole(&mut self, whole: bool) {
-        self.whole = whole;
+    /// Sets whether the command is a full-screen program, which also gets Esc.
+    pub fn set_full_screen(&mut self, whole: bool) {
+        self.is_full_screen = whole;
     }
 
     /// Handles an event at time `now` of the host's clock. `screen` is drawn in `area` (the area of
@@ -67,7 +66,7 @@ impl OverlayKeys {
                 MouseEventKind::ScrollDown => OverlayAction::Scroll(-LINES_PER_WHEEL_STEP),
                 _ => OverlayAction::Nothing,
             },
-            event => sent(key_input(event, area)),
+            event => send_action(key_input(event, area)),
         }
     }
 
@@ -83,28 +82,30 @@ impl OverlayKeys {
             return OverlayAction::Nothing;
         }
         let first = self.escape.take();
-        let full_screen = self.whole || screen.modes.alternate_screen;
+        let full_screen = self.is_full_screen || screen.modes.alternate_screen;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, held) if held.is_empty() && !full_screen => match first {
-                Some(at) if now.saturating_sub(at) <= ESC_ESC => OverlayAction::Send(escape()),
+                Some(at) if now.saturating_sub(at) <= DOUBLE_ESC_TIME => {
+                    OverlayAction::Send(escape())
+                }
                 Some(_) => OverlayAction::Kill,
                 None => {
                     self.escape = Some(now);
                     OverlayAction::Nothing
                 }
             },
-            // Another key after a single Esc: the Esc was not meant for the command.
+            // After a single Esc and another key, the Esc was not meant for the command.
             _ if first.is_some() => OverlayAction::Kill,
             (KeyCode::Char(']' | '5'), Held::CONTROL) if full_screen => OverlayAction::Kill,
-            (KeyCode::PageUp, Held::SHIFT) => OverlayAction::Scroll(page(area)),
-            (KeyCode::PageDown, Held::SHIFT) => OverlayAction::Scroll(-page(area)),
-            _ => sent(key_input(event, area)),
+            (KeyCode::PageUp, Held::SHIFT) => OverlayAction::Scroll(page_lines(area)),
+            (KeyCode::PageDown, Held::SHIFT) => OverlayAction::Scroll(-page_lines(area)),
+            _ => send_action(key_input(event, area)),
         }
     }
 
     /// When to call [`Self::expire`], if a first Esc is pending.
     pub fn deadline(&self) -> Option<Duration> {
-        self.escape.map(|at| at + ESC_ESC)
+        self.escape.map(|at| at + DOUBLE_ESC_TIME)
     }
 
     /// Handles a timeout: a single Esc kills the command.
@@ -117,7 +118,7 @@ impl OverlayKeys {
     }
 }
 
-fn sent(input: Option<KeyInput>) -> OverlayAction {
+fn send_action(input: Option<KeyInput>) -> OverlayAction {
     input.map_or(OverlayAction::Nothing, OverlayAction::Send)
 }
 
@@ -136,6 +137,6 @@ fn plain(key: Key) -> KeyInput {
     }
 }
 
-fn page(area: Rect) -> isize {
+fn page_lines(area: Rect) -> isize {
     isize::try_from(area.height.saturating_sub(1).max(1)).unwrap_or(1)
 }

@@ -13,7 +13,7 @@ use std::ops::Range;
 /// Columns between the line numbers and the text.
 const GUTTER_COLUMNS: usize = 3;
 
-/// The mark before a line that begins further left.
+/// The mark before a line whose beginning is scrolled out to the left.
 pub(crate) const CLIPPED_MARK: &str = "‹";
 
 /// A page of a text.
@@ -23,11 +23,11 @@ pub struct Pager<'a> {
     pub title: &'a str,
     /// The command that printed the text.
     pub subtitle: &'a str,
-    /// A part of the text. Its dropped lines count.
+    /// A part of the text. Dropped lines count as lines.
     pub text: &'a OutputText,
     /// Number of the first line of that part, from 1.
     pub from_line: u64,
-    /// Number of the first line that is shown.
+    /// Number of the first shown line.
     pub first_line: u64,
     /// Number of lines of the whole text.
     pub total_lines: u64,
@@ -51,7 +51,7 @@ pub enum PagerPrompt<'a> {
         /// True if the output may grow.
         live: bool,
     },
-    /// The pager shows the end as it grows.
+    /// The pager follows the growing end of the text.
     Follows,
     /// A pattern being typed, with its sign.
     Typed(&'a str),
@@ -88,7 +88,7 @@ impl Pager<'_> {
         }
     }
 
-    /// The first available line.
+    /// Number of the first shown line that is available.
     fn first(&self) -> u64 {
         let first_held = self.from_line.saturating_add(self.text.dropped_lines());
         self.first_line.max(first_held)
@@ -112,7 +112,7 @@ impl Pager<'_> {
         let is_found = self.found_line == Some(number);
         let mark = if is_found { "▸" } else { " " };
         let style = if is_found { theme.accent } else { theme.dim };
-        // The mark replaces the rule, so that it hides no character of the line.
+        // The mark replaces the rule, so that it covers no character of the line.
         let rule = if self.column > 0 && text.width() > 0 {
             CLIPPED_MARK
         } else {
@@ -194,8 +194,8 @@ pub enum PagerMove {
     First,
     /// To the last page.
     Last,
-    /// Just far enough to show this line.
-    To(u64),
+    /// The shortest movement that shows this line.
+    IntoView(u64),
     /// To this line, at the top if enough lines follow it.
     Line(u64),
     /// Sideways by columns.
@@ -221,10 +221,12 @@ impl PagerPosition {
             PagerMove::Pages(pages) => by(pages.saturating_mul(i64::try_from(page).unwrap_or(1))),
             PagerMove::First => 1,
             PagerMove::Last => last,
-            PagerMove::To(line) if (self.first_line..self.first_line + page).contains(&line) => {
+            PagerMove::IntoView(line)
+                if (self.first_line..self.first_line + page).contains(&line) =>
+            {
                 self.first_line
             }
-            PagerMove::To(line) => line.saturating_sub(page / 3),
+            PagerMove::IntoView(line) => line.saturating_sub(page / 3),
             PagerMove::Line(line) => line,
             PagerMove::Columns(columns) => {
                 self.column = self.column.saturating_add_signed(columns);
@@ -263,8 +265,8 @@ mod tests {
             (PagerMove::Lines(-1), 1),
             (PagerMove::Lines(3), 4),
             (PagerMove::Pages(1), 14),
-            (PagerMove::To(20), 14),
-            (PagerMove::To(60), 57),
+            (PagerMove::IntoView(20), 14),
+            (PagerMove::IntoView(60), 57),
             (PagerMove::Pages(100), 91),
             (PagerMove::Last, 91),
             (PagerMove::Lines(i64::MAX), 91),

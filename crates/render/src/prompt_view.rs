@@ -21,7 +21,7 @@ pub struct PromptView<'a> {
     pub selected: Option<(usize, usize)>,
     /// The colours.
     pub styles: &'a BashStyles,
-    /// Byte of the text that `styles` begins at.
+    /// Byte of the text at which `styles` begins.
     pub styled_from: usize,
     /// A suggestion, shown on the rest of the last row.
     pub suggested: &'a str,
@@ -43,8 +43,8 @@ impl PromptView<'_> {
         row + 1
     }
 
-    /// The byte that a cell of the screen shows where [`Self::render`] has drawn the text in
-    /// `area`. Next to a row, the end of the row.
+    /// Returns the byte that a cell of the screen shows after [`Self::render`] has drawn the text
+    /// in `area`. Right of a row, returns the row's end.
     pub fn byte_at(text: &str, cursor: usize, area: Rect, (x, y): (u16, u16)) -> usize {
         let (characters, end) = placed(text, text.len(), area.width);
         let found = characters.iter().find(|one| one.at >= cursor);
@@ -60,7 +60,7 @@ impl PromptView<'_> {
         found.map_or(text.len(), |one| one.at)
     }
 
-    /// Draws the text; if there is too little room, the rows around the cursor.
+    /// Draws the text. If there is too little room, draws the rows around the cursor.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -117,7 +117,7 @@ fn position(area: Rect, row: usize, column: usize) -> (u16, u16) {
     (area.x + x, area.y + y)
 }
 
-/// Every character with its position, and the position after the one before `end`.
+/// Returns every character with its position, and the position of the next character after `end`.
 fn placed(text: &str, end: usize, width: u16) -> (Vec<PlacedChar<'_>>, (usize, usize)) {
     let width = usize::from(width.max(1));
     let (mut row, mut column) = (0, 0);

@@ -12,17 +12,17 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-/// Rows of a command and of a text, each.
-const MOST_ROWS: usize = 6;
+/// Maximum number of rows of a command, and of a text.
+const MAX_ROWS: usize = 6;
 
-/// Number of files listed.
-const MOST_FILES: usize = 10;
+/// Maximum number of listed files.
+const MAX_FILES: usize = 10;
 
-/// Columns of the top line that are not the title: `╭─  ╮`.
-const BESIDE_TITLE: usize = 5;
+/// Columns of the top line without the title: `╭─  ╮`.
+const TITLE_FRAME_COLUMNS: usize = 5;
 
-/// Columns of the bottom line that are not the words beside its keys: `╭─ y  · n  ╮`.
-const BESIDE_WORDS: usize = 12;
+/// Columns of the bottom line without the words after its keys: `╭─ y  · n  ╮`.
+const FOOTER_FRAME_COLUMNS: usize = 12;
 
 /// Maximum width.
 const MAX_COLUMNS: u16 = 84;
@@ -75,9 +75,12 @@ impl Question<'_> {
             height,
         };
         let [title, yes, no] = [self.title, self.yes, self.no].map(visible::one_line);
-        let title = shortened(&title, usize::from(width).saturating_sub(BESIDE_TITLE));
-        // The keys stay, however long the words beside them are.
-        let room = usize::from(width).saturating_sub(BESIDE_WORDS);
+        let title = shortened(
+            &title,
+            usize::from(width).saturating_sub(TITLE_FRAME_COLUMNS),
+        );
+        // The keys stay visible, however long the words after them are.
+        let room = usize::from(width).saturating_sub(FOOTER_FRAME_COLUMNS);
         let no = shortened(&no, room / 2);
         let yes = shortened(&yes, room - visible_text::width(&no));
         Clear.render(area, buffer);
@@ -116,33 +119,33 @@ impl QuestionPart<'_> {
     fn rows(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
         match self {
             Self::Summary("") | Self::Text("") | Self::Script("") => Vec::new(),
-            Self::Loosened(changes) => loosened(changes, columns, theme),
+            Self::Loosened(changes) => loosened_rows(changes, columns, theme),
             Self::Summary(text) => wrapped(&visible::one_line(text), columns, theme.warning),
             Self::Text(text) => {
                 let mut rows = wrapped(&visible::one_line(text), columns, theme.text);
-                rows.truncate(MOST_ROWS);
+                rows.truncate(MAX_ROWS);
                 rows
             }
             Self::Script(script) => {
                 let mut rows = wrapped(&visible::shown(script), columns, theme.title);
-                let shown = listed(rows.len() as u64, MOST_ROWS);
+                let shown = listed_count(rows.len() as u64, MAX_ROWS);
                 let more = rows.len().saturating_sub(shown);
                 rows.truncate(shown);
-                rows.extend((more > 0).then(|| left_out(more as u64, "row", theme)));
+                rows.extend((more > 0).then(|| omitted_line(more as u64, "row", theme)));
                 rows
             }
             Self::Files(files, more) => {
-                let shown = listed(files.len() as u64 + more, MOST_FILES);
+                let shown = listed_count(files.len() as u64 + more, MAX_FILES);
                 let more = more + files.len().saturating_sub(shown) as u64;
                 let shown = files.iter().take(shown);
                 let mut rows: Vec<Line<'static>> = shown
                     .flat_map(|file| file_rows(file, columns, theme))
                     .collect();
-                rows.extend((more > 0).then(|| left_out(more, "file", theme)));
+                rows.extend((more > 0).then(|| omitted_line(more, "file", theme)));
                 rows
             }
             Self::Conflicts(files) => {
-                let shown = listed(files.len() as u64, MOST_FILES);
+                let shown = listed_count(files.len() as u64, MAX_FILES);
                 let more = files.len().saturating_sub(shown);
                 let shown = files.iter().take(shown);
                 let mut rows: Vec<Line<'static>> = shown
@@ -151,14 +154,14 @@ impl QuestionPart<'_> {
                         wrapped(&format!("! {name}"), columns, theme.warning)
                     })
                     .collect();
-                rows.extend((more > 0).then(|| left_out(more as u64, "file", theme)));
+                rows.extend((more > 0).then(|| omitted_line(more as u64, "file", theme)));
                 rows
             }
         }
     }
 }
 
-fn loosened(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+fn loosened_rows(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<'static>> {
     let name = |change: &[String; 3]| change[0].len();
     let names = changes.iter().map(name).max().unwrap_or(0);
     let rows = changes.iter().flat_map(|[name, own, wanted]| {
@@ -172,8 +175,9 @@ fn loosened(changes: &[[String; 3]], columns: usize, theme: &Theme) -> Vec<Line<
     rows.collect()
 }
 
-/// Number of files to list: a line about one more would take as much room as that file.
-fn listed(all: u64, most: usize) -> usize {
+/// Number of entries to list. One more than `most` is listed, because a line about it would take as
+/// much room.
+fn listed_count(all: u64, most: usize) -> usize {
     most + usize::from(all == most as u64 + 1)
 }
 
@@ -196,7 +200,7 @@ fn file_rows(file: &FileChange, columns: usize, theme: &Theme) -> Vec<Line<'stat
     rows.collect()
 }
 
-fn left_out(more: u64, what: &str, theme: &Theme) -> Line<'static> {
+fn omitted_line(more: u64, what: &str, theme: &Theme) -> Line<'static> {
     let ending = if more == 1 { "" } else { "s" };
     Line::styled(format!("… ({more} more {what}{ending})"), theme.dim)
 }

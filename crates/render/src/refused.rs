@@ -1,4 +1,4 @@
-//! The reason of a refused call on its card: the reason, the words that led to it, and an
+//! The rows of a refusal on a card: the reason, the words of the command that led to it, and an
 //! alternative.
 
 use crate::Theme;
@@ -11,10 +11,10 @@ use ratatui::text::Line;
 pub struct RefusalView {
     /// The text of the refusal.
     pub text: String,
-    /// Lines of the command, each with the marks under its words.
+    /// Lines of the command, each with a second line that marks words of the first.
     pub marked: Vec<(String, String)>,
     /// The suggested alternative.
-    pub instead: Option<String>,
+    pub alternative: Option<String>,
     /// True if the command would run as a trial.
     pub can_be_tried: bool,
 }
@@ -30,7 +30,10 @@ impl RefusalView {
 
     /// The text, for copying.
     pub fn plain(&self) -> String {
-        let instead = self.instead.iter().map(|text| format!("\ninstead: {text}"));
+        let instead = self
+            .alternative
+            .iter()
+            .map(|text| format!("\ninstead: {text}"));
         format!("Blocked: {}{}\n", self.text, instead.collect::<String>())
     }
 
@@ -46,7 +49,7 @@ impl RefusalView {
                 theme.warning,
             ));
         }
-        if let Some(instead) = &self.instead {
+        if let Some(instead) = &self.alternative {
             rows.extend(wrapped(&format!("instead: {instead}"), width, theme.accent));
         }
         rows

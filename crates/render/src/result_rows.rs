@@ -1,6 +1,6 @@
-//! The rows of output in the text of a result, without the lines that the layout of the standard
-//! profile adds: a card shows those facts itself. Texts of other profiles stay unchanged where they
-//! are not recognised.
+//! Extracts the output from the text of a result: removes the lines that the layout of the standard
+//! profile adds, because a card shows those facts itself. Texts of other profiles stay unchanged if
+//! those lines are not recognised.
 
 use crate::{OutputLimits, OutputText};
 use agent_bash_core::{Direction, NoticeKind, Status, ToolResult, TruncatedBy};
@@ -17,8 +17,8 @@ pub(crate) fn filter(result: &ToolResult) -> Option<&str> {
     })
 }
 
-/// True if the command printed more than it would have with a filter that was applied afterwards.
-pub(crate) fn is_a_part(result: &ToolResult) -> bool {
+/// True if the command printed more than the filter, which was applied afterwards, lets through.
+pub(crate) fn is_partial(result: &ToolResult) -> bool {
     let output = &result.output;
     output.truncated_by == Some(TruncatedBy::HeadTail)
         || (output.truncated && filter(result).is_some())
@@ -29,20 +29,20 @@ pub(crate) fn output(result: &ToolResult) -> OutputText {
     let mut output = OutputText::new(OutputLimits::CARD);
     let missing = missing_before(result);
     if missing > 0 {
-        output.skip(missing);
+        output.skip_lines(missing);
     }
     output.push(rows(result).as_bytes());
     output
 }
 
-/// Number of lines that the command would have printed before those shown.
+/// Number of lines that the filter would have printed before those shown.
 fn missing_before(result: &ToolResult) -> u64 {
     let output = &result.output;
     let is_end = output.direction == Direction::Tail && output.shown_ranges.len() == 1;
     let is_as_requested = output.truncated_by == Some(TruncatedBy::HeadTail);
     match filter(result) {
         Some(filter) if is_end && !is_as_requested => {
-            let wanted = lines_of(filter).min(output.total_lines);
+            let wanted = filter_lines(filter).min(output.total_lines);
             wanted.saturating_sub(output.shown_lines)
         }
         _ => 0,
@@ -50,15 +50,16 @@ fn missing_before(result: &ToolResult) -> u64 {
 }
 
 /// Maximum number of lines that a `head`, a `tail`, or a `head` before a `tail` prints: the last
-/// number in it.
-fn lines_of(filter: &str) -> u64 {
+/// number in `filter`.
+fn filter_lines(filter: &str) -> u64 {
     let last = filter.rsplit('|').next().unwrap_or_default();
     let digits = last.split(|c: char| !c.is_ascii_digit());
     let number = digits.filter_map(|digits| digits.parse().ok()).next_back();
     number.unwrap_or(DEFAULT_LINES)
 }
 
-/// The text between the line about how the call was ended, and the notices and the exit line below.
+/// The text after the line about a timeout or a cancellation, and before the notices and the exit
+/// line.
 fn rows(result: &ToolResult) -> &str {
     let mut text = result.text.as_str();
     if matches!(result.status, Status::TimedOut { .. } | Status::Cancelled)
@@ -154,7 +155,7 @@ mod tests {
             result.output.total_lines = total;
             result.output.shown_lines = 8522;
             result.output.shown_ranges = vec![[91_479, 100_000]];
-            assert!(is_a_part(&result));
+            assert!(is_partial(&result));
             let output = output(&result);
             assert_eq!(output.dropped_lines(), want, "{filter}");
             assert_eq!(output.plain(), "99999\n100000\n");

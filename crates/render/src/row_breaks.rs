@@ -1,13 +1,13 @@
-//! Breaking a text that is wider than its rows. The caller supplies the widths of the characters.
+//! Breaks a text into rows. The caller supplies the widths of the characters.
 
 use std::ops::Range;
 
-/// The ranges of rows of `width` columns in a text. Each character comes with its offset, its
+/// Returns the byte ranges of rows of `width` columns. Each character comes with its offset, its
 /// columns, and whether it is a space.
 ///
-/// A row ends between words if possible, and the spaces there are on no row. A word that is longer
-/// than a row is cut.
-pub(crate) fn broken(
+/// A row ends between words if possible; the spaces at that break belong to no row. A word that is
+/// longer than a row is cut.
+pub(crate) fn break_rows(
     parts: impl Iterator<Item = (usize, usize, bool)>,
     len: usize,
     width: usize,
@@ -18,7 +18,7 @@ pub(crate) fn broken(
     // The end of the last character that fits.
     let mut end = 0;
     let mut gap: Option<WordGap> = None;
-    for (at, wide, is_space) in parts {
+    for (at, char_columns, is_space) in parts {
         if is_space {
             match &mut gap {
                 Some(gap) if gap.end == at => (gap.end, gap.columns) = (at + 1, columns + 1),
@@ -33,7 +33,7 @@ pub(crate) fn broken(
             };
             continue;
         }
-        if columns + wide > width && at > start {
+        if columns + char_columns > width && at > start {
             if let Some(gap) = gap.take() {
                 rows.push(start..gap.from);
                 (start, columns) = (gap.end, columns - gap.columns);
@@ -42,7 +42,7 @@ pub(crate) fn broken(
                 (start, columns) = (at, 0);
             }
         }
-        columns += wide;
+        columns += char_columns;
         has_word = true;
         end = len;
     }
@@ -50,11 +50,11 @@ pub(crate) fn broken(
     rows
 }
 
-/// The spaces behind a word.
+/// The spaces after a word.
 struct WordGap {
     from: usize,
     end: usize,
-    /// Columns of the row up to its end.
+    /// Columns of the row up to the end of the gap.
     columns: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Draws a command's screen, cell by cell, onto a part of the host's.
+//! Draws the screen of a command, cell by cell, into an area of the host's screen.
 
 use crate::{Theme, visible_text};
 use agent_bash_core::visible;

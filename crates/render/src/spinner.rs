@@ -1,4 +1,4 @@
-//! Shared by several views: durations, the spinner, and the icon of a state.
+//! The spinner, the icon of a state, and short durations, for several views.
 
 use crate::{CardState, Theme, duration};
 use agent_bash_core::Status;
@@ -10,7 +10,7 @@ pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 
 const SPINNER_FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
-/// In at most six columns: `12ms`, `0.4s`, `12s`, `1m 05s`, `26h`.
+/// A duration in at most six columns: `12ms`, `1.4s`, `12s`, `1m 05s`, `26h`.
 pub(crate) fn brief(duration: Duration) -> String {
     match duration.as_secs() {
         0 if duration.as_millis() < 1000 => format!("{}ms", duration.as_millis()),
@@ -19,7 +19,7 @@ pub(crate) fn brief(duration: Duration) -> String {
     }
 }
 
-/// `5s`, `5m`, `3h`, `12d`, `2y`.
+/// An age in its largest unit: `5s`, `5m`, `3h`, `12d`, `2y`.
 pub(crate) fn age(age: Duration) -> String {
     const MINUTE_SECS: u64 = 60;
     const HOUR_SECS: u64 = 60 * MINUTE_SECS;
@@ -35,7 +35,7 @@ pub(crate) fn age(age: Duration) -> String {
     format!("{}{letter}", age.as_secs() / unit)
 }
 
-/// A limit in the form of a duration. Limits are exact: `1.25s`.
+/// A time limit in the form of a duration, but exact: `1.25s`.
 pub(crate) fn limit(duration: Duration) -> String {
     if duration.as_secs() >= 60 {
         return duration::duration(duration);

@@ -1,7 +1,7 @@
-//! A line of output with its styles, and how it is wrapped into rows.
+//! A line of output with its styles, and its rows.
 
 use crate::Theme;
-use crate::row_breaks::broken;
+use crate::row_breaks::break_rows;
 use crate::visible_text;
 use agent_bash_core::visible;
 use ratatui::style::Style;
@@ -13,8 +13,8 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Distance of tab stops in columns.
 const TAB_COLUMNS: usize = 8;
 
-/// In a line's text, the columns of a tab after the first, which is the tab itself. Printed text
-/// has no control characters, so this one is free.
+/// Stands in a line's text for each column of a tab after the first. Printed text contains no
+/// control characters, so this one is free.
 const TAB_COLUMN: char = '\u{1}';
 
 /// A line without its newline and without control characters, except tabs.
@@ -23,7 +23,7 @@ pub(crate) struct StyledLine {
     text: String,
     /// Byte offset where each style ends. Text after the last one is plain.
     runs: Vec<(usize, Style)>,
-    /// True if a character may not take exactly one column, so that wrapping must measure.
+    /// True if some character may take more or less than one column, so that wrapping must measure.
     is_uneven: bool,
     has_tabs: bool,
     /// True if the beginning of the line was omitted.
@@ -65,7 +65,7 @@ impl StyledLine {
     /// Adds a tab, which is drawn as spaces up to the next tab stop.
     pub(crate) fn push_tab(&mut self, style: Style, most: usize) {
         let columns = if self.is_uneven {
-            visible_text::width(&self.drawn())
+            visible_text::width(&self.text_with_spaces())
         } else {
             self.chars
         };
@@ -76,9 +76,9 @@ impl StyledLine {
         }
     }
 
-    /// Omits the beginning if there are twice as many characters as `most`, so that at least `most`
-    /// remain.
-    pub(crate) fn keep_end(&mut self, most: usize) {
+    /// Drops the beginning if the line has twice as many characters as `most`. Keeps `most`
+    /// characters.
+    pub(crate) fn omit_beginning(&mut self, most: usize) {
         if self.chars < most.saturating_mul(2) {
             return;
         }
@@ -95,8 +95,9 @@ impl StyledLine {
         self.is_beginning_cut = true;
     }
 
-    /// Omits the whole line so far, and `chars` characters that were never received.
-    pub(crate) fn leap(&mut self, chars: u64) {
+    /// Drops the whole line so far, and counts `chars` further characters that were never received
+    /// as omitted.
+    pub(crate) fn omit_all(&mut self, chars: u64) {
         let omitted = self.omitted + self.chars as u64 + chars;
         *self = Self {
             omitted,
@@ -105,8 +106,8 @@ impl StyledLine {
         };
     }
 
-    /// Completes the line: releases spare memory.
-    pub(crate) fn close(&mut self) {
+    /// Completes the line: releases unused memory.
+    pub(crate) fn finish(&mut self) {
         if self.runs.iter().all(|(_, style)| *style == Style::new()) {
             self.runs.clear();
         }
@@ -135,7 +136,7 @@ impl StyledLine {
         Some((if is_tab { ' ' } else { c }, style))
     }
 
-    /// Puts back a character that [`Self::pop`] returned, or adds a blank.
+    /// Adds a character that [`Self::pop`] returned, or a blank.
     pub(crate) fn put(&mut self, c: char, style: Style, most: usize) {
         self.is_uneven |= !takes_one_column(c);
         self.add(c, style, most);
@@ -178,8 +179,8 @@ impl StyledLine {
         }
     }
 
-    /// The text with tabs as the spaces that are drawn, of the same length.
-    fn drawn(&self) -> Cow<'_, str> {
+    /// The text with every tab column as a space. It has as many bytes as the text.
+    fn text_with_spaces(&self) -> Cow<'_, str> {
         if self.has_tabs {
             self.text.replace(['\t', TAB_COLUMN], " ").into()
         } else {
@@ -193,7 +194,7 @@ impl StyledLine {
     }
 
     /// Number of changes of style.
-    pub(crate) fn changes(&self) -> usize {
+    pub(crate) fn style_changes(&self) -> usize {
         self.runs.len()
     }
 
@@ -212,20 +213,20 @@ impl StyledLine {
 
     /// The byte ranges of the rows in [`Self::shown`].
     fn rows(&self, width: usize) -> Vec<Range<usize>> {
-        let shown = self.shown();
+        let shown = self.text_with_note();
         if self.is_uneven {
             let parts = shown.grapheme_indices(true);
             let parts = parts.map(|(at, part)| (at, visible_text::width(part), part == " "));
-            return broken(parts, shown.len(), width);
+            return break_rows(parts, shown.len(), width);
         }
         let parts = shown.char_indices().map(|(at, c)| (at, 1, c == ' '));
-        broken(parts, shown.len(), width)
+        break_rows(parts, shown.len(), width)
     }
 
     /// The text, with a note about the omitted part.
-    fn shown(&self) -> Cow<'_, str> {
-        let drawn = self.drawn();
-        match self.note() {
+    fn text_with_note(&self) -> Cow<'_, str> {
+        let drawn = self.text_with_spaces();
+        match self.omission_note() {
             None => drawn,
             Some(note) if self.is_beginning_cut => format!("{note}{drawn}").into(),
             Some(note) => format!("{drawn}{note}").into(),
@@ -233,7 +234,7 @@ impl StyledLine {
     }
 
     /// The note about the omitted part.
-    fn note(&self) -> Option<String> {
+    fn omission_note(&self) -> Option<String> {
         match self.omitted {
             0 => None,
             omitted if self.is_beginning_cut => Some(format!("[{omitted} chars omitted] …")),
@@ -249,8 +250,8 @@ impl StyledLine {
         theme: &Theme,
         into: &mut Vec<Line<'static>>,
     ) {
-        let shown = self.shown();
-        let before = match self.note() {
+        let shown = self.text_with_note();
+        let before = match self.omission_note() {
             Some(note) if self.is_beginning_cut => note.len(),
             _ => 0,
         };
@@ -273,9 +274,8 @@ impl StyledLine {
     }
 }
 
-/// A text of this crate or of a caller, wrapped into rows; newlines start new ones. Escape
-/// sequences are not interpreted: a command is shown literally, and control or hidden characters in
-/// it are marked.
+/// Wraps a text into rows; newlines start new ones. Escape sequences are not interpreted: control
+/// or hidden characters are shown as marks.
 pub fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let plain = Theme::dark();
@@ -345,7 +345,7 @@ mod tests {
             .chars()
             .zip([Style::new(); 7].into_iter().chain([red; 3]))
         {
-            line.keep_end(4);
+            line.omit_beginning(4);
             line.push(c, style, usize::MAX);
         }
         let drawn = |line: &StyledLine| {
@@ -358,7 +358,7 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(drawn(&line), ["[4 chars omitted] …", "efg", "hij"]);
-        line.leap(90);
+        line.omit_all(90);
         line.push('x', red, usize::MAX);
         assert_eq!(drawn(&line), ["[100 chars omitted] …", "x"]);
         assert!(line.is_cut());

@@ -1,5 +1,5 @@
 //! Styles by meaning. All styles of this crate come from this module, so that a host without
-//! colours, or with a light background, changes a single value.
+//! colours, or with a light background, only replaces the theme.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -20,7 +20,7 @@ pub struct Theme {
     pub running: Style,
     /// Success.
     pub ok: Style,
-    /// Facts that deserve attention.
+    /// Facts that need attention.
     pub warning: Style,
     /// Failure.
     pub error: Style,
@@ -115,7 +115,7 @@ impl Theme {
         }
     }
 
-    /// This theme's form of a style of command output.
+    /// Adapts a style of command output to this theme.
     pub fn of_output(&self, style: Style) -> Style {
         if self.output_colors {
             return style;

@@ -2,8 +2,8 @@
 
 use crate::bash_text::{script_lines, script_rows};
 use crate::card_frame::{
-    CardBody, CardFrame, FooterPart, ended, folded, last_rows, parts_that_fit, railed, rows_above,
-    shown_of,
+    CardBody, CardFrame, FooterPart, folded_part, last_rows, outcome_part, parts_that_fit, railed,
+    rows_above, shown_of,
 };
 use crate::footer::{FooterLine, footer};
 use crate::styled_line::wrapped;
@@ -21,12 +21,12 @@ use std::time::Duration;
 /// Rows of output on a collapsed card, unless the host sets another number.
 const COLLAPSED_ROWS: usize = 10;
 
-/// The fraction of the time limit from which on the card shows the limit.
-const NEAR_LIMIT: f64 = 0.8;
+/// The fraction of the time limit after which an ended call's card shows the limit.
+const NEAR_LIMIT_FRACTION: f64 = 0.8;
 
-/// Minimum number of command lines on a collapsed card, which has more if it has more rows of
-/// output. Also the number of rows for one or two long lines.
-const COLLAPSED_COMMAND: usize = 3;
+/// Minimum number of command lines on a collapsed card; a card with more rows of output has more.
+/// Also the maximum number of rows for one or two long lines.
+const COLLAPSED_COMMAND_LINES: usize = 3;
 
 /// Columns before a card's text.
 const RAIL_COLUMNS: usize = 2;
@@ -37,7 +37,7 @@ const RAIL_COLUMNS: usize = 2;
 pub struct ToolCard {
     /// The script.
     pub command: String,
-    /// The working directory, if it is not the session's.
+    /// The working directory, if it is not the conversation's.
     pub directory: Option<String>,
     /// The state of the call.
     pub state: CardState,
@@ -57,8 +57,8 @@ pub struct ToolCard {
     pub folded: bool,
     /// Further lines below the output.
     pub footer: Vec<FooterLine>,
-    /// Lines of the host, which stay when the call has ended.
-    pub asides: Vec<FooterLine>,
+    /// Further lines from the host. They stay when the call has ended.
+    pub host_lines: Vec<FooterLine>,
     /// True if the call runs on its own terminal, which gets the keys.
     pub on_terminal: bool,
     /// The call's changes to files, made or held.
@@ -93,7 +93,7 @@ impl ToolCard {
             from_top: false,
             folded: false,
             footer: Vec::new(),
-            asides: Vec::new(),
+            host_lines: Vec::new(),
             on_terminal: false,
             changes: None,
             page: None,
@@ -102,22 +102,20 @@ impl ToolCard {
 
     /// Shows the end of the call.
     ///
-    /// Output that was printed live stays, with its colours. The result's text replaces it if
-    /// nothing was printed, if the call asked for a part only, or if the output was binary. Of that
-    /// text, the card shows only the rows, and states the other facts itself. `refused` is the
-    /// refusal of a check. The card shows it instead of the result's text, which repeats the
-    /// command for the model.
+    /// Live output stays, with its colours. The result's text replaces it if there was none, if the
+    /// call asked for a part only, or if the output was binary. The card then shows only the output
+    /// rows of that text, because it states the other facts itself.
     pub fn finish(&mut self, result: &ToolResult, refused: Option<RefusalView>) {
         self.state = CardState::Ended(result.status.clone());
-        self.elapsed = words::millis(result.duration_ms);
+        self.elapsed = words::from_millis(result.duration_ms);
         self.footer = footer(result);
-        self.changes = CardChanges::known(result.changes.as_ref(), &result.notices);
+        self.changes = CardChanges::of_ended_call(result.changes.as_ref(), &result.notices);
         self.output.show_instead(None);
         let was_refused = matches!(
             result.status,
             Status::Blocked { .. } | Status::NotStarted { .. } | Status::MovedToBackground { .. }
         );
-        let is_a_part = result_rows::is_a_part(result);
+        let is_a_part = result_rows::is_partial(result);
         let has_unshown_output = self.output.is_empty() && result.output.total_bytes > 0;
         let is_binary = result.output.binary;
         if was_refused || is_a_part || has_unshown_output || is_binary {
@@ -221,18 +219,18 @@ impl ToolCard {
         }
         let page = self.page.as_ref().filter(|_| expanded);
         if let Some(page) = page {
-            // The rule above is hundreds of rows away.
+            // The same line above may be hundreds of rows away.
             foot.push(Line::from_iter([
                 rail.clone(),
                 page_line(page, inner, theme),
             ]));
         }
-        // A card that pages through the full output does not say that some of it is missing.
+        // A page of the full output makes the line about missing output untrue.
         let is_shown =
             |line: &&FooterLine| page.is_none() || !matches!(line, FooterLine::Truncated { .. });
-        // These lines describe a running call.
+        // These lines are about a call that runs.
         let waits = self.state == CardState::WaitingForAnswer;
-        let asides = self.asides.iter().filter(|_| !waits);
+        let asides = self.host_lines.iter().filter(|_| !waits);
         for line in asides.chain(&self.footer).filter(is_shown) {
             foot.extend(railed(line.rows(inner, theme), &rail));
         }
@@ -261,8 +259,8 @@ impl ToolCard {
             script_rows(&command, columns, theme.text, theme)
         } else {
             let count = command.lines().count();
-            let shown = shown_of(count, COLLAPSED_COMMAND.max(self.collapsed_rows / 3));
-            let most = [shown, COLLAPSED_COMMAND];
+            let shown = shown_of(count, COLLAPSED_COMMAND_LINES.max(self.collapsed_rows / 3));
+            let most = [shown, COLLAPSED_COMMAND_LINES];
             let mut rows = script_lines(&command, most, columns, theme.text, theme);
             if count > shown {
                 let more = format!("… ({} more lines)", count - shown);
@@ -294,7 +292,7 @@ impl ToolCard {
         out
     }
 
-    /// The last rows, and the number of rows before them.
+    /// The last rows of output, and the number of rows before them.
     fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
         // If the beginning was dropped, the end says more.
         if self.from_top && !self.output.is_beginning_cut() {
@@ -311,7 +309,7 @@ impl ToolCard {
         rows
     }
 
-    /// The first rows, and the number of rows after them.
+    /// The first rows of output, and the number of rows after them.
     fn first_rows(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
         let all = self.output.row_count(inner);
         let most = shown_of(all, self.collapsed_rows);
@@ -349,9 +347,9 @@ impl ToolCard {
         let badge_style = if is_plain { theme.dim } else { style };
         let mut parts = Vec::new();
         if was_started {
-            parts.push(ended(&badge, badge_style, self.elapsed, theme));
+            parts.push(outcome_part(&badge, badge_style, self.elapsed, theme));
         } else {
-            // The state of the changes says more than the run of the trial.
+            // The state of the changes says more than the trial's run.
             let rank = if self.state == CardState::Earlier {
                 2
             } else {
@@ -360,13 +358,13 @@ impl ToolCard {
             parts.push(FooterPart::new(rank, Span::styled(badge, badge_style)));
         }
         if self.folded {
-            parts.push(folded(&self.output, inner, theme));
+            parts.push(folded_part(&self.output, inner, theme));
         }
         let mark = self.changes.as_ref().and_then(|it| it.mark(theme));
         parts.extend(mark.map(|spans| FooterPart { rank: 1, spans }));
         if let Some(limit) = self
             .timeout
-            .filter(|limit| was_started && self.is_near(*limit))
+            .filter(|limit| was_started && self.is_near_limit(*limit))
         {
             let limit = format!("Timeout: {}", spinner::limit(limit));
             parts.push(FooterPart::new(3, Span::styled(limit, theme.dim)));
@@ -385,8 +383,8 @@ impl ToolCard {
     }
 
     /// True if the limit matters: the call runs, or took most of its time.
-    fn is_near(&self, limit: Duration) -> bool {
-        self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR_LIMIT)
+    fn is_near_limit(&self, limit: Duration) -> bool {
+        self.state.is_live() || self.elapsed >= limit.mul_f64(NEAR_LIMIT_FRACTION)
     }
 }
 

@@ -1,5 +1,4 @@
-//! Text that may be written to a cell of the host's terminal: visible and without any effect on the
-//! terminal.
+//! Text that is safe to write to the host's terminal: visible, and without control sequences.
 
 use agent_bash_core::visible::one_line;
 use unicode_segmentation::UnicodeSegmentation;
@@ -38,8 +37,8 @@ pub fn shortened(text: &str, columns: usize) -> String {
     out
 }
 
-/// Parts separated by ` · ` on one line of at most `columns`, dropping parts that do not fit. The
-/// first and the last stay; of those between, the earlier ones stay longer.
+/// Shortens a line of parts separated by ` · ` to at most `columns` by dropping parts. The first
+/// and the last part stay; of the others, the last are dropped first.
 pub fn abridged(text: &str, columns: usize) -> String {
     const ROW_SEPARATOR: &str = " · ";
     let mut parts: Vec<&str> = text.split(ROW_SEPARATOR).collect();

@@ -1,7 +1,7 @@
 //! Texts for outcomes, and short forms of numbers, times and counts, for all displays of finished
 //! calls.
 
-pub use crate::duration::{duration, millis};
+pub use crate::duration::{duration, from_millis};
 use crate::{CardState, icon};
 use agent_bash_core::changes::{
     Change, ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange,
@@ -18,7 +18,7 @@ pub const OUTSIDE_SANDBOX: &str = "outside the sandbox";
 pub struct Outcome {
     /// The icon, as on a card in the terminal.
     pub icon: &'static str,
-    /// The words beside the icon.
+    /// The words next to the icon.
     pub text: String,
     /// The class of the colour.
     pub class: &'static str,
@@ -39,7 +39,7 @@ pub fn outcome(status: &Status) -> Outcome {
 }
 
 /// A part of a whole: `8.5 of 97.7 KB`, `900 B of 1.2 MB`.
-pub fn part(some: u64, all: u64) -> String {
+pub fn part_of(some: u64, all: u64) -> String {
     let [some, all] = [some, all].map(|bytes| size_text(bytes, SizeStyle::Spaced));
     let unit = all.rsplit(' ').next().unwrap_or_default();
     let some = some.strip_suffix(unit).map_or(&*some, str::trim_end);
@@ -71,7 +71,7 @@ pub fn sign(change: Change) -> &'static str {
 }
 
 /// The counts by kind, without zeros.
-pub fn counted(counts: &ChangeCounts) -> impl Iterator<Item = (Change, u64)> {
+pub fn nonzero_counts(counts: &ChangeCounts) -> impl Iterator<Item = (Change, u64)> {
     let all = [
         (Change::Created, counts.created),
         (Change::Changed, counts.changed),
@@ -84,13 +84,13 @@ pub fn counted(counts: &ChangeCounts) -> impl Iterator<Item = (Change, u64)> {
 
 /// `+2 ~1 −1 →1 m1`; empty without changes.
 pub fn delta(counts: &ChangeCounts) -> String {
-    let parts: Vec<String> = counted(counts)
+    let parts: Vec<String> = nonzero_counts(counts)
         .map(|(change, number)| format!("{}{number}", sign(change)))
         .collect();
     parts.join(" ")
 }
 
-/// The state of changes, in a few words; `None` if they are simply made.
+/// The state of a change set, in a few words; `None` if the changes are simply made.
 pub fn state_text(changes: &Changes) -> Option<&'static str> {
     if changes.undone_in_part {
         return Some(match (changes.state, changes.by) {
@@ -102,7 +102,7 @@ pub fn state_text(changes: &Changes) -> Option<&'static str> {
     match (changes.state, changes.by) {
         (ChangesState::Held, _) => Some("held"),
         (ChangesState::Done, ChangesBy::Overlay) => Some("committed"),
-        // A scan is shown already and implies that only names are known.
+        // The mark `by scan` implies that only names are known.
         (ChangesState::Listed, ChangesBy::Scan) => None,
         (ChangesState::Listed, _) => Some("listed"),
         (ChangesState::Discarded, _) => Some("discarded"),
@@ -114,8 +114,8 @@ pub fn state_text(changes: &Changes) -> Option<&'static str> {
 }
 
 /// Counts the files of a change set outside and inside of a `.git`, if all are listed; otherwise
-/// counts all as outside. Every git command changes several of the latter, which users do not look
-/// for.
+/// counts all as outside. Every git command changes several files inside, which are rarely of
+/// interest.
 pub(crate) fn split_git(changes: &Changes) -> (ChangeCounts, u64) {
     let (of_git, own): (Vec<_>, Vec<_>) =
         changes.files.iter().partition(|file| file.name.is_of_git());
@@ -134,8 +134,8 @@ fn own_delta(changes: &Changes) -> String {
     parts.join(", ")
 }
 
-/// A call's changes to files, and their state unless they are simply made: `+2 ~1 −1`, `−3 held`;
-/// empty without changes.
+/// A call's changes to files, and their state unless they are simply made: `+2 ~1 −1`, `−3 held`.
+/// Empty without changes.
 pub fn effect(changes: &Changes) -> String {
     let counts = own_delta(changes);
     match state_text(changes) {
@@ -162,7 +162,7 @@ pub fn background_summary<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)
     }
     let parts = alike.iter().map(|(is_unsure, sets)| {
         let word = if *is_unsure { "perhaps later" } else { "later" };
-        (word, effect(&together(sets)))
+        (word, effect(&merged_sets(sets)))
     });
     parts
         .filter(|(_, effect)| !effect.is_empty())
@@ -170,8 +170,8 @@ pub fn background_summary<'a>(sets: impl IntoIterator<Item = (&'a Changes, bool)
         .collect()
 }
 
-/// Several change sets as one: a file that was created and then changed counts as created.
-fn together(sets: &[&Changes]) -> Changes {
+/// Merges several change sets into one: a file that was created and then changed counts as created.
+fn merged_sets(sets: &[&Changes]) -> Changes {
     let Some((first, others)) = sets.split_first() else {
         return Changes::new(ChangesId(0), ChangesState::Done, ChangesBy::Trace, "");
     };
@@ -188,11 +188,11 @@ fn together(sets: &[&Changes]) -> Changes {
         return all;
     }
     let files = sets.iter().flat_map(|set| &set.files).cloned();
-    all.with_files(together_files(files))
+    all.with_files(merge_file_changes(files))
 }
 
 /// Merges changes made one after the other: each file once, by name, with the combined change.
-pub fn together_files(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChange> {
+pub fn merge_file_changes(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChange> {
     let mut files: BTreeMap<String, FileChange> = BTreeMap::new();
     for mut file in all {
         let name = file.name.path.clone();
@@ -226,8 +226,8 @@ pub fn together_files(all: impl IntoIterator<Item = FileChange>) -> Vec<FileChan
 /// The mark of a call with a running background process.
 pub const STILL_RUNS: &str = "still runs";
 
-/// Marks beside the outcome of a call that did not run as its text reads, or ran elsewhere. `runs`:
-/// whether a background process still runs, if that is known.
+/// Marks for a call that did not run as its text reads, or ran elsewhere. `runs`: whether a
+/// background process still runs, if that is known.
 pub fn marks(result: &ToolResult, runs: Option<bool>) -> Vec<String> {
     let is_trial = result.changes.as_ref().is_some_and(|set| {
         // A committed trial has that state as its mark.
@@ -348,7 +348,7 @@ mod tests {
             "~1, 2 in .git"
         );
         assert_eq!(of(&[".git/index"], 0), "1 in .git");
-        // The place of unlisted files is unknown.
+        // It is unknown whether unlisted files are in a `.git`.
         assert_eq!(of(&["a", ".git/index"], 9), "~2");
     }
 
@@ -391,7 +391,7 @@ mod tests {
             (12, 100, "12 of 100 B"),
             (131_072, 1_572_864, "128 KB of 1.5 MB"),
         ] {
-            assert_eq!(part(some, all), want);
+            assert_eq!(part_of(some, all), want);
         }
     }
 

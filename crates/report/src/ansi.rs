@@ -1,6 +1,6 @@
-//! An output with its colours, as markup. Of escape sequences only colours and attributes remain,
-//! each as a class of the page's style. The remaining text is the one that the model's text and a
-//! card use: output must not hide more from a reviewer than from the model.
+//! Converts an output with its colours to markup. Of escape sequences only colours and attributes
+//! remain, each as a class of the page's style. The text is the same as in the model's text and on
+//! a card: output must not hide more from a reviewer than from the model.
 
 use crate::colour::{Ink, Rgb, nearest, readable};
 use agent_bash_journal::PrintedOutput;
@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 /// The browser wraps lines.
 const UNWRAPPED_COLUMNS: usize = 1 << 20;
 
-/// The whole recorded output, which is bounded already. A line has the limit of a card.
+/// The whole recorded output, which is itself bounded. A line has the limit of a card.
 const OUTPUT_LIMITS: OutputLimits = OutputLimits {
     bytes: usize::MAX,
     ..OutputLimits::CARD
@@ -32,15 +32,16 @@ const ATTRIBUTES: [(Modifier, &str); 6] = [
     (Modifier::HIDDEN, "H"),
 ];
 
-/// Lines of a longer text that are printed on paper, at its beginning and at its end.
-const ON_PAPER: [usize; 2] = [30, 20];
+/// Lines of a long text that are printed on paper: first and last ones.
+const PAPER_LINES: [usize; 2] = [30, 20];
 
-/// The used pairs of colours, text and background. Their rules are written once, at the end.
+/// The used pairs of text and background colours. Their CSS rules are written once, at the end of
+/// the page's style.
 #[derive(Debug, Default)]
 pub(crate) struct Palette(BTreeSet<(Ink, Ink)>);
 
 impl Palette {
-    /// The rule of each pair, for the light and the dark scheme.
+    /// The CSS rule of each pair, for the light and the dark scheme.
     pub(crate) fn rules(&self) -> String {
         let mut rules = String::new();
         for &(front, behind) in &self.0 {
@@ -63,8 +64,8 @@ impl Palette {
         rules
     }
 
-    /// The whole stored output.
-    pub(crate) fn printed(&mut self, printed: &PrintedOutput) -> Markup {
+    /// The markup of the whole stored output.
+    pub(crate) fn output_markup(&mut self, printed: &PrintedOutput) -> Markup {
         html! {
             (self.text(&printed.head))
             @if printed.left_out > 0 {
@@ -76,8 +77,8 @@ impl Palette {
 
     fn text(&mut self, text: &str) -> Markup {
         let mut output = OutputText::new(OUTPUT_LIMITS);
-        // As for a card: this parser ends an unterminated sequence. For the parser of `OutputText`
-        // alone, the whole rest would belong to it.
+        // As on a card, this parser ends an unterminated sequence. The parser of `OutputText` alone
+        // would treat the whole rest as part of the sequence.
         let mut clean = TerminalText::coloured();
         output.push(&clean.push(text.as_bytes()));
         output.push(&clean.finish());
@@ -116,11 +117,11 @@ impl Palette {
     }
 }
 
-/// Lines in full on the screen. If there are many, paper shows only the beginning and the end; a
-/// line there says so.
+/// The markup of lines: all of them on the screen, but on paper only the first and the last ones if
+/// there are many, with a line about the omitted ones.
 pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Markup) -> Markup {
-    let [first, last] = ON_PAPER;
-    // A few lines more are not worth leaving out.
+    let [first, last] = PAPER_LINES;
+    // Omitting only a few lines is not worth it.
     let middle = if lines.len() > first + last + 10 {
         first..lines.len() - last
     } else {
@@ -136,8 +137,8 @@ pub(crate) fn shortened_on_paper<L>(lines: &[L], mut show: impl FnMut(&L) -> Mar
     }
 }
 
-/// `f1` is red text, `b4` text on blue, `f1b4` red on blue; `p` stands for the page's own colour,
-/// `t` for the colour of text.
+/// The class of a pair: `f1` is red text, `b4` text on blue, `f1b4` red on blue. `p` is the page's
+/// own colour, `t` the colour of text.
 fn class(front: Ink, behind: Ink) -> String {
     let front = match front {
         Ink::Text => String::new(),
@@ -169,7 +170,10 @@ mod tests {
             head: text.to_owned(),
             ..PrintedOutput::default()
         };
-        (palette.printed(&printed).into_string(), palette.rules())
+        (
+            palette.output_markup(&printed).into_string(),
+            palette.rules(),
+        )
     }
 
     #[test]
@@ -193,7 +197,7 @@ mod tests {
             let wanted =
                 "before\n\nnot <span class=\"f1\">hidden</span>\n<span class=\"f1\">last</span>\n";
             assert_eq!(shown(&text).0, wanted, "{begin:?}");
-            // Nor does one that is longer than any.
+            // A string longer than any program sends does not either.
             let long = format!("a{begin}{}b\n", "x".repeat((1 << 20) + 1));
             let html = shown(&long).0;
             assert!(html.ends_with("xb\n") && html.len() < 8, "{begin:?}");
@@ -230,7 +234,7 @@ mod tests {
         );
     }
 
-    /// The contrast of each rule for text, in both schemes, as a browser would compute it from the
+    /// Returns the contrast of each rule, in both schemes, as a browser would compute it from the
     /// page's style.
     fn contrasts(text: &str) -> Vec<(String, f64)> {
         let colours = |declaration: &str| -> [Rgb; 2] {
@@ -308,7 +312,7 @@ mod tests {
             tail: "z\n".to_owned(),
         };
         assert_eq!(
-            palette.printed(&printed).into_string(),
+            palette.output_markup(&printed).into_string(),
             "a\n<span class=\"cut\">… 7 bytes are not in this report …\n</span>z\n"
         );
     }

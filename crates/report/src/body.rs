@@ -14,14 +14,14 @@ use maud::{Markup, html};
 pub(crate) fn command(entry: &JournalEntry) -> Markup {
     html! {
         @if !entry.command.trim().is_empty() { pre.command { (marked(&entry.command, entry.objection.as_ref())) } }
-        @if let Some(objection) = &entry.objection { (objected(objection, &entry.result.status)) }
+        @if let Some(objection) = &entry.objection { (objection_markup(objection, &entry.result.status)) }
         @else if let Status::NotStarted { reason } | Status::Lost { reason, .. } = &entry.result.status {
             p.objection { (visible::shown(reason)) }
         }
     }
 }
 
-/// The script, with the part of the objection marked.
+/// The script, with the refused part marked.
 fn marked(command: &str, objection: Option<&RefusalEntry>) -> Markup {
     let span = objection
         .and_then(|objection| objection.span)
@@ -41,7 +41,7 @@ fn marked(command: &str, objection: Option<&RefusalEntry>) -> Markup {
     }
 }
 
-fn objected(objection: &RefusalEntry, status: &Status) -> Markup {
+fn objection_markup(objection: &RefusalEntry, status: &Status) -> Markup {
     html! {
         p.objection {
             (visible::shown(&objection.message))
@@ -135,14 +135,15 @@ pub(crate) fn output(entry: &JournalEntry, palette: &mut Palette) -> Markup {
             Some(_) if result.output.binary => {
                 p.note { "Binary output, " (size_text(result.output.total_bytes, SizeStyle::Spaced)) ": not shown." }
             }
-            Some(printed) if !printed.head.is_empty() => pre.output { (palette.printed(printed)) },
+            Some(printed) if !printed.head.is_empty() => pre.output { (palette.output_markup(printed)) },
             _ => @if result.output.total_bytes > 0 { p.note { "The output was not recorded." } },
         }
     }
 }
 
 pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
-    // Survivors of one call write to its output, which is listed among the facts if it was stored.
+    // Survivors of one call write to the same file, which is named among the facts if it was
+    // stored.
     let artifacts = entry.result.artifacts.iter();
     let mut named: Vec<&str> = artifacts.map(|artifact| &*artifact.path).collect();
     let mut output = |id: &JobId| {
@@ -172,14 +173,14 @@ pub(crate) fn processes(entry: &JournalEntry, jobs: &[JobLine]) -> Markup {
             }
         }
         @if let Status::MovedToBackground { job: id, output, .. } = &entry.result.status {
-            section { h4 { "Background job " (visible::one_line(&id.0)) (now(jobs, id)) }
+            section { h4 { "Background job " (visible::one_line(&id.0)) (job_state(jobs, id)) }
                 p.note { "its output: " code { (visible::one_line(output)) } }
             }
         }
     }
 }
 
-/// The present state of a process of the job, which may have other processes.
+/// The present state of one of the job's processes.
 fn process_now(job: &JobLine, pid: u32) -> &'static str {
     match &job.alive {
         None => "",
@@ -201,7 +202,7 @@ fn job<'a>(jobs: &'a [JobLine], id: &JobId) -> Option<&'a JobLine> {
 }
 
 /// The present state of a job, if it is known.
-fn now(jobs: &[JobLine], id: &JobId) -> Markup {
+fn job_state(jobs: &[JobLine], id: &JobId) -> Markup {
     html! { @if let Some(job) = job(jobs, id) { " · now: " (visible::one_line(&job.state)) } }
 }
 

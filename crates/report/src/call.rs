@@ -10,14 +10,14 @@ use agent_bash_core::changes::Changes;
 use agent_bash_core::{JobId, NoticeKind, Status, visible};
 use agent_bash_journal::JournalEntry;
 use agent_bash_render::words::{
-    self, OUTSIDE_SANDBOX, STILL_RUNS, clock, duration, effect, millis,
+    self, OUTSIDE_SANDBOX, STILL_RUNS, clock, duration, effect, from_millis,
 };
 use maud::{Markup, html};
 
-/// The text in the place of a missing command.
+/// The text for a call without a command.
 const NO_COMMAND: &str = "(no command: the request was invalid)";
 
-/// The call with this number.
+/// The markup of a call.
 pub(crate) fn call(
     number: usize,
     entry: &JournalEntry,
@@ -98,7 +98,7 @@ fn row(number: usize, entry: &JournalEntry, page: &Page) -> Markup {
                     span.warn title="files outside of the recorded directory" { (outside(entry)) " outside" }
                 }
             }
-            span.took { @if result.duration_ms > 0.0 { (duration(millis(result.duration_ms))) } }
+            span.took { @if result.duration_ms > 0.0 { (duration(from_millis(result.duration_ms))) } }
             span.outcome.(class) { (visible::one_line(&ended)) }
         }
     }
@@ -112,8 +112,8 @@ fn by_user(entry: &JournalEntry) -> &'static str {
     }
 }
 
-/// Sections of successive change sets. A long-running process has one for each call made meanwhile,
-/// and the last ones are enough.
+/// Sections of successive change sets. A long-running process has one for each call made meanwhile;
+/// only the first ones are open.
 fn folded_sections<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Markup) -> Markup {
     let (first, more) = sets.split_at(sets.len().min(SHOWN_SETS));
     html! {
@@ -130,7 +130,7 @@ fn folded_sections<'a>(sets: &'a [Changes], section: impl Fn(&'a Changes) -> Mar
 /// Number of change sets of background processes that are shown open; the others are folded.
 const SHOWN_SETS: usize = 2;
 
-/// The marks of a row, each with true if it needs attention. A mark for background processes says
+/// The marks of a row, each with true if it needs attention. The mark for background processes says
 /// whether they still run, if that is known.
 fn marks(entry: &JournalEntry, jobs: &[JobLine]) -> Vec<(String, bool)> {
     let own = own_jobs(entry, jobs);
@@ -162,7 +162,7 @@ pub(crate) fn runs(entry: &JournalEntry, jobs: &[JobLine]) -> bool {
 }
 
 /// Class, icon and words for the outcome, including failures that the exit code hides, and the
-/// present state of the call's job.
+/// present state of the job that the call became.
 fn look(entry: &JournalEntry, jobs: &[JobLine]) -> (&'static str, &'static str, String) {
     let result = &entry.result;
     let look = words::outcome(&result.status);

@@ -13,7 +13,7 @@ const MOST_LINES: usize = 400;
 /// A file and its diff, if it is known.
 type FileRow<'a> = (&'a FileChange, Option<&'a Diff>);
 
-/// Facts about a change set that its call has not recorded.
+/// Later facts about a change set, which are not in its call's journal entry.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownChanges<'a> {
     pub(crate) diffs: &'a [Diff],
@@ -56,7 +56,7 @@ fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
     html! {
         section.changes {
             h4 { (title) span.note { @if changes.counts.total() > 0 { " · " (state(changes, known.runs)) } " · " (visible::one_line(&changes.root)) } }
-            @if !known.actions.is_empty() { p.deeds { @for deed in known.actions { span { (time(deed.at, known.call)) " " (visible::one_line(&deed.what)) } } } }
+            @if !known.actions.is_empty() { p.actions { @for action in known.actions { span { (time(action.at, known.call)) " " (visible::one_line(&action.what)) } } } }
             @for row in &own { (one(row)) }
             @if !of_git.is_empty() {
                 details.diff.git {
@@ -76,7 +76,7 @@ fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
     }
 }
 
-/// The time, with the day if it is not the call's.
+/// The time of day, with the date if it differs from the call's.
 fn time(at: Timestamp, call: Timestamp) -> String {
     let is_same_day = date(at).get(..10) == date(call).get(..10);
     if is_same_day { clock(at) } else { date(at) }
@@ -128,8 +128,8 @@ fn numbers(added: usize, removed: usize) -> String {
     format!("{} {unit}", parts.join(" "))
 }
 
-/// The lines of a unified diff of one file, each with its class. `---` and `+++` are a header
-/// before the first `@@` only: a removed comment of SQL begins with `--`, too.
+/// Returns the lines of a unified diff of one file, each with its class. `---` and `+++` are a
+/// header only before the first `@@`: a removed SQL comment also begins with `--`.
 fn classed(text: &str) -> Vec<(&'static str, &str)> {
     let mut in_header = true;
     text.lines()
@@ -156,7 +156,7 @@ fn state(changes: &Changes, runs: bool) -> &'static str {
     }
     match (changes.state, changes.by) {
         (ChangesState::Running, _) if runs => "so far: it is still running",
-        // The supervisor, which other sessions share, has not closed the change set.
+        // The supervisor, which other conversations share, has not closed the change set.
         (ChangesState::Running, _) => "as far as seen",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",

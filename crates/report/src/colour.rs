@@ -1,5 +1,6 @@
-//! Readable colours. The colour of text is moved until it stands out from its background, in the
-//! light and in the dark scheme. Text printed in the colour of its background is not hidden.
+//! Readable colours. The colour of text is changed until it has enough contrast to its background,
+//! in the light and in the dark scheme. Text printed in the colour of its background becomes
+//! visible.
 
 /// Red, green and blue.
 pub(crate) type Rgb = [u8; 3];
@@ -42,7 +43,7 @@ const BACKGROUNDS: [[u32; 2]; 16] = [
     [0x80ccff, 0x0d419d], [0xd8b9ff, 0x553098], [0x7bd3ea, 0x12606b], [0xffffff, 0xb1bac4],
 ];
 
-/// The colours of text and background in a scheme: 0 light, 1 dark.
+/// Returns the colours of text and background in a scheme: 0 light, 1 dark.
 pub(crate) fn readable(front: Ink, behind: Ink, scheme: usize) -> (Rgb, Rgb) {
     let behind = match behind {
         Ink::Text => TEXT_COLOURS[scheme],
@@ -54,7 +55,8 @@ pub(crate) fn readable(front: Ink, behind: Ink, scheme: usize) -> (Rgb, Rgb) {
         Ink::Page => PAGE_COLOURS[scheme],
         Ink::Index(index) => of_palette(&FOREGROUNDS, index, scheme),
     };
-    // One of the two always stands out: their contrasts with any colour multiply to 21.
+    // One of black and white always has enough contrast: their contrasts with any colour multiply
+    // to 21.
     let end = if contrast([0; 3], behind) > contrast([255; 3], behind) {
         [0; 3]
     } else {

@@ -7,11 +7,12 @@ use crate::timeline::{moment, span};
 use agent_bash_core::changes::ChangesState;
 use agent_bash_core::visible;
 use agent_bash_journal::JournalEntry;
-use agent_bash_render::words::{clock, date, duration, millis};
+use agent_bash_render::words::{clock, date, duration, from_millis};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
-/// The facts, and the gaps: unreadable lines, and calls after the journal was full.
+/// The facts about the session, and the gaps in the journal: unreadable lines, and calls after the
+/// journal was full.
 pub(crate) fn summary(page: &Page) -> Markup {
     let (entries, damaged, full) = (&page.entries, page.damaged, page.full);
     html! {
@@ -54,7 +55,7 @@ fn open(page: &Page) -> Markup {
     }
 }
 
-/// Limit of calls that are named.
+/// Maximum number of linked calls.
 const MAX_NAMED_CALLS: usize = 12;
 
 fn links(numbers: &[usize]) -> Markup {
@@ -84,11 +85,14 @@ fn facts(entries: &[JournalEntry]) -> Vec<String> {
     facts.push(format!(
         "{} – {until} ({})",
         date(from),
-        duration(millis(last - first))
+        duration(from_millis(last - first))
     ));
-    // The sum of durations, which is no wall-clock time: calls may overlap.
+    // The sum is not wall-clock time, because calls may overlap.
     let sum: f64 = spans.iter().map(|[begin, end]| end - begin).sum();
-    facts.push(format!("durations add up to {}", duration(millis(sum))));
+    facts.push(format!(
+        "durations add up to {}",
+        duration(from_millis(sum))
+    ));
     let directories: BTreeSet<&str> = entries
         .iter()
         .map(|entry| &*entry.result.cwd)

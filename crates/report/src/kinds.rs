@@ -75,7 +75,7 @@ impl Filter {
     }
 }
 
-/// True if a rule refused the call. An unreadable request is refused by no rule.
+/// True if a rule refused the call. An unreadable request does not count.
 fn is_refused(entry: &JournalEntry) -> bool {
     matches!(entry.result.status, Status::Blocked { .. })
 }

@@ -106,14 +106,14 @@ pub struct Page {
     pub or_earlier: BTreeSet<ChangesId>,
     /// Actions on changes, in order of time, by their change set.
     pub actions: BTreeMap<ChangesId, Vec<ChangesAction>>,
-    /// When the first call of each process of the session began, if there are several.
+    /// The start of the first call of each process of the session, if there are several.
     pub processes: Vec<Timestamp>,
     /// The present state of the session's jobs.
     pub jobs: Vec<JobLine>,
 }
 
 impl Page {
-    /// A page of a recorded session, without later facts.
+    /// A page of a recorded session, without facts from after the session.
     pub fn new(session: impl Into<String>, recorded: JournalContents, made_at: Timestamp) -> Self {
         Self {
             session: session.into(),

@@ -1,9 +1,9 @@
-//! The timeline at the top: each call at its time, with simultaneous calls one below the other.
-//! Long pauses are drawn short, and marked.
+//! The timeline at the top: each call at its time, with simultaneous calls below each other. Long
+//! pauses are drawn short, and marked.
 
 use agent_bash_core::{Timestamp, visible};
 use agent_bash_journal::JournalEntry;
-use agent_bash_render::words::{clock, date, duration, millis, outcome};
+use agent_bash_render::words::{clock, date, duration, from_millis, outcome};
 use maud::{Markup, html};
 
 /// Width of the timeline in its own units.
@@ -16,7 +16,7 @@ const MOST_LANES: usize = 8;
 const LANE_HEIGHT: usize = 12;
 /// Length in milliseconds beyond which a pause is drawn short.
 const LONG_PAUSE: f64 = 60_000.0;
-/// The width of such a pause. All of them together take at most [`ALL_PAUSES`].
+/// The width of such a pause. All pauses together take at most [`ALL_PAUSES`].
 const PAUSE_WIDTH: f64 = 16.0;
 const ALL_PAUSES: f64 = 300.0;
 /// Number of times below the timeline.
@@ -55,7 +55,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
             svg viewBox={ "0 0 " (TIMELINE_WIDTH) " " (height) } height=(height) preserveAspectRatio="none" aria-hidden="true" {
                 @for part in parts.iter().filter(|part| part.is_pause) {
                     rect.pause x=(units(part.at[0])) y="0" width=(units(part.at[1] - part.at[0])) height=(height) {
-                        title { (duration(millis(part.time[1] - part.time[0]))) " without a call" }
+                        title { (duration(from_millis(part.time[1] - part.time[0]))) " without a call" }
                     }
                 }
                 @for index in order {
@@ -65,7 +65,7 @@ pub(crate) fn timeline(entries: &[JournalEntry]) -> Markup {
                     @let width = (position(&parts, end) - x).max(MIN_CALL_WIDTH);
                     a href={ "#c" (index + 1) } tabindex="-1" {
                         rect.(look.class) x=(units(x)) y=(lanes[index] * LANE_HEIGHT + 1) width=(units(width)) height=(LANE_HEIGHT - 2) {
-                            title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&look.text)) " · " (duration(millis(entry.result.duration_ms))) }
+                            title { (index + 1) " · " (clock(entry.result.started_at)) " · " (visible::one_line(&look.text)) " · " (duration(from_millis(entry.result.duration_ms))) }
                         }
                     }
                 }
@@ -100,7 +100,7 @@ fn units(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// The parts from the first moment to the last; empty if there is only one.
+/// Returns the parts from the first moment to the last; empty if there is only one moment.
 fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     let mut sorted = spans.to_vec();
     sorted.sort_by(|one, other| one[0].total_cmp(&other[0]));
@@ -125,7 +125,8 @@ fn parts(spans: &[[f64; 2]]) -> Vec<StripPart> {
     #[expect(clippy::cast_precision_loss, reason = "there are not that many calls")]
     let pauses = times.iter().filter(|(_, is_pause)| *is_pause).count() as f64;
     let pause = PAUSE_WIDTH.min(ALL_PAUSES / pauses.max(1.0));
-    // Each busy part is wide enough for a call that took no time; the rest is divided by time.
+    // Each busy part has the width of a call without duration; the rest of the width is divided by
+    // time.
     let room = TIMELINE_WIDTH - pauses * pause - (pauses + 1.0) * MIN_CALL_WIDTH.min(pause);
     let scale = room.max(0.0) / length(false).max(1.0);
     let mut at = 0.0;

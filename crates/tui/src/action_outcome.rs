@@ -7,12 +7,12 @@ use agent_bash::core::changes::{Changes, FileName, changed_too_text, counted};
 const MAX_NAMED_FILES: usize = 3;
 
 /// A refusal's hint: the key that undoes only the files without a conflict.
-pub(crate) const ASK_AGAIN: &str = "→ `u` again asks whether to undo only those";
+pub(crate) const UNDO_OTHERS_HINT: &str = "→ `u` again asks whether to undo only those";
 
 /// The outcome of looking at a change set, or of acting on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ActionOutcome {
-    /// The change sets as they are now, if they still exist.
+    /// The present state of the change sets that still exist.
     pub(crate) sets: Vec<Changes>,
     pub(crate) lines: Vec<String>,
     /// True if nothing was done.
@@ -20,16 +20,16 @@ pub(crate) struct ActionOutcome {
     /// True if a commit was refused because files were changed since; running the command again may
     /// help.
     pub(crate) is_stale: bool,
-    /// Actions that were refused although others succeeded.
+    /// Refused actions, if others succeeded.
     pub(crate) not_done: Vec<String>,
 }
 
-/// Lines that name the first few of `others`, and what changed each file where that is known.
-/// `others` are the conflicting files after the first.
-pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
+/// Returns lines that name the first few of `others` and, where known, the command that changed
+/// each file. `others` are the conflicting files after the first.
+pub(crate) fn conflict_lines(others: &[FileName], changed_by: &[Option<String>]) -> Vec<String> {
     let names = others.iter().take(MAX_NAMED_FILES).enumerate();
     let line = |(at, name): (usize, &FileName)| {
-        changed_too_text(name, by.get(at).and_then(Option::as_deref))
+        changed_too_text(name, changed_by.get(at).and_then(Option::as_deref))
     };
     let more = others.len().saturating_sub(MAX_NAMED_FILES) as u64;
     let more = (more > 0).then(|| format!("and {} more", counted(more)));
@@ -37,7 +37,7 @@ pub(crate) fn named(others: &[FileName], by: &[Option<String>]) -> Vec<String> {
 }
 
 /// The text of a refusal for the user.
-pub(crate) fn refusal(error: &ChangesRefused) -> String {
+pub(crate) fn refusal_text(error: &ChangesRefused) -> String {
     match error {
         ChangesRefused::Conflict(conflict) => conflict.for_people(),
         other => other.to_string(),

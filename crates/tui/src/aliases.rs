@@ -1,4 +1,4 @@
-//! Aliases, as far as they decide whether a line gets a terminal.
+//! The aliases of the prompt's shell, which help to decide whether a line needs a terminal.
 
 use agent_bash::policy::Script;
 use agent_bash_render::syntax::tokens::{Token, TokenKind, Tokens};
@@ -13,7 +13,7 @@ pub(crate) struct Aliases {
 
 impl Aliases {
     /// Adds the aliases of the user's configuration. Aliases typed meanwhile take precedence.
-    pub(crate) fn configured(&mut self, aliases: Vec<(String, String)>) {
+    pub(crate) fn add_configured(&mut self, aliases: Vec<(String, String)>) {
         for (name, value) in aliases {
             self.known.entry(name).or_insert(value);
         }
@@ -21,7 +21,7 @@ impl Aliases {
 
     /// Adds the aliases that a script defines in the shell that runs it, and drops those that the
     /// script removes.
-    pub(crate) fn typed(&mut self, script: &Script<'_>) {
+    pub(crate) fn apply_script(&mut self, script: &Script<'_>) {
         let commands = script.ran.iter();
         for ran in commands.filter(|ran| !ran.dormant && ran.through.is_empty()) {
             let words = ran.arguments();
@@ -41,8 +41,8 @@ impl Aliases {
         }
     }
 
-    /// Expands the aliases in a line once. An expansion may contain further aliases, which stay.
-    pub(crate) fn expanded<'t>(&self, line: &'t str) -> Cow<'t, str> {
+    /// Expands the aliases in a line once. Aliases inside an expansion are not expanded.
+    pub(crate) fn expand<'t>(&self, line: &'t str) -> Cow<'t, str> {
         if self.known.is_empty() {
             return Cow::Borrowed(line);
         }
@@ -93,10 +93,10 @@ mod tests {
     fn aliases(typed: &str) -> Aliases {
         let mut aliases = Aliases::default();
         let context = Context::new("/work");
-        aliases.typed(&Script::read(typed, &context));
-        let own = [("g", "git"), ("gc", "git commit"), ("v", "never")];
-        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        aliases.configured(own.to_vec());
+        aliases.apply_script(&Script::read(typed, &context));
+        let configured = [("g", "git"), ("gc", "git commit"), ("v", "never")];
+        let configured = configured.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        aliases.add_configured(configured.to_vec());
         aliases
     }
 
@@ -113,7 +113,7 @@ mod tests {
             ("v'' a; 'v'; v$x; ''v", "v'' a; 'v'; v$x; ''v"),
             ("(v)|v", "(vim)|vim"),
         ] {
-            assert_eq!(aliases.expanded(line), want, "{line}");
+            assert_eq!(aliases.expand(line), want, "{line}");
         }
     }
 
@@ -121,9 +121,9 @@ mod tests {
     fn removed_aliases_are_not_expanded() {
         let mut aliases = aliases("alias v=vim");
         let context = Context::new("/work");
-        aliases.typed(&Script::read("unalias v", &context));
-        assert_eq!(aliases.expanded("v; g"), "v; git");
-        aliases.typed(&Script::read("unalias -a", &context));
-        assert_eq!(aliases.expanded("v; g"), "v; g");
+        aliases.apply_script(&Script::read("unalias v", &context));
+        assert_eq!(aliases.expand("v; g"), "v; git");
+        aliases.apply_script(&Script::read("unalias -a", &context));
+        assert_eq!(aliases.expand("v; g"), "v; g");
     }
 }

@@ -5,10 +5,10 @@ mod cards;
 mod changes;
 mod completing;
 mod earlier;
+mod journal_gap;
 mod keys;
 mod messages;
 mod msg;
-mod record;
 mod running;
 mod typed;
 
@@ -31,7 +31,7 @@ use crate::pager_state::{PagerRequest, PagerState};
 use crate::prompt::Prompt;
 use crate::prompt_directory::PromptDirectory;
 use crate::questions::{OpenQuestion, QuestionOutcome, Questions};
-use crate::queue::Queue;
+use crate::queue::QueueTreatment;
 use crate::redraw::Redraw;
 use crate::transcript::{Card, CardEntry, EntryId, Transcript};
 use agent_bash::SandboxSettings;
@@ -68,64 +68,64 @@ pub(crate) struct App {
     pub(crate) jobs: Option<JobsState>,
     pub(crate) diff: Option<DiffState>,
     pub(crate) search: Option<Box<HistorySearch>>,
-    pub(crate) listed: Option<CandidateList>,
+    pub(crate) candidates: Option<CandidateList>,
     /// True while the interface acts on a change set, or looks at it before acting.
     is_changing: bool,
     pub(crate) help: Option<Help>,
     /// A message shown until the next key, or for some seconds.
     pub(crate) message: Option<String>,
-    /// The message, and the time since which it is shown.
+    /// The shown message, and the time at which it appeared.
     shown_message: Option<(String, Duration)>,
     /// True if every call runs on a terminal, and false if only calls that need one do. `None` if
     /// terminals are not available.
     pub(crate) terminal: Option<bool>,
     /// The running call.
     pub(crate) call: Option<EntryId>,
-    /// True if the running call is known to draw on its whole terminal.
-    pub(crate) draws: bool,
-    /// Set if the call started by itself: until this time, keys belong to the prompt even if the
+    /// True if the running call is a known full-screen program.
+    pub(crate) is_full_screen: bool,
+    /// Set if the queue started the call: until this time, keys belong to the prompt even if the
     /// call is on a terminal.
-    keys_from: Option<Duration>,
+    call_keys_from: Option<Duration>,
     /// Calls that wait for the running one, in order.
     pub(crate) queue: VecDeque<Request>,
     /// The treatment of the queue when the running call ends.
-    on_end: Queue,
+    queue_on_end: QueueTreatment,
     /// The persistent shell of the prompt's commands. `None` if the tool offers no sessions.
     pub(crate) shell: Option<SessionName>,
     /// True if the running call is interrupted before it is cancelled, so that its shell survives.
     pub(crate) interrupts_call: bool,
     pub(crate) interrupts_bang: bool,
-    /// Variables of calls on a terminal. Variables that otherwise keep programs from asking have
-    /// the user's values.
-    pub(crate) attended: BTreeMap<String, Option<String>>,
-    /// Aliases of the prompt's shell, as far as they are known.
+    /// Environment changes for calls on a terminal: variables that stop programs from asking
+    /// questions get the user's own values.
+    pub(crate) terminal_env: BTreeMap<String, Option<String>>,
+    /// The known aliases of the prompt's shell.
     aliases: Aliases,
     functions: Functions,
-    /// The error for which commands are missing in the journal, once a card has shown it.
-    record_fails: Option<String>,
-    /// How the last call ended.
-    pub(crate) last: Option<Status>,
-    /// The user's own command that is running.
+    /// The journal's error that a card has reported last.
+    reported_journal_error: Option<String>,
+    /// The status of the last call.
+    pub(crate) last_status: Option<Status>,
+    /// The running bang command.
     pub(crate) bang: Option<EntryId>,
     /// The treatment of jobs when the user quits.
     pub(crate) on_quit: OnQuit,
     /// True if Ctrl+X was the last key.
-    is_chord: bool,
-    /// True if Ctrl+D was the last key and the message names what quitting would end.
-    is_quitting: bool,
-    /// True while the user, who wants to quit, is asked what happens to jobs.
-    is_leaving: bool,
+    ctrl_x_pressed: bool,
+    /// True if Ctrl+D was the last key and the message names the command that quitting would end.
+    confirms_quit: bool,
+    /// True while the interface asks what happens to jobs when it quits.
+    asks_about_jobs: bool,
     /// Number of running jobs when they were last listed.
     pub(crate) running_jobs: usize,
     /// True if a background process may have changed files since the last query for its changes.
     pub(crate) awaits_background_changes: bool,
     /// Trials of earlier runs that await a decision and have no card yet, oldest first.
-    pub(crate) held: Vec<ChangesId>,
-    /// True if one of `held` is selected as soon as their cards exist.
-    awaits_held: bool,
+    pub(crate) held_trials: Vec<ChangesId>,
+    /// True if one of `held_trials` is selected as soon as its card exists.
+    selects_trial_when_read: bool,
     /// The working directory of the prompt's commands.
     pub(crate) directory: PromptDirectory,
-    /// The home directory, for `~`; empty if there is none.
+    /// The home directory, for `~`; empty if unknown.
     pub(crate) home: String,
     /// Details about the tool.
     pub(crate) about: String,
@@ -155,20 +155,20 @@ pub(crate) enum Effect {
         live: LiveUpdates,
     },
     CancelCall,
-    /// Cancels the running call to run it again. `gently`: interrupts it first, so that the next
-    /// call starts with the state of its shell.
+    /// Cancels the running call, so that the queue runs its command again. `gently`: interrupts it
+    /// first, and the next call starts with the state of its shell.
     ReplaceCall {
         gently: bool,
     },
     CancelBang,
-    /// Interrupts what the call runs, so that its shell survives. Cancels the call if that takes
+    /// Interrupts the call's programs, so that its shell survives. Cancels the call if that takes
     /// too long.
     InterruptCall,
     InterruptBang,
     ListJobs,
     KillJob(JobId),
     /// Opens a full output in the pager.
-    Open {
+    OpenOutput {
         artifact: ArtifactId,
         command: String,
     },
@@ -184,7 +184,7 @@ pub(crate) enum Effect {
         artifact: ArtifactId,
         from: u64,
     },
-    Find {
+    FindPattern {
         text: SharedText,
         seek: PatternSearch,
     },
@@ -196,21 +196,21 @@ pub(crate) enum Effect {
         id: ChangesId,
         work: ChangeWork,
     },
-    /// Finds the change sets of processes that these commands left running, by the commands' change
-    /// sets.
+    /// Finds the change sets of background processes, by the change sets of the commands that
+    /// started them.
     FindBackgroundChanges(Vec<(EntryId, ChangesId)>),
     /// Finds out whether these trials still await a decision.
     ReadUndecided(Vec<(EntryId, ChangesId)>),
     /// Reads trials of earlier runs, which become cards.
-    ReadHeld(Vec<ChangesId>),
+    ReadHeldTrials(Vec<ChangesId>),
     /// Stores a typed command in the history. The command has started, or will never start and has
     /// no card.
-    Typed {
+    StoreTyped {
         entry: Option<EntryId>,
         command: String,
     },
     /// Opens the search of the history.
-    Search,
+    OpenSearch,
     /// Finds completions of the text in front of the cursor.
     Complete {
         before: String,
@@ -244,34 +244,34 @@ impl App {
             jobs: None,
             diff: None,
             search: None,
-            listed: None,
+            candidates: None,
             is_changing: false,
             help: None,
             message: None,
             shown_message: None,
             terminal,
             call: None,
-            draws: false,
-            keys_from: None,
+            is_full_screen: false,
+            call_keys_from: None,
             queue: VecDeque::new(),
-            on_end: Queue::default(),
+            queue_on_end: QueueTreatment::default(),
             shell: None,
             interrupts_call: false,
             interrupts_bang: false,
-            attended: BTreeMap::new(),
+            terminal_env: BTreeMap::new(),
             aliases: Aliases::default(),
             functions: Functions::default(),
-            record_fails: None,
-            last: None,
+            reported_journal_error: None,
+            last_status: None,
             bang: None,
             on_quit: OnQuit::default(),
-            is_chord: false,
-            is_quitting: false,
-            is_leaving: false,
+            ctrl_x_pressed: false,
+            confirms_quit: false,
+            asks_about_jobs: false,
             running_jobs: 0,
             awaits_background_changes: false,
-            held: Vec::new(),
-            awaits_held: false,
+            held_trials: Vec::new(),
+            selects_trial_when_read: false,
             directory,
             home: String::new(),
             about,
@@ -284,23 +284,23 @@ impl App {
     }
 
     /// Returns the actions that have accumulated since the last call.
-    pub(crate) fn effects(&mut self) -> Vec<Effect> {
+    pub(crate) fn take_effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
     /// Handles an event of the host's terminal.
-    pub(crate) fn event(&mut self, event: &Event, now: Duration) {
-        self.handle(event, now);
+    pub(crate) fn handle_event(&mut self, event: &Event, now: Duration) {
+        self.dispatch_event(event, now);
         // The event may have released the keys that the next command waits for.
         self.start_next(now);
     }
 
-    fn handle(&mut self, event: &Event, now: Duration) {
+    fn dispatch_event(&mut self, event: &Event, now: Duration) {
         match self.questions.event(event, now) {
             QuestionOutcome::NotAsked => {}
             QuestionOutcome::Answered => return,
-            QuestionOutcome::Allowed => return self.change_call(|entry| entry.is_permitted(now)),
-            QuestionOutcome::Yes(entry, proposed) => return self.act(entry, proposed),
+            QuestionOutcome::Allowed => return self.change_call(|entry| entry.mark_permitted(now)),
+            QuestionOutcome::ActionConfirmed(entry, proposed) => return self.act(entry, proposed),
         }
         let is_for_line = self.is_for_line(event, now);
         if let Some(console) = self.console.as_mut().filter(|_| !is_for_line) {
@@ -309,20 +309,20 @@ impl App {
                 EventOutcome::Close => self.console = None,
             }
         }
-        if self.helps(event) {
+        if self.handle_help_event(event) {
         } else if self.search.is_some() {
             self.search_event(event);
         } else if self.diff.is_some() {
             self.diff_event(event);
         } else if let Some(pager) = &mut self.pager {
             let request = pager.event(event);
-            self.pager_asks(request);
+            self.handle_pager_request(request);
         } else if let Some(jobs) = &mut self.jobs {
             match jobs.event(event) {
                 JobsRequest::Nothing => self.effects.push(Effect::ListJobs),
                 JobsRequest::Close => self.jobs = None,
                 JobsRequest::Kill(id) => self.effects.push(Effect::KillJob(id)),
-                JobsRequest::Read { id, command, path } => {
+                JobsRequest::OpenOutput { id, command, path } => {
                     let title = format!("job {id}");
                     self.effects.push(Effect::OpenFile {
                         path,
@@ -337,7 +337,7 @@ impl App {
         self.look_up(false);
     }
 
-    fn pager_asks(&mut self, request: PagerRequest) {
+    fn handle_pager_request(&mut self, request: PagerRequest) {
         let Some(pager) = &mut self.pager else {
             return;
         };
@@ -345,7 +345,7 @@ impl App {
             PagerRequest::Nothing => {}
             PagerRequest::Close => self.pager = None,
             PagerRequest::Find(seek) => match pager.source() {
-                LineSource::File(text) => self.effects.push(Effect::Find { text, seek }),
+                LineSource::File(text) => self.effects.push(Effect::FindPattern { text, seek }),
                 LineSource::Card(id) => {
                     let entry = self.transcript.get(id);
                     if let Some(output) = entry.and_then(|entry| entry.card.output()) {
@@ -365,7 +365,7 @@ impl App {
                 }
             }
             Event::Paste(text) => {
-                self.listed = None;
+                self.candidates = None;
                 self.prompt.paste(text);
                 self.leave_card();
             }
@@ -385,7 +385,7 @@ impl App {
     }
 
     /// Handles the end of the editor.
-    pub(crate) fn edited(&mut self, text: Result<String, String>) {
+    pub(crate) fn editor_ended(&mut self, text: Result<String, String>) {
         match text {
             Ok(text) => {
                 self.prompt.replace(&text, self.prompt.is_trial);
@@ -395,10 +395,10 @@ impl App {
     }
 
     /// Handles a call's question whether it may leave the sandbox.
-    pub(crate) fn ask(&mut self, question: ApprovalQuestion, now: Duration) {
+    pub(crate) fn ask_to_leave_sandbox(&mut self, question: ApprovalQuestion, now: Duration) {
         self.questions.push(OpenQuestion::Call(question), now);
         // One call runs at a time, and only calls have a sandbox to leave.
-        self.change_call(CardEntry::waits_for_answer);
+        self.change_call(CardEntry::mark_waiting);
     }
 
     fn change_call(&mut self, change: impl FnOnce(&mut CardEntry)) {
@@ -413,15 +413,15 @@ impl App {
     }
 
     /// True if a question awaits its answer.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.questions.is_asked()
+    pub(crate) fn has_question(&self) -> bool {
+        self.questions.has_question()
     }
 
-    fn expand(&mut self) {
+    fn toggle_expanded(&mut self) {
         let Some(id) = self.transcript.current().map(|entry| entry.id) else {
             return;
         };
-        self.transcript.hold();
+        self.transcript.hold_selected();
         self.transcript.change(id, |entry| {
             entry.expanded = !entry.expanded;
             match &mut entry.card {
@@ -437,7 +437,7 @@ impl App {
             let is_needed = entry.expanded && card.page.is_none() && !entry.is_binary;
             entry.artifact.filter(|_| is_needed)
         });
-        // This is the last page; keep showing the current one.
+        // Requests the last page, because the card has shown the end until now.
         if let Some(artifact) = page {
             let from = u64::MAX;
             self.effects.push(Effect::CardPage {
@@ -449,7 +449,7 @@ impl App {
     }
 
     /// Shows the next or previous page of an expanded card's full output.
-    fn page(&mut self, forward: bool) {
+    fn load_page(&mut self, forward: bool) {
         let Some(entry) = self.transcript.current() else {
             return;
         };
@@ -474,13 +474,13 @@ impl App {
     }
 
     /// Opens the pager on the full output of a command.
-    fn open(&mut self) {
+    fn open_pager(&mut self) {
         let Some(entry) = self.transcript.current() else {
             return;
         };
         if let Some(artifact) = entry.artifact {
             let command = entry.command().to_owned();
-            self.effects.push(Effect::Open { artifact, command });
+            self.effects.push(Effect::OpenOutput { artifact, command });
             return;
         }
         let is_empty = entry.card.output().is_none_or(OutputText::is_empty);
@@ -492,8 +492,7 @@ impl App {
         self.pager = Some(PagerState::of_card(entry.id, command, entry.is_live()));
     }
 
-    /// True if something other than the prompt and the cards has the keys. Sets a message that
-    /// names it.
+    /// True if a panel or a console has the keys.
     pub(crate) fn is_covered(&self) -> bool {
         self.has_panel() || self.console.is_some()
     }
@@ -520,12 +519,12 @@ impl App {
         console || jobs || pager || self.transcript.is_live()
     }
 
-    /// When to call [`Self::expire`].
+    /// The time at which to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let deadlines = [
             self.console.as_ref().and_then(Console::deadline),
             self.pager.as_ref().and_then(PagerState::deadline),
-            self.message_ends(),
+            self.message_deadline(),
         ];
         deadlines.into_iter().flatten().min()
     }

@@ -21,10 +21,10 @@ pub(super) fn app(terminal: Option<bool>) -> App {
 }
 
 pub(super) fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
-    app.event(&Event::Key(KeyEvent::new(code, held)), NOW);
-    let mut effects = app.effects();
+    app.handle_event(&Event::Key(KeyEvent::new(code, held)), NOW);
+    let mut effects = app.take_effects();
     // Stored commands: `typed_line_is_stored_unless_it_begins_with_a_blank`.
-    effects.retain(|effect| !matches!(effect, Effect::Typed { .. }));
+    effects.retain(|effect| !matches!(effect, Effect::StoreTyped { .. }));
     effects
 }
 
@@ -33,7 +33,7 @@ pub(super) fn ctrl(app: &mut App, c: char) -> Vec<Effect> {
 }
 
 pub(super) fn enters(app: &mut App, text: &str) -> Vec<Effect> {
-    app.event(&Event::Paste(text.to_owned()), NOW);
+    app.handle_event(&Event::Paste(text.to_owned()), NOW);
     press(app, KeyCode::Enter, KeyModifiers::NONE)
 }
 
@@ -55,8 +55,8 @@ pub(super) fn ended_as(result: ToolResult) -> CallEnd {
 
 pub(super) fn letter(app: &mut App, c: char, now: Duration) -> Vec<Effect> {
     let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-    app.event(&Event::Key(key), now);
-    app.effects()
+    app.handle_event(&Event::Key(key), now);
+    app.take_effects()
 }
 
 pub(super) fn succeeded() -> ToolResult {
@@ -75,7 +75,7 @@ fn full_output_is_opened_or_a_message_says_why_not() {
     assert!(app.pager.as_ref().is_some_and(|pager| !pager.is_live()));
     press(&mut app, KeyCode::Char('q'), KeyModifiers::NONE);
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     assert!(ctrl(&mut app, 'f').is_empty());
     assert_eq!(app.message.as_deref(), Some("the command printed nothing"));
     let mut result = succeeded();
@@ -91,7 +91,7 @@ fn full_output_is_opened_or_a_message_says_why_not() {
         .change(call, |entry| entry.artifact = Some(ArtifactId(3)));
     assert!(matches!(
         ctrl(&mut app, 'f')[..],
-        [Effect::Open {
+        [Effect::OpenOutput {
             artifact: ArtifactId(3),
             ..
         }]
@@ -102,15 +102,18 @@ fn full_output_is_opened_or_a_message_says_why_not() {
 fn typed_line_is_stored_unless_it_begins_with_a_blank() {
     for (line, want) in [("ls", Some("ls")), ("!ls", Some("!ls")), (" ls", None)] {
         let mut app = app(None);
-        app.event(&Event::Paste(line.to_owned()), NOW);
-        app.event(
+        app.handle_event(&Event::Paste(line.to_owned()), NOW);
+        app.handle_event(
             &Event::Key(KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE)),
             NOW,
         );
-        let stored = app.effects().into_iter().find_map(|effect| match effect {
-            Effect::Typed { command, .. } => Some(command),
-            _ => None,
-        });
+        let stored = app
+            .take_effects()
+            .into_iter()
+            .find_map(|effect| match effect {
+                Effect::StoreTyped { command, .. } => Some(command),
+                _ => None,
+            });
         assert_eq!(stored.as_deref(), want, "{line:?}");
         assert!(app.prompt.is_empty());
     }
@@ -130,7 +133,7 @@ fn unfinished_script_continues_on_another_line() {
 }
 
 #[test]
-fn line_is_a_call_and_a_mark_makes_it_an_own_command() {
+fn line_is_a_call_and_a_leading_mark_makes_it_a_bang_command() {
     let mut app = app(None);
     assert!(enters(&mut app, "  ").is_empty());
     match &enters(&mut app, "ls")[..] {
@@ -151,7 +154,7 @@ fn line_is_a_call_and_a_mark_makes_it_an_own_command() {
 }
 
 #[test]
-fn escape_and_ctrl_c_cancel_the_own_command_first_and_never_quit() {
+fn escape_and_ctrl_c_cancel_the_bang_command_first_and_never_quit() {
     for key in [
         (KeyCode::Esc, KeyModifiers::NONE),
         (KeyCode::Char('c'), KeyModifiers::CONTROL),
@@ -175,14 +178,14 @@ fn escape_and_ctrl_c_cancel_the_own_command_first_and_never_quit() {
             end,
             now: NOW,
         });
-        app.effects();
+        app.take_effects();
         assert!(matches!(
             press(&mut app, key.0, key.1)[..],
             [Effect::CancelCall]
         ));
         let call = app.call.unwrap();
         ended(&mut app, call);
-        app.effects();
+        app.take_effects();
         assert!(press(&mut app, key.0, key.1).is_empty());
     }
 }
@@ -192,9 +195,9 @@ fn selection_ends_before_anything_is_cancelled() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-    assert!(app.chosen_card().is_some());
+    assert!(app.focused_card().is_some());
     assert!(press(&mut app, KeyCode::Esc, KeyModifiers::NONE).is_empty());
-    assert_eq!(app.chosen_card(), None);
+    assert_eq!(app.focused_card(), None);
     let effects = press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     assert!(matches!(effects[..], [Effect::CancelCall]));
 }
@@ -203,7 +206,7 @@ fn selection_ends_before_anything_is_cancelled() {
 fn ctrl_c_clears_the_line_before_it_cancels() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
-    app.event(&Event::Paste("half".to_owned()), NOW);
+    app.handle_event(&Event::Paste("half".to_owned()), NOW);
     assert!(ctrl(&mut app, 'c').is_empty());
     assert!(app.prompt.is_empty());
     assert!(matches!(ctrl(&mut app, 'c')[..], [Effect::CancelCall]));
@@ -264,9 +267,9 @@ fn queued_commands_are_in_the_history_at_exit() {
     }
     assert!(ctrl(&mut app, 'd').is_empty());
     let key = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL);
-    app.event(&Event::Key(key), NOW);
-    let effects = app.effects();
-    let [Effect::Typed { command, .. }, Effect::Quit { .. }] = &effects[..] else {
+    app.handle_event(&Event::Key(key), NOW);
+    let effects = app.take_effects();
+    let [Effect::StoreTyped { command, .. }, Effect::Quit { .. }] = &effects[..] else {
         panic!("{effects:?}");
     };
     assert_eq!(command, "make");
@@ -290,7 +293,7 @@ fn message_that_is_no_longer_true_disappears() {
 #[test]
 fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
     let mut app = app(None);
-    app.event(&Event::Paste("half".to_owned()), NOW);
+    app.handle_event(&Event::Paste("half".to_owned()), NOW);
     assert!(ctrl(&mut app, 'd').is_empty());
     assert!(ctrl(&mut app, 'c').is_empty());
     assert!(app.prompt.is_empty());
@@ -349,7 +352,7 @@ fn quitting_first_names_the_command_that_it_would_end() {
         if let Some(call) = app.call {
             assert_eq!(app.queue.len(), 1);
             ended(&mut app, call);
-            let effects = app.effects();
+            let effects = app.take_effects();
             let leaves = |it: &Effect| matches!(it, Effect::Quit { .. });
             assert!(effects.iter().any(leaves), "{effects:?}");
         } else {
@@ -365,7 +368,7 @@ fn help_closes_with_any_key_and_the_key_is_no_text() {
     assert!(app.help.is_some() && app.prompt.is_empty());
     press(&mut app, KeyCode::Char('x'), KeyModifiers::NONE);
     assert!(app.help.is_none() && app.prompt.is_empty());
-    app.event(&Event::Paste("what".to_owned()), NOW);
+    app.handle_event(&Event::Paste("what".to_owned()), NOW);
     press(&mut app, KeyCode::Char('?'), KeyModifiers::NONE);
     assert!(app.help.is_none());
     assert_eq!(app.prompt.text(), "what?");
@@ -400,13 +403,13 @@ fn question_is_answered_only_by_a_key_meant_for_it() {
     let mut app = app(None);
     let key = |app: &mut App, c, now| {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-        app.event(&Event::Key(key), now);
+        app.handle_event(&Event::Key(key), now);
     };
     let early = Duration::from_millis(100);
     let later = Duration::from_secs(1);
     for (answer, allowed) in [('y', true), ('n', false)] {
         let (question, mut answered) = ApprovalQuestion::of("x", work());
-        app.ask(question, NOW);
+        app.ask_to_leave_sandbox(question, NOW);
         key(&mut app, answer, early);
         key(&mut app, 'x', later);
         assert!(answered.try_recv().is_err(), "nothing was answered");
@@ -419,7 +422,7 @@ fn question_is_answered_only_by_a_key_meant_for_it() {
     let (over, answer_of_over) = ApprovalQuestion::of("x", work());
     let (last, mut answered_last) = ApprovalQuestion::of("x", work());
     for question in [first, over, last] {
-        app.ask(question, NOW);
+        app.ask_to_leave_sandbox(question, NOW);
     }
     drop(answer_of_over);
     key(&mut app, 'y', later);
@@ -441,7 +444,7 @@ fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
         let mut app = app(None);
         enters(&mut app, "curl x");
         let (question, _answered) = ApprovalQuestion::of("curl x", work());
-        app.ask(question, NOW);
+        app.ask_to_leave_sandbox(question, NOW);
         let seen = |app: &mut App, now| {
             let call = app.call.unwrap();
             app.transcript.change(call, |entry| entry.refresh(now));
@@ -454,7 +457,7 @@ fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
         let waits = (CardState::WaitingForAnswer, NOW);
         assert_eq!(seen(&mut app, at(20)), waits, "it does not run");
         letter(&mut app, 'x', at(21));
-        assert_eq!(seen(&mut app, at(22)), waits, "that was no answer");
+        assert_eq!(seen(&mut app, at(22)), waits, "the key was no answer");
         letter(&mut app, answer, at(23));
         let took = if answer == 'y' { at(2) } else { NOW };
         assert_eq!(seen(&mut app, at(25)), (goes_on, took), "{answer}");
@@ -465,12 +468,12 @@ fn call_does_not_run_before_its_answer_and_its_time_starts_then() {
 fn call_is_run_again_outside_of_the_sandbox() {
     let again = |app: &mut App| press(app, KeyCode::F(4), KeyModifiers::NONE);
     let mut app = app(None);
-    assert!(again(&mut app).is_empty(), "there is none");
+    assert!(again(&mut app).is_empty(), "no command has run");
     enters(&mut app, "ls");
     let call = app.call.unwrap();
     ended(&mut app, call);
-    app.effects();
-    assert!(again(&mut app).is_empty(), "it was not in one");
+    app.take_effects();
+    assert!(again(&mut app).is_empty(), "calls have no sandbox");
     app.sandbox.level = SandboxLevel::ReadOnly;
     for (is_safe_mode, message) in [(false, "escalation"), (true, "safe mode")] {
         app.is_safe_mode = is_safe_mode;
@@ -480,7 +483,7 @@ fn call_is_run_again_outside_of_the_sandbox() {
     app.is_safe_mode = false;
     app.sandbox.escalation = Escalation::Ask;
     // A line on the prompt takes precedence over the last command.
-    app.event(&Event::Paste("id".to_owned()), NOW);
+    app.handle_event(&Event::Paste("id".to_owned()), NOW);
     let effects = again(&mut app);
     let [Effect::Call { request, .. }] = &effects[..] else {
         panic!("{effects:?}");
@@ -490,14 +493,18 @@ fn call_is_run_again_outside_of_the_sandbox() {
     let Card::Tool(card) = &app.transcript.current().unwrap().card else {
         panic!("it has another card");
     };
-    assert_eq!(card.asides.len(), 1, "it says that it was outside");
+    assert_eq!(
+        card.host_lines.len(),
+        1,
+        "the card says that the call ran outside"
+    );
     let call = app.call.unwrap();
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     enters(&mut app, "ls");
     let call = app.call.unwrap();
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     let effects = again(&mut app);
     let [Effect::Call { request, .. }] = &effects[..] else {
         panic!("{effects:?}");
@@ -513,21 +520,21 @@ fn line_or_the_last_command_runs_as_a_trial() {
         [.., Effect::Call { request, entry, .. }] => {
             let tried = (request.command.clone(), request.trial, request.pty);
             ended(app, *entry);
-            app.effects();
+            app.take_effects();
             Some(tried)
         }
         _ => None,
     };
     let mut app = app(Some(true));
     assert_eq!(tried(&mut app), None, "there is nothing to try");
-    app.event(&Event::Paste("rm x".to_owned()), NOW);
+    app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
     let held = Some(TrialRequest::Hold);
     // A trial is not on a terminal.
     let want = Some(("rm x".to_owned(), held, Some(false)));
     assert_eq!(tried(&mut app), want);
     assert!(app.prompt.is_empty());
     assert_eq!(tried(&mut app), want, "the last one again");
-    app.event(&Event::Paste("!rm x".to_owned()), NOW);
+    app.handle_event(&Event::Paste("!rm x".to_owned()), NOW);
     assert_eq!(tried(&mut app), None);
     assert!(app.message.as_deref().unwrap().contains("`!`"));
     app.prompt.clear();

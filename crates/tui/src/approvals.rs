@@ -1,4 +1,4 @@
-//! Asks the user at the interface whether a call may have more than the sandbox allows.
+//! Asks the user whether a call may have more rights than the sandbox allows.
 
 use agent_bash::core::sandbox::{Network, SandboxLevel, SandboxRequest};
 use agent_bash::{Approval, Approver, Proposal, SandboxSettings};
@@ -11,9 +11,8 @@ use tokio::sync::oneshot;
 /// The reason that a call gets when the user denies its request.
 pub(crate) const DENIAL_REASON: &str = "the user at the terminal does not allow this call to leave the sandbox; run it within the sandbox, or ask what to do";
 
-/// Passes questions to the interface, which shows them. Give [`Approvals::approver`] to the tool's
-/// builder, and this value to [`crate::run`]. Calls that ask for no more than the sandbox allows
-/// are not asked about.
+/// Passes questions to the interface. Give [`Approvals::approver`] to the tool's builder, and this
+/// value to [`crate::run`]. Calls within the limits of the sandbox cause no question.
 pub struct Approvals {
     approver: Arc<PendingApproval>,
     questions: UnboundedReceiver<ApprovalQuestion>,
@@ -25,7 +24,7 @@ pub(crate) struct ApprovalQuestion {
     pub(crate) command: String,
     pub(crate) reason: String,
     /// The sandbox settings that the call asks for.
-    pub(crate) wanted: SandboxRequest,
+    pub(crate) requested: SandboxRequest,
     answer: oneshot::Sender<bool>,
 }
 
@@ -78,7 +77,7 @@ impl ApprovalQuestion {
         let question = Self {
             command: command.to_owned(),
             reason: wanted.reason.clone(),
-            wanted,
+            requested: wanted,
             answer,
         };
         (question, answered)
@@ -90,30 +89,30 @@ impl ApprovalQuestion {
     }
 
     /// Returns true if the call was cancelled, so that the answer has no receiver.
-    pub(crate) fn is_over(&self) -> bool {
+    pub(crate) fn is_withdrawn(&self) -> bool {
         self.answer.is_closed()
     }
 
-    /// The settings that would be loosened: name, present value, requested value.
-    pub(crate) fn changes(&self, own: &SandboxSettings) -> Vec<[String; 3]> {
+    /// Returns the settings that the request loosens: name, present value, requested value.
+    pub(crate) fn loosened_settings(&self, current: &SandboxSettings) -> Vec<[String; 3]> {
         let SandboxRequest {
             level,
             network,
             writable,
             ..
-        } = &self.wanted;
+        } = &self.requested;
         let mut changes = Vec::new();
-        let mut add = |name: &str, own: &str, wanted: &str| {
-            changes.push([name, own, wanted].map(str::to_owned));
+        let mut add = |name: &str, current: &str, wanted: &str| {
+            changes.push([name, current, wanted].map(str::to_owned));
         };
-        if let Some(level) = level.filter(|level| *level != own.level) {
-            add("level", own.level.word(), level.word());
+        if let Some(level) = level.filter(|level| *level != current.level) {
+            add("level", current.level.word(), level.word());
         }
         // Without a sandbox, the call reaches the network.
-        let opens = *level == Some(SandboxLevel::Off) && own.level != SandboxLevel::Off;
-        let network = network.or(opens.then_some(Network::On));
-        if let Some(network) = network.filter(|network| *network != own.network) {
-            add("network", own.network.word(), network.word());
+        let opens_network = *level == Some(SandboxLevel::Off) && current.level != SandboxLevel::Off;
+        let network = network.or(opens_network.then_some(Network::On));
+        if let Some(network) = network.filter(|network| *network != current.network) {
+            add("network", current.network.word(), network.word());
         }
         for path in writable {
             add("writable", "", path);
@@ -134,7 +133,7 @@ impl Approver for PendingApproval {
         let question = wanted.map(|wanted| ApprovalQuestion {
             command: proposal.command.to_owned(),
             reason: reason.to_owned(),
-            wanted,
+            requested: wanted,
             answer,
         });
         let is_asked = question.is_some_and(|question| self.ask.send(question).is_ok());
@@ -190,7 +189,7 @@ mod tests {
             let answered = async {
                 let question = approvals.next_question().await;
                 assert_eq!((&*question.command, &*question.reason), ("x", "it must"));
-                let changes = question.changes(tool.sandbox());
+                let changes = question.loosened_settings(tool.sandbox());
                 let wanted = [["level", "read_only", "off"], ["network", "off", "on"]];
                 assert_eq!(changes, wanted);
                 question.answer(allowed);
@@ -204,19 +203,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn cancelled_call_drops_its_question_and_without_an_interface_the_answer_is_no() {
+    async fn question_ends_with_its_call_and_is_denied_without_an_interface() {
         let mut approvals = Approvals::new();
         let tool = tool(&approvals);
         let cancel = Cancel::new();
         let question = async {
             let question = approvals.next_question().await;
-            assert!(!question.is_over());
+            assert!(!question.is_withdrawn());
             cancel.cancel();
             question
         };
         let (status, question) = tokio::join!(call(&tool, &cancel), question);
         assert_eq!(status, Status::Cancelled);
-        assert!(question.is_over());
+        assert!(question.is_withdrawn());
         drop(approvals);
         let status = call(&tool, &Cancel::new()).await;
         assert!(matches!(status, Status::Blocked { .. }), "{status:?}");
@@ -231,11 +230,11 @@ mod tests {
             reason: String::new(),
         };
         let (question, _) = ApprovalQuestion::of("x", wanted);
-        let own = SandboxSettings {
+        let current = SandboxSettings {
             level: SandboxLevel::ReadOnly,
             ..SandboxSettings::default()
         };
         let wanted = [["network", "off", "on"], ["writable", "", "/a"]];
-        assert_eq!(question.changes(&own), wanted);
+        assert_eq!(question.loosened_settings(&current), wanted);
     }
 }

@@ -1,7 +1,7 @@
-//! Changes by processes that a command left running. Several change sets, one per line typed
-//! meanwhile, are shown, undone and redone as one.
+//! Changes by a command's background processes. Their change sets, one per line typed meanwhile,
+//! are shown, undone and redone as one.
 
-use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
+use crate::action_outcome::{ActionOutcome, UNDO_OTHERS_HINT, conflict_lines, refusal_text};
 use crate::change_actions::{self, ProposedAction};
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesId, FileChange, FileName, counted, not_redone_text,
@@ -9,20 +9,24 @@ use agent_bash::core::changes::{
 };
 use agent_bash::core::visible::one_line;
 use agent_bash::{ChangeSets, ChangesAct, ChangesDone, ChangesRefused};
-use agent_bash_render::words::together_files;
+use agent_bash_render::words::merge_file_changes;
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 /// Plans an undo or redo of all these change sets, in this order. Returns why it is not possible.
 /// Blocks.
-pub(crate) fn look(
+pub(crate) fn plan(
     sets: &ChangeSets,
     act: ChangesAct,
     ids: &[ChangesId],
 ) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
-    let failed = |error: &ChangesRefused| Box::new(refused(sets, ids, &error.to_string()));
+    let failed = |error: &ChangesRefused| Box::new(refused_outcome(sets, ids, &error.to_string()));
     let Some(first_id) = ids.first() else {
-        return Err(Box::new(refused(sets, ids, "nothing is left to be done")));
+        return Err(Box::new(refused_outcome(
+            sets,
+            ids,
+            "nothing is left to be done",
+        )));
     };
     let root = sets.show(*first_id).map_err(|error| failed(&error))?.root;
     let mut before = TouchedFiles::below(&root);
@@ -32,15 +36,15 @@ pub(crate) fn look(
         let preview = sets.preview(*id, act == ChangesAct::Redo);
         let preview = preview.map_err(|error| failed(&error))?;
         // An earlier step may produce the contents that this change set expects.
-        let is_new = |it: &FileName| !before.leads_to(it) && !conflicts.contains(it);
+        let is_new = |it: &FileName| !before.may_explain(it) && !conflicts.contains(it);
         let new: Vec<FileName> = preview.conflicts.into_iter().filter(is_new).collect();
         conflicts.extend(new);
         before.add(&preview.files);
         steps.extend(preview.files);
     }
     let is_free = |file: &FileChange| !conflicts.iter().any(|it| file.is_named(it));
-    let between = between(sets, ids, &steps);
-    let mut files = together_files(steps);
+    let between = changed_between(sets, ids, &steps);
+    let mut files = merge_file_changes(steps);
     files.retain(is_free);
     if let Some((first, others)) = conflicts.split_first()
         && (act == ChangesAct::Redo || files.is_empty())
@@ -49,19 +53,19 @@ pub(crate) fn look(
             ChangesAct::Redo => not_redone_text(first),
             _ => not_undone_text(first, 0),
         };
-        let mut outcome = refused(sets, ids, &line);
+        let mut outcome = refused_outcome(sets, ids, &line);
         let newest = ids.iter().max().unwrap_or(first_id);
         let by = sets.changed_by(*newest, others);
-        outcome.lines.extend(named(others, &by));
+        outcome.lines.extend(conflict_lines(others, &by));
         return Err(Box::new(outcome));
     }
     Ok(Box::new(ProposedAction {
         act,
         id: *first_id,
-        then: ids[1..].to_vec(),
-        partial: !conflicts.is_empty(),
+        further_ids: ids[1..].to_vec(),
+        skips_conflicts: !conflicts.is_empty(),
         is_background: true,
-        between,
+        changed_between: between,
         root,
         counts: ChangeCounts::of(&files),
         files,
@@ -70,8 +74,9 @@ pub(crate) fn look(
     }))
 }
 
-/// Files of several of these change sets that another user or program changed between them.
-fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<FileName> {
+/// Returns files that several of these change sets touch and that another program changed between
+/// them.
+fn changed_between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<FileName> {
     let mut seen = BTreeSet::new();
     let again = steps.iter().filter(|file| !seen.insert(&file.name));
     let mut again: BTreeSet<FileName> = again.map(|file| file.name.clone()).collect();
@@ -86,7 +91,7 @@ fn between(sets: &ChangeSets, ids: &[ChangesId], steps: &[FileChange]) -> Vec<Fi
     again.into_iter().collect()
 }
 
-/// The files that the steps so far change.
+/// The files that the planned steps change.
 struct TouchedFiles<'a> {
     root: &'a Path,
     names: HashSet<String>,
@@ -108,7 +113,7 @@ impl<'a> TouchedFiles<'a> {
 
     /// Returns true if an earlier step may explain why a file is not as expected: the step changes
     /// the file, something in it, or something in its missing parent directory.
-    fn leads_to(&self, file: &FileName) -> bool {
+    fn may_explain(&self, file: &FileName) -> bool {
         let path = Path::new(&file.path);
         let above = path.parent().filter(|it| !it.as_os_str().is_empty());
         let above = above.filter(|it| !self.root.join(it).exists());
@@ -120,33 +125,33 @@ impl<'a> TouchedFiles<'a> {
     }
 }
 
-/// Carries out the plan, one change set after the other, until one is refused. Blocks.
-pub(crate) fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
-    let all = proposed.all();
+/// Carries out the plan, one change set after the other, and stops at the first refusal. Blocks.
+pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
+    let all = proposed.set_ids();
     let mut steps: Vec<FileChange> = Vec::new();
-    let mut made: Vec<ChangesId> = Vec::new();
-    // Each line once.
+    let mut changed: Vec<ChangesId> = Vec::new();
+    // Without duplicates.
     let mut notes: Vec<String> = Vec::new();
     let mut not_done: Vec<String> = Vec::new();
     for (at, id) in all.iter().enumerate() {
         let did = match proposed.act {
             ChangesAct::Redo => sets.redo(*id),
-            _ => sets.undo(*id, &[], proposed.partial),
+            _ => sets.undo(*id, &[], proposed.skips_conflicts),
         };
         match did {
             Ok(done) => {
-                made.push(*id);
+                changed.push(*id);
                 notes.extend(done.text.lines().skip(1).map(str::to_owned));
                 steps.extend(files_of(sets, done));
             }
             // All remaining files were to be skipped.
-            Err(ChangesRefused::Conflict(conflict)) if proposed.partial => {
+            Err(ChangesRefused::Conflict(conflict)) if proposed.skips_conflicts => {
                 let left = conflict.conflicts.iter().map(|it| one_line(&it.path));
                 let line = |name| format!("left as it is, as it was changed since: {name}");
                 notes.extend(left.map(line));
             }
             Err(error) => {
-                not_done = stopped(proposed, &error, &all[at..], made.is_empty());
+                not_done = refusal_lines(proposed, &error, &all[at..], changed.is_empty());
                 break;
             }
         }
@@ -154,9 +159,9 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcom
     let mut known = BTreeSet::new();
     notes.retain(|line| known.insert(line.clone()));
     let mut lines = Vec::new();
-    if !made.is_empty() {
-        let files = counted(together_files(steps).len() as u64);
-        let numbers = change_actions::numbers(&made);
+    if !changed.is_empty() {
+        let files = counted(merge_file_changes(steps).len() as u64);
+        let numbers = change_actions::set_names(&changed);
         lines.push(match proposed.act {
             ChangesAct::Redo => {
                 format!("[Done again: {files} as the background process left them ({numbers}).]")
@@ -166,15 +171,15 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcom
     }
     lines.extend(notes);
     ActionOutcome {
-        sets: shown(sets, &all),
+        sets: present_sets(sets, &all),
         is_stale: false,
-        refused: made.is_empty(),
-        lines: if made.is_empty() {
+        refused: changed.is_empty(),
+        lines: if changed.is_empty() {
             [lines, not_done.clone()].concat()
         } else {
             lines
         },
-        not_done: if made.is_empty() {
+        not_done: if changed.is_empty() {
             Vec::new()
         } else {
             not_done
@@ -182,16 +187,16 @@ pub(crate) fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcom
     }
 }
 
-/// Lines about a refusal: its reason, and the actions that therefore did not take place.
-fn stopped(
+/// Returns lines about a refusal: its reason, and the change sets that are therefore unchanged.
+fn refusal_lines(
     proposed: &ProposedAction,
     error: &ChangesRefused,
     rest: &[ChangesId],
     is_first: bool,
 ) -> Vec<String> {
-    let mut lines: Vec<String> = refusal(error).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> = refusal_text(error).lines().map(str::to_owned).collect();
     let is_undo = proposed.act == ChangesAct::Undo;
-    if !(is_first && proposed.then.is_empty()) {
+    if !(is_first && proposed.further_ids.is_empty()) {
         let not = if is_undo {
             "not undone"
         } else {
@@ -199,14 +204,14 @@ fn stopped(
         };
         lines.push(format!(
             "so this is {not}: {}",
-            change_actions::numbers(rest)
+            change_actions::set_names(rest)
         ));
     }
     if let ChangesRefused::Conflict(conflict) = error
         && is_undo
         && conflict.free > 0
     {
-        lines.push(ASK_AGAIN.to_owned());
+        lines.push(UNDO_OTHERS_HINT.to_owned());
     }
     lines
 }
@@ -216,13 +221,13 @@ fn files_of(sets: &ChangeSets, done: ChangesDone) -> Vec<FileChange> {
     files.unwrap_or(done.changes.files)
 }
 
-fn shown(sets: &ChangeSets, ids: &[ChangesId]) -> Vec<Changes> {
+fn present_sets(sets: &ChangeSets, ids: &[ChangesId]) -> Vec<Changes> {
     ids.iter().filter_map(|id| sets.show(*id).ok()).collect()
 }
 
-fn refused(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> ActionOutcome {
+fn refused_outcome(sets: &ChangeSets, ids: &[ChangesId], text: &str) -> ActionOutcome {
     ActionOutcome {
-        sets: shown(sets, ids),
+        sets: present_sets(sets, ids),
         lines: text.lines().map(str::to_owned).collect(),
         refused: true,
         ..ActionOutcome::default()

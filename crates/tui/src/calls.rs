@@ -24,8 +24,8 @@ const TIMEOUT_HINT: &str = "`timeout.default` in the settings gives more time";
 const DENIAL_HINT: &str = "f4 runs it again outside of the sandbox";
 const SETTING_HINT: &str = "`sandbox.escalation = \"ask\"` in the settings lets f4 run it outside";
 
-/// The card's text for a call that the user did not let leave the sandbox. The text that the call
-/// gets is [`crate::approvals::DENIAL_REASON`].
+/// The card's text for a call whose escalation the user denied. The call itself gets
+/// [`crate::approvals::DENIAL_REASON`].
 const KEPT_INSIDE_TEXT: &str = "you did not let this call leave the sandbox, so it was not run";
 
 /// How a command ended.
@@ -50,12 +50,12 @@ pub(crate) struct CallExtras {
     pub(crate) definitions: Option<Arc<Definitions>>,
 }
 
-/// Gives a request with its own shell the state of the persistent shell: exported variables,
-/// functions and aliases.
+/// Passes the state of the persistent shell to a request with a shell of its own. Adds exported
+/// variables to the request, and returns functions and aliases.
 ///
 /// Without a persistent shell, a call on a terminal gets the definitions of the configuration;
-/// other calls load them themselves. `kept`: definitions of a shell that was ended for this
-/// request.
+/// other calls load them themselves. `definitions_before` are those of a shell that was ended to
+/// run this request.
 pub(crate) async fn with_shell_state(
     session: &Conversation,
     request: &mut Request,
@@ -74,7 +74,7 @@ pub(crate) async fn with_shell_state(
     definitions
 }
 
-/// Runs a tool call to its end. Commands that the user runs meanwhile are added to the conversation
+/// Runs a tool call to its end. Bang commands that ran meanwhile are added to the conversation
 /// afterwards.
 pub(crate) async fn call(
     session: &Conversation,
@@ -102,19 +102,21 @@ pub(crate) async fn call(
     session.end_turn();
     CallEnd::Tool {
         result: Box::new(account.result),
-        refused: account.refusal.map(|refusal| refused(&command, &refusal)),
+        refused: account
+            .refusal
+            .map(|refusal| refusal_view(&command, &refusal)),
     }
 }
 
 /// A refusal, as a card shows it.
-fn refused(command: &str, refusal: &Refusal) -> RefusalView {
+fn refusal_view(command: &str, refusal: &Refusal) -> RefusalView {
     let is_own = matches!(refusal, Refusal::Escalation(why) if why == approvals::DENIAL_REASON);
     if is_own {
         return RefusalView::new(KEPT_INSIDE_TEXT);
     }
     let mut refused = RefusalView::new(refusal.to_string());
     if let Refusal::Rule(rule) = refusal {
-        refused.instead.clone_from(&rule.explanation.instead);
+        refused.alternative.clone_from(&rule.explanation.instead);
         refused.can_be_tried = rule.explanation.can_be_tried;
         let lines = rule
             .explanation
@@ -126,7 +128,7 @@ fn refused(command: &str, refusal: &Refusal) -> RefusalView {
     refused
 }
 
-/// Runs a command of the user's own.
+/// Runs a bang command.
 pub(crate) async fn bang(
     session: &Conversation,
     command: &str,
@@ -150,15 +152,15 @@ pub(crate) async fn bang(
 }
 
 /// The hint for a denial of the sandbox. `None` if safe mode forbids leaving the sandbox.
-pub(crate) fn way_out(escalation: Escalation, is_safe_mode: bool) -> Option<&'static str> {
+pub(crate) fn denial_hint(escalation: Escalation, is_safe_mode: bool) -> Option<&'static str> {
     match escalation {
         Escalation::Ask => Some(DENIAL_HINT),
         Escalation::Never => Some(SETTING_HINT).filter(|_| !is_safe_mode),
     }
 }
 
-/// The hint for how a call ended, if there is one. `outside`: the hint for a denial.
-fn hint(
+/// Returns the hint for a call's outcome. `outside`: the hint for a denial by the sandbox.
+fn outcome_hint(
     result: &ToolResult,
     card: &ToolCard,
     is_trial: bool,
@@ -212,12 +214,13 @@ impl CallEnd {
                 );
                 if was_refused {
                     // These lines say how the command runs, and it did not run.
-                    card.asides.clear();
+                    card.host_lines.clear();
                 }
                 card.footer
-                    .extend(hint(&result, card, entry.is_trial, outside));
-                let is_needless =
-                    |it: &mut CardChanges| entry.is_trial && change_actions::is_nothing(&it.set);
+                    .extend(outcome_hint(&result, card, entry.is_trial, outside));
+                let is_needless = |it: &mut CardChanges| {
+                    entry.is_trial && change_actions::is_empty_trial(&it.set)
+                };
                 if card.changes.take_if(is_needless).is_some() {
                     let notice = match result.status {
                         Status::Exited { .. } => "a trial: it changes no file",
@@ -229,19 +232,20 @@ impl CallEnd {
                     let notice = notice.to_owned();
                     card.footer.push(FooterLine::Notice(notice));
                 }
-                entry.bytes = entry.bytes.max(result.text.len());
+                entry.held_bytes = entry.held_bytes.max(result.text.len());
                 entry.is_binary = result.output.binary;
                 let artifact = result.artifacts.first();
                 entry.artifact = artifact.map(|artifact| artifact.id);
                 entry.file = artifact.map(|artifact| artifact.path.clone().into());
             }
             (Self::Bang(message), Card::Bang(card)) => {
-                card.elapsed = words::millis(message.duration_ms);
+                card.elapsed = words::from_millis(message.duration_ms);
                 card.state = CardState::Ended(message.status.clone());
                 card.footer = FooterLine::survivors(&message.survivors);
                 let notices = message.notices.iter().filter_map(FooterLine::from_notice);
                 card.footer.extend(notices);
-                card.changes = CardChanges::known(message.changes.as_ref(), &message.notices);
+                card.changes =
+                    CardChanges::of_ended_call(message.changes.as_ref(), &message.notices);
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
                 card.output.show_instead(mark);
@@ -283,7 +287,7 @@ mod tests {
     use agent_bash_test_kit::FaultyExecutor;
     use std::sync::Arc;
 
-    /// The hints on the card of a call that ended so.
+    /// Returns the hints on the card of a call with this status.
     fn offered(status: Status, is_trial: bool, changes: Option<Changes>) -> Vec<FooterLine> {
         let card = Card::Tool(Box::new(ToolCard::new("x")));
         let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
@@ -315,31 +319,34 @@ mod tests {
         let mut entry = CardEntry::new(EntryId(1), card, Duration::ZERO);
         let aside = FooterLine::Notice("outside of the sandbox".to_owned());
         if let Card::Tool(card) = &mut entry.card {
-            card.asides.push(aside);
+            card.host_lines.push(aside);
         }
         let refusal = Refusal::Escalation(approvals::DENIAL_REASON.to_owned());
         let result = ToolResult::new(refusal.status(), approvals::DENIAL_REASON, Timestamp(0));
         let end = CallEnd::Tool {
             result: Box::new(result),
-            refused: Some(refused("x", &refusal)),
+            refused: Some(refusal_view("x", &refusal)),
         };
         end.show_on(&mut entry, Some(DENIAL_HINT));
         let Card::Tool(card) = entry.card else {
             panic!("it has another card");
         };
         assert_eq!(card.plain(), format!("Blocked: {KEPT_INSIDE_TEXT}\n"));
-        assert_eq!((card.asides, card.footer), (vec![], vec![]));
+        assert_eq!((card.host_lines, card.footer), (vec![], vec![]));
         // Another approver that denied the call is named.
         let other = Refusal::Escalation("its approver did not approve".to_owned());
-        assert_eq!(refused("x", &other).text, "its approver did not approve");
+        assert_eq!(
+            refusal_view("x", &other).text,
+            "its approver did not approve"
+        );
     }
 
     #[test]
     fn refused_network_gets_the_same_hint_as_denied_files() {
         let [ask, never, safe] = [
-            way_out(Escalation::Ask, false),
-            way_out(Escalation::Never, false),
-            way_out(Escalation::Never, true),
+            denial_hint(Escalation::Ask, false),
+            denial_hint(Escalation::Never, false),
+            denial_hint(Escalation::Never, true),
         ];
         for (refused, outside, offered) in [
             (Some(1), ask, Some(DENIAL_HINT)),
@@ -375,7 +382,7 @@ mod tests {
             suggested_tool: None,
         };
         assert_eq!(offered(denied, true, None), []);
-        // If a trial passes the rules, the card offers a trial and not a command of the user's own.
+        // If a trial would pass the rules, the card offers a trial and not a bang command.
         let mut card = ToolCard::new("x");
         card.refused = Some(RefusalView {
             can_be_tried: true,
@@ -383,7 +390,7 @@ mod tests {
         });
         let result = ToolResult::new(blocked(), "", Timestamp(0));
         let tries = Some(FooterLine::Offer(TRIAL_HINT.to_owned()));
-        assert_eq!(hint(&result, &card, false, None), tries);
+        assert_eq!(outcome_hint(&result, &card, false, None), tries);
         let timed_out = || Status::TimedOut { after_ms: 1 };
         assert_eq!(offered(timed_out(), false, None), offer(TIMEOUT_HINT));
         assert_eq!(offered(timed_out(), true, None), []);
@@ -433,7 +440,7 @@ mod tests {
             assert!(matches!(message.status, Status::Lost { .. }), "{message:?}");
             assert_eq!(message.output, "printed\n");
         }
-        // The first call has ended, so the user's command is now in the conversation.
+        // The first call has ended, so the bang command is now in the conversation.
         assert_eq!(session.messages().len(), 2);
     }
 }

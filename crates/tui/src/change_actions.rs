@@ -16,7 +16,7 @@ pub(crate) const MAY_STILL_RUN_HINT: &str =
     "→ what the command left running goes on: ctrl+g ends it";
 
 /// The actions that a change set allows, in the order in which keys are shown.
-pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
+pub(crate) fn possible_actions(set: &Changes) -> &'static [ChangesAct] {
     match (set.state, set.by) {
         // There is nothing to apply, but the trial's directory can be removed.
         (ChangesState::Held, ChangesBy::Overlay) if set.counts.total() == 0 => {
@@ -37,10 +37,10 @@ pub(crate) fn possible(set: &Changes) -> &'static [ChangesAct] {
     }
 }
 
-/// The change set of a card that an action applies to. Later changes are undone first and redone
-/// last.
-pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
-    let can = |set: &&Changes| possible(set).contains(&act);
+/// The change set of a card that an action applies to. Changes of background processes are undone
+/// first and redone last.
+pub(crate) fn target_set(act: ChangesAct, changes: &CardChanges) -> &Changes {
+    let can = |set: &&Changes| possible_actions(set).contains(&act);
     let found = match act {
         ChangesAct::Undo => changes.sets().rev().find(can),
         _ => changes.sets().find(can),
@@ -48,10 +48,11 @@ pub(crate) fn target(act: ChangesAct, changes: &CardChanges) -> &Changes {
     found.unwrap_or(&changes.set)
 }
 
-/// All later change sets of a card that allow an action, in the order of execution.
-pub(crate) fn later_sets(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
+/// The change sets of a card's background processes that allow an action, in the order of
+/// execution.
+pub(crate) fn background_sets(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesId> {
     let background = changes.background.iter().map(|(set, _)| set);
-    let can = background.filter(|set| possible(set).contains(&act));
+    let can = background.filter(|set| possible_actions(set).contains(&act));
     let mut all: Vec<ChangesId> = can.map(|set| set.id).collect();
     if act == ChangesAct::Undo {
         all.reverse();
@@ -59,7 +60,8 @@ pub(crate) fn later_sets(act: ChangesAct, changes: &CardChanges) -> Vec<ChangesI
     all
 }
 
-/// The card's text for a trial that was decided elsewhere, as with `agent-bash changes`.
+/// The card's text for a trial about which another program, such as `agent-bash changes`, has
+/// decided.
 pub(crate) fn decided_text(set: &Changes) -> String {
     let id = set.id;
     match set.state {
@@ -86,27 +88,27 @@ fn shares_files(one: &Changes, other: &Changes) -> bool {
 }
 
 /// The names of change sets: `changes 119`, `changes 123, 121, 119`.
-pub(crate) fn numbers(ids: &[ChangesId]) -> String {
+pub(crate) fn set_names(ids: &[ChangesId]) -> String {
     let ids: Vec<String> = ids.iter().map(ChangesId::to_string).collect();
     format!("changes {}", ids.join(", "))
 }
 
-/// Returns true if a trial is known to have changed no file, so that nothing is held.
-pub(crate) fn is_nothing(set: &Changes) -> bool {
+/// Returns true for a trial that is known to have changed no file.
+pub(crate) fn is_empty_trial(set: &Changes) -> bool {
     set.state == ChangesState::Discarded && set.counts.total() == 0 && set.exact
 }
 
-/// Why there is no diff to show; `None` if there is one.
-pub(crate) fn no_diff(set: &Changes) -> Option<String> {
+/// Returns why there is no diff; `None` if there is one.
+pub(crate) fn no_diff_reason(set: &Changes) -> Option<String> {
     match set.state {
         ChangesState::Discarded => Some("its changes were discarded".to_owned()),
         _ if set.counts.total() > 0 => None,
-        _ => Some(only_outside(set).unwrap_or_else(|| "it changed no file".to_owned())),
+        _ => Some(outside_text(set).unwrap_or_else(|| "it changed no file".to_owned())),
     }
 }
 
 /// Names files written outside of the recorded directory, if the call changed no others.
-fn only_outside(set: &Changes) -> Option<String> {
+fn outside_text(set: &Changes) -> Option<String> {
     if set.outside.is_empty() || set.counts.total() > 0 {
         return None;
     }
@@ -138,14 +140,14 @@ fn word(act: ChangesAct) -> &'static str {
     }
 }
 
-/// The available keys: `c commit · d discard`. An action that is known to be refused is left out;
-/// its key says why.
-pub(crate) fn keys(changes: &CardChanges) -> String {
+/// The available keys: `c commit · d discard`. Omits a commit that would be refused; its key shows
+/// the reason.
+pub(crate) fn keys_text(changes: &CardChanges) -> String {
     let is_refused =
         |act: &ChangesAct, set: &Changes| *act == ChangesAct::Commit && set.in_the_way().is_some();
     let can = |act: &ChangesAct| {
-        let set = target(*act, changes);
-        possible(set).contains(act) && !is_refused(act, set)
+        let set = target_set(*act, changes);
+        possible_actions(set).contains(act) && !is_refused(act, set)
     };
     let keys: Vec<String> = ALL_ACTIONS
         .iter()
@@ -164,17 +166,18 @@ const ALL_ACTIONS: [ChangesAct; 4] = [
 ];
 
 /// The action of a key.
-pub(crate) fn act_by(key_pressed: char) -> Option<ChangesAct> {
+pub(crate) fn action_of_key(key_pressed: char) -> Option<ChangesAct> {
     ALL_ACTIONS.into_iter().find(|act| key(*act) == key_pressed)
 }
 
-/// Why an action is not available for a call's changes; `None` if it is available.
-pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> Option<String> {
-    let of = of.map(|changes| (changes, target(act, changes)));
+/// Returns why an action is not available for a call's changes; `None` if it is available.
+pub(crate) fn unavailable_reason(act: ChangesAct, changes: Option<&CardChanges>) -> Option<String> {
+    let of = changes.map(|changes| (changes, target_set(act, changes)));
     if let Some((changes, set)) = of
         && act == ChangesAct::Undo
         && changes.background.iter().any(|(it, _)| {
-            may_still_change_files(it) && (!possible(set).contains(&act) || shares_files(it, set))
+            may_still_change_files(it)
+                && (!possible_actions(set).contains(&act) || shares_files(it, set))
         })
     {
         return Some(STILL_RUNNING_REASON.to_owned());
@@ -182,11 +185,11 @@ pub(crate) fn unavailable_reason(act: ChangesAct, of: Option<&CardChanges>) -> O
     let of = of.map(|(_, set)| set);
     let Some(set) = of.filter(|set| set.counts.total() > 0 || set.state == ChangesState::Held)
     else {
-        let why = of.and_then(only_outside);
+        let why = of.and_then(outside_text);
         let why = why.unwrap_or_else(|| "no changes are recorded".to_owned());
         return Some(format!("nothing to {}: {why}", word(act)));
     };
-    if possible(set).contains(&act) {
+    if possible_actions(set).contains(&act) {
         return None;
     }
     let why = match set.state {
@@ -207,9 +210,9 @@ pub(crate) struct ProposedAction {
     pub(crate) act: ChangesAct,
     pub(crate) id: ChangesId,
     /// Further change sets, in the order of execution.
-    pub(crate) then: Vec<ChangesId>,
+    pub(crate) further_ids: Vec<ChangesId>,
     /// True if files that were changed since are skipped.
-    pub(crate) partial: bool,
+    pub(crate) skips_conflicts: bool,
     /// True if a background process made the changes.
     pub(crate) is_background: bool,
     pub(crate) root: String,
@@ -220,9 +223,9 @@ pub(crate) struct ProposedAction {
     pub(crate) more: u64,
     /// Files that were changed since.
     pub(crate) conflicts: Vec<FileName>,
-    /// With several change sets: files that were changed between them. Only the changes after that
-    /// are undone.
-    pub(crate) between: Vec<FileName>,
+    /// With several change sets: files that another program changed between them. Only the changes
+    /// after that are undone.
+    pub(crate) changed_between: Vec<FileName>,
 }
 
 /// Heading of the skipped files.
@@ -230,19 +233,23 @@ const SKIPPED_HEADING: &str = "Skipped, because they were changed since:";
 
 impl ProposedAction {
     /// The change sets of the action, in the order of execution.
-    pub(crate) fn all(&self) -> Vec<ChangesId> {
+    pub(crate) fn set_ids(&self) -> Vec<ChangesId> {
         std::iter::once(&self.id)
-            .chain(&self.then)
+            .chain(&self.further_ids)
             .copied()
             .collect()
     }
 
-    /// Names the files that were changed between the change sets. Empty if there are none.
+    /// A line about files that were changed between the change sets; empty if there are none.
     pub(crate) fn between_text(&self) -> String {
-        if self.between.is_empty() {
+        if self.changed_between.is_empty() {
             return String::new();
         }
-        let names: Vec<_> = self.between.iter().map(|it| one_line(&it.path)).collect();
+        let names: Vec<_> = self
+            .changed_between
+            .iter()
+            .map(|it| one_line(&it.path))
+            .collect();
         let names = names.join(", ");
         format!("These files were changed in between, so their earlier changes stay: {names}")
     }
@@ -250,13 +257,13 @@ impl ProposedAction {
     pub(crate) fn title(&self) -> String {
         let id = self.id;
         // In the order in which the changes were made.
-        let mut all = self.all();
+        let mut all = self.set_ids();
         all.sort_unstable();
-        let all = numbers(&all);
+        let all = set_names(&all);
         match self.act {
             ChangesAct::Commit => format!("Commit the changes of trial {id}?"),
             ChangesAct::Discard => format!("Discard the changes of trial {id}?"),
-            ChangesAct::Undo if self.is_background && self.partial => {
+            ChangesAct::Undo if self.is_background && self.skips_conflicts => {
                 format!("Undo the other later changes of the background process ({all})?")
             }
             ChangesAct::Undo if self.is_background => {
@@ -265,7 +272,9 @@ impl ProposedAction {
             ChangesAct::Redo if self.is_background => {
                 format!("Redo the later changes of the background process ({all})?")
             }
-            ChangesAct::Undo if self.partial => format!("Undo the other files of changes {id}?"),
+            ChangesAct::Undo if self.skips_conflicts => {
+                format!("Undo the other files of changes {id}?")
+            }
             ChangesAct::Undo => format!("Undo changes {id}?"),
             ChangesAct::Redo => format!("Redo changes {id}?"),
         }
@@ -288,13 +297,13 @@ impl ProposedAction {
     pub(crate) fn conflicts_heading(&self) -> &'static str {
         match self.act {
             ChangesAct::Discard if !self.conflicts.is_empty() => "Changed since:",
-            _ if self.partial => SKIPPED_HEADING,
+            _ if self.skips_conflicts => SKIPPED_HEADING,
             _ => "",
         }
     }
 
     /// The message while the action runs.
-    pub(crate) fn busy(&self) -> &'static str {
+    pub(crate) fn busy_text(&self) -> &'static str {
         match self.act {
             ChangesAct::Commit => "Committing…",
             ChangesAct::Discard => "Discarding…",
@@ -303,7 +312,7 @@ impl ProposedAction {
         }
     }
 
-    pub(crate) fn yes(&self) -> &'static str {
+    pub(crate) fn confirm_label(&self) -> &'static str {
         word(self.act)
     }
 }

@@ -1,7 +1,7 @@
-//! Reads, plans and carries out actions on a call's change sets. All of it blocks, so it runs
+//! Plans and carries out actions on a call's change sets, and reads their diffs. Blocks, so it runs
 //! outside of the event loop.
 
-use crate::action_outcome::{ASK_AGAIN, ActionOutcome, named, refusal};
+use crate::action_outcome::{ActionOutcome, UNDO_OTHERS_HINT, conflict_lines, refusal_text};
 use crate::change_actions::{ProposedAction, decided_text};
 use crate::{background_changes, diff_state};
 use agent_bash::core::changes::{
@@ -14,68 +14,73 @@ use agent_bash_render::DiffLine;
 /// Work on a card's changes.
 #[derive(Debug)]
 pub(crate) enum ChangeWork {
-    /// The diff of these change sets of a card: its own, if it has changes, and those of background
-    /// processes.
+    /// The diff of these change sets of a card: the command's own, if it has changes, and those of
+    /// background processes.
     Diff(Vec<ChangesId>),
     /// Reads the present state, with the files that were changed since.
-    Show,
+    ReadState,
     /// Plans an action.
-    Look(ChangesAct),
+    Plan(ChangesAct),
     /// Plans an action on these change sets of background processes, in this order.
-    LookAtBackground(ChangesAct, Vec<ChangesId>),
+    PlanForBackground(ChangesAct, Vec<ChangesId>),
     /// Carries out an action.
     Act(Box<ProposedAction>),
 }
 
 /// The result of the work.
 #[derive(Debug)]
-pub(crate) enum ChangeWorkDone {
+pub(crate) enum ChangeWorkResult {
     Diff(Result<Vec<DiffLine>, String>),
-    Shown(Option<Box<Changes>>),
+    StateRead(Option<Box<Changes>>),
     /// The plan, or why the action is not possible.
-    Looked(Result<Box<ProposedAction>, Box<ActionOutcome>>),
-    Done(Box<ActionOutcome>),
+    Planned(Result<Box<ProposedAction>, Box<ActionOutcome>>),
+    ActionDone(Box<ActionOutcome>),
 }
 
-/// Does the work. Blocks.
-pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, work: &ChangeWork) -> ChangeWorkDone {
+/// Does `work` on the change set `id`. Blocks.
+pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, work: &ChangeWork) -> ChangeWorkResult {
     match work {
         ChangeWork::Diff(all) => {
-            // A deleted change set has no state.
+            // A deleted change set has no state; reading its diff returns the error.
             let set = sets.show(id).ok();
             match set.filter(|set| set.state == ChangesState::Discarded && all[..] == [id]) {
-                Some(set) => ChangeWorkDone::Shown(Some(Box::new(set))),
-                None => ChangeWorkDone::Diff(
+                Some(set) => ChangeWorkResult::StateRead(Some(Box::new(set))),
+                None => ChangeWorkResult::Diff(
                     diff_state::read_all(sets, id, all).map_err(|error| error.to_string()),
                 ),
             }
         }
-        ChangeWork::Show => ChangeWorkDone::Shown(sets.show(id).ok().map(Box::new)),
-        ChangeWork::Look(act) => ChangeWorkDone::Looked(look(sets, id, *act)),
-        ChangeWork::LookAtBackground(act, all) => {
-            ChangeWorkDone::Looked(background_changes::look(sets, *act, all))
+        ChangeWork::ReadState => ChangeWorkResult::StateRead(sets.show(id).ok().map(Box::new)),
+        ChangeWork::Plan(act) => ChangeWorkResult::Planned(plan(sets, id, *act)),
+        ChangeWork::PlanForBackground(act, all) => {
+            ChangeWorkResult::Planned(background_changes::plan(sets, *act, all))
         }
         ChangeWork::Act(proposed) if proposed.is_background => {
-            ChangeWorkDone::Done(Box::new(background_changes::done(sets, proposed)))
+            ChangeWorkResult::ActionDone(Box::new(background_changes::carry_out(sets, proposed)))
         }
-        ChangeWork::Act(proposed) => ChangeWorkDone::Done(Box::new(done(sets, proposed))),
+        ChangeWork::Act(proposed) => {
+            ChangeWorkResult::ActionDone(Box::new(run_action(sets, proposed)))
+        }
     }
 }
 
 /// Plans an action. Returns why it is not possible.
-fn look(
+fn plan(
     sets: &ChangeSets,
     id: ChangesId,
     act: ChangesAct,
 ) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
     let proposed = match act {
         ChangesAct::Commit | ChangesAct::Discard => match sets.show(id) {
-            Ok(set) if set.state != ChangesState::Held => return Err(Box::new(decided(set))),
-            set => set.map(|set| held(set, act)),
+            Ok(set) if set.state != ChangesState::Held => {
+                return Err(Box::new(decided_outcome(set)));
+            }
+            set => set.map(|set| plan_for_trial(set, act)),
         },
         ChangesAct::Undo | ChangesAct::Redo => plan_inversion(sets, id, act),
     };
-    let mut proposed = proposed.map_err(|error| Box::new(refused(sets, id, &error.to_string())))?;
+    let mut proposed =
+        proposed.map_err(|error| Box::new(refused_outcome(sets, id, &error.to_string())))?;
     let Some((first, others)) = proposed.conflicts.split_first() else {
         return Ok(proposed);
     };
@@ -90,19 +95,19 @@ fn look(
         ChangesAct::Redo => not_redone_text(first),
         // The files without a conflict are offered separately.
         ChangesAct::Undo if !proposed.files.is_empty() => {
-            proposed.partial = true;
+            proposed.skips_conflicts = true;
             return Ok(proposed);
         }
         ChangesAct::Undo => not_undone_text(first, 0),
     };
-    let mut outcome = refused(sets, id, &line);
-    outcome.lines.extend(named(others, &by[1..]));
+    let mut outcome = refused_outcome(sets, id, &line);
+    outcome.lines.extend(conflict_lines(others, &by[1..]));
     outcome.is_stale = act == ChangesAct::Commit;
     Err(Box::new(outcome))
 }
 
-/// The outcome for a trial that was decided elsewhere: there is nothing to ask.
-fn decided(set: Changes) -> ActionOutcome {
+/// The outcome for a trial that another program has decided about: the user is asked nothing.
+fn decided_outcome(set: Changes) -> ActionOutcome {
     ActionOutcome {
         lines: vec![decided_text(&set)],
         sets: vec![set],
@@ -110,14 +115,14 @@ fn decided(set: Changes) -> ActionOutcome {
     }
 }
 
-fn held(set: Changes, act: ChangesAct) -> Box<ProposedAction> {
+fn plan_for_trial(set: Changes, act: ChangesAct) -> Box<ProposedAction> {
     Box::new(ProposedAction {
         act,
         id: set.id,
-        then: Vec::new(),
-        partial: false,
+        further_ids: Vec::new(),
+        skips_conflicts: false,
         is_background: false,
-        between: Vec::new(),
+        changed_between: Vec::new(),
         root: set.root,
         counts: set.counts,
         files: set.files,
@@ -136,10 +141,10 @@ fn plan_inversion(
     Ok(Box::new(ProposedAction {
         act,
         id,
-        then: Vec::new(),
-        partial: false,
+        further_ids: Vec::new(),
+        skips_conflicts: false,
         is_background: false,
-        between: Vec::new(),
+        changed_between: Vec::new(),
         root,
         counts: ChangeCounts::of(&preview.free),
         files: preview.free,
@@ -148,12 +153,12 @@ fn plan_inversion(
     }))
 }
 
-fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
+fn run_action(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
     let id = proposed.id;
     let done = match proposed.act {
         ChangesAct::Commit => sets.commit(id),
         ChangesAct::Discard => sets.discard(id),
-        ChangesAct::Undo => sets.undo(id, &[], proposed.partial),
+        ChangesAct::Undo => sets.undo(id, &[], proposed.skips_conflicts),
         ChangesAct::Redo => sets.redo(id),
     };
     match done {
@@ -163,22 +168,22 @@ fn done(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
             ..ActionOutcome::default()
         },
         Err(error) => {
-            let mut outcome = refused(sets, id, &refusal(&error));
+            let mut outcome = refused_outcome(sets, id, &refusal_text(&error));
             outcome.is_stale =
                 matches!(error, ChangesRefused::Conflict(_)) && proposed.act == ChangesAct::Commit;
-            // A file was changed while the question was open.
+            // A file was changed while the question was shown.
             if let ChangesRefused::Conflict(conflict) = &error
-                && (proposed.act, proposed.partial) == (ChangesAct::Undo, false)
+                && (proposed.act, proposed.skips_conflicts) == (ChangesAct::Undo, false)
                 && conflict.free > 0
             {
-                outcome.lines.push(ASK_AGAIN.to_owned());
+                outcome.lines.push(UNDO_OTHERS_HINT.to_owned());
             }
             outcome
         }
     }
 }
 
-fn refused(sets: &ChangeSets, id: ChangesId, text: &str) -> ActionOutcome {
+fn refused_outcome(sets: &ChangeSets, id: ChangesId, text: &str) -> ActionOutcome {
     ActionOutcome {
         sets: sets.show(id).into_iter().collect(),
         lines: text.lines().map(str::to_owned).collect(),

@@ -1,5 +1,5 @@
-//! Grapheme clusters: a flag, a family or an accented letter consists of several characters. The
-//! editor component knows only `char`s, and would stop within a cluster.
+//! Grapheme clusters: a flag, a family or an accented letter consists of several `char`s. The
+//! editor component moves by `char`s, so its cursor could stop within a cluster.
 
 use ratatui_textarea::{CursorMove, TextArea};
 use std::ops::Range;
@@ -13,7 +13,7 @@ pub(crate) fn delete_before(area: &mut TextArea<'_>) -> bool {
     if found.len() < 2 || area.is_selecting() {
         return false;
     }
-    go(area, found.start);
+    move_to_column(area, found.start);
     delete(area, found.len());
     true
 }
@@ -30,16 +30,16 @@ pub(crate) fn delete_at(area: &mut TextArea<'_>) -> bool {
     true
 }
 
-/// Moves a cursor that is within a cluster on, in the direction of its last movement. `was`: row
-/// and column before that movement.
-pub(crate) fn leave(area: &mut TextArea<'_>, was: (usize, usize)) {
+/// Moves a cursor that is within a cluster to the cluster's end, in the direction of the last
+/// movement. `was`: row and column before that movement.
+pub(crate) fn leave_cluster(area: &mut TextArea<'_>, was: (usize, usize)) {
     let column = column(area);
     let is_within = |it: &Range<usize>| it.start < column && column < it.end;
     let Some(found) = clusters(area).find(is_within) else {
         return;
     };
     let is_forward = (area.cursor().0, column) > was;
-    go(area, if is_forward { found.end } else { found.start });
+    move_to_column(area, if is_forward { found.end } else { found.start });
 }
 
 /// The clusters of the cursor's line, as ranges of columns.
@@ -58,7 +58,7 @@ fn column(area: &TextArea<'_>) -> usize {
 }
 
 /// Moves within the line. The selection stays.
-pub(crate) fn go(area: &mut TextArea<'_>, to: usize) {
+pub(crate) fn move_to_column(area: &mut TextArea<'_>, to: usize) {
     while column(area) != to {
         let before = column(area);
         area.move_cursor(if before < to {

@@ -1,5 +1,5 @@
-//! Completion of the word that is being typed: finding candidates outside of the interface's task,
-//! and inserting them.
+//! Completion of the word at the cursor: finds candidates outside of the interface's task, and
+//! inserts one.
 
 mod candidate;
 mod commands;
@@ -15,7 +15,7 @@ mod variables;
 pub(crate) use commands::Commands;
 pub(crate) use completion::{Completion, CompletionInput, complete};
 pub(crate) use list::{CandidateList, ListRequest};
-pub(crate) use variables::written as written_variable;
+pub(crate) use variables::typed_variable;
 
 #[cfg(test)]
 #[path = "complete_tests.rs"]

@@ -3,7 +3,7 @@ use super::*;
 use std::fs;
 
 /// A directory with some files, and a repository.
-fn world() -> tempfile::TempDir {
+fn test_directory() -> tempfile::TempDir {
     let world = tempfile::tempdir().unwrap();
     let at = |path: &str| world.path().join(path);
     for directory in [
@@ -58,7 +58,7 @@ fn found(world: &tempfile::TempDir, before: &str) -> Completion {
 
 #[test]
 fn only_candidate_is_inserted_as_bash_reads_it() {
-    let world = world();
+    let world = test_directory();
     for (before, want) in [
         ("cat my", "cat my\\ files/"),
         ("cat my\\ f", "cat my\\ files/"),
@@ -102,7 +102,7 @@ fn only_candidate_is_inserted_as_bash_reads_it() {
         ("echo $HOS", "echo $HOSTNAME"),
         ("echo \"in ${PA", "echo \"in ${PATH}"),
         ("echo $pat", "echo $PATH"),
-        // Without regard to case, if nothing else fits.
+        // Without regard to case, if no name matches with case.
         ("cat src/READ", "cat src/README.md "),
         ("cat src/read", "cat src/README.md "),
         ("cat src/MA", "cat src/mai"),
@@ -131,7 +131,7 @@ fn only_candidate_is_inserted_as_bash_reads_it() {
 
 #[test]
 fn common_prefix_of_many_candidates_is_inserted_and_all_are_listed() {
-    let world = world();
+    let world = test_directory();
     let completion = found(&world, "cat src/m");
     assert_eq!(completion.insertion(), Some((4, "src/mai".to_owned())));
     let completion = found(&world, "cat src/mai");
@@ -139,7 +139,7 @@ fn common_prefix_of_many_candidates_is_inserted_and_all_are_listed() {
     let labels: Vec<&str> = completion.candidates.iter().map(|it| &*it.label).collect();
     assert_eq!(labels, ["mail.rs", "main.rs"]);
     assert_eq!(
-        completion.taking(&completion.candidates[1]),
+        completion.edit_for(&completion.candidates[1]),
         (4, "src/main.rs ".to_owned())
     );
     // Hidden files only after a dot.
@@ -162,7 +162,7 @@ fn common_prefix_of_many_candidates_is_inserted_and_all_are_listed() {
 
 #[test]
 fn make_completes_targets_of_the_makefile() {
-    let world = world();
+    let world = test_directory();
     let directory = world.path().join("home");
     let names = |before: &str| -> Vec<String> {
         let wanted = CompletionInput {
@@ -196,7 +196,7 @@ fn directory_of_very_many_files_is_cut() {
 
 #[test]
 fn commands_are_those_of_bash_and_of_the_path() {
-    let world = world();
+    let world = test_directory();
     let commands = Commands::read(vec![world.path().join("bin")], vec!["greet".to_owned()]);
     for (name, want) in [
         ("gizmo", true),

@@ -1,5 +1,5 @@
-//! A command on its own terminal while its overlay is shown. Keys go to the command, and its end is
-//! shown for a moment.
+//! A command on its own terminal while its overlay is shown. Keys go to the command. After its end,
+//! the overlay stays for a moment.
 
 use agent_bash::core::{KeyInput, Screen, Status};
 use agent_bash::pty::{PtyEnd, PtySession, PtySize, WaitingFor};
@@ -24,51 +24,51 @@ pub(crate) struct Console {
     started: Duration,
     /// How and when the command ended.
     ended: Option<(OverlayState, Duration)>,
-    /// The area in which its screen was last drawn.
+    /// The area in which the command's screen was last drawn.
     area: Rect,
-    /// True if the command gets all of the host's terminal: it is on the alternate screen, or known
-    /// to draw and was not on that screen yet.
-    whole: bool,
-    /// True if the command is known to draw.
-    draws: bool,
+    /// True if the command gets all of the host's terminal: it uses the alternate screen, or is a
+    /// known full-screen program that has not used it yet.
+    fills_host: bool,
+    /// True if the command is a known full-screen program.
+    is_known_full_screen: bool,
     /// True if the command has been on the alternate screen.
-    was_alternate: bool,
+    used_alternate_screen: bool,
     growth: TerminalGrowth,
 }
 
-/// Time between a key and the growth of the terminal of a program that turned out to draw.
+/// Time between the first key and the growth of a terminal.
 const GROWTH_DELAY: Duration = Duration::from_millis(300);
 
-/// When the terminal of a program that turned out to draw gets the size of the host's.
+/// Decides when a terminal grows to the size of the host's, if its program turns out to be a
+/// full-screen program.
 ///
-/// Many programs read a change of size as a key. A program that waits for any key would end before
-/// the user has seen it. So the growth waits until the user has pressed a key, or has resized the
-/// host's terminal.
+/// Many programs treat a resize as input. A program that waits for any key would then end unseen.
+/// So the terminal grows only after a key, or after the user has resized the host's terminal.
 #[derive(Debug, Default)]
 struct TerminalGrowth {
     host: Option<Rect>,
-    /// When a key was first sent to the drawing program.
-    typed: Option<Duration>,
+    /// When the first key was sent to the full-screen program.
+    first_key: Option<Duration>,
     is_grown: bool,
 }
 
 impl TerminalGrowth {
-    fn typed(&mut self, now: Duration) {
-        self.typed.get_or_insert(now);
+    fn key_sent(&mut self, now: Duration) {
+        self.first_key.get_or_insert(now);
     }
 
     /// The time of the growth, if it is known.
     fn deadline(&self) -> Option<Duration> {
-        let typed = self.typed.filter(|_| !self.is_grown);
+        let typed = self.first_key.filter(|_| !self.is_grown);
         typed.map(|at| at + GROWTH_DELAY)
     }
 
-    /// Returns true if the terminal may be resized now. `turned_out`: the command draws, which was
-    /// not known in advance.
+    /// Returns true if the terminal may be resized now. `turned_out`: the command is a full-screen
+    /// program that was not known as one.
     fn may_resize(&mut self, host: Rect, turned_out: bool, now: Duration) -> bool {
         let is_changed = self.host.replace(host).is_some_and(|before| before != host);
         if !turned_out {
-            (self.typed, self.is_grown) = (None, false);
+            (self.first_key, self.is_grown) = (None, false);
             return true;
         }
         self.is_grown |= is_changed || self.deadline().is_some_and(|at| now >= at);
@@ -86,8 +86,13 @@ pub(crate) enum EventOutcome {
 }
 
 impl Console {
-    /// `draws`: the command is known to draw on its whole terminal.
-    pub(crate) fn new(session: PtySession, command: &str, now: Duration, draws: bool) -> Self {
+    /// `is_full_screen`: the command is a known full-screen program.
+    pub(crate) fn new(
+        session: PtySession,
+        command: &str,
+        now: Duration,
+        is_full_screen: bool,
+    ) -> Self {
         Self {
             session,
             command: command.to_owned(),
@@ -96,9 +101,9 @@ impl Console {
             started: now,
             ended: None,
             area: Rect::default(),
-            whole: draws,
-            draws,
-            was_alternate: false,
+            fills_host: is_full_screen,
+            is_known_full_screen: is_full_screen,
+            used_alternate_screen: false,
             growth: TerminalGrowth::default(),
         }
     }
@@ -108,17 +113,18 @@ impl Console {
     fn fit(&mut self, overlay: Rect, whole: Rect, now: Duration) -> Rect {
         if self.ended.is_none() {
             let is_alternate = self.session.screen().modes.alternate_screen;
-            self.was_alternate |= is_alternate;
-            self.whole = is_alternate || (self.draws && !self.was_alternate);
-            self.keys.set_whole(self.whole);
+            self.used_alternate_screen |= is_alternate;
+            self.fills_host =
+                is_alternate || (self.is_known_full_screen && !self.used_alternate_screen);
+            self.keys.set_full_screen(self.fills_host);
         }
-        let (area, screen) = if self.whole {
+        let (area, screen) = if self.fills_host {
             (whole, Overlay::whole_screen_area(whole))
         } else {
             (overlay, Overlay::screen_area(overlay))
         };
         self.area = screen;
-        let turned_out = self.whole && !self.draws;
+        let turned_out = self.fills_host && !self.is_known_full_screen;
         if self.growth.may_resize(whole, turned_out, now) {
             self.session
                 .resize(PtySize::clamped(screen.width, screen.height));
@@ -156,8 +162,8 @@ impl Console {
 
     fn send(&mut self, input: &KeyInput, times: usize, screen: &Screen, now: Duration) {
         self.scrolled = 0;
-        if self.whole && screen.modes.alternate_screen {
-            self.growth.typed(now);
+        if self.fills_host && screen.modes.alternate_screen {
+            self.growth.key_sent(now);
         }
         for _ in 0..times {
             // The command has just ended or does not read its input; there is nothing to report.
@@ -165,10 +171,10 @@ impl Console {
         }
     }
 
-    /// How long the overlay stays after the end: the last screen of a full-screen program is of no
-    /// interest.
+    /// How long the overlay stays after the end. The last screen of a full-screen program is not
+    /// worth showing.
     fn linger(&self) -> Duration {
-        if self.whole {
+        if self.fills_host {
             Duration::ZERO
         } else {
             LINGER_TIME
@@ -210,7 +216,7 @@ impl Console {
         self.ended.is_some()
     }
 
-    /// Draws the screen into `overlay`. A full-screen program's screen covers the whole frame.
+    /// Draws the screen into the area `overlay`; a full-screen program gets the whole frame.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -237,9 +243,9 @@ impl Console {
             elapsed: until.saturating_sub(self.started),
             screen: back.as_ref().unwrap_or(&screen),
             scrolled: self.scrolled,
-            whole: self.whole,
+            is_full_screen: self.fills_host,
         };
-        // The rows of the overlay show nothing of what is behind it.
+        // Nothing behind the overlay shows in its rows.
         let rows = Rect {
             x: frame.area().x,
             width: frame.area().width,
@@ -253,9 +259,10 @@ impl Console {
     }
 }
 
-/// The size of a command's terminal on a host's terminal of this size. `draws`: the command draws.
-pub(crate) fn size_in(host: Rect, draws: bool) -> PtySize {
-    let inner = if draws {
+/// The size of a command's terminal on a host's terminal of this size. `is_full_screen`: the command is a
+/// full-screen program.
+pub(crate) fn size_in(host: Rect, is_full_screen: bool) -> PtySize {
+    let inner = if is_full_screen {
         Overlay::whole_screen_area(host)
     } else {
         Overlay::screen_area(Overlay::area(host))
@@ -283,10 +290,10 @@ mod tests {
         assert!(growth.may_resize(host, false, at(0)));
         assert!(!growth.may_resize(host, true, at(1)));
         assert!(!growth.may_resize(host, true, at(60_000)));
-        growth.typed(at(60_000));
+        growth.key_sent(at(60_000));
         assert_eq!(growth.deadline(), Some(at(60_300)));
         assert!(!growth.may_resize(host, true, at(60_100)));
-        growth.typed(at(60_200));
+        growth.key_sent(at(60_200));
         assert!(growth.may_resize(host, true, at(60_300)));
         assert_eq!(growth.deadline(), None, "there is nothing to wake up for");
         // The next program starts without a growth.

@@ -1,6 +1,6 @@
-//! A search through the lines of a diff, which are all loaded.
+//! A search through the lines of a diff. All of them are in memory.
 
-use crate::pattern_input::{not_found, pattern};
+use crate::pattern_input::{not_found_text, parse_pattern};
 use crate::search_origin;
 use agent_bash_render::DiffLine;
 use agent_bash_render::regex::Regex;
@@ -12,7 +12,7 @@ pub(crate) struct DiffSearch {
     /// The numbers of matching lines, from 1; not empty.
     lines: Vec<u64>,
     /// The index of the match of the last jump.
-    at: Option<usize>,
+    current: Option<usize>,
 }
 
 impl DiffSearch {
@@ -20,34 +20,38 @@ impl DiffSearch {
     ///
     /// A message if `typed` is not a regular expression or no line matches.
     pub(crate) fn new(typed: &str, lines: &[DiffLine]) -> Result<Self, String> {
-        let pattern = pattern(typed)?;
+        let pattern = parse_pattern(typed)?;
         let found = (1..)
             .zip(lines)
             .filter(|(_, line)| line.is_searched() && pattern.is_match(&line.text()));
         let lines: Vec<u64> = found.map(|(number, _)| number).collect();
         if lines.is_empty() {
-            return Err(not_found(Some(&pattern)));
+            return Err(not_found_text(Some(&pattern)));
         }
         let at = None;
-        Ok(Self { pattern, lines, at })
+        Ok(Self {
+            pattern,
+            lines,
+            current: at,
+        })
     }
 
-    /// The `times`-th match from a line on, or backwards up to it. The second value is true if the
-    /// search wrapped around.
+    /// Returns the line of the `times`-th match at or after a line, or at or before it when
+    /// searching backwards. The second value is true if the search wrapped around.
     pub(crate) fn find(&mut self, from: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
         let (at, is_around) = search_origin::next(&self.lines, from, forward, times)?;
-        self.at = Some(at);
+        self.current = Some(at);
         Some((self.lines[at], is_around))
     }
 
     /// The line of the last jump.
     pub(crate) fn line(&self) -> Option<u64> {
-        self.lines.get(self.at?).copied()
+        self.lines.get(self.current?).copied()
     }
 
     /// The number of the current match, from 1, and the count of matches.
     pub(crate) fn count(&self) -> Option<(u64, u64)> {
-        Some((self.at? as u64 + 1, self.lines.len() as u64))
+        Some((self.current? as u64 + 1, self.lines.len() as u64))
     }
 }
 

@@ -23,16 +23,16 @@ const COLUMNS_PER_STEP: isize = 16;
 /// Lines per wheel step.
 const LINES_PER_WHEEL_STEP: i64 = 3;
 
-/// Limit of files compared.
+/// Maximum number of compared files.
 const MAX_FILES: usize = 300;
 
 /// Heading if there are more files.
 const FILES_SHOWN_HEADING: &str = "files are shown";
 
-/// Limit of lines shown.
+/// Maximum number of shown lines.
 const MAX_LINES: usize = 20_000;
 
-/// Limit of characters shown per line.
+/// Maximum number of shown characters per line.
 const MAX_LINE_CHARS: usize = 4000;
 
 /// An open diff.
@@ -50,7 +50,7 @@ pub(crate) struct DiffState {
     count: TypedCount,
     search: Option<DiffSearch>,
     /// True if the match may be outside of the shown columns.
-    reveals: bool,
+    reveals_match: bool,
     /// True after a jump to an end or a line: the search continues there even if the last match is
     /// on the screen.
     has_jumped: bool,
@@ -84,14 +84,14 @@ impl DiffState {
             typing: PatternInput::default(),
             count: TypedCount::default(),
             search: None,
-            reveals: false,
+            reveals_match: false,
             has_jumped: false,
             jump_line: None,
             message: None,
         }
     }
 
-    /// `set`: the change set as it is now.
+    /// `set`: the present changes of the card.
     pub(crate) fn event(&mut self, event: &Event, set: Option<&CardChanges>) -> DiffRequest {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => return self.key(*key, set),
@@ -110,11 +110,11 @@ impl DiffState {
         self.message = None;
         if self.typing.typed().is_some() {
             if let Some(typed) = self.typing.key(key) {
-                self.seek(&typed);
+                self.start_search(&typed);
             }
             return DiffRequest::Nothing;
         }
-        if self.count.takes(key) {
+        if self.count.push_digit(key) {
             return DiffRequest::Nothing;
         }
         let count = self.count.take();
@@ -127,20 +127,20 @@ impl DiffState {
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => return DiffRequest::Close,
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
             (KeyCode::Char('n'), _) if self.search.is_some() => {
-                self.find(!self.typing.is_back, count.unwrap_or(1));
+                self.find(!self.typing.is_backward, count.unwrap_or(1));
             }
             (KeyCode::Char('N'), _) if self.search.is_some() => {
-                self.find(self.typing.is_back, count.unwrap_or(1));
+                self.find(self.typing.is_backward, count.unwrap_or(1));
             }
             (KeyCode::Char('n'), _) => (0..times(count)).for_each(|_| self.next_file()),
-            (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.last_file()),
+            (KeyCode::Char('N'), _) => (0..times(count)).for_each(|_| self.previous_file()),
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(-self.halves(count)));
+                self.go(PagerMove::Lines(-self.half_page_lines(count)));
             }
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(self.halves(count)));
+                self.go(PagerMove::Lines(self.half_page_lines(count)));
             }
             (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-lines(count))),
             (KeyCode::PageDown | KeyCode::Char(' '), _) => self.go(PagerMove::Pages(lines(count))),
@@ -149,7 +149,7 @@ impl DiffState {
             (KeyCode::Left, _) => self.go(PagerMove::Columns(-COLUMNS_PER_STEP)),
             (KeyCode::Right, _) => self.go(PagerMove::Columns(COLUMNS_PER_STEP)),
             (KeyCode::Char(pressed), KeyModifiers::NONE) => {
-                let Some(act) = change_actions::act_by(pressed) else {
+                let Some(act) = change_actions::action_of_key(pressed) else {
                     return DiffRequest::Nothing;
                 };
                 self.message = change_actions::unavailable_reason(act, set);
@@ -163,7 +163,7 @@ impl DiffState {
     }
 
     /// Lines of `count` half pages.
-    fn halves(&self, count: Option<u64>) -> i64 {
+    fn half_page_lines(&self, count: Option<u64>) -> i64 {
         lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
@@ -175,7 +175,7 @@ impl DiffState {
     }
 
     /// The numbers of the lines at which files begin, from 1.
-    fn files(&self) -> Vec<u64> {
+    fn file_lines(&self) -> Vec<u64> {
         let lines = (1..).zip(&self.lines);
         let files = lines.filter(|(_, line)| matches!(line, DiffLine::File(_)));
         files.map(|(number, _)| number).collect()
@@ -183,26 +183,26 @@ impl DiffState {
 
     fn next_file(&mut self) {
         let top = self.position.first_line;
-        let next = self.files().into_iter().find(|line| *line > top);
-        self.show(next);
+        let next = self.file_lines().into_iter().find(|line| *line > top);
+        self.scroll_to(next);
     }
 
-    fn last_file(&mut self) {
+    fn previous_file(&mut self) {
         let top = self.position.first_line;
-        let last = self.files().into_iter().rfind(|line| *line < top);
-        self.show(last);
+        let last = self.file_lines().into_iter().rfind(|line| *line < top);
+        self.scroll_to(last);
     }
 
     /// Scrolls a line to the top, if enough lines follow it.
-    fn show(&mut self, line: Option<u64>) {
+    fn scroll_to(&mut self, line: Option<u64>) {
         if let Some(line) = line {
             let by = line.cast_signed() - self.position.first_line.cast_signed();
             self.go(PagerMove::Lines(by));
         }
     }
 
-    /// Starts a search. An empty pattern ends it, so that `n` moves between files again.
-    fn seek(&mut self, typed: &str) {
+    /// Starts a search. An empty pattern ends the search, and `n` moves between files again.
+    fn start_search(&mut self, typed: &str) {
         let before = self.search.take();
         if typed.is_empty() {
             return;
@@ -215,7 +215,7 @@ impl DiffState {
         match DiffSearch::new(typed, &self.lines) {
             Ok(search) => {
                 self.search = Some(search);
-                self.find(!self.typing.is_back, 1);
+                self.find(!self.typing.is_backward, 1);
             }
             Err(message) => {
                 let is_cut = self
@@ -240,9 +240,9 @@ impl DiffState {
         let found = search.line().filter(|_| !self.has_jumped);
         let from = search_origin::origin(found, self.jump_line, &self.position, self.rows, forward);
         if let Some((line, is_around)) = search.find(from, forward, times) {
-            self.reveals = true;
+            self.reveals_match = true;
             self.message = search_origin::wrapped_text(is_around, forward);
-            self.go(PagerMove::To(line));
+            self.go(PagerMove::IntoView(line));
             self.has_jumped = false;
         }
     }
@@ -272,12 +272,12 @@ impl DiffState {
         theme: &Theme,
     ) {
         self.rows = DiffView::page_rows(area);
-        if std::mem::take(&mut self.reveals) {
+        if std::mem::take(&mut self.reveals_match) {
             // The width within the frame.
             self.reveal(usize::from(area.width.saturating_sub(2)));
         }
         let search = self.search.as_ref();
-        let keys = set.map(change_actions::keys).unwrap_or_default();
+        let keys = set.map(change_actions::keys_text).unwrap_or_default();
         let view = DiffView {
             title: &self.title,
             subtitle: &self.command,
@@ -295,8 +295,8 @@ impl DiffState {
     }
 }
 
-/// The lines of the diffs of a call's change sets, up to the limit. A heading marks the later
-/// change sets. Blocks.
+/// Returns the lines of the diffs of a call's change sets, up to the limit. Headings mark the
+/// change sets of background processes. Blocks.
 pub(crate) fn read_all(
     sets: &ChangeSets,
     own: ChangesId,
@@ -316,7 +316,7 @@ pub(crate) fn read_all(
         }
         let heading = format!(
             "later, by the background process ({}):",
-            change_actions::numbers(ids)
+            change_actions::set_names(ids)
         );
         lines.push(DiffLine::Note(heading));
         lines.extend(of);
@@ -327,7 +327,7 @@ pub(crate) fn read_all(
     } else {
         Vec::new()
     };
-    add(&later, lines_of(&together));
+    add(&later, diff_lines(&together));
     let shown: Vec<FileName> = together.into_iter().map(|diff| diff.file.name).collect();
     for id in later {
         add(&[id], read(sets, id, &shown)?);
@@ -335,7 +335,7 @@ pub(crate) fn read_all(
     Ok(lines)
 }
 
-/// The diff of a change set without these files.
+/// Returns the diff of a change set without the files `but`.
 fn read(
     sets: &ChangeSets,
     id: ChangesId,
@@ -351,10 +351,11 @@ fn read(
     let more = files.len().saturating_sub(MAX_FILES);
     let mut paths: Vec<PathBuf> = Vec::new();
     if more > 0 {
-        // If there are too many files, prefer those with a diff that says more than their name.
+        // If there are too many files, prefers changed files: the diff of a created or deleted file
+        // says little more than its name.
         files.sort_by_key(|file| {
-            let is_shown = matches!(file.change, Change::Created | Change::Deleted);
-            (file.name.is_of_git(), is_shown)
+            let repeats_name = matches!(file.change, Change::Created | Change::Deleted);
+            (file.name.is_of_git(), repeats_name)
         });
     }
     if more > 0 || files.len() < before {
@@ -362,17 +363,17 @@ fn read(
         let path = |name| Path::new(&root).join(OsString::from_vec(name));
         paths.extend(names.take(MAX_FILES).map(path));
     }
-    let mut lines = lines_of(&sets.diff(id, &paths)?);
+    let mut lines = diff_lines(&sets.diff(id, &paths)?);
     if more > 0 {
         lines.extend([DiffLine::Blank, DiffLine::Note(not_shown(more))]);
-        // The limit is named at the beginning, because few users scroll to the end.
+        // The limit is named first, because few users scroll to the end.
         let of = format!("{MAX_FILES} of {} {FILES_SHOWN_HEADING}", files.len());
         lines.splice(0..0, [DiffLine::Note(of), DiffLine::Blank]);
     }
     Ok(lines)
 }
 
-fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
+fn diff_lines(diffs: &[FileDiff]) -> Vec<DiffLine> {
     let mut lines = Vec::new();
     for (at, diff) in diffs.iter().enumerate() {
         if lines.len() >= MAX_LINES {
@@ -401,7 +402,7 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
                 let from = lines.len();
                 add_hunks(&mut lines, text);
                 if diff.file.kind == FileKind::Symlink {
-                    // The file that a renamed file came from is not a line of its own.
+                    // The diff of a link is its target; positions within it say nothing.
                     let own = lines.split_off(from);
                     lines.extend(
                         own.into_iter()
@@ -424,7 +425,7 @@ fn lines_of(diffs: &[FileDiff]) -> Vec<DiffLine> {
 }
 
 fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
-    // The heading has the names.
+    // The lines before the first hunk repeat the names in the heading.
     let all: Vec<&str> = text.split('\n').collect();
     let hunks = all.iter().position(|line| line.starts_with("@@"));
     let Some(from) = hunks else { return };
@@ -432,7 +433,7 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
     for (at, line) in all[from..to].iter().enumerate() {
         if lines.len() >= MAX_LINES {
             let more = to - from - at;
-            let more = counted(more, "line");
+            let more = more_text(more, "line");
             lines.push(DiffLine::Note(format!("… ({more})")));
             return;
         }
@@ -440,33 +441,33 @@ fn add_hunks(lines: &mut Vec<DiffLine>, text: &str) {
         let sign = rest.next();
         let rest = rest.as_str();
         lines.push(match sign {
-            Some('+') => DiffLine::Added(cut(rest)),
-            Some('-') => DiffLine::Removed(cut(rest)),
-            Some('@') => DiffLine::Hunk(cut(line)),
-            Some('\\') => DiffLine::Note(cut(rest.trim_start())),
+            Some('+') => DiffLine::Added(cut_line(rest)),
+            Some('-') => DiffLine::Removed(cut_line(rest)),
+            Some('@') => DiffLine::Hunk(cut_line(line)),
+            Some('\\') => DiffLine::Note(cut_line(rest.trim_start())),
             // Unchanged lines are shown without their line ending.
-            _ => DiffLine::Context(cut(rest.strip_suffix('\r').unwrap_or(rest))),
+            _ => DiffLine::Context(cut_line(rest.strip_suffix('\r').unwrap_or(rest))),
         });
     }
 }
 
 fn not_shown(files: usize) -> String {
     let verb = if files == 1 { "is" } else { "are" };
-    format!("{} {verb} not shown", counted(files, "file"))
+    format!("{} {verb} not shown", more_text(files, "file"))
 }
 
 /// A count with its noun: `1 more line`, `2 more lines`.
-fn counted(more: usize, what: &str) -> String {
+fn more_text(more: usize, what: &str) -> String {
     let ending = if more == 1 { "" } else { "s" };
     format!("{more} more {what}{ending}")
 }
 
 /// The part of a line that is shown.
-fn cut(line: &str) -> String {
+fn cut_line(line: &str) -> String {
     let Some((end, _)) = line.char_indices().nth(MAX_LINE_CHARS) else {
         return line.to_owned();
     };
-    let more = counted(line[end..].chars().count(), "character");
+    let more = more_text(line[end..].chars().count(), "character");
     format!("{} … ({more})", &line[..end])
 }
 

@@ -31,9 +31,9 @@ fn long_diffs_and_lines_are_cut() {
     assert_eq!(lines.len(), MAX_LINES + 1);
     let last = DiffLine::Note("… (11 more lines)".to_owned());
     assert_eq!(lines.last(), Some(&last));
-    let line = cut(&"é".repeat(MAX_LINE_CHARS + 5));
+    let line = cut_line(&"é".repeat(MAX_LINE_CHARS + 5));
     assert!(line.ends_with("é … (5 more characters)"), "{line}");
-    assert_eq!(cut("é"), "é");
+    assert_eq!(cut_line("é"), "é");
 }
 
 /// Two files: the first has 30 lines, the second has a wide one.

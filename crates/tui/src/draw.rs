@@ -41,9 +41,9 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     draw_rule(app, frame, rule, prompt);
     draw_queue(app, frame, waiting);
     if !app.is_covered() {
-        let has_keys = app.chosen_card().is_none();
+        let has_keys = app.focused_card().is_none();
         app.prompt
-            .draw(frame, prompt, has_keys, app.listed.is_none());
+            .draw(frame, prompt, has_keys, app.candidates.is_none());
     }
     draw_status(app, frame, status);
     let panel = Rect {
@@ -79,7 +79,7 @@ fn draw_diff(app: &mut App, frame: &mut Frame<'_>, area: Rect) {
     }
 }
 
-/// Draws the queue, the next command first. If there are too many, draws the first ones.
+/// Draws the queue, the next command first. If there are too many commands, draws the first ones.
 fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
     let rows = usize::from(area.height);
     let hidden = app.queue.len().saturating_sub(rows);
@@ -97,8 +97,8 @@ fn draw_queue(app: &App, frame: &mut Frame<'_>, area: Rect) {
             ""
         };
         let mark = format!("⋯ {}$ ", kind(request));
-        let search_origin = Span::raw(hint).width() + Span::raw(&mark).width();
-        let room = usize::from(area.width).saturating_sub(search_origin);
+        let used_columns = Span::raw(hint).width() + Span::raw(&mark).width();
+        let room = usize::from(area.width).saturating_sub(used_columns);
         let line = Line::from_iter([
             Span::styled(mark, app.theme.dim),
             Span::styled(shortened(&request.command, room), app.theme.text),
@@ -139,7 +139,7 @@ fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect, prompt: Rect) {
         1 => " ↓ 1 more row ".to_owned(),
         rows => format!(" ↓ {rows} more rows "),
     };
-    let hidden = match app.prompt.hidden(prompt) {
+    let hidden = match app.prompt.hidden_rows(prompt) {
         _ if app.is_covered() => String::new(),
         (0, 0) => String::new(),
         (above, 0) => format!(" ↑ {} ", more_lines(above)),

@@ -4,7 +4,7 @@ use crate::app::{App, Msg};
 use crate::approvals::ApprovalQuestion;
 use crate::calls::CallEnd;
 use crate::change_actions::ProposedAction;
-use crate::change_work::ChangeWorkDone;
+use crate::change_work::ChangeWorkResult;
 use crate::jobs_state::JobsState;
 use crate::pager_source::{self, LineRange, LineSource};
 use crate::pager_state::PagerState;
@@ -37,14 +37,14 @@ fn app() -> App {
 }
 
 fn press(app: &mut App, code: KeyCode) {
-    app.event(
+    app.handle_event(
         &Event::Key(KeyEvent::new(code, KeyModifiers::NONE)),
         Duration::ZERO,
     );
 }
 
 fn enters(app: &mut App, text: &str) {
-    app.event(&Event::Paste(text.to_owned()), Duration::ZERO);
+    app.handle_event(&Event::Paste(text.to_owned()), Duration::ZERO);
     press(app, KeyCode::Enter);
 }
 
@@ -82,11 +82,11 @@ fn with_changes() -> (App, App, App) {
             now: Duration::ZERO,
         });
         let up = KeyEvent::new(KeyCode::Up, KeyModifiers::CONTROL);
-        app.event(&Event::Key(up), Duration::ZERO);
+        app.handle_event(&Event::Key(up), Duration::ZERO);
         app
     });
     let msg = |app: &App, done| Msg::Changes {
-        entry: app.chosen_changes().unwrap().0,
+        entry: app.focused_changes().unwrap().0,
         id: ChangesId(7),
         done,
         now: Duration::ZERO,
@@ -97,30 +97,33 @@ fn with_changes() -> (App, App, App) {
         DiffLine::Hunk("@@ -0,0 +1 @@".to_owned()),
         DiffLine::Added("fn main() {}".to_owned()),
     ];
-    diff.update(msg(&diff, ChangeWorkDone::Diff(Ok(lines))));
+    diff.update(msg(&diff, ChangeWorkResult::Diff(Ok(lines))));
     let mut counts = ChangeCounts::default();
     counts.count(Change::Deleted);
     let proposed = ProposedAction {
         act: ChangesAct::Undo,
         id: ChangesId(7),
-        then: Vec::new(),
-        partial: true,
+        further_ids: Vec::new(),
+        skips_conflicts: true,
         is_background: false,
-        between: Vec::new(),
+        changed_between: Vec::new(),
         root: "/p".to_owned(),
         counts,
         files: vec![FileChange::new(FileName::new("a.rs"), Change::Deleted)],
         more: 0,
         conflicts: vec![FileName::new("b.rs")],
     };
-    undo.update(msg(&undo, ChangeWorkDone::Looked(Ok(Box::new(proposed)))));
+    undo.update(msg(
+        &undo,
+        ChangeWorkResult::Planned(Ok(Box::new(proposed))),
+    ));
     (chosen, diff, undo)
 }
 
 /// All states of the interface, by name.
 fn states() -> Vec<(&'static str, App)> {
     let mut running = app();
-    running.last = Some(Status::Exited { code: 101 });
+    running.last_status = Some(Status::Exited { code: 101 });
     enters(&mut running, "cargo test");
     let mut queued = app();
     for command in ["cargo test", "git commit -m 'Wait for it'", "git push"] {
@@ -150,7 +153,7 @@ fn states() -> Vec<(&'static str, App)> {
         reason: "crates are downloaded".to_owned(),
     };
     let (request, answer) = ApprovalQuestion::of("cargo build", wanted);
-    with_question.ask(request, Duration::ZERO);
+    with_question.ask_to_leave_sandbox(request, Duration::ZERO);
     // The call must wait for as long as this is drawn.
     std::mem::forget(answer);
     let mut help = app();
@@ -159,16 +162,16 @@ fn states() -> Vec<(&'static str, App)> {
     jobs.jobs = Some(JobsState::default());
     let mut typing = app();
     let line = "a long line that goes on and on, and is broken into rows where the terminal ends";
-    typing.event(
+    typing.handle_event(
         &Event::Paste(format!("!{line}\nand a second")),
         Duration::ZERO,
     );
     let mut unfinished = app();
-    unfinished.event(&Event::Paste("echo ${x".to_owned()), Duration::ZERO);
+    unfinished.handle_event(&Event::Paste("echo ${x".to_owned()), Duration::ZERO);
     let mut leaving = app();
     (leaving.on_quit, leaving.running_jobs) = (OnQuit::Ask, 1);
     let ctrl_d = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::CONTROL);
-    leaving.event(&Event::Key(ctrl_d), Duration::ZERO);
+    leaving.handle_event(&Event::Key(ctrl_d), Duration::ZERO);
     let (chosen, diff, undo) = with_changes();
     vec![
         ("changes_chosen", chosen),
@@ -204,7 +207,7 @@ fn hidden_lines_of_the_prompt_are_counted() {
     let mut app = app();
     let lines: Vec<String> = (0..30).map(|line| format!("echo line {line}")).collect();
     let text = format!("curl evil\n{}", lines.join("\n"));
-    app.event(&Event::Paste(text), Duration::ZERO);
+    app.handle_event(&Event::Paste(text), Duration::ZERO);
     let screen = drawn(&mut app, 80, 24);
     assert!(screen.contains("── ↑ 19 more lines ──"), "{screen}");
     assert!(
@@ -230,7 +233,7 @@ fn first_ones_of_many_queued_commands_are_shown() {
     for number in 1..=12 {
         enters(&mut app, &format!("make {number}"));
     }
-    app.event(&Event::Paste("rm x".to_owned()), Duration::ZERO);
+    app.handle_event(&Event::Paste("rm x".to_owned()), Duration::ZERO);
     press(&mut app, KeyCode::F(3));
     let screen = drawn(&mut app, 80, 24);
     for (text, is_shown) in [
@@ -258,10 +261,10 @@ fn interface_is_drawn_at_any_size() {
     let view = FileView::open(file.path()).unwrap();
     let mut pager = app();
     let mut state = PagerState::new(view, "artifact://0".to_owned(), "seq".to_owned());
-    let LineSource::File(kept) = state.source() else {
+    let LineSource::File(text) = state.source() else {
         panic!("it is on a file");
     };
-    state.loaded(pager_source::load(&kept, LineRange::from(1, 9)));
+    state.loaded(pager_source::load(&text, LineRange::from(1, 9)));
     pager.pager = Some(state);
     for (name, mut app) in states().into_iter().chain([("pager", pager)]) {
         for width in (0..30).chain([80, 300]) {

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-/// Variables that name the editor, in this order; then editors that every system should have.
+/// Variables that name the editor, in order of precedence, and the editor without them.
 const EDITOR_VARIABLES: [&str; 2] = ["VISUAL", "EDITOR"];
 const DEFAULT_EDITOR: &str = "vi";
 
@@ -23,7 +23,7 @@ pub(crate) struct Editor<'a> {
 }
 
 impl Editor<'_> {
-    /// Runs the editor on a text, on the terminal that the interface has released. Dropping the
+    /// Runs the editor on a text. The interface must have released the terminal. Dropping the
     /// future ends the editor.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Editor<'_> {
     }
 }
 
-/// The text of a file, which an editor may have replaced by a new one.
+/// Reads the edited text. An editor may have replaced the file by a new one, so it is opened again.
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut file = File::open(path)?.take(MAX_TEXT_BYTES + 1);

@@ -3,17 +3,17 @@
 
 mod completing;
 mod effects;
-mod known;
-mod memory;
+mod known_definitions;
+mod run_history;
 mod shutdown;
 mod typed;
 
-use self::known::KnownDefinitions;
-use self::memory::RunMemory;
+use self::known_definitions::KnownDefinitions;
+use self::run_history::RunHistory;
 use crate::app::{App, Effect, Msg};
 use crate::approvals::{ApprovalQuestion, Approvals};
 use crate::change_actions::is_undecided;
-use crate::change_work::ChangeWorkDone;
+use crate::change_work::ChangeWorkResult;
 use crate::console::size_in;
 use crate::editor::Editor;
 use crate::host_terminal::HostTerminal;
@@ -21,7 +21,7 @@ use crate::input::Input;
 use crate::interrupt::InterruptibleCommand;
 use crate::jobs_state::JobsState;
 use crate::prompt_directory::PromptDirectory;
-use crate::stops::{StopRequest, Stops};
+use crate::stops::{StopRequest, StopSignals};
 use crate::terminals::Terminals;
 use crate::{JobsAtExit, TuiError, TuiOptions, draw};
 use agent_bash::Conversation;
@@ -64,28 +64,28 @@ pub(crate) struct EventLoop {
     clock: Arc<dyn Clock>,
     terminals: Option<Terminals>,
     approvals: Option<Approvals>,
-    /// True if typed commands have the time limit of calls.
-    limits_typed: bool,
+    /// True if typed commands have the time limit of tool calls.
+    has_time_limit: bool,
     stop: Cancel,
     messages: UnboundedReceiver<Msg>,
     sender: UnboundedSender<Msg>,
     /// Cancels the running call.
     call: InterruptibleCommand,
-    /// Cancels the user's own running command.
+    /// Cancels the running bang command.
     bang: InterruptibleCommand,
     tasks: JoinSet<()>,
-    memory: RunMemory,
+    history: RunHistory,
     /// Definitions of the prompt's shell.
-    known: Arc<KnownDefinitions>,
+    known_definitions: Arc<KnownDefinitions>,
     /// Definitions of a shell that was ended so that its command runs again.
     definitions_before: Option<Arc<Definitions>>,
-    /// True while a thread looks for completions.
+    /// True while a completion is running.
     completing: Arc<AtomicBool>,
-    /// Until this time, keys wait for the completion that they were typed after.
-    input_waits: Option<Duration>,
+    /// Until this time, keys typed after Tab wait for the completion.
+    input_paused_until: Option<Duration>,
     /// True while a thread looks up a command.
     looking_up: Arc<AtomicBool>,
-    jobs_looked: Option<Duration>,
+    jobs_listed_at: Option<Duration>,
     /// The size of the host's terminal when it was last drawn.
     area: Rect,
 }
@@ -97,8 +97,8 @@ enum WakeReason {
     Console(PtyStatus),
     Started(agent_bash::pty::PtySession),
     Question(ApprovalQuestion),
-    Printed,
-    Time,
+    RedrawWanted,
+    Timeout,
     Signal(StopRequest),
     Stopped,
 }
@@ -112,7 +112,7 @@ impl EventLoop {
             terminals,
             approvals,
             on_terminal,
-            limits_typed,
+            has_time_limit,
             on_quit,
             history,
             stop,
@@ -121,12 +121,12 @@ impl EventLoop {
         let terminal = terminals.as_ref().map(|_| on_terminal);
         let about = session.tool().profile().name.as_str();
         let about = if about == "standard" { "" } else { about };
-        let directory = PromptDirectory::first(&session);
+        let directory = PromptDirectory::initial(&session);
         let mut app = App::new(theme, terminal, directory, about.to_owned());
         let offers = session.tool().offers_sessions();
         app.shell = offers.then(|| SessionName(PROMPT_SHELL.to_owned()));
         app.on_quit = on_quit;
-        app.attended = attended(&session.host().env);
+        app.terminal_env = attended(&session.host().env);
         let home = session.host().home.as_ref();
         app.home = home.map_or_else(String::new, |home| home.display().to_string());
         app.sandbox.clone_from(session.tool().sandbox());
@@ -134,23 +134,23 @@ impl EventLoop {
         Self {
             app,
             session,
-            memory: RunMemory::new(history, &*clock),
-            known: Arc::default(),
+            history: RunHistory::new(history, &*clock),
+            known_definitions: Arc::default(),
             definitions_before: None,
             completing: Arc::default(),
-            input_waits: None,
+            input_paused_until: None,
             looking_up: Arc::default(),
             clock,
             terminals,
             approvals,
-            limits_typed,
+            has_time_limit,
             stop,
             messages,
             sender,
             call: InterruptibleCommand::new(),
             bang: InterruptibleCommand::new(),
             tasks: JoinSet::new(),
-            jobs_looked: None,
+            jobs_listed_at: None,
             area: Rect::default(),
         }
     }
@@ -158,66 +158,69 @@ impl EventLoop {
     /// Runs until the user quits.
     pub(crate) async fn run(mut self) -> Result<JobsAtExit, TuiError> {
         let ended = self.serve().await;
-        // Also if a signal ends the interface, or the terminal has disconnected.
+        // Also after a signal, and after the terminal has disconnected.
         self.app.store_queued();
-        for effect in self.app.effects() {
+        for effect in self.app.take_effects() {
             self.act_on_prompt(effect);
         }
-        let left = self.end(matches!(ended, Ok(true))).await;
+        let left = self.shut_down(matches!(ended, Ok(true))).await;
         ended.map(|_| left)
     }
 
     /// Runs the loop. Returns true if jobs must be ended.
     async fn serve(&mut self) -> Result<bool, TuiError> {
-        let mut stops = Stops::listen().map_err(TuiError::Terminal)?;
-        let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
+        let mut stops = StopSignals::listen().map_err(TuiError::Terminal)?;
+        let mut host = HostTerminal::acquire().map_err(TuiError::Terminal)?;
         let mut input = Some(Input::new());
         let mut changed = true;
         let mut drawn: Option<Duration> = None;
-        // Set once the loop must end: true if jobs must be ended.
+        // Set when the loop must end: true if jobs must be ended.
         let mut leaves = None;
         self.list_jobs();
-        self.find_held();
+        self.find_held_trials();
         self.read_history();
         self.read_commands();
         loop {
             let now = self.clock.now();
             let due = drawn.is_none_or(|last| now.saturating_sub(last) >= MIN_FRAME_INTERVAL);
             if changed && due {
-                self.fit(&host);
-                let targets = self.app.targets();
+                self.update_terminal_size(&host);
+                let targets = self.app.link_destinations();
                 host.draw(&targets, |frame| draw::draw(&mut self.app, frame, now))
                     .map_err(TuiError::Terminal)?;
                 (changed, drawn) = (false, Some(now));
                 self.load_page(now);
             }
-            let wait = self.wait(now, changed, drawn);
+            let wait = self.sleep_time(now, changed, drawn);
             let woken = tokio::select! {
                 biased;
                 stop = stops.next() => WakeReason::Signal(stop),
-                woken = self.woken(&mut input, wait) => woken,
+                woken = self.wait_for_event(&mut input, wait) => woken,
             };
             let now = self.clock.now();
-            changed |= !matches!(woken, WakeReason::Time) || self.app.is_live() || self.is_due(now);
+            changed |=
+                !matches!(woken, WakeReason::Timeout) || self.app.is_live() || self.is_due(now);
             match woken {
                 WakeReason::Event(event) => {
-                    self.app.event(&event.map_err(TuiError::Terminal)?, now);
+                    self.app
+                        .handle_event(&event.map_err(TuiError::Terminal)?, now);
                 }
                 WakeReason::Message(messages) => {
-                    // An action on changes may be what git does.
+                    // An undo or a commit may create or remove the working directory, or change the
+                    // branch of git.
                     let is_end = matches!(
                         *messages,
                         Msg::Ended { .. }
                             | Msg::Changes {
-                                done: ChangeWorkDone::Done(_),
+                                done: ChangeWorkResult::ActionDone(_),
                                 ..
                             }
                     );
                     if let Msg::Ended { entry, end, .. } = &*messages {
-                        self.ended(*entry, end);
+                        self.store_outcome(*entry, end);
                     }
-                    if matches!(*messages, Msg::Completed(_) | Msg::NotCompleted) {
-                        self.input_waits = None;
+                    if matches!(*messages, Msg::Completed(_) | Msg::CompletionTimedOut) {
+                        self.input_paused_until = None;
                     }
                     self.app.update(*messages);
                     if is_end {
@@ -226,41 +229,41 @@ impl EventLoop {
                 }
                 WakeReason::Console(status) => self.console_changed(&status, now),
                 WakeReason::Started(session) => self.app.console_started(session, now),
-                WakeReason::Question(question) => self.app.ask(question, now),
-                WakeReason::Printed => {}
-                WakeReason::Time => {
-                    self.input_waits.take_if(|until| now >= *until);
+                WakeReason::Question(question) => self.app.ask_to_leave_sandbox(question, now),
+                WakeReason::RedrawWanted => {}
+                WakeReason::Timeout => {
+                    self.input_paused_until.take_if(|until| now >= *until);
                     self.app.expire(now);
-                    self.look_at_jobs(now);
+                    self.list_jobs_if_due(now);
                 }
                 WakeReason::Signal(StopRequest::Suspend) => {
-                    // While the program is stopped, it must not read the terminal.
+                    // A stopped program must not read the terminal.
                     drop(input.take());
-                    host.give_back().map_err(TuiError::Terminal)?;
+                    host.release().map_err(TuiError::Terminal)?;
                     stops.stop().await.map_err(TuiError::Terminal)?;
-                    host.retake().map_err(TuiError::Terminal)?;
+                    host.reacquire().map_err(TuiError::Terminal)?;
                     input = Some(Input::new());
                 }
                 WakeReason::Signal(StopRequest::Continued) => {
                     // The shell has set terminal modes of its own, and has drawn on the screen.
-                    host.give_back().map_err(TuiError::Terminal)?;
-                    host.retake().map_err(TuiError::Terminal)?;
+                    host.release().map_err(TuiError::Terminal)?;
+                    host.reacquire().map_err(TuiError::Terminal)?;
                 }
                 WakeReason::Stopped => break,
             }
-            for effect in self.app.effects() {
+            for effect in self.app.take_effects() {
                 match effect {
                     Effect::Quit { ending } => leaves = Some(ending),
-                    Effect::Suspend => Stops::ask().map_err(TuiError::Terminal)?,
+                    Effect::Suspend => StopSignals::suspend_group().map_err(TuiError::Terminal)?,
                     Effect::Edit(text) => {
                         drop(input.take());
-                        host.give_back().map_err(TuiError::Terminal)?;
+                        host.release().map_err(TuiError::Terminal)?;
                         self.edit(&text).await;
-                        host.retake().map_err(TuiError::Terminal)?;
+                        host.reacquire().map_err(TuiError::Terminal)?;
                         input = Some(Input::new());
                     }
                     Effect::Copy(text) => host.copy(&text).map_err(TuiError::Terminal)?,
-                    other => self.act(other),
+                    other => self.carry_out(other),
                 }
             }
             if leaves.is_some() {
@@ -293,13 +296,17 @@ impl EventLoop {
             }
             _ => Err("bash, which runs the editor, was not found".to_owned()),
         };
-        self.app.edited(edited);
+        self.app.editor_ended(edited);
     }
 
-    /// Waits for the first event.
-    async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> WakeReason {
+    /// Waits for the next reason to wake up.
+    async fn wait_for_event(
+        &mut self,
+        input: &mut Option<Input>,
+        wait: Option<Duration>,
+    ) -> WakeReason {
         let redraw = Arc::clone(&self.app.redraw);
-        let waits = self.input_waits.is_some();
+        let waits = self.input_paused_until.is_some();
         let console = self
             .app
             .console
@@ -317,7 +324,7 @@ impl EventLoop {
             Some(messages) = self.messages.recv() => WakeReason::Message(Box::new(messages)),
             session = async {
                 match &mut self.terminals {
-                    Some(terminals) => terminals.started().await,
+                    Some(terminals) => terminals.next_session().await,
                     None => std::future::pending().await,
                 }
             } => WakeReason::Started(session),
@@ -333,23 +340,32 @@ impl EventLoop {
                     None => std::future::pending().await,
                 }
             } => WakeReason::Console(status),
-            () = redraw.wanted() => WakeReason::Printed,
+            () = redraw.wanted() => WakeReason::RedrawWanted,
             () = async {
                 match wait {
                     Some(wait) => self.clock.sleep(wait).await,
                     None => std::future::pending().await,
                 }
-            } => WakeReason::Time,
+            } => WakeReason::Timeout,
         }
     }
 
-    /// How long to sleep if no event arrives; `None` means indefinitely.
-    fn wait(&self, now: Duration, changed: bool, drawn: Option<Duration>) -> Option<Duration> {
+    /// How long to sleep without an event; `None` means indefinitely.
+    fn sleep_time(
+        &self,
+        now: Duration,
+        changed: bool,
+        drawn: Option<Duration>,
+    ) -> Option<Duration> {
         let last = drawn.unwrap_or_default();
         let frame = changed.then(|| last + MIN_FRAME_INTERVAL);
         let spinner = self.app.is_live().then(|| last + SPINNER_STEP);
         let until = |at: Duration| at.saturating_sub(now);
-        let deadlines = [self.app.deadline(), self.input_waits, self.jobs_due()];
+        let deadlines = [
+            self.app.deadline(),
+            self.input_paused_until,
+            self.jobs_due(),
+        ];
         [frame, spinner]
             .into_iter()
             .chain(deadlines)
@@ -369,12 +385,12 @@ impl EventLoop {
         }
     }
 
-    /// Gives the next terminal the size in which it is shown.
-    fn fit(&mut self, host: &HostTerminal) {
+    /// Sets the size of the next terminal to the size of its overlay.
+    fn update_terminal_size(&mut self, host: &HostTerminal) {
         let size = host.size();
         self.area = Rect::new(0, 0, size.width, size.height);
         if let Some(terminals) = &self.terminals {
-            terminals.set_size(size_in(self.area, self.app.draws));
+            terminals.set_size(size_in(self.area, self.app.is_full_screen));
         }
     }
 
@@ -397,8 +413,11 @@ impl EventLoop {
                 stands = stands => stands,
                 () = clock.sleep(ANSWER_TIMEOUT) => None,
             };
-            let look =
-                move || Msg::Directory(PromptDirectory::of(&session, stands, &before, own_runs));
+            let look = move || {
+                Msg::Directory(PromptDirectory::current(
+                    &session, stands, &before, own_runs,
+                ))
+            };
             tokio::task::spawn_blocking(move || drop(sender.send(look())));
         });
     }
@@ -412,17 +431,17 @@ impl EventLoop {
             }
             None => return None,
         };
-        self.jobs_looked.map(|looked| looked + between)
+        self.jobs_listed_at.map(|looked| looked + between)
     }
 
-    fn look_at_jobs(&mut self, now: Duration) {
+    fn list_jobs_if_due(&mut self, now: Duration) {
         if self.jobs_due().is_some_and(|due| now >= due) {
             self.list_jobs();
         }
     }
 
     fn list_jobs(&mut self) {
-        self.jobs_looked = Some(self.clock.now());
+        self.jobs_listed_at = Some(self.clock.now());
         let Some(jobs) = self.session.jobs().map(Arc::clone) else {
             return;
         };
@@ -441,28 +460,28 @@ impl EventLoop {
     }
 
     /// Finds the trials of earlier runs that await a decision.
-    fn find_held(&mut self) {
+    fn find_held_trials(&mut self) {
         let sets = self.session.changes();
-        self.read(move || {
+        self.read_in_background(move || {
             // Without a store, there are no held trials.
             let listed = sets.list().unwrap_or_default();
             let trials = listed.into_iter().map(|set| set.changes);
             let trials = trials.filter(is_undecided).collect();
             let session = sets.session().to_owned();
-            Msg::HeldFound { trials, session }
+            Msg::HeldTrialsFound { trials, session }
         });
     }
 
-    /// Finds out whether held trials still await a decision, which another program may make.
-    fn look_at_held(&mut self) {
-        let held = self.app.held.clone();
+    /// Checks whether held trials still await a decision, which another program may make.
+    fn check_held_trials(&mut self) {
+        let held = self.app.held_trials.clone();
         if held.is_empty() {
             return;
         }
         let sets = self.session.changes();
-        self.read(move || {
+        self.read_in_background(move || {
             let is_held = |id: &ChangesId| sets.show(*id).is_ok_and(|set| is_undecided(&set));
-            Msg::Held(held.into_iter().filter(is_held).collect())
+            Msg::StillHeld(held.into_iter().filter(is_held).collect())
         });
     }
 }

@@ -1,5 +1,5 @@
-//! Functions, as far as they decide whether a line gets a terminal: functions that only run
-//! programs. Other functions change their shell, and a shell beside the persistent one would lose
+//! The functions of the prompt's shell that only run programs: their bodies decide whether a line
+//! needs a terminal. Other functions change their shell; a shell started for one call would lose
 //! that change.
 
 use agent_bash::policy::Script;
@@ -9,7 +9,7 @@ use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Limit of bytes of a function that is examined.
+/// Maximum length of an examined function in bytes.
 const MAX_FUNCTION_BYTES: usize = 16 << 10;
 
 /// Commands that change the shell.
@@ -51,7 +51,7 @@ pub(crate) struct Functions {
 impl Functions {
     /// Reads the functions that a text defines.
     pub(crate) fn read(text: &str) -> Self {
-        let known: BTreeMap<_, _> = defined(&Parsed::read(text)).collect();
+        let known: BTreeMap<_, _> = defined_functions(&Parsed::read(text)).collect();
         Self {
             configured: known.clone(),
             known,
@@ -59,22 +59,22 @@ impl Functions {
     }
 
     /// Adds the functions of the user's configuration. Functions typed meanwhile take precedence.
-    pub(crate) fn configured(&mut self, functions: Self) {
+    pub(crate) fn add_configured(&mut self, functions: Self) {
         self.configured = functions.configured;
         for (name, text) in functions.known {
             self.known.entry(name).or_insert(text);
         }
     }
 
-    /// Drops the typed functions, because the shell is a new one.
-    pub(crate) fn forget(&mut self) {
+    /// Drops the typed functions, because the shell was replaced.
+    pub(crate) fn forget_typed(&mut self) {
         self.known.clone_from(&self.configured);
     }
 
     /// Adds the functions that a script defines in the shell that runs it, and drops those that the
     /// script removes.
-    pub(crate) fn typed(&mut self, script: &Script<'_>) {
-        self.known.extend(defined(&script.parsed));
+    pub(crate) fn apply_script(&mut self, script: &Script<'_>) {
+        self.known.extend(defined_functions(&script.parsed));
         let commands = script.ran.iter();
         for ran in commands.filter(|ran| !ran.dormant && ran.through.is_empty()) {
             if ran.name() == Some("unset") {
@@ -100,10 +100,10 @@ impl Functions {
     }
 
     /// Prefixes a line with the definitions of the functions that it calls.
-    pub(crate) fn before<'t>(&self, line: &'t str) -> Cow<'t, str> {
+    pub(crate) fn with_definitions<'t>(&self, line: &'t str) -> Cow<'t, str> {
         let mut out = String::new();
         let mut seen = BTreeSet::new();
-        let mut names = called(line);
+        let mut names = called_commands(line);
         while let Some(name) = names.pop() {
             let Some(text) = self.known.get(&name) else {
                 continue;
@@ -117,7 +117,7 @@ impl Functions {
             else {
                 return Cow::Borrowed(line);
             };
-            names.extend(called(text));
+            names.extend(called_commands(text));
             out.push_str(text);
             out.push('\n');
         }
@@ -130,7 +130,7 @@ impl Functions {
 }
 
 /// The functions that a script defines for later commands.
-fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)> {
+fn defined_functions(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)> {
     let alone = |entry: &&ListEntry| !entry.background;
     let entries = parsed.list.entries.iter().filter(alone);
     entries.filter_map(|entry| match &entry.stages[..] {
@@ -147,7 +147,8 @@ fn defined(parsed: &Parsed<'_>) -> impl Iterator<Item = (String, Option<String>)
     })
 }
 
-/// Returns true if a body only runs programs, each unconditionally or if those before it succeed.
+/// Returns true if a body only runs programs, each unconditionally or only if those before it
+/// succeed.
 fn is_plain(body: &Command) -> bool {
     let Command::Compound(compound) = body else {
         return false;
@@ -168,8 +169,8 @@ fn is_plain(body: &Command) -> bool {
         && entries.all(|entry| !entry.background && entry.stages.iter().all(runs))
 }
 
-/// The words that are commands.
-fn called(text: &str) -> Vec<String> {
+/// The command words of a text.
+fn called_commands(text: &str) -> Vec<String> {
     let tokens = Tokens::of(text).tokens;
     let commands = tokens.iter().filter(|it| it.kind == TokenKind::Command);
     let words = commands.map(|it| text[it.span.start..it.span.end].to_owned());
@@ -183,7 +184,7 @@ mod tests {
 
     fn typed(functions: &mut Functions, line: &str) {
         let context = Context::new("/work");
-        functions.typed(&Script::read(line, &context));
+        functions.apply_script(&Script::read(line, &context));
     }
 
     #[test]
@@ -201,7 +202,7 @@ mod tests {
         }
         let wants = |functions: &Functions, line: &str| {
             let context = Context::new("/work");
-            let line = functions.before(line);
+            let line = functions.with_definitions(line);
             let wants = wants_terminal(&Script::read(&line, &context));
             wants.map(|wants| wants.program)
         };
@@ -223,13 +224,13 @@ mod tests {
         }
         // The configuration does not replace typed functions.
         let own = "e() { cat a; }\nof_rc () \n{ \n    vim -R \"$@\"\n}\n";
-        functions.configured(Functions::read(own));
+        functions.add_configured(Functions::read(own));
         assert_eq!(wants(&functions, "e").as_deref(), Some("vim"));
         assert_eq!(wants(&functions, "of_rc a").as_deref(), Some("vim"));
         typed(&mut functions, "unset -f of_rc; e() { cat a; }");
         assert_eq!(wants(&functions, "e; of_rc"), None);
         // A new shell has only the configured functions.
-        functions.forget();
+        functions.forget_typed();
         assert_eq!(wants(&functions, "of_rc a; own").as_deref(), Some("vim"));
         assert_eq!(wants(&functions, "own"), None);
     }

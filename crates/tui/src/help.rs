@@ -29,7 +29,7 @@ pub(crate) struct Help {
 
 impl Help {
     /// Opens the help at the page of this group.
-    pub(crate) fn about(first: &'static str) -> Self {
+    pub(crate) fn open_at(first: &'static str) -> Self {
         Self {
             first: Some(first),
             ..Self::default()
@@ -104,26 +104,26 @@ impl Help {
 #[derive(Debug, Clone)]
 enum HelpRow {
     Title(&'static str),
-    /// Keys with their effect on the right.
-    Both(&'static str, &'static str),
+    /// Keys, with their effect on the right.
+    KeysAndEffect(&'static str, &'static str),
     /// Keys, with their effect in rows below.
     Keys(&'static str),
-    What(Line<'static>),
+    Effect(Line<'static>),
 }
 
 impl HelpRow {
     fn line(&self, theme: &Theme) -> Line<'static> {
         match self {
             Self::Title(title) => Line::styled(format!(" {title}"), theme.title),
-            Self::Both(keys, what) => {
-                let padding = " ".repeat(longest() - Span::raw(*keys).width() + GAP_COLUMNS);
+            Self::KeysAndEffect(keys, what) => {
+                let padding = " ".repeat(key_columns() - Span::raw(*keys).width() + GAP_COLUMNS);
                 Line::from_iter([
                     Span::styled(format!(" {keys}{padding}"), theme.accent),
                     Span::styled(*what, theme.text),
                 ])
             }
             Self::Keys(keys) => Line::styled(format!(" {keys}"), theme.accent),
-            Self::What(what) => Line::styled(format!("{EFFECT_INDENT}{what}"), theme.text),
+            Self::Effect(what) => Line::styled(format!("{EFFECT_INDENT}{what}"), theme.text),
         }
     }
 }
@@ -131,8 +131,8 @@ impl HelpRow {
 /// Indentation of an effect below its keys.
 const EFFECT_INDENT: &str = "   ";
 
-/// Columns of the keys.
-fn longest() -> usize {
+/// Width of the longest keys in columns.
+fn key_columns() -> usize {
     let keys = KEY_GROUPS.iter().flat_map(|group| group.keys);
     keys.map(|(key, _)| Span::raw(*key).width())
         .max()
@@ -140,24 +140,24 @@ fn longest() -> usize {
 }
 
 /// Returns true if every effect fits on the right of its keys.
-fn fits_beside(width: usize) -> bool {
+fn effects_fit_on_the_right(width: usize) -> bool {
     let mut texts = KEY_GROUPS.iter().flat_map(|group| group.keys);
-    texts.all(|(_, what)| 1 + longest() + GAP_COLUMNS + Span::raw(*what).width() <= width)
+    texts.all(|(_, what)| 1 + key_columns() + GAP_COLUMNS + Span::raw(*what).width() <= width)
 }
 
 /// The rows of each page, of at most this width and height. A group is on one page if it fits.
 fn pages([width, height]: [usize; 2]) -> Vec<Vec<HelpRow>> {
     let height = height.max(2);
-    let is_wide = fits_beside(width);
+    let is_wide = effects_fit_on_the_right(width);
     let mut pages: Vec<Vec<HelpRow>> = vec![Vec::new()];
     for group in KEY_GROUPS {
         let keys = group.keys.iter().map(|(keys, what)| {
             if is_wide {
-                return vec![HelpRow::Both(keys, what)];
+                return vec![HelpRow::KeysAndEffect(keys, what)];
             }
             let columns = width.saturating_sub(EFFECT_INDENT.len());
             let below = wrapped(what, columns, Style::default());
-            let below = below.into_iter().map(HelpRow::What);
+            let below = below.into_iter().map(HelpRow::Effect);
             [HelpRow::Keys(keys)].into_iter().chain(below).collect()
         });
         // A title stays with its first keys.
@@ -242,7 +242,7 @@ mod tests {
             (PAGER_TITLE, "n N"),
             (JOBS_TITLE, "the whole output"),
         ] {
-            let mut help = Help::about(first);
+            let mut help = Help::open_at(first);
             let screen = drawn(&mut help, 80, 15);
             assert!(screen.contains(first) && screen.contains(key), "{screen}");
             assert!(help.page > 1, "{first}");

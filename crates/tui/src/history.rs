@@ -9,15 +9,15 @@ const MAX_ENTRIES: usize = 20_000;
 #[derive(Debug, Default)]
 pub(crate) struct History {
     entries: Vec<HistoryEntry>,
-    walk: Option<HistoryRecall>,
+    recall: Option<HistoryRecall>,
 }
 
-/// A walk back through the entries that begin with the typed text.
+/// A recall of entries that begin with the typed text.
 #[derive(Debug)]
 struct HistoryRecall {
     typed: String,
-    /// The entry that is shown. One past the last is the typed text.
-    at: usize,
+    /// Index of the shown entry; the number of entries while the typed text is shown.
+    shown: usize,
 }
 
 impl History {
@@ -27,7 +27,7 @@ impl History {
 
     /// Adds a command, or the outcome of one.
     pub(crate) fn add(&mut self, entry: HistoryEntry) {
-        self.walk = None;
+        self.recall = None;
         let known = self
             .entries
             .iter_mut()
@@ -41,9 +41,10 @@ impl History {
         self.entries.drain(..over);
     }
 
-    /// Adds stored entries. Entries of this run stay as typed: the stored ones have no secrets.
+    /// Adds stored entries. Keeps this run's own entries, because their stored copies have the
+    /// secrets removed.
     pub(crate) fn merge_stored(&mut self, stored: Vec<HistoryEntry>, session: &str) {
-        self.walk = None;
+        self.recall = None;
         let is_own = |entry: &HistoryEntry| entry.session == session;
         self.entries.retain(is_own);
         self.entries
@@ -53,41 +54,41 @@ impl History {
         self.entries.drain(..over);
     }
 
-    /// Ends the walk, because the typed text has changed.
-    pub(crate) fn stay(&mut self) {
-        self.walk = None;
+    /// Ends the recall, because the typed text has changed.
+    pub(crate) fn end_recall(&mut self) {
+        self.recall = None;
     }
 
     /// Returns true while the prompt shows an entry.
-    pub(crate) fn is_walked(&self) -> bool {
-        self.walk.is_some()
+    pub(crate) fn is_recalling(&self) -> bool {
+        self.recall.is_some()
     }
 
-    /// The next older or newer entry that begins as `text` did when the walk began, and differs
-    /// from the one shown.
+    /// Returns the next older or newer entry that differs from `text`, the shown line, and begins
+    /// like the text that was typed before the recall.
     pub(crate) fn recall(&mut self, older: bool, text: &str) -> Option<String> {
         let end = self.entries.len();
-        let walk = self.walk.get_or_insert_with(|| HistoryRecall {
+        let recall = self.recall.get_or_insert_with(|| HistoryRecall {
             typed: text.to_owned(),
-            at: end,
+            shown: end,
         });
         let fits = |at: &usize| {
             let command = &self.entries[*at].command;
-            command.starts_with(&walk.typed) && command != text
+            command.starts_with(&recall.typed) && command != text
         };
         let found = if older {
-            (0..walk.at).rev().find(fits)
+            (0..recall.shown).rev().find(fits)
         } else {
-            (walk.at.saturating_add(1)..end).find(fits)
+            (recall.shown.saturating_add(1)..end).find(fits)
         };
         match found {
             Some(at) => {
-                walk.at = at;
+                recall.shown = at;
                 Some(self.entries[at].command.clone())
             }
-            None if !older && walk.at < end => {
-                walk.at = end;
-                Some(walk.typed.clone())
+            None if !older && recall.shown < end => {
+                recall.shown = end;
+                Some(recall.typed.clone())
             }
             None => None,
         }
@@ -111,7 +112,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn walk_visits_entries_with_the_typed_beginning() {
+    fn recall_visits_entries_with_the_typed_beginning() {
         let mut history = History::default();
         let typed = ["cd a", "make", "cd b", "cd b", "ls"];
         for (at, command) in typed.into_iter().enumerate() {
@@ -130,7 +131,7 @@ pub(crate) mod tests {
             assert_eq!(next.as_deref(), want, "{older} from {shown}");
             shown = next.unwrap_or(shown);
         }
-        history.stay();
+        history.end_recall();
         assert_eq!(history.recall(true, "").as_deref(), Some("ls"));
         assert_eq!(history.recall(true, "ls").as_deref(), Some("cd b"));
         assert_eq!(history.recall(true, "cd b").as_deref(), Some("make"));

@@ -20,7 +20,7 @@ const MAX_MATCHES: usize = 500;
 /// Rows of a page.
 const PAGE_ROWS: isize = 10;
 
-/// The commands that are searched.
+/// The entries that a search covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
     Everywhere,
@@ -36,10 +36,10 @@ pub(crate) struct HistorySearch {
     directory: String,
     session: String,
     now: Timestamp,
-    found: Vec<HistoryMatch>,
+    matches: Vec<HistoryMatch>,
     /// Index in `found`, the best match first.
     selected: usize,
-    /// The row of each drawn match.
+    /// The screen row and the index of each drawn match.
     drawn: Vec<(u16, usize)>,
     matcher: Matcher,
 }
@@ -51,7 +51,7 @@ struct HistoryMatch {
     /// The command on one line.
     line: String,
     /// The indices of the matching characters.
-    at: Vec<u32>,
+    match_indices: Vec<u32>,
 }
 
 /// A request of the search.
@@ -60,7 +60,7 @@ pub(crate) enum SearchRequest {
     Nothing,
     Close,
     /// Put this text on the prompt.
-    Take(String),
+    Accept(String),
 }
 
 impl HistorySearch {
@@ -72,7 +72,7 @@ impl HistorySearch {
             directory,
             session,
             now,
-            found: Vec::new(),
+            matches: Vec::new(),
             selected: 0,
             drawn: Vec::new(),
             matcher: Matcher::new(Config::DEFAULT),
@@ -98,15 +98,22 @@ impl HistorySearch {
             at.sort_unstable();
             at.dedup();
             let entry = entry.clone();
-            scored.push((score, HistoryMatch { entry, line, at }));
+            scored.push((
+                score,
+                HistoryMatch {
+                    entry,
+                    line,
+                    match_indices: at,
+                },
+            ));
             if self.query.is_empty() && scored.len() >= MAX_MATCHES {
                 break;
             }
         }
-        // A stable sort keeps the newest first.
+        // The sort is stable: among equal scores, the newest stays first.
         scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
         scored.truncate(MAX_MATCHES);
-        self.found = scored.into_iter().map(|(_, found)| found).collect();
+        self.matches = scored.into_iter().map(|(_, found)| found).collect();
     }
 
     fn is_in_scope(&self, entry: &HistoryEntry) -> bool {
@@ -127,8 +134,8 @@ impl HistorySearch {
                 self.search(history);
             }
             Event::Mouse(mouse) => match mouse.kind {
-                MouseEventKind::ScrollUp => self.go(1),
-                MouseEventKind::ScrollDown => self.go(-1),
+                MouseEventKind::ScrollUp => self.move_selection(1),
+                MouseEventKind::ScrollDown => self.move_selection(-1),
                 MouseEventKind::Down(MouseButton::Left) => return self.click(mouse.row),
                 _ => {}
             },
@@ -141,7 +148,7 @@ impl HistorySearch {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), CTRL) => return SearchRequest::Close,
-            (KeyCode::Enter | KeyCode::Tab, _) => return self.take(),
+            (KeyCode::Enter | KeyCode::Tab, _) => return self.accept(),
             (KeyCode::Char('r'), CTRL) => {
                 self.scope = match self.scope {
                     Scope::Everywhere => Scope::Directory,
@@ -150,10 +157,10 @@ impl HistorySearch {
                 };
                 self.search(history);
             }
-            (KeyCode::Up, _) | (KeyCode::Char('p'), CTRL) => self.go(1),
-            (KeyCode::Down, _) | (KeyCode::Char('n'), CTRL) => self.go(-1),
-            (KeyCode::PageUp, _) => self.go(PAGE_ROWS),
-            (KeyCode::PageDown, _) => self.go(-PAGE_ROWS),
+            (KeyCode::Up, _) | (KeyCode::Char('p'), CTRL) => self.move_selection(1),
+            (KeyCode::Down, _) | (KeyCode::Char('n'), CTRL) => self.move_selection(-1),
+            (KeyCode::PageUp, _) => self.move_selection(PAGE_ROWS),
+            (KeyCode::PageDown, _) => self.move_selection(-PAGE_ROWS),
             (KeyCode::Backspace, _) => {
                 self.query.pop();
                 self.search(history);
@@ -180,28 +187,28 @@ impl HistorySearch {
     /// Handles a click: the first one selects a match, the second accepts it.
     fn click(&mut self, row: u16) -> SearchRequest {
         match self.drawn.iter().find(|(y, _)| *y == row) {
-            Some((_, at)) if *at == self.selected => return self.take(),
+            Some((_, at)) if *at == self.selected => return self.accept(),
             Some((_, at)) => self.selected = *at,
             None => {}
         }
         SearchRequest::Nothing
     }
 
-    fn take(&self) -> SearchRequest {
-        match self.found.get(self.selected) {
-            Some(found) => SearchRequest::Take(found.entry.command.clone()),
+    fn accept(&self) -> SearchRequest {
+        match self.matches.get(self.selected) {
+            Some(found) => SearchRequest::Accept(found.entry.command.clone()),
             None => SearchRequest::Nothing,
         }
     }
 
-    fn go(&mut self, by: isize) {
-        let last = self.found.len().saturating_sub(1);
+    fn move_selection(&mut self, by: isize) {
+        let last = self.matches.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, home: &str, theme: &Theme) {
         let rows: Vec<HistoryRow<'_>> = self
-            .found
+            .matches
             .iter()
             .map(|found| self.row(found, home))
             .collect();
@@ -224,12 +231,12 @@ impl HistorySearch {
     fn row<'a>(&'a self, found: &'a HistoryMatch, home: &str) -> HistoryRow<'a> {
         let entry = &found.entry;
         let end = match entry.end {
-            Some(HistoryEnd::Exit(0) | HistoryEnd::Background) => HistoryRowEnd::Good,
+            Some(HistoryEnd::Exit(0) | HistoryEnd::Background) => HistoryRowEnd::Succeeded,
             Some(HistoryEnd::Blocked) => HistoryRowEnd::Refused,
             Some(HistoryEnd::Cancelled) => HistoryRowEnd::Cancelled,
             Some(HistoryEnd::TimedOut) => HistoryRowEnd::TimedOut,
             Some(HistoryEnd::Exit(_) | HistoryEnd::Killed | HistoryEnd::NotStarted) => {
-                HistoryRowEnd::Bad
+                HistoryRowEnd::Failed
             }
             Some(HistoryEnd::Lost) | None => HistoryRowEnd::Unknown,
         };
@@ -244,7 +251,7 @@ impl HistorySearch {
             age: Duration::from_millis(self.now.0.saturating_sub(entry.at.0)),
             line: &found.line,
             command: &found.entry.command,
-            matched: &found.at,
+            matched: &found.match_indices,
             directory,
         }
     }
@@ -277,7 +284,7 @@ mod tests {
     }
 
     fn lines(search: &HistorySearch) -> Vec<&str> {
-        search.found.iter().map(|found| &*found.line).collect()
+        search.matches.iter().map(|found| &*found.line).collect()
     }
 
     #[test]
@@ -297,7 +304,7 @@ mod tests {
         assert_eq!(lines(&search), ["cargo test -p render"]);
         for code in [KeyCode::Enter, KeyCode::Tab] {
             let taken = key(&mut search, code, KeyModifiers::NONE);
-            assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+            assert_eq!(taken, SearchRequest::Accept("cargo test -p render".into()));
         }
         key(&mut search, KeyCode::Char('x'), KeyModifiers::NONE);
         let taken = key(&mut search, KeyCode::Tab, KeyModifiers::NONE);
@@ -324,7 +331,7 @@ mod tests {
         assert_eq!(click(&mut search, 5), SearchRequest::Nothing);
         assert_eq!(search.selected, 2);
         let taken = click(&mut search, 5);
-        assert_eq!(taken, SearchRequest::Take("cargo build".into()));
+        assert_eq!(taken, SearchRequest::Accept("cargo build".into()));
     }
 
     #[test]
@@ -336,9 +343,9 @@ mod tests {
         key(&mut search, KeyCode::Char('r'), KeyModifiers::CONTROL);
         assert!(lines(&search).is_empty());
         key(&mut search, KeyCode::Char('r'), KeyModifiers::CONTROL);
-        assert_eq!(search.found.len(), 4);
+        assert_eq!(search.matches.len(), 4);
         key(&mut search, KeyCode::Up, KeyModifiers::NONE);
         let taken = key(&mut search, KeyCode::Enter, KeyModifiers::NONE);
-        assert_eq!(taken, SearchRequest::Take("cargo test -p render".into()));
+        assert_eq!(taken, SearchRequest::Accept("cargo test -p render".into()));
     }
 }

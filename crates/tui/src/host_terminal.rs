@@ -29,8 +29,8 @@ const RESTORE_CURSOR: &str = "\x1b8";
 
 /// The terminal while the interface owns it. Dropping this restores the terminal.
 pub(crate) struct HostTerminal {
-    /// Not dropped: [`HostTerminal`] restores the terminal itself, and ratatui's drop panics if the
-    /// terminal and stderr have disconnected.
+    /// Never dropped: [`HostTerminal`] restores the terminal itself, and ratatui's drop panics if
+    /// the terminal and stderr have disconnected.
     terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     is_owned: bool,
     panic: CaughtPanic,
@@ -38,19 +38,19 @@ pub(crate) struct HostTerminal {
 
 impl HostTerminal {
     /// Takes over the terminal: raw mode, alternate screen, mouse reporting, bracketed paste.
-    pub(crate) fn take() -> io::Result<Self> {
+    pub(crate) fn acquire() -> io::Result<Self> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut host = Self {
             terminal: ManuallyDrop::new(terminal),
             is_owned: false,
-            panic: CaughtPanic::listen(),
+            panic: CaughtPanic::install(),
         };
-        host.retake()?;
+        host.reacquire()?;
         Ok(host)
     }
 
-    /// Takes over the terminal again after [`Self::give_back`].
-    pub(crate) fn retake(&mut self) -> io::Result<()> {
+    /// Takes over the terminal again after [`Self::release`].
+    pub(crate) fn reacquire(&mut self) -> io::Result<()> {
         terminal::enable_raw_mode()?;
         self.is_owned = true;
         execute!(
@@ -64,14 +64,14 @@ impl HostTerminal {
         // Not `Terminal::clear`: it queries the cursor position, and the event reader could read
         // the reply. A new `Terminal` redraws everything.
         execute!(io::stdout(), Clear(ClearType::All))?;
-        let pattern_origin = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        let before = std::mem::replace(&mut self.terminal, ManuallyDrop::new(pattern_origin));
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let before = std::mem::replace(&mut self.terminal, ManuallyDrop::new(terminal));
         drop(ManuallyDrop::into_inner(before));
         Ok(())
     }
 
     /// Restores the terminal's original state.
-    pub(crate) fn give_back(&mut self) -> io::Result<()> {
+    pub(crate) fn release(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.is_owned) {
             return Ok(());
         }
@@ -90,28 +90,28 @@ impl HostTerminal {
         left
     }
 
-    /// Draws what has changed, and adds links to `targets`. The terminal shows only complete
+    /// Draws the changed cells, and adds links to `destinations`. The terminal shows only complete
     /// frames.
     pub(crate) fn draw(
         &mut self,
-        targets: &LinkDestinations,
+        destinations: &LinkDestinations,
         draw: impl FnOnce(&mut ratatui::Frame<'_>),
     ) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        self.draw_frame(targets, draw)?;
+        self.draw_frame(destinations, draw)?;
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)
     }
 
     fn draw_frame(
         &mut self,
-        targets: &LinkDestinations,
+        destinations: &LinkDestinations,
         draw: impl FnOnce(&mut ratatui::Frame<'_>),
     ) -> io::Result<()> {
         let frame = self.terminal.draw(|frame| {
             draw(frame);
             normalise_widths(frame.buffer_mut());
         })?;
-        let links = links(frame.buffer, targets);
+        let links = links(frame.buffer, destinations);
         if links.is_empty() {
             return Ok(());
         }
@@ -142,7 +142,7 @@ impl HostTerminal {
 
 impl Drop for HostTerminal {
     fn drop(&mut self) {
-        let _ = self.give_back();
+        let _ = self.release();
         if std::thread::panicking()
             && let Some(message) = self.panic.message()
         {
@@ -153,25 +153,32 @@ impl Drop for HostTerminal {
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// Keeps panic messages off the screen and prints them afterwards. Caught panics print nothing.
+/// Collects panic messages instead of printing them on the screen. The interface prints the last
+/// one when a panic ends it.
 struct CaughtPanic {
-    last: Arc<Mutex<Option<String>>>,
-    before: Arc<Hook>,
+    last_message: Arc<Mutex<Option<String>>>,
+    previous_hook: Arc<Hook>,
 }
 
 impl CaughtPanic {
-    fn listen() -> Self {
+    fn install() -> Self {
         let before: Arc<Hook> = Arc::new(std::panic::take_hook());
         let last: Arc<Mutex<Option<String>>> = Arc::default();
         let message = Arc::clone(&last);
         std::panic::set_hook(Box::new(move |info| {
             *message.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
         }));
-        Self { last, before }
+        Self {
+            last_message: last,
+            previous_hook: before,
+        }
     }
 
     fn message(&self) -> Option<String> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self
+            .last_message
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         last.take()
     }
 }
@@ -180,7 +187,7 @@ impl Drop for CaughtPanic {
     fn drop(&mut self) {
         // A panicking thread must not change the hook (that would panic again).
         if !std::thread::panicking() {
-            let before = Arc::clone(&self.before);
+            let before = Arc::clone(&self.previous_hook);
             std::panic::set_hook(Box::new(move |info| before(info)));
         }
     }

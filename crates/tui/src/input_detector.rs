@@ -1,12 +1,11 @@
-//! Notices from the output of a command without a terminal that it needs a terminal, or that it
-//! asks a question.
+//! Detects from the output of a command without a terminal that the command needs one, or asks a
+//! question.
 
 use agent_bash_render::OutputText;
 
-/// Output of programs that draw, or that found no terminal, in lower case: the switch to the
-/// alternate screen, and the messages of the system and of common programs. At least one program
-/// prints each of them.
-const DRAWING_SIGNS: [&[u8]; 21] = [
+/// Output of full-screen programs, and of programs that found no terminal, in lower case: the
+/// switch to the alternate screen, and messages of the system and of common programs.
+const TERMINAL_SIGNS: [&[u8]; 21] = [
     b"\x1b[?1049h",
     b"\x1b[?1047h",
     b"\x1b[?47h",
@@ -39,23 +38,23 @@ const DRAWING_SIGNS: [&[u8]; 21] = [
     b"terminal prompts disabled",
 ];
 
-/// Bytes of an open line that are examined.
-const MAX_QUESTION_BYTES: usize = 200;
+/// Maximum length of a question in characters.
+const MAX_QUESTION_CHARS: usize = 200;
 
-/// Endings of an open line that make it a question: words that are answers, and what a prompt ends
-/// with.
+/// Endings of a line without a line end that make it a question: the offered answers, and the ends
+/// of prompts.
 const QUESTION_ENDINGS: [&str; 5] = ["[y/n]", "(y/n)", "[yes/no]", "(yes/no)", "[y/n/a]"];
 const PROMPT_ENDINGS: [&str; 3] = ["? ", ": ", "> "];
 
-/// The end of the output so far, because a sign may arrive in two pieces.
+/// The end of the output so far: a sign may arrive in two pieces.
 #[derive(Debug, Default)]
 pub(crate) struct InputDetector {
-    last: Vec<u8>,
+    tail: Vec<u8>,
     found: bool,
 }
 
-/// Returns true if an unfinished line reads as a question to which an answer is typed: `Overwrite?
-/// `, `Continue [y/N]`, `Name: `. Only words precede the place of the answer.
+/// Returns true if an unfinished line is a question to which the user types an answer: `Overwrite?
+/// `, `Continue [y/N]`, `Name: `.
 fn is_question(open: &str) -> bool {
     let has_words = open.chars().any(char::is_alphabetic);
     let small = open.trim_end().to_lowercase();
@@ -63,18 +62,18 @@ fn is_question(open: &str) -> bool {
     let offers = QUESTION_ENDINGS
         .iter()
         .any(|answers| small.ends_with(answers));
-    // A number or a part of a sentence, as in `1: ` or `10% => `, expects no answer.
+    // Other signs before the ending, as in `10% => `, expect no answer.
     let is_prompt = PROMPT_ENDINGS.iter().any(|prompt| {
         let before = open
             .strip_suffix(prompt)
             .and_then(|it| it.chars().next_back());
         before.is_some_and(|c| c.is_alphanumeric() || matches!(c, ')' | ']' | '\'' | '"'))
     });
-    has_words && (offers || is_prompt || is_debuggers(open))
+    has_words && (offers || is_prompt || is_debugger_prompt(open))
 }
 
 /// Returns true for the prompt of a debugger: `(gdb) `.
-fn is_debuggers(open: &str) -> bool {
+fn is_debugger_prompt(open: &str) -> bool {
     let inner = open
         .strip_prefix('(')
         .and_then(|rest| rest.strip_suffix(") "));
@@ -82,21 +81,21 @@ fn is_debuggers(open: &str) -> bool {
 }
 
 impl InputDetector {
-    /// Takes output. Returns true if the command has asked for a terminal so far.
+    /// Examines output. Returns true if the command has shown so far that it needs a terminal.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
         if self.found {
             return true;
         }
-        self.last.extend(bytes.iter().map(u8::to_ascii_lowercase));
-        let has = |sign: &&[u8]| self.last.windows(sign.len()).any(|part| part == *sign);
-        self.found = DRAWING_SIGNS.iter().any(has);
-        let longest = DRAWING_SIGNS
+        self.tail.extend(bytes.iter().map(u8::to_ascii_lowercase));
+        let has = |sign: &&[u8]| self.tail.windows(sign.len()).any(|part| part == *sign);
+        self.found = TERMINAL_SIGNS.iter().any(has);
+        let longest = TERMINAL_SIGNS
             .iter()
             .map(|sign| sign.len())
             .max()
             .unwrap_or(0);
-        let old = self.last.len().saturating_sub(longest);
-        self.last.drain(..old);
+        let old = self.tail.len().saturating_sub(longest);
+        self.tail.drain(..old);
         self.found
     }
 
@@ -104,7 +103,7 @@ impl InputDetector {
     pub(crate) fn ends_with_question(output: &OutputText) -> bool {
         let last = output.open_line();
         let length = last.chars().count();
-        length <= MAX_QUESTION_BYTES && is_question(&last)
+        length <= MAX_QUESTION_CHARS && is_question(&last)
     }
 }
 

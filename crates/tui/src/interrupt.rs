@@ -1,4 +1,4 @@
-//! Interrupting a command as a terminal's key does: its processes get SIGINT, and the persistent
+//! Interrupts a command as Ctrl+C on a terminal does: its processes get SIGINT, and the persistent
 //! shell continues with its variables and functions. A command that does not end is cancelled,
 //! which ends the shell.
 
@@ -18,35 +18,35 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone)]
 pub(crate) struct InterruptibleCommand {
     pub(crate) cancel: Cancel,
-    started: Arc<ShellPid>,
+    shell: Arc<ShellPid>,
 }
 
 /// The shell of a command; 0 before it is known.
 #[derive(Debug, Default)]
 struct ShellPid {
-    shell: AtomicU32,
+    pid: AtomicU32,
     /// Start time in ticks since boot.
-    since: AtomicU64,
+    start_ticks: AtomicU64,
 }
 
 impl InterruptibleCommand {
     pub(crate) fn new() -> Self {
         Self {
             cancel: Cancel::new(),
-            started: Arc::default(),
+            shell: Arc::default(),
         }
     }
 
-    /// The receiver of a command's output, which notes the command's shell.
+    /// Returns a consumer of the command's output that also stores the pid of the command's shell.
     pub(crate) fn feed<'a>(&self, live: &'a LiveUpdates) -> OutputFeed<'a> {
         OutputFeed {
             live: LiveFeed(live),
-            started: Arc::clone(&self.started),
+            shell: Arc::clone(&self.shell),
         }
     }
 
     /// Marks the command as ended: there is nothing left to interrupt.
-    pub(crate) fn has_ended(&self) {
+    pub(crate) fn mark_ended(&self) {
         // The process id of an ended command may be reused.
         self.cancel.cancel();
     }
@@ -54,8 +54,8 @@ impl InterruptibleCommand {
     /// Interrupts the command. Cancels it if it does not end in time, or if no process can be
     /// interrupted.
     pub(crate) async fn interrupt(self, clock: Arc<dyn Clock>) {
-        let shell = self.started.shell.load(Ordering::Acquire);
-        let since = self.started.since.load(Ordering::Acquire);
+        let shell = self.shell.pid.load(Ordering::Acquire);
+        let since = self.shell.start_ticks.load(Ordering::Acquire);
         if shell != 0 && interrupt_below(shell, since) > 0 {
             // A command that has ended or was cancelled needs no wait, which would delay quitting.
             tokio::select! {
@@ -67,10 +67,10 @@ impl InterruptibleCommand {
     }
 }
 
-/// Forwards output, and notes the start of the shell.
+/// Forwards output, and stores the pid of the shell.
 pub(crate) struct OutputFeed<'a> {
     live: LiveFeed<'a>,
-    started: Arc<ShellPid>,
+    shell: Arc<ShellPid>,
 }
 
 impl OutputConsumer for OutputFeed<'_> {
@@ -80,8 +80,8 @@ impl OutputConsumer for OutputFeed<'_> {
 
     fn started(&mut self, pid: u32, group: u32) {
         if let Some(since) = ticks_since_boot() {
-            self.started.since.store(since, Ordering::Release);
-            self.started.shell.store(pid, Ordering::Release);
+            self.shell.start_ticks.store(since, Ordering::Release);
+            self.shell.pid.store(pid, Ordering::Release);
         }
         self.live.started(pid, group);
     }
@@ -107,17 +107,17 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        // The program runs once it has answered.
+        // The shell has set its trap once `cat` has answered.
         let mut answer = [0];
         shell.stdin.as_mut().unwrap().write_all(b"x").unwrap();
         let output = shell.stdout.as_mut().unwrap();
         output.read_exact(&mut answer).unwrap();
         let running = InterruptibleCommand::new();
-        running.started.shell.store(shell.id(), Ordering::Release);
+        running.shell.pid.store(shell.id(), Ordering::Release);
         // Time passes only when the test says so.
         let clock = Arc::new(DrivenClock::holding(END_TIMEOUT));
         let interrupted = tokio::spawn(running.clone().interrupt(clock));
-        running.has_ended();
+        running.mark_ended();
         interrupted.await.unwrap();
         drop(shell.stdin.take());
         shell.wait().unwrap();

@@ -18,10 +18,10 @@ pub(crate) struct JobsState {
     /// The output file of each job.
     files: Vec<Option<PathBuf>>,
     selected: usize,
-    /// The row of each drawn job.
+    /// The screen row and the index of each drawn job.
     drawn: Vec<(u16, usize)>,
     output: Option<(String, OutputText)>,
-    /// The job that a yes ends.
+    /// The job that ends if the user confirms.
     confirming: Option<JobId>,
     pub(crate) message: Option<String>,
 }
@@ -33,7 +33,7 @@ pub(crate) enum JobsRequest {
     Close,
     Kill(JobId),
     /// Open the pager on a job's full output.
-    Read {
+    OpenOutput {
         id: String,
         command: String,
         path: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) enum JobsRequest {
 
 impl JobsState {
     /// Updates the list, newest job first.
-    pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp) {
+    pub(crate) fn update(&mut self, jobs: &[Job], now: Timestamp) {
         let selected = self.selected_id().map(|JobId(id)| id);
         let row = |job: &&Job| row(job, now);
         let is_listed = |job: &&Job| !job.was_over_at_once();
@@ -67,8 +67,8 @@ impl JobsState {
         self.rows.get(self.selected).map(|row| &row.state)
     }
 
-    /// Takes in the end of a job's output.
-    pub(crate) fn printed(&mut self, end: &JobOutput) {
+    /// Shows the end of a job's output.
+    pub(crate) fn set_output(&mut self, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);
         let mut clean = TerminalText::coloured();
         output.push(&clean.push(&end.bytes));
@@ -102,7 +102,7 @@ impl JobsState {
         };
         self.message = None;
         if let Some(id) = self.confirming.take() {
-            return self.answered(id, key.code);
+            return self.confirm(id, key.code);
         }
         match (key.code, key.modifiers) {
             (KeyCode::Esc | KeyCode::Char('q') | KeyCode::F(2), _)
@@ -111,8 +111,8 @@ impl JobsState {
             (KeyCode::Down | KeyCode::Char('j'), _) => self.select(1),
             (KeyCode::Home | KeyCode::Char('g'), _) => self.selected = 0,
             (KeyCode::End | KeyCode::Char('G'), _) => self.select(isize::MAX),
-            (KeyCode::Char('x'), _) => self.ask(),
-            (KeyCode::Enter, _) => return self.read(),
+            (KeyCode::Char('x'), _) => self.ask_to_end(),
+            (KeyCode::Enter, _) => return self.open_output(),
             _ => {}
         }
         JobsRequest::Nothing
@@ -130,7 +130,7 @@ impl JobsState {
     }
 
     /// Asks whether to end the selected job.
-    fn ask(&mut self) {
+    fn ask_to_end(&mut self) {
         match self.rows.get(self.selected) {
             Some(row) if row.state == JobRowState::Running => {
                 self.message = Some(format!("end job {}? y ends it · n keeps it", row.id));
@@ -141,7 +141,7 @@ impl JobsState {
         }
     }
 
-    fn answered(&mut self, id: JobId, key: KeyCode) -> JobsRequest {
+    fn confirm(&mut self, id: JobId, key: KeyCode) -> JobsRequest {
         if !matches!(key, KeyCode::Char('y' | 'Y')) {
             self.message = Some(format!("job {id} continues"));
             return JobsRequest::Nothing;
@@ -150,7 +150,7 @@ impl JobsState {
         JobsRequest::Kill(id)
     }
 
-    fn read(&mut self) -> JobsRequest {
+    fn open_output(&mut self) -> JobsRequest {
         let Some(row) = self.rows.get(self.selected) else {
             return JobsRequest::Nothing;
         };
@@ -158,7 +158,7 @@ impl JobsState {
             self.message = Some(format!("the output of job {} is not stored", row.id));
             return JobsRequest::Nothing;
         };
-        JobsRequest::Read {
+        JobsRequest::OpenOutput {
             id: row.id.clone(),
             command: row.command.clone(),
             path,
@@ -186,7 +186,10 @@ impl JobsState {
 fn row(job: &Job, now: Timestamp) -> JobRow {
     let (state, until) = match &job.state {
         JobState::Running => (JobRowState::Running, Some(now)),
-        JobState::Ended(end) => (ended(&end.ending, job.is_asked_to_end), Some(end.ended_at)),
+        JobState::Ended(end) => (
+            ended_state(&end.ending, job.is_asked_to_end),
+            Some(end.ended_at),
+        ),
         JobState::Lost { .. } => (JobRowState::Failed("lost".to_owned()), None),
     };
     let Timestamp(started) = job.started_at;
@@ -201,8 +204,8 @@ fn row(job: &Job, now: Timestamp) -> JobRow {
     }
 }
 
-/// The state of an ended job. The outcome of processes that a call left behind is unknown.
-fn ended(ending: &ScriptEnding, is_asked: bool) -> JobRowState {
+/// The state of an ended job. The exit status of survivors is unknown.
+fn ended_state(ending: &ScriptEnding, is_asked: bool) -> JobRowState {
     match ending {
         ScriptEnding::Exited { code: 0 } => JobRowState::Succeeded,
         ScriptEnding::Exited { code } => JobRowState::Failed(format!("exit {code}")),
@@ -253,7 +256,7 @@ mod tests {
             job("4", JobKind::Started, 5022),
         ];
         let mut state = JobsState::default();
-        state.list(&jobs, Timestamp(9000));
+        state.update(&jobs, Timestamp(9000));
         let listed: Vec<&str> = state.rows.iter().map(|row| row.id.as_str()).collect();
         assert_eq!(listed, ["4", "3", "2"]);
     }
@@ -310,7 +313,7 @@ mod tests {
                 JobRowState::Failed("ended by SIGTERM".to_owned()),
             ),
         ] {
-            assert_eq!(ended(&ending, is_asked), want, "{ending:?}");
+            assert_eq!(ended_state(&ending, is_asked), want, "{ending:?}");
         }
     }
 }

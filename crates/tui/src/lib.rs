@@ -1,5 +1,5 @@
-//! A terminal interface to the tool, for users: a prompt whose lines run as tool calls, `!` for the
-//! user's own commands, and every view of `agent-bash-render`.
+//! A terminal interface to the tool, for users: a prompt whose lines run as tool calls, bang commands
+//! (`!command`), and every view of `agent-bash-render`.
 //!
 //! [`run`] is the whole interface; [`show`] shows one command on a terminal. A single loop handles
 //! events, messages and timeouts (`event_loop`). The state (`app`) neither waits nor reads, so
@@ -12,6 +12,7 @@ mod app;
 mod approvals;
 mod background_changes;
 mod calls;
+mod card_entry;
 mod change_actions;
 mod change_work;
 mod clusters;
@@ -21,7 +22,6 @@ mod diff_search;
 mod diff_state;
 mod draw;
 mod editor;
-mod entry;
 mod event_loop;
 mod functions;
 mod help;

@@ -26,7 +26,7 @@ pub(crate) struct LinkDestinations {
 }
 
 /// The links of a finished frame.
-pub(crate) fn links(buffer: &Buffer, targets: &LinkDestinations) -> Vec<ScreenLink> {
+pub(crate) fn links(buffer: &Buffer, destinations: &LinkDestinations) -> Vec<ScreenLink> {
     let area = buffer.area;
     let mut links = Vec::new();
     for y in area.top()..area.bottom() {
@@ -36,25 +36,25 @@ pub(crate) fn links(buffer: &Buffer, targets: &LinkDestinations) -> Vec<ScreenLi
             let Some(cell) = buffer.cell((x, y)) else {
                 break;
             };
-            if is_between(cell.symbol()) {
-                links.extend(link(std::mem::take(&mut word), targets));
+            if is_separator(cell.symbol()) {
+                links.extend(link(std::mem::take(&mut word), destinations));
             } else {
                 word.push((x, y, cell.clone()));
             }
             x += cell.symbol().width().max(1) as u16;
         }
-        links.extend(link(word, targets));
+        links.extend(link(word, destinations));
     }
     links
 }
 
-/// True if a cell is not part of a path.
-fn is_between(symbol: &str) -> bool {
+/// True if a cell ends a word that may be a link.
+fn is_separator(symbol: &str) -> bool {
     let ends = |c: char| c.is_whitespace() || "\"'`()[]{}<>,;=│╭╮╰╯─".contains(c);
     symbol.is_empty() || symbol.chars().any(ends)
 }
 
-fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &LinkDestinations) -> Option<ScreenLink> {
+fn link(mut cells: Vec<(u16, u16, Cell)>, destinations: &LinkDestinations) -> Option<ScreenLink> {
     // The punctuation at the end of a sentence is not part of the path.
     while cells
         .last()
@@ -63,12 +63,12 @@ fn link(mut cells: Vec<(u16, u16, Cell)>, targets: &LinkDestinations) -> Option<
         cells.pop();
     }
     let text: String = cells.iter().map(|it| it.2.symbol()).collect();
-    let uri = if let Some(path) = targets.outputs.get(&text) {
+    let uri = if let Some(path) = destinations.outputs.get(&text) {
         uri(path)
     } else {
         let (path, line) = file_and_line(&text)?;
         // kitty and VS Code read a numeric fragment as a line; other programs ignore it.
-        format!("{}#{line}", uri(&targets.directory.join(path)))
+        format!("{}#{line}", uri(&destinations.directory.join(path)))
     };
     Some(ScreenLink { uri, cells })
 }
@@ -104,12 +104,12 @@ mod tests {
 
     #[test]
     fn only_outputs_and_positions_in_files_are_linked() {
-        let mut targets = LinkDestinations {
+        let mut destinations = LinkDestinations {
             directory: "/p".into(),
             ..LinkDestinations::default()
         };
         let output = ("artifact://3".to_owned(), PathBuf::from("/state/a b/3"));
-        targets.outputs.extend([output]);
+        destinations.outputs.extend([output]);
         for (row, wanted) in [
             (
                 "│  --> src/main.rs:2:27",
@@ -135,7 +135,7 @@ mod tests {
         ] {
             let mut buffer = Buffer::empty(Rect::new(0, 0, 80, 2));
             buffer.set_string(1, 1, row, Style::new());
-            let found = links(&buffer, &targets);
+            let found = links(&buffer, &destinations);
             let found: Vec<(String, &str)> = found
                 .iter()
                 .map(|link| {

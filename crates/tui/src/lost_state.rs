@@ -1,13 +1,13 @@
-//! State that a line sets in its shell. It is lost with the shell if that is not the persistent
-//! one.
+//! State that a line sets in its shell, such as variables. A shell that runs only this line loses
+//! it.
 
 use agent_bash_render::syntax::Parsed;
 use agent_bash_render::syntax::ast::{Command, CompoundKind, List, Simple, Word};
 
-/// Commands that set their operands, up to a `=`.
+/// Commands that set the variables in their operands (`NAME=value`).
 const DECLARING_COMMANDS: [&str; 6] = ["declare", "export", "let", "readonly", "typeset", "unset"];
 
-/// Commands that are named together with their words, which say what they set.
+/// Commands whose arguments must be named, too, because they say which state changes.
 const COMMANDS_WITH_WORDS: [&str; 13] = [
     ".",
     "alias",
@@ -24,11 +24,12 @@ const COMMANDS_WITH_WORDS: [&str; 13] = [
     "unalias",
 ];
 
-/// The state that a line sets at its top level: variables by name, other state by the command that
-/// sets it. Subshells, branches and loops are ignored: their variables are rarely needed later.
-pub(crate) fn set_by(parsed: &Parsed<'_>) -> Vec<String> {
+/// Returns the state that a line sets at its top level: variables by name, other state by the
+/// command that sets it. Ignores subshells, branches and loops: their variables are rarely needed
+/// later.
+pub(crate) fn state_set_by(parsed: &Parsed<'_>) -> Vec<String> {
     let mut all = Vec::new();
-    of_list(&parsed.list, parsed.text, &mut all);
+    collect_from_list(&parsed.list, parsed.text, &mut all);
     let mut seen = Vec::new();
     all.retain(|it| {
         !seen.contains(it) && {
@@ -39,16 +40,16 @@ pub(crate) fn set_by(parsed: &Parsed<'_>) -> Vec<String> {
     all
 }
 
-fn of_list(list: &List, text: &str, all: &mut Vec<String>) {
+fn collect_from_list(list: &List, text: &str, all: &mut Vec<String>) {
     for entry in list.entries.iter().filter(|entry| !entry.background) {
         // Each stage of a pipeline runs in a subshell.
         let [command] = &entry.stages[..] else {
             continue;
         };
         match command {
-            Command::Simple(simple) => of_simple(simple, text, all),
+            Command::Simple(simple) => collect_from_simple(simple, text, all),
             Command::Compound(compound) => match &compound.kind {
-                CompoundKind::Group(list) => of_list(list, text, all),
+                CompoundKind::Group(list) => collect_from_list(list, text, all),
                 CompoundKind::Function { name, .. } => all.push(format!("{name}()")),
                 _ => {}
             },
@@ -56,7 +57,7 @@ fn of_list(list: &List, text: &str, all: &mut Vec<String>) {
     }
 }
 
-fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
+fn collect_from_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
     let written = |word: &Word| text.get(word.span.start..word.span.end).unwrap_or_default();
     let mut words = simple.words.iter().map(written).peekable();
     // These commands run their operands in the same shell.
@@ -76,7 +77,7 @@ fn of_simple(simple: &Simple, text: &str, all: &mut Vec<String>) {
         let up_to = |word: &&str| word.split(['=', '+']).next().unwrap_or_default().to_owned();
         all.extend(names.map(up_to).filter(|name| !name.is_empty()));
     } else if name == "read" && !simple.redirs.is_empty() {
-        // Reported separately for a command that asks for input.
+        // A `read` from the terminal is reported separately.
         all.push(format!("read {}", words.join(" ")));
     } else if name == "printf" && words.first() == Some(&"-v") {
         all.extend(words.get(1).map(|name| (*name).to_owned()));
@@ -124,7 +125,7 @@ mod tests {
             ("read -r ver < README.md; python3", &["read -r ver"]),
             ("printf -v out %s x; python3", &["out"]),
         ] {
-            assert_eq!(set_by(&Parsed::read(line)), want, "{line}");
+            assert_eq!(state_set_by(&Parsed::read(line)), want, "{line}");
         }
         for line in [
             "A=1 vim",
@@ -139,7 +140,11 @@ mod tests {
             "vim a=b",
             "> x",
         ] {
-            assert_eq!(set_by(&Parsed::read(line)), Vec::<String>::new(), "{line}");
+            assert_eq!(
+                state_set_by(&Parsed::read(line)),
+                Vec::<String>::new(),
+                "{line}"
+            );
         }
     }
 }

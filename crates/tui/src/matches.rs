@@ -1,4 +1,5 @@
-//! The matching lines of a long text, so that moving between matches reads nothing.
+//! The matching lines of a long text. They are stored, so that moving between matches reads
+//! nothing.
 
 use crate::search_origin;
 
@@ -32,7 +33,7 @@ impl Matches {
     }
 
     /// The number of matching lines before a line.
-    fn before(&self, line: u64) -> u64 {
+    fn count_before(&self, line: u64) -> u64 {
         let word = usize::try_from(line / WORD_BITS).unwrap_or(usize::MAX);
         let ones = |word: &u64| u64::from(word.count_ones());
         let whole: u64 = self.words.iter().take(word).map(ones).sum();
@@ -43,8 +44,8 @@ impl Matches {
         whole + part
     }
 
-    /// The matching line that this many matching lines precede.
-    fn line(&self, mut before: u64) -> Option<u64> {
+    /// The number of the matching line with this index, from 0.
+    fn line_of_match(&self, mut before: u64) -> Option<u64> {
         for (at, word) in (0..).zip(&self.words) {
             let in_word = u64::from(word.count_ones());
             if before < in_word {
@@ -57,16 +58,16 @@ impl Matches {
         None
     }
 
-    /// The `times`-th matching line from a line on, or backwards up to it: its number, the number
-    /// of matching lines before it, and true if the search wrapped around.
+    /// Returns the `times`-th matching line at or after a line, or at or before it when searching
+    /// backwards: its number, its index, and true if the search wrapped around.
     pub(crate) fn next(&self, from: u64, forward: bool, times: u64) -> Option<(u64, u64, bool)> {
         let before = if forward {
-            self.before(from)
+            self.count_before(from)
         } else {
-            self.before(from.saturating_add(1))
+            self.count_before(from.saturating_add(1))
         };
-        let (at, is_around) = search_origin::further(before, self.count, forward, times)?;
-        Some((self.line(at)?, at, is_around))
+        let (at, is_around) = search_origin::nth_match(before, self.count, forward, times)?;
+        Some((self.line_of_match(at)?, at, is_around))
     }
 }
 

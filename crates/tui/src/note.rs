@@ -1,10 +1,10 @@
-//! Notes between the cards, which fit the width at which they are drawn.
+//! Notes between the cards. They fit the width at which they are drawn.
 
 use agent_bash::core::changes::Changes;
 use agent_bash_render::{Theme, shortened, words};
 use ratatui::text::{Line, Span};
 
-/// Number of earlier trials that are named.
+/// Maximum number of named trials.
 const MAX_NAMED_TRIALS: usize = 5;
 
 /// Minimum of columns for a trial's command.
@@ -32,7 +32,7 @@ impl Note {
 /// not stored with them.
 #[derive(Debug)]
 pub(crate) struct HeldNote {
-    /// The newest first, and at most the number that is named.
+    /// The newest first; at most [`MAX_NAMED_TRIALS`].
     newest: Vec<Changes>,
     count: usize,
     session: String,
@@ -70,7 +70,7 @@ impl HeldNote {
         let command = format!("agent-bash changes list --state {}", self.session);
         let both = format!("{keys} · {command}");
         // A command is useful only if it is complete.
-        if wide(&both) <= width {
+        if text_columns(&both) <= width {
             lines.push(line(&both, theme.dim));
         } else {
             lines.extend([keys, format!("  {command}")].map(|text| line(&text, theme.dim)));
@@ -92,7 +92,7 @@ pub fn named_trial(trial: &Changes, columns: usize) -> String {
     let Some(command) = trial.command.as_deref() else {
         return shortened(&format!("{name}{counts}"), columns);
     };
-    let other_columns = wide(&name) + wide(&counts) + wide(" · ");
+    let other_columns = text_columns(&name) + text_columns(&counts) + text_columns(" · ");
     let room = columns
         .saturating_sub(other_columns)
         .max(MIN_COMMAND_COLUMNS);
@@ -100,7 +100,7 @@ pub fn named_trial(trial: &Changes, columns: usize) -> String {
     shortened(&format!("{name}{command} · {counts}"), columns)
 }
 
-fn wide(text: &str) -> usize {
+fn text_columns(text: &str) -> usize {
     Span::raw(text).width()
 }
 
@@ -145,7 +145,7 @@ mod tests {
         let at_80 = rows(&trials, 80);
         let cut =
             "  trial 42: mkdir -p k/d; echo one > k/d/a; ln -s ../a k/link; … · Δ +4 −1 →1 m1";
-        assert_eq!((at_80[1].as_str(), wide(&at_80[1])), (cut, 80));
+        assert_eq!((at_80[1].as_str(), text_columns(&at_80[1])), (cut, 80));
         let narrow = rows(&trials, 40);
         assert_eq!(narrow[0], "2 trials of earlier runs wait for your …");
         assert_eq!(narrow[1], "  trial 42: mkdir -p k/… · Δ +4 −1 →1 m1");
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(narrow[3..], want);
         for width in 0..=120 {
             for row in rows(&trials, width) {
-                assert!(wide(&row) <= usize::from(width), "{width}: {row}");
+                assert!(text_columns(&row) <= usize::from(width), "{width}: {row}");
             }
         }
     }

@@ -16,12 +16,12 @@ pub(crate) type SharedText = Arc<StoredText>;
 #[derive(Debug)]
 pub(crate) struct StoredText {
     view: FileView,
-    sought: Mutex<Option<SoughtMatches>>,
+    last_search: Mutex<Option<LastSearch>>,
 }
 
 /// The matches of a pattern.
 #[derive(Debug)]
-struct SoughtMatches {
+struct LastSearch {
     pattern: String,
     /// Length of the file in bytes.
     len: u64,
@@ -32,7 +32,7 @@ impl StoredText {
     pub(crate) fn of(view: FileView) -> SharedText {
         Arc::new(Self {
             view,
-            sought: Mutex::default(),
+            last_search: Mutex::default(),
         })
     }
 }
@@ -85,12 +85,12 @@ pub(crate) enum LineSource {
 pub(crate) struct MatchingLine {
     /// The number of the line.
     pub(crate) line: u64,
-    /// The index of the match, from 1.
-    pub(crate) at: u64,
+    /// The number of the match, from 1.
+    pub(crate) index: u64,
     /// The number of matches.
-    pub(crate) all: u64,
+    pub(crate) total: u64,
     /// True if the search wrapped around.
-    pub(crate) is_around: bool,
+    pub(crate) has_wrapped: bool,
 }
 
 /// The lines to load.
@@ -99,8 +99,8 @@ pub(crate) struct LineRange {
     /// The first line, from 1; `None` for the last lines.
     pub(crate) from: Option<u64>,
     pub(crate) count: u64,
-    /// Load nothing if the file has this length.
-    pub(crate) unless: Option<u64>,
+    /// Load nothing if the file still has this length in bytes.
+    pub(crate) unless_len: Option<u64>,
 }
 
 /// Lines of a text.
@@ -119,20 +119,20 @@ impl LineRange {
         Self {
             from: Some(first),
             count,
-            unless: None,
+            unless_len: None,
         }
     }
 }
 
-/// Reads lines with their colours. Returns `None` if the file has the length `unless`. Blocks on
-/// the disk.
+/// Reads lines with their colours. Returns `None` if the file has the length `unless_len`. Blocks
+/// on the disk.
 pub(crate) fn load(
     text: &SharedText,
     range: LineRange,
 ) -> Result<Option<Box<LoadedLines>>, String> {
     let view = &text.view;
     let message = |error: std::io::Error| error.to_string();
-    if range.unless.is_some() && range.unless == view.len().ok() {
+    if range.unless_len.is_some() && range.unless_len == view.len().ok() {
         return Ok(None);
     }
     let count = range.count.max(1);
@@ -158,8 +158,11 @@ pub(crate) fn find(
 ) -> Result<Option<MatchingLine>, String> {
     let message = |error: std::io::Error| error.to_string();
     let len = text.view.len().map_err(message)?;
-    let mut sought = text.sought.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_other = |it: &SoughtMatches| it.pattern != seek.pattern || it.len != len;
+    let mut sought = text
+        .last_search
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let is_other = |it: &LastSearch| it.pattern != seek.pattern || it.len != len;
     if sought.as_ref().is_none_or(is_other) {
         *sought = None;
         let mut matches = Matches::default();
@@ -170,21 +173,21 @@ pub(crate) fn find(
         if seek.ticket.is_abandoned() {
             return Ok(None);
         }
-        *sought = Some(SoughtMatches {
+        *sought = Some(LastSearch {
             pattern: seek.pattern.clone(),
             len,
             matches,
         });
     }
-    let Some(SoughtMatches { matches, .. }) = &*sought else {
+    let Some(LastSearch { matches, .. }) = &*sought else {
         return Ok(None);
     };
     let next = matches.next(seek.from, seek.forward, seek.times);
     Ok(next.map(|(line, before, is_around)| MatchingLine {
         line,
-        at: before + 1,
-        all: matches.count(),
-        is_around,
+        index: before + 1,
+        total: matches.count(),
+        has_wrapped: is_around,
     }))
 }
 
@@ -201,9 +204,9 @@ pub(crate) fn find_in(
     let (at, is_around) = search_origin::next(&hits, seek.from, seek.forward, seek.times)?;
     Some(MatchingLine {
         line: hits[at],
-        at: at as u64 + 1,
-        all: hits.len() as u64,
-        is_around,
+        index: at as u64 + 1,
+        total: hits.len() as u64,
+        has_wrapped: is_around,
     })
 }
 
@@ -241,7 +244,7 @@ mod tests {
                 ..seek("5$", from, true)
             };
             let found = find(&text, &seek).unwrap().unwrap();
-            (found.line, found.at, found.all)
+            (found.line, found.index, found.total)
         };
         assert_eq!(found(6, 3), (35, 4, 5));
         // Other contents of the same length are not read.
@@ -259,7 +262,7 @@ mod tests {
         let seek = seek("7$", 1, true);
         seek.ticket.abandon();
         assert_eq!(find(&text, &seek), Ok(None));
-        assert!(text.sought.lock().unwrap().is_none());
+        assert!(text.last_search.lock().unwrap().is_none());
     }
 
     #[test]
@@ -279,7 +282,7 @@ mod tests {
             ("nowhere", 9, false, None),
         ] {
             let found = find(&text, &seek(pattern, from, forward)).unwrap();
-            let line = found.map(|found| (found.line, found.is_around));
+            let line = found.map(|found| (found.line, found.has_wrapped));
             assert_eq!(line, want, "{pattern} {from} {forward}");
         }
         let found = find(&text, &seek("00$", 101, true));
@@ -287,9 +290,9 @@ mod tests {
             found,
             Ok(Some(MatchingLine {
                 line: 200,
-                at: 2,
-                all: 50,
-                is_around: false
+                index: 2,
+                total: 50,
+                has_wrapped: false
             }))
         );
         let found = find(&text, &seek("00$", 4999, false));
@@ -297,9 +300,9 @@ mod tests {
             found,
             Ok(Some(MatchingLine {
                 line: 4900,
-                at: 49,
-                all: 50,
-                is_around: false
+                index: 49,
+                total: 50,
+                has_wrapped: false
             }))
         );
         assert!(find(&text, &seek("(", 1, true)).is_err());
@@ -314,7 +317,7 @@ mod tests {
         let end = |unless| LineRange {
             from: None,
             count: 5,
-            unless,
+            unless_len: unless,
         };
         let loaded = load(&text, end(None)).unwrap().unwrap();
         assert_eq!((loaded.from, loaded.total), (96, 100));
@@ -331,13 +334,13 @@ mod tests {
         let pattern = Regex::new("a").unwrap();
         let line = |output: &OutputText, from, forward| {
             let found = find_in(output, &pattern, &seek("a", from, forward));
-            found.map(|found| (found.line, found.at, found.all))
+            found.map(|found| (found.line, found.index, found.total))
         };
         assert_eq!(line(&output, 2, true), Some((2, 2, 3)));
         assert_eq!(line(&output, 3, false), Some((2, 2, 3)));
         assert_eq!(line(&output, 5, true), Some((1, 1, 3)));
         assert_eq!(line(&output, 0, false), Some((4, 3, 3)));
-        output.skip(10);
+        output.skip_lines(10);
         output.push(b"xax\n");
         assert_eq!(line(&output, 1, true), Some((15, 1, 1)));
     }

@@ -3,7 +3,7 @@
 use crate::pager_source::{
     LineRange, LineSource, LoadedLines, MatchingLine, PatternSearch, StoredText, Ticket, find_in,
 };
-use crate::pattern_input::{PatternInput, not_found, pattern};
+use crate::pattern_input::{PatternInput, not_found_text, parse_pattern};
 use crate::search_origin;
 use crate::transcript::EntryId;
 use crate::typed_count::{TypedCount, lines};
@@ -30,10 +30,11 @@ const SEARCH_NOTICE_DELAY: Duration = Duration::from_millis(300);
 #[derive(Debug, Default)]
 struct RunningSearch {
     ticket: Ticket,
-    /// Number of matches to move on from the one that it finds; negative for backwards.
-    further: i64,
+    /// Matches to move on after this search, because the user pressed `n` meanwhile; negative for
+    /// backwards.
+    pending_moves: i64,
     forward: bool,
-    /// When the search was drawn first.
+    /// When the search was first drawn.
     since: Option<Duration>,
     /// True if the pager shows that the search continues.
     is_shown: bool,
@@ -53,9 +54,9 @@ pub(crate) struct PagerState {
     /// The lines loaded from a file.
     text: OutputText,
     /// The number of the first loaded line.
-    from: u64,
+    first_loaded: u64,
     rows: u16,
-    /// True if the pager shows the end as it grows.
+    /// True if the pager follows the growing end of the text.
     follows: bool,
     /// True if the text is complete.
     has_ended: bool,
@@ -66,7 +67,7 @@ pub(crate) struct PagerState {
     found: Option<MatchingLine>,
     searching: Option<RunningSearch>,
     /// True if the match may be outside of the shown columns.
-    reveals: bool,
+    reveals_match: bool,
     /// True after a jump to an end or a line: the search continues there even if the last match is
     /// on the screen.
     has_jumped: bool,
@@ -76,8 +77,8 @@ pub(crate) struct PagerState {
     /// The last range requested, so that it is requested only once.
     requested: Option<(u64, u16)>,
     /// When a followed file was last read, and its length then.
-    looked: Option<Duration>,
-    len: Option<u64>,
+    last_read: Option<Duration>,
+    last_len: Option<u64>,
 }
 
 /// A request of the pager.
@@ -92,18 +93,18 @@ impl PagerState {
     /// Opens the pager on a text stored in a file.
     pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
         let source = LineSource::File(StoredText::of(view));
-        Self::on(source, title, subtitle)
+        Self::with_source(source, title, subtitle)
     }
 
     /// Opens the pager on the output that a card holds. `runs`: the command runs, so the pager
-    /// shows the end as it grows.
+    /// follows the end.
     pub(crate) fn of_card(id: EntryId, subtitle: String, runs: bool) -> Self {
-        let mut state = Self::on(LineSource::Card(id), "output".to_owned(), subtitle);
+        let mut state = Self::with_source(LineSource::Card(id), "output".to_owned(), subtitle);
         (state.follows, state.has_ended) = (runs, !runs);
         state
     }
 
-    fn on(source: LineSource, title: String, subtitle: String) -> Self {
+    fn with_source(source: LineSource, title: String, subtitle: String) -> Self {
         Self {
             source,
             title,
@@ -111,7 +112,7 @@ impl PagerState {
             position: PagerPosition::first(),
             total: 0,
             text: OutputText::new(OutputLimits::PAGE),
-            from: 1,
+            first_loaded: 1,
             rows: 0,
             follows: false,
             has_ended: false,
@@ -120,18 +121,18 @@ impl PagerState {
             pattern: None,
             found: None,
             searching: None,
-            reveals: false,
+            reveals_match: false,
             has_jumped: false,
             jump_line: None,
             message: None,
             requested: None,
-            looked: None,
-            len: None,
+            last_read: None,
+            last_len: None,
         }
     }
 
-    /// Updates the pager for the state of the job whose output it shows. `None`: the output is
-    /// complete. While the job runs, the pager shows the end as it grows.
+    /// Updates the pager for the state of the job whose output it shows, and follows the end while
+    /// the job runs. `None`: the output is complete.
     pub(crate) fn follow_job(&mut self, job: Option<&JobRowState>) {
         self.has_ended = job.is_none_or(|state| {
             matches!(state, JobRowState::Succeeded | JobRowState::Ended { .. })
@@ -150,22 +151,22 @@ impl PagerState {
         self.follows
     }
 
-    /// The lines of a file to load, if they are neither loaded nor requested.
-    pub(crate) fn wanted(&mut self, now: Duration) -> Option<LineRange> {
+    /// Returns the lines of a file that must be loaded; `None` if they are loaded or requested.
+    pub(crate) fn lines_to_load(&mut self, now: Duration) -> Option<LineRange> {
         if self.rows == 0 || matches!(self.source, LineSource::Card(_)) {
             return None;
         }
         let count = u64::from(self.rows);
         if self.follows {
             let is_early = |looked| now.saturating_sub(looked) < FOLLOW_INTERVAL;
-            if self.looked.is_some_and(is_early) {
+            if self.last_read.is_some_and(is_early) {
                 return None;
             }
-            self.looked = Some(now);
+            self.last_read = Some(now);
             return Some(LineRange {
                 from: None,
                 count,
-                unless: self.len,
+                unless_len: self.last_len,
             });
         }
         let wanted = (self.position.first_line, self.rows);
@@ -180,11 +181,11 @@ impl PagerState {
         match loaded {
             Ok(Some(loaded)) => {
                 self.total = loaded.total;
-                (self.from, self.text) = (loaded.from, loaded.text);
-                self.len = Some(loaded.len);
+                (self.first_loaded, self.text) = (loaded.from, loaded.text);
+                self.last_len = Some(loaded.len);
                 if self.follows {
-                    self.position.first_line = self.from;
-                    self.requested = Some((self.from, self.rows));
+                    self.position.first_line = self.first_loaded;
+                    self.requested = Some((self.first_loaded, self.rows));
                 }
             }
             Ok(None) => {}
@@ -199,7 +200,7 @@ impl PagerState {
         self.found(&seek.ticket, Ok(found));
     }
 
-    /// Takes in the result of a search. Returns the next search, if the user asked for more matches
+    /// Handles the result of a search. Returns the next search, if the user asked for more matches
     /// meanwhile. Ignores the result of an abandoned search.
     pub(crate) fn found(
         &mut self,
@@ -210,7 +211,7 @@ impl PagerState {
         let Some(searching) = self.searching.take_if(is_waited_for) else {
             return PagerRequest::Nothing;
         };
-        let further = searching.further;
+        let further = searching.pending_moves;
         match found {
             Ok(Some(found)) => {
                 if found.line > self.total {
@@ -218,16 +219,16 @@ impl PagerState {
                     (self.total, self.requested) = (found.line, None);
                 }
                 self.found = Some(found);
-                self.reveals = true;
-                self.message = search_origin::wrapped_text(found.is_around, searching.forward);
-                self.go(PagerMove::To(found.line));
+                self.reveals_match = true;
+                self.message = search_origin::wrapped_text(found.has_wrapped, searching.forward);
+                self.go(PagerMove::IntoView(found.line));
                 self.has_jumped = false;
                 if further != 0 {
                     return self.find(further > 0, further.unsigned_abs());
                 }
             }
             Ok(None) => {
-                self.message = Some(not_found(self.pattern.as_ref()));
+                self.message = Some(not_found_text(self.pattern.as_ref()));
             }
             Err(error) => (self.found, self.message) = (None, Some(error)),
         }
@@ -242,7 +243,7 @@ impl PagerState {
 
     /// Moves, and abandons a search.
     fn go(&mut self, to: PagerMove) {
-        self.leave_search();
+        self.abandon_search();
         self.follows = false;
         let leaves = matches!(to, PagerMove::First | PagerMove::Last | PagerMove::Line(_));
         self.has_jumped |= leaves;
@@ -251,20 +252,20 @@ impl PagerState {
     }
 
     /// Lines of `count` half pages.
-    fn halves(&self, count: Option<u64>) -> i64 {
+    fn half_page_lines(&self, count: Option<u64>) -> i64 {
         lines(count).saturating_mul(i64::from(self.rows / 2).max(1))
     }
 
-    fn leave_search(&mut self) {
+    fn abandon_search(&mut self) {
         if let Some(searching) = self.searching.take() {
             searching.ticket.abandon();
         }
     }
 
     fn follow(&mut self) {
-        self.leave_search();
+        self.abandon_search();
         self.follows = true;
-        (self.looked, self.len) = (None, None);
+        (self.last_read, self.last_len) = (None, None);
     }
 
     pub(crate) fn event(&mut self, event: &Event) -> PagerRequest {
@@ -290,9 +291,9 @@ impl PagerState {
         self.message = None;
         if self.typing.typed().is_some() {
             let entered = self.typing.key(key);
-            return entered.map_or(PagerRequest::Nothing, |typed| self.seek(&typed));
+            return entered.map_or(PagerRequest::Nothing, |typed| self.start_search(&typed));
         }
-        if self.count.takes(key) {
+        if self.count.push_digit(key) {
             return PagerRequest::Nothing;
         }
         let count = self.count.take();
@@ -303,7 +304,7 @@ impl PagerState {
             }
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
-                self.leave_search();
+                self.abandon_search();
                 return PagerRequest::Close;
             }
             (KeyCode::Char(sign @ ('/' | '?')), _) => self.typing.begin(sign),
@@ -312,15 +313,19 @@ impl PagerState {
                 self.message = Some("the command has ended: nothing follows".to_owned());
             }
             (KeyCode::Char('F'), _) => self.follow(),
-            (KeyCode::Char('n'), _) => return self.find(!self.typing.is_back, count.unwrap_or(1)),
-            (KeyCode::Char('N'), _) => return self.find(self.typing.is_back, count.unwrap_or(1)),
+            (KeyCode::Char('n'), _) => {
+                return self.find(!self.typing.is_backward, count.unwrap_or(1));
+            }
+            (KeyCode::Char('N'), _) => {
+                return self.find(self.typing.is_backward, count.unwrap_or(1));
+            }
             (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-lines(count))),
             (KeyCode::Down | KeyCode::Char('j'), _) => self.go(PagerMove::Lines(lines(count))),
             (KeyCode::Char('u'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(-self.halves(count)));
+                self.go(PagerMove::Lines(-self.half_page_lines(count)));
             }
             (KeyCode::Char('d'), KeyModifiers::CONTROL) => {
-                self.go(PagerMove::Lines(self.halves(count)));
+                self.go(PagerMove::Lines(self.half_page_lines(count)));
             }
             (KeyCode::PageUp | KeyCode::Char('b'), KeyModifiers::NONE) => {
                 self.go(PagerMove::Pages(-lines(count)));
@@ -337,10 +342,10 @@ impl PagerState {
         PagerRequest::Nothing
     }
 
-    /// Searches an entered pattern. An empty pattern repeats the last one.
-    fn seek(&mut self, typed: &str) -> PagerRequest {
+    /// Starts a search for an entered pattern. An empty pattern repeats the last one.
+    fn start_search(&mut self, typed: &str) -> PagerRequest {
         if !typed.is_empty() {
-            match pattern(typed) {
+            match parse_pattern(typed) {
                 // The same pattern again moves to the next match.
                 Ok(same)
                     if self
@@ -348,7 +353,7 @@ impl PagerState {
                         .as_ref()
                         .is_some_and(|it| it.as_str() == same.as_str()) => {}
                 Ok(pattern) => {
-                    self.leave_search();
+                    self.abandon_search();
                     let found = self.found.filter(|_| !self.has_jumped).map(|it| it.line);
                     self.jump_line = search_origin::pattern_origin(
                         self.jump_line,
@@ -364,10 +369,10 @@ impl PagerState {
                 }
             }
         }
-        self.find(!self.typing.is_back, 1)
+        self.find(!self.typing.is_backward, 1)
     }
 
-    /// Asks for the `times`-th next or previous match.
+    /// Requests the `times`-th next or previous match.
     fn find(&mut self, forward: bool, times: u64) -> PagerRequest {
         let Some(pattern) = &self.pattern else {
             return PagerRequest::Nothing;
@@ -376,7 +381,7 @@ impl PagerState {
             // The origin of the next search is unknown until the current one ends.
             let times = i64::try_from(times).unwrap_or(i64::MAX);
             let times = if forward { times } else { -times };
-            searching.further = searching.further.saturating_add(times);
+            searching.pending_moves = searching.pending_moves.saturating_add(times);
             return PagerRequest::Nothing;
         }
         let ticket = Ticket::default();
@@ -408,7 +413,7 @@ impl PagerState {
     }
 
     /// Adapts to a new height: if the end was shown, it stays at the end.
-    fn resized(&mut self, rows: u16) {
+    fn set_rows(&mut self, rows: u16) {
         let before = u64::from(std::mem::replace(&mut self.rows, rows));
         if before == u64::from(rows) || before == 0 || self.total <= before {
             return;
@@ -429,12 +434,12 @@ impl PagerState {
             return;
         };
         let text = card.unwrap_or(&self.text);
-        let first = self.from.saturating_add(text.dropped_lines());
+        let first = self.first_loaded.saturating_add(text.dropped_lines());
         let skip = found.line.checked_sub(first);
         let skip = skip.and_then(|skip| usize::try_from(skip).ok());
         let rows = skip.map(|skip| text.window(usize::MAX, skip, 1, theme).rows);
         let Some(row) = rows.as_ref().and_then(|rows| rows.first()) else {
-            self.reveals = true;
+            self.reveals_match = true;
             return;
         };
         let line: String = row.spans.iter().map(|span| &*span.content).collect();
@@ -456,14 +461,14 @@ impl PagerState {
         now: Duration,
         theme: &Theme,
     ) {
-        self.resized(Pager::page_rows(area));
+        self.set_rows(Pager::page_rows(area));
         if let Some(card) = card {
-            (self.from, self.total) = (1, card.total_lines());
+            (self.first_loaded, self.total) = (1, card.total_lines());
             if self.follows {
                 self.position.go(PagerMove::Last, self.total, self.rows);
             }
         }
-        if std::mem::take(&mut self.reveals) {
+        if std::mem::take(&mut self.reveals_match) {
             self.reveal(card, usize::from(area.width), theme);
         }
         let is_slow = self.is_slow(now);
@@ -481,17 +486,17 @@ impl PagerState {
             title: &self.title,
             subtitle: &self.subtitle,
             text: card.unwrap_or(&self.text),
-            from_line: self.from,
+            from_line: self.first_loaded,
             // Shows the loaded lines until the requested ones have arrived.
             first_line: if card.is_some() {
                 self.position.first_line
             } else {
-                self.from
+                self.first_loaded
             },
             total_lines: self.total,
             column: self.position.column,
             pattern: self.pattern.as_ref(),
-            matches: self.found.map(|found| (found.at, found.all)),
+            matches: self.found.map(|found| (found.index, found.total)),
             found_line: self.found.map(|found| found.line),
             prompt,
         };

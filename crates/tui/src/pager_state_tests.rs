@@ -5,7 +5,7 @@ use ratatui::backend::TestBackend;
 use std::io::Write as _;
 
 /// A pager on a file with these lines.
-fn on(lines: &[String]) -> (tempfile::NamedTempFile, PagerState) {
+fn pager_on(lines: &[String]) -> (tempfile::NamedTempFile, PagerState) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     for line in lines {
         writeln!(file, "{line}").unwrap();
@@ -37,7 +37,7 @@ fn drawn(state: &mut PagerState, width: u16, height: u16, now: Duration) -> Stri
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     // The first drawing sets the number of rows.
     for _ in 0..2 {
-        if let (Some(range), LineSource::File(text)) = (state.wanted(now), state.source()) {
+        if let (Some(range), LineSource::File(text)) = (state.lines_to_load(now), state.source()) {
             state.loaded(load(&text, range));
         }
         terminal
@@ -66,7 +66,7 @@ fn numbered(count: usize) -> Vec<String> {
 
 #[test]
 fn keys_pressed_during_a_search_count() {
-    let (_file, mut state) = on(&numbered(50));
+    let (_file, mut state) = pager_on(&numbered(50));
     drawn(&mut state, 80, 12, Duration::ZERO);
     let first = letters(&mut state, "/line\n");
     assert_eq!(letters(&mut state, "nnnN"), PagerRequest::Nothing);
@@ -86,7 +86,7 @@ fn keys_pressed_during_a_search_count() {
 #[test]
 fn movement_ends_a_search() {
     for (keys, first) in [("j", 2), ("g", 1), ("20G", 20), (" ", 11)] {
-        let (_file, mut state) = on(&numbered(50));
+        let (_file, mut state) = pager_on(&numbered(50));
         drawn(&mut state, 80, 12, Duration::ZERO);
         let request = letters(&mut state, "/line 40\n");
         letters(&mut state, keys);
@@ -107,7 +107,7 @@ fn movement_ends_a_search() {
 
 #[test]
 fn line_of_a_jump_is_the_origin_of_a_search() {
-    let (_file, mut state) = on(&numbered(189));
+    let (_file, mut state) = pager_on(&numbered(189));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line) in [
         ("50G?7$\n", 47),
@@ -126,7 +126,7 @@ fn line_of_a_jump_is_the_origin_of_a_search() {
 
 #[test]
 fn long_search_says_so_and_then_waits_for_its_end() {
-    let (_file, mut state) = on(&numbered(5));
+    let (_file, mut state) = pager_on(&numbered(5));
     assert_eq!(state.deadline(), None);
     let request = letters(&mut state, "/line\n");
     assert!(!drawn(&mut state, 80, 12, Duration::ZERO).contains("searching"));
@@ -142,7 +142,7 @@ fn match_outside_of_the_shown_columns_is_scrolled_to() {
     let far = format!("{}needle{}", "x".repeat(200), "y".repeat(200));
     let mut lines = numbered(40);
     lines.push(far);
-    let (_file, mut state) = on(&lines);
+    let (_file, mut state) = pager_on(&lines);
     drawn(&mut state, 60, 12, Duration::ZERO);
     let request = letters(&mut state, "/needle\n");
     carry_out(&mut state, request);
@@ -157,7 +157,7 @@ fn match_outside_of_the_shown_columns_is_scrolled_to() {
 
 #[test]
 fn error_replaces_the_count() {
-    let (_file, mut state) = on(&numbered(9));
+    let (_file, mut state) = pager_on(&numbered(9));
     let request = letters(&mut state, "/line\n");
     carry_out(&mut state, request);
     assert!(drawn(&mut state, 80, 12, Duration::ZERO).contains("match 1/9"));
@@ -171,7 +171,7 @@ fn error_replaces_the_count() {
 
 #[test]
 fn end_stays_at_the_end_and_half_pages_are_moved() {
-    let (_file, mut state) = on(&numbered(50));
+    let (_file, mut state) = pager_on(&numbered(50));
     drawn(&mut state, 80, 22, Duration::ZERO);
     letters(&mut state, "G");
     assert!(drawn(&mut state, 80, 22, Duration::ZERO).contains("31–50 of 50"));
@@ -196,7 +196,7 @@ fn end_stays_at_the_end_and_half_pages_are_moved() {
 
 #[test]
 fn complete_output_is_not_followed() {
-    let (_file, mut state) = on(&numbered(50));
+    let (_file, mut state) = pager_on(&numbered(50));
     state.has_ended = true;
     drawn(&mut state, 80, 12, Duration::ZERO);
     letters(&mut state, "F");
@@ -214,7 +214,7 @@ fn seeks(state: &mut PagerState, keys: &str) -> (u64, String) {
 
 #[test]
 fn search_wraps_around_and_says_so() {
-    let (_file, mut state) = on(&numbered(100));
+    let (_file, mut state) = pager_on(&numbered(100));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line, footer) in [
         ("G/line 12$\n", 12, "match 1/1 · from the top · 9–18"),
@@ -233,7 +233,7 @@ fn search_wraps_around_and_says_so() {
 
 #[test]
 fn search_continues_from_the_screen() {
-    let (_file, mut state) = on(&numbered(100));
+    let (_file, mut state) = pager_on(&numbered(100));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line) in [
         ("/5$\n", 5),
@@ -265,7 +265,7 @@ fn search_continues_from_the_screen() {
 
 #[test]
 fn number_before_a_key_repeats_it_and_is_shown() {
-    let (_file, mut state) = on(&numbered(189));
+    let (_file, mut state) = pager_on(&numbered(189));
     drawn(&mut state, 80, 12, Duration::ZERO);
     letters(&mut state, "50");
     let screen = drawn(&mut state, 80, 12, Duration::ZERO);
@@ -296,7 +296,7 @@ fn number_before_a_key_repeats_it_and_is_shown() {
 
 #[test]
 fn question_mark_seeks_backwards_and_n_continues_so() {
-    let (_file, mut state) = on(&numbered(100));
+    let (_file, mut state) = pager_on(&numbered(100));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for (keys, line) in [("G?5$\n", 95), ("n", 85), ("N", 95), ("N", 5), ("n", 95)] {
         let (found, screen) = seeks(&mut state, keys);
@@ -313,7 +313,7 @@ fn question_mark_seeks_backwards_and_n_continues_so() {
 
 #[test]
 fn lines_written_since_the_last_read_are_found_and_shown() {
-    let (mut file, mut state) = on(&numbered(3));
+    let (mut file, mut state) = pager_on(&numbered(3));
     drawn(&mut state, 80, 12, Duration::ZERO);
     for number in 4..=60 {
         writeln!(file, "later {number}").unwrap();
@@ -336,7 +336,7 @@ fn output_of_a_running_job_is_followed() {
         (Some(JobRowState::Succeeded), false, "1–10 of 50"),
         (None, false, "1–10 of 50"),
     ] {
-        let (_file, mut state) = on(&numbered(50));
+        let (_file, mut state) = pager_on(&numbered(50));
         state.follow_job(job.as_ref());
         let screen = drawn(&mut state, 100, 12, Duration::ZERO);
         assert_eq!(state.is_live(), is_followed, "{job:?}");

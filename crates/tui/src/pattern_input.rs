@@ -1,4 +1,5 @@
-//! A pattern that is typed after `/` or `?`, in the pager and in a diff, and messages about it.
+//! A search pattern that is typed after `/` or `?`, in the pager and in a diff, and messages about
+//! it.
 
 use agent_bash_render::regex::Regex;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -7,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The prefix that makes a pattern ignore case.
 const ANY_CASE: &str = "(?i)";
 
-/// The sign before a pattern that is sought backwards.
+/// The sign before a pattern that is searched backwards.
 const BACKWARD_SIGN: char = '?';
 
 /// Bytes of the sign before a pattern.
@@ -20,12 +21,12 @@ pub(crate) struct PatternInput {
     typed: Option<String>,
     /// The pattern that was entered last.
     last: String,
-    /// True if the last pattern is sought backwards: `n` then moves back, and `N` forth.
-    pub(crate) is_back: bool,
+    /// True if the last pattern is searched backwards: `n` then moves back, and `N` forward.
+    pub(crate) is_backward: bool,
 }
 
 impl PatternInput {
-    /// Starts a pattern with `/`, or with `?`, which seeks backwards.
+    /// Starts a pattern with the sign `/`, or `?` for a backward search.
     pub(crate) fn begin(&mut self, sign: char) {
         self.typed = Some(sign.to_string());
     }
@@ -52,7 +53,7 @@ impl PatternInput {
             }
             (KeyCode::Up, _) if typed.len() == SIGN_BYTES => typed.push_str(&self.last),
             (KeyCode::Enter, _) => {
-                self.is_back = typed.starts_with(BACKWARD_SIGN);
+                self.is_backward = typed.starts_with(BACKWARD_SIGN);
                 let entered = self.typed.take()?.split_off(SIGN_BYTES);
                 if !entered.is_empty() {
                     self.last.clone_from(&entered);
@@ -72,7 +73,7 @@ impl PatternInput {
 
 /// The regular expression for a typed pattern. Without a capital letter it ignores case, as
 /// ripgrep's `--smart-case` does.
-pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
+pub(crate) fn parse_pattern(typed: &str) -> Result<Regex, String> {
     // The letter of a class such as `\S` is not a capital.
     let mut escaped = false;
     let has_capital = typed.chars().any(|char| {
@@ -90,7 +91,7 @@ pub(crate) fn pattern(typed: &str) -> Result<Regex, String> {
 }
 
 /// The message that a pattern was not found.
-pub(crate) fn not_found(pattern: Option<&Regex>) -> String {
+pub(crate) fn not_found_text(pattern: Option<&Regex>) -> String {
     let pattern = pattern.map_or("", Regex::as_str);
     let typed = pattern.strip_prefix(ANY_CASE).unwrap_or(pattern);
     format!("`{typed}` was not found")
@@ -120,17 +121,17 @@ mod tests {
         ] {
             let message = press(&mut input, code);
             assert_eq!(
-                (message, input.is_back),
+                (message, input.is_backward),
                 ((typed.to_owned(), entered), is_back)
             );
         }
         input.begin('/');
         assert_eq!(press(&mut input, KeyCode::Esc), (String::new(), None));
-        assert!(input.is_back, "an abandoned pattern has no effect");
+        assert!(input.is_backward, "an abandoned pattern has no effect");
         input.begin('/');
         press(&mut input, KeyCode::Up);
         assert_eq!(press(&mut input, KeyCode::Enter).1, some("/"));
-        assert!(!input.is_back);
+        assert!(!input.is_backward);
     }
 
     #[test]
@@ -142,10 +143,10 @@ mod tests {
             ("\\\\S", "\\s", false),
             ("é", "É", true),
         ] {
-            let pattern = pattern(typed).unwrap();
+            let pattern = parse_pattern(typed).unwrap();
             assert_eq!(pattern.is_match(text), is_found, "{typed} in {text}");
         }
-        let message = pattern("(a").unwrap_err();
+        let message = parse_pattern("(a").unwrap_err();
         assert_eq!(message, "`(a`: unclosed group");
     }
 }

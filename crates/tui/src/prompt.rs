@@ -27,7 +27,7 @@ const MARK_COLUMNS: u16 = 2;
 /// Maximum height of the prompt in rows.
 const MAX_ROWS: u16 = 12;
 
-/// Columns from which on the hint names both marks of own commands.
+/// Minimum width at which the hint names both `!` and `!!`.
 const BOTH_MARKS_COLUMNS: usize = 58;
 
 /// The text being edited, and the history.
@@ -37,7 +37,8 @@ pub(crate) struct Prompt {
     /// The steps that can be undone.
     steps: Steps,
     pub(crate) history: History,
-    /// True if the line came back from a trial. Enter then runs it as a trial.
+    /// True if the line was a trial before it returned to the prompt. Enter then runs it as a trial
+    /// again.
     pub(crate) is_trial: bool,
     /// The argument of an earlier line that was inserted last.
     argument: Option<Argument>,
@@ -47,7 +48,7 @@ pub(crate) struct Prompt {
     pub(crate) commands: Option<Arc<Commands>>,
     theme: Theme,
     /// The area in which the prompt was drawn.
-    drawn: Rect,
+    drawn_area: Rect,
 }
 
 impl Prompt {
@@ -61,7 +62,7 @@ impl Prompt {
             program: None,
             commands: None,
             theme: theme.clone(),
-            drawn: Rect::default(),
+            drawn_area: Rect::default(),
         };
         prompt.clear();
         prompt
@@ -77,8 +78,8 @@ impl Prompt {
 
     /// Empties the prompt for the next line. Undo does not bring the text back.
     pub(crate) fn clear(&mut self) {
-        self.history.stay();
-        self.put("");
+        self.history.end_recall();
+        self.set_text("");
         self.steps = Steps::default();
         self.is_trial = false;
     }
@@ -95,11 +96,11 @@ impl Prompt {
             .chars()
             .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
             .collect();
-        self.history.stay();
+        self.history.end_recall();
         let was = self.area.cursor();
-        self.alter(StepKind::Other, |prompt| {
+        self.change_as_step(StepKind::Other, |prompt| {
             prompt.area.insert_str(text);
-            clusters::leave(&mut prompt.area, (was.0, was.1));
+            clusters::leave_cluster(&mut prompt.area, (was.0, was.1));
         });
     }
 
@@ -112,7 +113,7 @@ impl Prompt {
             (KeyCode::Char('p'), KeyModifiers::CONTROL) => self.recall(true),
             (KeyCode::Char('n'), KeyModifiers::CONTROL) => self.recall(false),
             (KeyCode::Char('.'), KeyModifiers::ALT) => self.insert_last_argument(),
-            _ if self.take_suggested(key) => {}
+            _ if self.accept_suggestion(key) => {}
             _ => self.edit(key),
         }
     }
@@ -120,23 +121,23 @@ impl Prompt {
     fn edit(&mut self, key: KeyEvent) {
         let redoes = (key.code, key.modifiers) == (KeyCode::Char('_'), KeyModifiers::ALT);
         if is_undo(key) || redoes {
-            return self.changed(|prompt| prompt.go(!redoes));
+            return self.edit_and_end_recall(|prompt| prompt.undo_or_redo(!redoes));
         }
-        self.changed(|prompt| {
-            prompt.alter(StepKind::of(key), |prompt| {
+        self.edit_and_end_recall(|prompt| {
+            prompt.change_as_step(StepKind::of(key), |prompt| {
                 let was = prompt.area.cursor();
                 prompt.area_key(key);
-                clusters::leave(&mut prompt.area, (was.0, was.1));
+                clusters::leave_cluster(&mut prompt.area, (was.0, was.1));
             });
         });
     }
 
-    fn changed(&mut self, change: impl FnOnce(&mut Self)) {
+    fn edit_and_end_recall(&mut self, change: impl FnOnce(&mut Self)) {
         let before = self.text();
         change(self);
-        // A movement does not end the walk through the history.
+        // A movement of the cursor does not end the recall.
         if self.text() != before {
-            self.history.stay();
+            self.history.end_recall();
         }
     }
 
@@ -160,9 +161,8 @@ impl Prompt {
         }
     }
 
-    /// Continues on the next line if the line ends in a backslash or the script is unfinished.
-    /// Returns true if it did.
-    pub(crate) fn continues(&mut self) -> bool {
+    /// Adds a line if the text ends in a backslash or the script is unfinished. Returns true if so.
+    pub(crate) fn continue_line(&mut self) -> bool {
         let cursor = self.area.cursor();
         let lines = self.area.lines();
         let line = lines.get(cursor.0).map_or("", String::as_str);
@@ -170,8 +170,8 @@ impl Prompt {
         if !continues && !self.is_unfinished() {
             return false;
         }
-        self.history.stay();
-        self.alter(StepKind::Other, |prompt| prompt.area.insert_newline());
+        self.history.end_recall();
+        self.change_as_step(StepKind::Other, |prompt| prompt.area.insert_newline());
         true
     }
 
@@ -188,7 +188,7 @@ impl Prompt {
     }
 
     /// Replaces the text, with the cursor at its end. The yank buffer stays.
-    fn put(&mut self, text: &str) {
+    fn set_text(&mut self, text: &str) {
         let mut area = TextArea::new(text.split('\n').map(str::to_owned).collect());
         area.set_wrap_mode(WrapMode::Glyph);
         area.set_hard_tab_indent(true);
@@ -200,7 +200,7 @@ impl Prompt {
     }
 
     /// The text in front of the cursor.
-    pub(crate) fn before(&self) -> String {
+    pub(crate) fn text_before_cursor(&self) -> String {
         let mut text = self.text();
         text.truncate(self.cursor());
         text
@@ -208,21 +208,21 @@ impl Prompt {
 
     /// Inserts a text at the cursor.
     pub(crate) fn insert(&mut self, text: &str) {
-        self.history.stay();
-        self.alter(StepKind::Other, |prompt| {
+        self.history.end_recall();
+        self.change_as_step(StepKind::Other, |prompt| {
             prompt.area.insert_str(text);
         });
     }
 
     /// Replaces the text between a byte and the cursor.
     pub(crate) fn replace_word(&mut self, start: usize, text: &str) {
-        let before = self.before();
+        let before = self.text_before_cursor();
         let Some(old) = before.get(start..) else {
             return;
         };
         let chars = old.chars().count();
-        self.history.stay();
-        self.alter(StepKind::Other, |prompt| {
+        self.history.end_recall();
+        self.change_as_step(StepKind::Other, |prompt| {
             prompt.move_to(start);
             prompt.area.delete_str(chars);
             prompt.area.insert_str(text);
@@ -258,7 +258,7 @@ impl Prompt {
         self.byte_at((cursor.0, cursor.1))
     }
 
-    /// True if a command exists, as far as that is known.
+    /// True unless the command is known not to exist.
     fn is_known(&self, name: &str) -> bool {
         if name.contains('/') {
             return !self.is_missing(name);
@@ -276,9 +276,8 @@ impl Prompt {
         u16::try_from(rows).unwrap_or(MAX_ROWS).min(MAX_ROWS)
     }
 
-    /// The numbers of hidden rows above and below. The row of the cursor is the last drawn one, or
-    /// above it.
-    pub(crate) fn hidden(&self, area: Rect) -> (usize, usize) {
+    /// Returns the numbers of hidden rows above and below. The cursor's row is always drawn.
+    pub(crate) fn hidden_rows(&self, area: Rect) -> (usize, usize) {
         let columns = area.width.saturating_sub(MARK_COLUMNS);
         let text = self.text();
         let rows = PromptView::rows(&text, columns);
@@ -290,18 +289,18 @@ impl Prompt {
 
     /// Moves the cursor to a cell of the screen. Returns true if the cell is in the prompt.
     pub(crate) fn click(&mut self, x: u16, y: u16) -> bool {
-        if !self.drawn.contains((x, y).into()) {
+        if !self.drawn_area.contains((x, y).into()) {
             return false;
         }
         let text = self.text();
-        let at = PromptView::byte_at(&text, self.cursor(), beside_mark(self.drawn), (x, y));
+        let at = PromptView::byte_at(&text, self.cursor(), text_area(self.drawn_area), (x, y));
         self.area.cancel_selection();
         self.move_to(at);
         true
     }
 
-    /// Draws the prompt. While a selected card has the keys, the prompt shows neither a cursor nor
-    /// a hint. `suggests`: no list has the keys that accept a suggestion.
+    /// Draws the prompt. While a selected card has the keys (`has_keys` is false), draws neither a
+    /// cursor nor a hint. `suggests`: shows a suggestion.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -309,7 +308,7 @@ impl Prompt {
         has_keys: bool,
         suggests: bool,
     ) {
-        self.drawn = area;
+        self.drawn_area = area;
         if area.is_empty() {
             return;
         }
@@ -321,21 +320,21 @@ impl Prompt {
             return;
         }
         let text = self.text();
-        // The user's own commands differ in colour while they are typed.
+        // Bang commands differ in colour while they are typed.
         let (style, own) = match text.as_str() {
             own if own.starts_with("!!") => (self.theme.dim, 2),
             own if own.starts_with('!') => (self.theme.warning, 1),
             _ => (self.theme.accent, 0),
         };
-        // Only the first line has the mark: the mark in front of another line would be about the
-        // wrong command.
-        let mark = if self.hidden(area).0 == 0 {
+        // Only the first line has the mark: in front of another line it would mark the wrong
+        // command.
+        let mark = if self.hidden_rows(area).0 == 0 {
             "❯ "
         } else {
             "⋮ "
         };
         frame.buffer_mut().set_string(area.x, area.y, mark, style);
-        let rest = beside_mark(area);
+        let rest = text_area(area);
         if text.is_empty() {
             let hint = if usize::from(rest.width) < BOTH_MARKS_COLUMNS {
                 "a command · !command is yours"
@@ -355,7 +354,7 @@ impl Prompt {
             selected: selected.map(|(from, to)| (self.byte_at(from), self.byte_at(to))),
             styles: &BashStyles::typed(&text[own..], &self.theme, |name| self.is_known(name)),
             styled_from: own,
-            suggested: self.suggested().filter(|_| suggests).unwrap_or_default(),
+            suggested: self.suggestion().filter(|_| suggests).unwrap_or_default(),
         };
         view.render(rest, frame.buffer_mut(), &self.theme);
     }
@@ -367,7 +366,7 @@ fn is_undo(key: KeyEvent) -> bool {
 }
 
 /// The area of the text, to the right of the mark.
-fn beside_mark(area: Rect) -> Rect {
+fn text_area(area: Rect) -> Rect {
     Rect {
         x: area.x + MARK_COLUMNS.min(area.width),
         width: area.width.saturating_sub(MARK_COLUMNS),

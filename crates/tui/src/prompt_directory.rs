@@ -13,21 +13,20 @@ const MAX_FILE_BYTES: u64 = 4096;
 /// Characters of a commit's name if no branch is checked out.
 const SHORT_HASH_CHARS: usize = 7;
 
-/// A directory, as it is shown.
+/// The working directory, and its text in the status line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PromptDirectory {
     /// Absolute.
     pub(crate) directory: PathBuf,
-    /// The directory of the next command of the user's own.
+    /// The directory of the next bang command.
     pub(crate) bang_directory: PathBuf,
-    /// The text for the status line, with the directory of the user's own commands if it is
-    /// another.
-    pub(crate) shown: String,
+    /// The text for the status line, with the directory of bang commands if it differs.
+    pub(crate) text: String,
     /// The branch that is checked out in the directory, and an unfinished operation of git.
     pub(crate) branch: Option<String>,
-    /// The directory in which commands start if this one is missing or not accessible: the nearest
-    /// parent that can be entered.
-    pub(crate) instead: Option<PathBuf>,
+    /// The directory in which commands start if this one cannot be entered: the nearest parent that
+    /// can.
+    pub(crate) fallback: Option<PathBuf>,
 }
 
 impl PromptDirectory {
@@ -36,44 +35,44 @@ impl PromptDirectory {
         Self {
             directory: "/p".into(),
             bang_directory: "/p".into(),
-            shown: shown.to_owned(),
+            text: shown.to_owned(),
             branch: None,
-            instead: None,
+            fallback: None,
         }
     }
 
     /// The directory at the start of the interface.
-    pub(crate) fn first(session: &Conversation) -> Self {
+    pub(crate) fn initial(session: &Conversation) -> Self {
         Self::at(session, None, session.cwd(), session.user_cwd())
     }
 
-    /// The working directory of the prompt's shell: the present one, or else the last known. Reads
-    /// files. `own_runs`: a command of the user's own is running, so the directory of the next one
-    /// is unknown.
-    pub(crate) fn of(
+    /// Returns the working directory of the prompt's shell: `shell_cwd`, or else the last known one.
+    /// Reads files. `bang_is_running`: a bang command is running, so the directory of the next one is
+    /// unknown.
+    pub(crate) fn current(
         session: &Conversation,
-        stands: Option<PathBuf>,
+        shell_cwd: Option<PathBuf>,
         before: &Self,
-        own_runs: bool,
+        bang_is_running: bool,
     ) -> Self {
-        let own = if own_runs {
+        let own = if bang_is_running {
             before.bang_directory.clone()
         } else {
             session.user_cwd()
         };
-        Self::at(session, stands, &before.directory, own)
+        Self::at(session, shell_cwd, &before.directory, own)
     }
 
-    fn at(session: &Conversation, stands: Option<PathBuf>, before: &Path, own: PathBuf) -> Self {
+    fn at(session: &Conversation, shell_cwd: Option<PathBuf>, before: &Path, own: PathBuf) -> Self {
         // A shell can stay in a deleted directory, but no shell can start there.
-        let starts = stands.is_none() && session.remote_host().is_none();
-        let directory = stands.unwrap_or_else(|| before.to_owned());
+        let starts = shell_cwd.is_none() && session.remote_host().is_none();
+        let directory = shell_cwd.unwrap_or_else(|| before.to_owned());
         let home = session.host().home.as_deref();
-        let mut shown = text(&directory, home);
-        // The user's shell starts in the conversation's directory, and is shown only if it has left
-        // it.
+        let mut shown = display_path(&directory, home);
+        // The shell of bang commands starts in the conversation's directory, and is shown only if
+        // it has left it.
         if own != directory && own != session.cwd() {
-            shown = format!("{shown} · ! {}", text(&own, home));
+            shown = format!("{shown} · ! {}", display_path(&own, home));
         }
         Self {
             // On a remote host the directory is not local.
@@ -81,28 +80,28 @@ impl PromptDirectory {
                 Some(_) => None,
                 None => branch(&directory),
             },
-            instead: starts.then(|| instead(&directory)).flatten(),
+            fallback: starts.then(|| fallback_directory(&directory)).flatten(),
             directory,
             bang_directory: own,
-            shown,
+            text: shown,
         }
     }
 
     /// The directory in which a shell starts.
     pub(crate) fn start(&self) -> &Path {
-        self.instead.as_deref().unwrap_or(&self.directory)
+        self.fallback.as_deref().unwrap_or(&self.directory)
     }
 }
 
 /// The nearest parent that can be entered, if this directory cannot.
-fn instead(directory: &Path) -> Option<PathBuf> {
+fn fallback_directory(directory: &Path) -> Option<PathBuf> {
     let can_enter = |at: &&Path| at.join(".").metadata().is_ok();
     let found = directory.ancestors().find(can_enter)?;
     (found != directory).then(|| found.to_owned())
 }
 
 /// The path with `~` for the home directory.
-fn text(path: &Path, home: Option<&Path>) -> String {
+fn display_path(path: &Path, home: Option<&Path>) -> String {
     let text = match home.and_then(|home| path.strip_prefix(home).ok()) {
         Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
         Some(rest) => format!("~/{}", rest.display()),
@@ -118,15 +117,15 @@ fn branch(directory: &Path) -> Option<String> {
         .map(|above| above.join(".git"))
         .find(|git| git.symlink_metadata().is_ok())?;
     // In a linked worktree or a submodule, `.git` is a file that names the directory.
-    let git = match beginning(&git).as_deref().map(str::trim_end) {
+    let git = match read_start(&git).as_deref().map(str::trim_end) {
         Some(text) => git.parent()?.join(text.strip_prefix("gitdir: ")?),
         None => git,
     };
-    let head = beginning(&git.join("HEAD"))?;
-    let under_way = under_way(&git);
+    let head = read_start(&git.join("HEAD"))?;
+    let under_way = git_operation(&git);
     // During a rebase, HEAD is a commit.
     let rebased = ["rebase-merge", "rebase-apply"].map(|of| git.join(of).join("head-name"));
-    let rebased = rebased.iter().find_map(|name| beginning(name));
+    let rebased = rebased.iter().find_map(|name| read_start(name));
     let head = rebased.as_deref().unwrap_or(&head).trim_end();
     let head = head.strip_prefix("ref: ").unwrap_or(head);
     let name = match head.strip_prefix("refs/") {
@@ -138,7 +137,7 @@ fn branch(directory: &Path) -> Option<String> {
 }
 
 /// An unfinished operation, as git's own prompt shows it: `REBASE 1/2`.
-fn under_way(git: &Path) -> Option<String> {
+fn git_operation(git: &Path) -> Option<String> {
     const REBASE_FILES: [(&str, &str, &str); 2] = [
         ("rebase-merge", "msgnum", "end"),
         ("rebase-apply", "next", "last"),
@@ -151,7 +150,7 @@ fn under_way(git: &Path) -> Option<String> {
     ];
     for (of, step, last) in REBASE_FILES {
         let of = git.join(of);
-        let number = |name| beginning(&of.join(name)).map(|text| text.trim_end().to_owned());
+        let number = |name| read_start(&of.join(name)).map(|text| text.trim_end().to_owned());
         if let (Some(step), Some(last)) = (number(step), number(last)) {
             let what = if of.join("applying").exists() {
                 "AM"
@@ -166,8 +165,8 @@ fn under_way(git: &Path) -> Option<String> {
     found.map(|(_, what)| what.to_owned())
 }
 
-/// The beginning of a file's text; `None` for a directory.
-fn beginning(path: &Path) -> Option<String> {
+/// Reads the beginning of a file's text; `None` for a directory.
+fn read_start(path: &Path) -> Option<String> {
     let mut text = String::new();
     let file = File::open(path).ok().filter(|file| {
         let found = file.metadata();
@@ -185,11 +184,15 @@ mod tests {
     #[test]
     fn nearest_parent_replaces_a_missing_directory() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(instead(dir.path()), None);
+        assert_eq!(fallback_directory(dir.path()), None);
         let missing = dir.path().join("a/b");
-        assert_eq!(instead(&missing).as_deref(), Some(dir.path()));
+        assert_eq!(fallback_directory(&missing).as_deref(), Some(dir.path()));
         fs::write(dir.path().join("a"), "").unwrap();
-        assert_eq!(instead(&missing).as_deref(), Some(dir.path()), "a file");
+        assert_eq!(
+            fallback_directory(&missing).as_deref(),
+            Some(dir.path()),
+            "a file"
+        );
     }
 
     #[test]

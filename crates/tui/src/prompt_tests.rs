@@ -61,9 +61,13 @@ fn click_moves_the_cursor() {
         terminal
             .draw(|frame| prompt.draw(frame, area, true, true))
             .unwrap();
-        let was = prompt.before();
+        let was = prompt.text_before_cursor();
         assert_eq!(prompt.click(x, y), before.is_some(), "{x} {y}");
-        assert_eq!(prompt.before(), before.unwrap_or(&was), "{x} {y}");
+        assert_eq!(
+            prompt.text_before_cursor(),
+            before.unwrap_or(&was),
+            "{x} {y}"
+        );
     }
 }
 
@@ -75,9 +79,9 @@ fn modified_enter_and_a_backslash_add_lines() {
     typed(&mut prompt, "b");
     prompt.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
     typed(&mut prompt, "c \\");
-    assert!(prompt.continues());
+    assert!(prompt.continue_line());
     typed(&mut prompt, "d");
-    assert!(!prompt.continues());
+    assert!(!prompt.continue_line());
     assert_eq!(prompt.text(), "a\nb\nc \\\nd");
     assert_eq!(prompt.height(80), 4);
     assert_eq!(prompt.height(4), 5);
@@ -151,7 +155,7 @@ fn undocumented_keys_do_nothing() {
         ('p', alt),
     ] {
         prompt.key(KeyEvent::new(KeyCode::Char(c), held));
-        assert_eq!(prompt.before(), "one two", "{c}");
+        assert_eq!(prompt.text_before_cursor(), "one two", "{c}");
     }
     prompt.key(KeyEvent::new(KeyCode::Char('h'), ctrl));
     assert_eq!(prompt.text(), "one tw");
@@ -164,11 +168,11 @@ fn part_in_front_of_the_cursor_is_replaced() {
     for _ in 0.." | b".len() {
         prompt.key(key(KeyCode::Left));
     }
-    assert_eq!(prompt.before(), "é a\ncat my fi");
+    assert_eq!(prompt.text_before_cursor(), "é a\ncat my fi");
     prompt.replace_word("é a\ncat ".len(), "my\\ file ");
     assert_eq!(prompt.text(), "é a\ncat my\\ file  | b");
     prompt.key(key(KeyCode::Char('x')));
-    assert_eq!(prompt.before(), "é a\ncat my\\ file x");
+    assert_eq!(prompt.text_before_cursor(), "é a\ncat my\\ file x");
 }
 
 #[test]
@@ -204,7 +208,7 @@ fn cursor_and_deletions_treat_a_cluster_as_one() {
             (KeyCode::Right, 3),
         ] {
             prompt.key(key(code));
-            assert_eq!(prompt.before(), beside[at], "{code:?}");
+            assert_eq!(prompt.text_before_cursor(), beside[at], "{code:?}");
         }
         // Before the cursor, at it, and with the shift key. Each is undone in one step, and leaves
         // the yank buffer unchanged.
@@ -252,9 +256,9 @@ fn cursor_never_stops_within_a_cluster() {
         prompt.key(key(KeyCode::Home));
         prompt.key(key(KeyCode::Right));
         prompt.key(key(KeyCode::Up));
-        assert_eq!(prompt.before(), "", "up");
+        assert_eq!(prompt.text_before_cursor(), "", "up");
         prompt.key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::ALT));
-        let before = prompt.before();
+        let before = prompt.text_before_cursor();
         assert!(
             before == cluster || before == format!("{cluster}\n"),
             "a word on: {before:?}"
@@ -270,6 +274,6 @@ fn cursor_never_stops_within_a_cluster() {
         } else {
             prompt.key(key(KeyCode::Char('e')));
         }
-        assert_eq!(prompt.before(), "e\u{301}");
+        assert_eq!(prompt.text_before_cursor(), "e\u{301}");
     }
 }

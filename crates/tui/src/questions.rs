@@ -14,15 +14,15 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// How long a question must be shown before a key answers it: an earlier key was meant for
-/// something else. The same delay protects a program that has started by itself.
+/// something else. A program that starts from the queue gets no keys for the same time.
 pub(crate) const MIN_SHOWN_TIME: Duration = Duration::from_millis(600);
 
 /// The open questions. The first one is shown.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     waiting: VecDeque<OpenQuestion>,
-    /// Since when the first question is shown.
-    since: Duration,
+    /// When the first question appeared.
+    shown_since: Duration,
 }
 
 /// An open question.
@@ -41,23 +41,23 @@ pub(crate) enum OpenQuestion {
 /// The result of an event.
 #[derive(Debug)]
 pub(crate) enum QuestionOutcome {
-    /// There is no question; the event is for another part of the interface.
+    /// There is no question; another part of the interface handles the event.
     NotAsked,
     /// The event was for a question and is handled.
     Answered,
     /// The call is permitted, and runs.
     Allowed,
     /// The action is permitted.
-    Yes(EntryId, Box<ProposedAction>),
+    ActionConfirmed(EntryId, Box<ProposedAction>),
 }
 
 impl OpenQuestion {
     /// True if the question is obsolete because its call was cancelled.
-    fn is_over(&self) -> bool {
-        matches!(self, Self::Call(question) if question.is_over())
+    fn is_withdrawn(&self) -> bool {
+        matches!(self, Self::Call(question) if question.is_withdrawn())
     }
 
-    fn answered(self, yes: bool) -> QuestionOutcome {
+    fn answer(self, yes: bool) -> QuestionOutcome {
         match self {
             Self::Call(question) => {
                 question.answer(yes);
@@ -67,7 +67,7 @@ impl OpenQuestion {
             }
             Self::Changes {
                 entry, proposed, ..
-            } if yes => return QuestionOutcome::Yes(entry, proposed),
+            } if yes => return QuestionOutcome::ActionConfirmed(entry, proposed),
             Self::Changes { .. } => {}
         }
         QuestionOutcome::Answered
@@ -75,9 +75,9 @@ impl OpenQuestion {
 }
 
 impl Questions {
-    /// Handles an event, which is for a question if there is one.
+    /// Passes an event to the first question, if there is one.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) -> QuestionOutcome {
-        self.forget_over(now);
+        self.drop_withdrawn(now);
         let Some(first) = self.waiting.pop_front() else {
             return QuestionOutcome::NotAsked;
         };
@@ -86,33 +86,33 @@ impl Questions {
             _ => None,
         };
         if let Some(yes) = answer
-            && now.saturating_sub(self.since) >= MIN_SHOWN_TIME
+            && now.saturating_sub(self.shown_since) >= MIN_SHOWN_TIME
         {
-            self.since = now;
-            return first.answered(yes);
+            self.shown_since = now;
+            return first.answer(yes);
         }
         self.waiting.push_front(first);
         QuestionOutcome::Answered
     }
 
     pub(crate) fn push(&mut self, waiting: OpenQuestion, now: Duration) {
-        self.forget_over(now);
+        self.drop_withdrawn(now);
         if self.waiting.is_empty() {
-            self.since = now;
+            self.shown_since = now;
         }
         self.waiting.push_back(waiting);
     }
 
-    fn forget_over(&mut self, now: Duration) {
-        if self.waiting.front().is_some_and(OpenQuestion::is_over) {
-            self.since = now;
+    fn drop_withdrawn(&mut self, now: Duration) {
+        if self.waiting.front().is_some_and(OpenQuestion::is_withdrawn) {
+            self.shown_since = now;
         }
-        self.waiting.retain(|waiting| !waiting.is_over());
+        self.waiting.retain(|waiting| !waiting.is_withdrawn());
     }
 
     /// True if a question awaits its answer.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.waiting.iter().any(|waiting| !waiting.is_over())
+    pub(crate) fn has_question(&self) -> bool {
+        self.waiting.iter().any(|waiting| !waiting.is_withdrawn())
     }
 
     pub(crate) fn draw(
@@ -122,7 +122,10 @@ impl Questions {
         own: &SandboxSettings,
         theme: &Theme,
     ) {
-        let mut waiting = self.waiting.iter().filter(|waiting| !waiting.is_over());
+        let mut waiting = self
+            .waiting
+            .iter()
+            .filter(|waiting| !waiting.is_withdrawn());
         let buffer = frame.buffer_mut();
         match waiting.next() {
             None => {}
@@ -131,7 +134,7 @@ impl Questions {
                 let question = Question {
                     title: "May this call leave the sandbox?",
                     parts: &[
-                        QuestionPart::Loosened(&question.changes(own)),
+                        QuestionPart::Loosened(&question.loosened_settings(own)),
                         QuestionPart::Text(&reason),
                         QuestionPart::Script(&question.command),
                     ],
@@ -153,7 +156,7 @@ impl Questions {
                         QuestionPart::Text(&proposed.between_text()),
                         QuestionPart::Script(command),
                     ],
-                    yes: proposed.yes(),
+                    yes: proposed.confirm_label(),
                     no: "leave it",
                 };
                 question.render(area, buffer, theme);

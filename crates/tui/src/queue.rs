@@ -1,11 +1,11 @@
-//! The treatment of queued commands.
+//! What happens to queued commands when the running one ends.
 
 /// The treatment of queued commands when the running one ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Queue {
+pub(crate) enum QueueTreatment {
     /// The next command starts.
     #[default]
     Continues,
-    /// The commands go back into the prompt: a user who cancels may not want the rest.
+    /// The commands return to the prompt: a user who cancels may not want the rest.
     ReturnsToPrompt,
 }

@@ -2,7 +2,7 @@
 
 use agent_bash_render::{PagerMove, PagerPosition};
 
-/// The line from which the next match is sought.
+/// Returns the line from which the next match is searched.
 ///
 /// Directly after a jump to a line, that line, or the one before it for a backward search.
 /// Otherwise the line next to the last match while that match is on the screen, or else the edge of
@@ -29,8 +29,8 @@ pub(crate) fn origin(
     }
 }
 
-/// The line from which a new pattern is sought, for [`origin`]: the line of a jump, or the last
-/// match while it is on the screen.
+/// Returns the line from which a new pattern is searched, for [`origin`]: the line of a jump, or
+/// the last match while it is on the screen.
 pub(crate) fn pattern_origin(
     jump_line: Option<u64>,
     found: Option<u64>,
@@ -51,34 +51,35 @@ pub(crate) fn jump_line(to: PagerMove, total: u64) -> Option<u64> {
     }
 }
 
-/// Finds the `times`-th of `lines`, which are sorted, from a line on, or backwards up to it.
-/// Returns its index, and true if the search wrapped around.
+/// Finds the `times`-th of the sorted `lines` at or after a line, or at or before it when searching
+/// backwards. Returns its index, and true if the search wrapped around.
 pub(crate) fn next(lines: &[u64], from: u64, forward: bool, times: u64) -> Option<(usize, bool)> {
     let is_before = |line: &u64| *line < from || !forward && *line == from;
     let before = lines.partition_point(is_before) as u64;
-    let (at, is_around) = further(before, lines.len() as u64, forward, times)?;
-    Some((usize::try_from(at).ok()?, is_around))
+    let (at, has_wrapped) = nth_match(before, lines.len() as u64, forward, times)?;
+    Some((usize::try_from(at).ok()?, has_wrapped))
 }
 
-/// Returns the wanted line among `all` lines, if `before` of them precede the origin.
-pub(crate) fn further(before: u64, all: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
+/// Returns the index of the `times`-th match among `all`, if `before` of them precede the origin,
+/// and true if the search wrapped around.
+pub(crate) fn nth_match(before: u64, all: u64, forward: bool, times: u64) -> Option<(u64, bool)> {
     let last = all.checked_sub(1)?;
     let steps = times.saturating_sub(1);
     // Counted from the end that the search moves away from.
     let first = if forward { before } else { all - before };
-    let is_around = steps > last.saturating_sub(first) || first > last;
+    let has_wrapped = steps > last.saturating_sub(first) || first > last;
     let at = (first % all + steps % all) % all;
-    Some((if forward { at } else { last - at }, is_around))
+    Some((if forward { at } else { last - at }, has_wrapped))
 }
 
 /// The message for a match that was found after wrapping around.
-pub(crate) fn wrapped_text(is_around: bool, forward: bool) -> Option<String> {
+pub(crate) fn wrapped_text(has_wrapped: bool, forward: bool) -> Option<String> {
     let text = if forward {
         "from the top"
     } else {
         "from the end"
     };
-    is_around.then(|| text.to_owned())
+    has_wrapped.then(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -103,7 +104,7 @@ mod tests {
             let from = origin(found, None, &position, 10, forward);
             assert_eq!(from, wanted, "{found:?} {forward}");
         }
-        // A new pattern is sought from the same line.
+        // A new pattern is searched from the same line.
         for (jump_line, found, wanted) in [
             (None, None, None),
             (None, Some(15), Some(15)),

@@ -1,5 +1,4 @@
-//! Shows one command on its own terminal, full screen on the host's: for programs that run a single
-//! call.
+//! Shows one command on its own terminal, which is_full_screen the host's. For hosts that run a single call.
 
 use crate::console::{Console, EventOutcome};
 use crate::host_terminal::HostTerminal;
@@ -26,7 +25,7 @@ const MIN_FRAME_INTERVAL: Duration = Duration::from_micros(16_667);
 ///
 /// # Errors
 ///
-/// The host's terminal failed; with what `call` returned.
+/// The host's terminal failed. The first value is the result of `call` in any case.
 pub async fn show<T>(
     mut terminals: Terminals,
     clock: &Arc<dyn Clock>,
@@ -37,11 +36,11 @@ pub async fn show<T>(
 ) -> (T, io::Result<()>) {
     let context = Context::new("/");
     let wants = wants_terminal(&Script::read(command, &context));
-    let draws = wants.is_some_and(|wants| wants.draws);
-    terminals.expect_drawing(draws);
+    let is_full_screen = wants.is_some_and(|wants| wants.draws);
+    terminals.expect_full_screen(is_full_screen);
     if let Ok((cols, rows)) = crossterm::terminal::size() {
         let area = Rect::new(0, 0, cols, rows);
-        let inner = if draws {
+        let inner = if is_full_screen {
             Overlay::whole_screen_area(area)
         } else {
             Overlay::screen_area(area)
@@ -52,9 +51,9 @@ pub async fn show<T>(
     let session = tokio::select! {
         biased;
         result = &mut call => return (result, Ok(())),
-        session = terminals.started() => session,
+        session = terminals.next_session() => session,
     };
-    let follow = follow(session, clock, theme, command, draws);
+    let follow = show_until_end(session, clock, theme, command, is_full_screen);
     tokio::pin!(follow);
     // The call continues while its screen is drawn, and may end before or after the last frame.
     tokio::select! {
@@ -72,16 +71,16 @@ pub async fn show<T>(
 }
 
 /// Draws until the command has ended.
-async fn follow(
+async fn show_until_end(
     session: PtySession,
     clock: &Arc<dyn Clock>,
     theme: &Theme,
     command: &str,
-    fills: bool,
+    is_full_screen: bool,
 ) -> io::Result<()> {
-    let mut host = HostTerminal::take()?;
+    let mut host = HostTerminal::acquire()?;
     let mut input = Input::new();
-    let mut console = Console::new(session, command, clock.now(), fills);
+    let mut console = Console::new(session, command, clock.now(), is_full_screen);
     let mut changed = true;
     let mut drawn: Option<Duration> = None;
     loop {
@@ -117,7 +116,7 @@ async fn follow(
             }
         };
         changed = true;
-        // Close at once: the result is printed where the screen was.
+        // Closes at once, because the result is printed in its place.
         if status.is_some_and(|status| status.ended.is_some()) {
             return Ok(());
         }

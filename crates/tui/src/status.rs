@@ -1,5 +1,5 @@
-//! The last line of the screen: the directory, the state, and the keys for the present situation;
-//! or a message.
+//! The last line of the screen: the directory, the state and the keys that are useful now, or a
+//! message.
 
 use crate::app::App;
 use crate::change_actions;
@@ -11,20 +11,20 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// The keys of every selected card. Of a command of an earlier run, only a possibly cut text is
-/// stored.
+/// The keys of a selected card, and those of a card of an earlier run, whose stored command may be
+/// cut.
 const CARD_KEYS: &str = "y Y copy · e edit · R again · f fold · esc back  ";
 const EARLIER_KEYS: &str = "Y copy command · esc back  ";
 
-/// Columns that the directory and the branch keep before other parts are dropped for them.
+/// Minimum widths of the directory and the branch; below them, other parts are dropped first.
 const MIN_DIRECTORY_COLUMNS: usize = 12;
 const MIN_BRANCH_COLUMNS: usize = 12;
 
 /// Columns below which a directory is not useful.
 const USEFUL_DIRECTORY_COLUMNS: usize = 6;
 
-/// Separates the directories of calls and of the user's own commands.
-const OWN_DIRECTORY_SEPARATOR: &str = " · ! ";
+/// Separates the directories of calls and of bang commands.
+const BANG_DIRECTORY_SEPARATOR: &str = " · ! ";
 
 /// Shortens a text to a number of columns.
 type Shorten = fn(&str, usize) -> String;
@@ -32,13 +32,13 @@ type Shorten = fn(&str, usize) -> String;
 /// A part of the line.
 #[derive(Debug, Clone)]
 struct StatusPart {
-    /// If there is too little room, parts with the highest rank are dropped first; rank 0 stays.
+    /// Parts with the highest rank are dropped first if there is too little room; rank 0 stays.
     rank: u8,
     span: Span<'static>,
     /// The minimum of columns after shortening, and the function that shortens.
-    least: Option<(usize, Shorten)>,
+    shortening: Option<(usize, Shorten)>,
     /// The replacement that is tried before any part is dropped.
-    short: Option<String>,
+    short_text: Option<String>,
 }
 
 pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
@@ -53,16 +53,16 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
         return;
     }
     let room = usize::from(area.width);
-    let right = abridged(&keys(app), room);
+    let right = abridged(&keys_text(app), room);
     let wanted = Span::raw(&right).width();
     let all = state_parts(app);
-    // Keys for what is running matter more than its state; general keys do not.
-    let is_busy = app.call.is_some() || app.bang.is_some() || app.listed.is_some();
-    let is_idle = app.transcript.chosen().is_none() && !is_busy;
+    // The keys for a running command matter more than the state; general keys do not.
+    let is_busy = app.call.is_some() || app.bang.is_some() || app.candidates.is_some();
+    let is_idle = app.transcript.selected_entry().is_none() && !is_busy;
     let right_width = if right.is_empty() { 0 } else { wanted + 2 };
-    let left = match fitted(&all, room.saturating_sub(right_width), theme) {
+    let left = match fit_parts(&all, room.saturating_sub(right_width), theme) {
         Some(line) => line,
-        None => fewer(
+        None => drop_parts(
             all,
             room.saturating_sub(if is_idle { 0 } else { right_width }),
             theme,
@@ -79,11 +79,11 @@ pub(crate) fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
 }
 
 /// All parts, shortened where possible; `None` if they do not fit.
-fn fitted(parts: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'static>> {
+fn fit_parts(parts: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'static>> {
     let mut parts = parts.to_vec();
     let mut over = line_of(&parts, theme).width().saturating_sub(room);
     for part in &mut parts {
-        let Some((least, shorten)) = part.least.filter(|_| over > 0) else {
+        let Some((least, shorten)) = part.shortening.filter(|_| over > 0) else {
             continue;
         };
         let wide = part.span.width();
@@ -94,14 +94,14 @@ fn fitted(parts: &[StatusPart], room: usize, theme: &Theme) -> Option<Line<'stat
     (over == 0).then(|| line_of(&parts, theme))
 }
 
-/// Drops parts until the rest fits. If only the first is left, shows as much of it as fits.
-fn fewer(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static> {
+/// Drops parts until the rest fits. The first part is never dropped, only shortened.
+fn drop_parts(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static> {
     loop {
-        if let Some(line) = fitted(&parts, room, theme) {
+        if let Some(line) = fit_parts(&parts, room, theme) {
             return line;
         }
-        if let Some(part) = parts.iter_mut().find(|part| part.short.is_some()) {
-            part.span.content = part.short.take().unwrap_or_default().into();
+        if let Some(part) = parts.iter_mut().find(|part| part.short_text.is_some()) {
+            part.span.content = part.short_text.take().unwrap_or_default().into();
             continue;
         }
         let last = parts.iter().map(|part| part.rank).max().unwrap_or(0);
@@ -121,17 +121,17 @@ fn fewer(mut parts: Vec<StatusPart>, room: usize, theme: &Theme) -> Line<'static
 
 /// Shortens directories at their beginning: their ends say more.
 fn shorten_directories(shown: &str, columns: usize) -> String {
-    let Some((calls, own)) = shown.split_once(OWN_DIRECTORY_SEPARATOR) else {
-        return end_of(shown, columns);
+    let Some((calls, own)) = shown.split_once(BANG_DIRECTORY_SEPARATOR) else {
+        return path_end(shown, columns);
     };
-    let columns = columns.saturating_sub(OWN_DIRECTORY_SEPARATOR.chars().count());
-    let own = end_of(own, (columns / 2).max(columns.saturating_sub(width(calls))));
-    let calls = end_of(calls, columns.saturating_sub(width(&own)));
-    format!("{calls}{OWN_DIRECTORY_SEPARATOR}{own}")
+    let columns = columns.saturating_sub(BANG_DIRECTORY_SEPARATOR.chars().count());
+    let own = path_end(own, (columns / 2).max(columns.saturating_sub(width(calls))));
+    let calls = path_end(calls, columns.saturating_sub(width(&own)));
+    format!("{calls}{BANG_DIRECTORY_SEPARATOR}{own}")
 }
 
 /// The end of a path, from one of its directories on if there is room: `…/b/c`.
-fn end_of(path: &str, columns: usize) -> String {
+fn path_end(path: &str, columns: usize) -> String {
     if width(path) <= columns {
         return path.to_owned();
     }
@@ -156,19 +156,19 @@ fn state_parts(app: &App) -> Vec<StatusPart> {
     let part = |rank, text: String, style| StatusPart {
         rank,
         span: Span::styled(text, style),
-        least: None,
-        short: None,
+        shortening: None,
+        short_text: None,
     };
     let mut parts = vec![StatusPart {
-        least: Some((MIN_DIRECTORY_COLUMNS, shorten_directories)),
-        ..part(0, app.directory.shown.clone(), theme.text)
+        shortening: Some((MIN_DIRECTORY_COLUMNS, shorten_directories)),
+        ..part(0, app.directory.text.clone(), theme.text)
     }];
     let branch = app.directory.branch.as_ref().map(|branch| StatusPart {
-        least: Some((MIN_BRANCH_COLUMNS, shortened)),
+        shortening: Some((MIN_BRANCH_COLUMNS, shortened)),
         ..part(4, format!("⎇ {branch}"), theme.accent)
     });
     parts.extend(branch);
-    if let Some(status) = &app.last {
+    if let Some(status) = &app.last_status {
         let state = CardState::Ended(status.clone());
         let (icon, style) = mark(&state, Duration::ZERO, theme);
         parts.push(part(5, format!("{icon} {}", state.badge()), style));
@@ -181,13 +181,13 @@ fn state_parts(app: &App) -> Vec<StatusPart> {
     }
     let sandbox = sandbox_summary(&app.sandbox);
     parts.extend(sandbox.map(|text| StatusPart {
-        short: Some(app.sandbox.level.to_string()),
+        short_text: Some(app.sandbox.level.to_string()),
         ..part(3, text, theme.accent)
     }));
     if app.terminal == Some(true) {
         parts.push(part(6, "terminal".to_owned(), theme.accent));
     }
-    match app.held.len() + app.transcript.undecided().count() {
+    match app.held_trials.len() + app.transcript.undecided().count() {
         0 => {}
         1 => parts.push(part(1, "1 trial waits".to_owned(), theme.warning)),
         trials => parts.push(part(1, format!("{trials} trials wait"), theme.warning)),
@@ -210,19 +210,22 @@ fn line_of(parts: &[StatusPart], theme: &Theme) -> Line<'static> {
     line
 }
 
-/// The keys for the present situation, for the end of the line.
-fn keys(app: &App) -> String {
-    if app.is_covered() || app.is_asked() || app.help.is_some() {
+/// The keys that are useful now, for the end of the line.
+fn keys_text(app: &App) -> String {
+    if app.is_covered() || app.has_question() || app.help.is_some() {
         return String::new();
     }
-    if app.chosen_card().is_some() {
-        let set = app.chosen_changes().map(|(_, set)| set);
-        let diff = set.filter(|all| all.sets().any(|set| change_actions::no_diff(set).is_none()));
+    if app.focused_card().is_some() {
+        let set = app.focused_changes().map(|(_, set)| set);
+        let diff = set.filter(|all| {
+            all.sets()
+                .any(|set| change_actions::no_diff_reason(set).is_none())
+        });
         let diff = diff.map(|_| "enter diff".to_owned());
         let own = set
-            .map(change_actions::keys)
+            .map(change_actions::keys_text)
             .filter(|keys| !keys.is_empty());
-        let chosen = app.transcript.chosen();
+        let chosen = app.transcript.selected_entry();
         let rest = if chosen.is_some_and(CardEntry::is_of_earlier_run) {
             EARLIER_KEYS
         } else {
@@ -232,10 +235,10 @@ fn keys(app: &App) -> String {
         return keys.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     }
     let text = app.prompt.text();
-    let keys = if app.listed.is_some() {
+    let keys = if app.candidates.is_some() {
         // The list names its own keys.
         ""
-    } else if app.transcript.chosen().is_some() {
+    } else if app.transcript.selected_entry().is_some() {
         "ctrl+↑ gives it the keys · esc back  "
     } else if app.prompt.is_trial {
         "enter runs it as a trial · ctrl+c clear  "

@@ -11,7 +11,7 @@ fn app(shown: &str, branch: &str) -> App {
         ..PromptDirectory::for_tests(shown)
     };
     let mut app = App::new(Theme::plain(), None, directory, String::new());
-    app.last = Some(Status::Exited { code: 0 });
+    app.last_status = Some(Status::Exited { code: 0 });
     app
 }
 
@@ -60,7 +60,7 @@ fn long_names_are_shortened_before_parts_are_dropped() {
 fn narrow_windows_show_waiting_trials_in_a_sandbox() {
     let mut app = app("/tmp/some/of/ledger", "main");
     app.sandbox.level = agent_bash::core::sandbox::SandboxLevel::WorkspaceWrite;
-    app.held = vec![agent_bash::core::changes::ChangesId(1)];
+    app.held_trials = vec![agent_bash::core::changes::ChangesId(1)];
     app.running_jobs = 2;
     for (width, wanted) in [
         (
@@ -77,7 +77,7 @@ fn narrow_windows_show_waiting_trials_in_a_sandbox() {
     ] {
         assert_eq!(drawn(&app, width), wanted, "{width}");
     }
-    let line = fewer(
+    let line = drop_parts(
         state_parts(&app),
         USEFUL_DIRECTORY_COLUMNS - 1,
         &Theme::plain(),

@@ -1,11 +1,11 @@
-//! The signals that stop and continue this program from outside, so that the terminal is released
-//! in time.
+//! The signals that suspend and continue this program, so that the terminal is released before the
+//! program stops.
 
 use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_group, kill_process};
 use std::io;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
-/// The request of a signal.
+/// What a signal asks the interface to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopRequest {
     /// Release the terminal, and stop.
@@ -16,12 +16,12 @@ pub(crate) enum StopRequest {
 
 /// Listens for these signals.
 #[derive(Debug)]
-pub(crate) struct Stops {
+pub(crate) struct StopSignals {
     suspend: Signals,
     continued: Signals,
 }
 
-impl Stops {
+impl StopSignals {
     /// # Errors
     ///
     /// The system cannot install a handler.
@@ -49,7 +49,7 @@ impl Stops {
     /// # Errors
     ///
     /// The signal cannot be sent.
-    pub(crate) fn ask() -> io::Result<()> {
+    pub(crate) fn suspend_group() -> io::Result<()> {
         Ok(kill_current_process_group(Signal::TSTP)?)
     }
 
@@ -64,8 +64,8 @@ impl Stops {
             return Ok(());
         }
         kill_process(getpid(), Signal::STOP)?;
-        // Another thread may get the signal. Without this wait, the terminal would be taken over
-        // before this thread has stopped.
+        // Another thread may handle the signal. Without this wait, this thread could take over the
+        // terminal before it has stopped.
         self.continued.recv().await;
         Ok(())
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// [`crate::show`].
 pub struct Terminals {
     executor: Arc<PtyExecutor>,
-    started: UnboundedReceiver<PtySession>,
+    sessions: UnboundedReceiver<PtySession>,
 }
 
 impl Terminals {
@@ -19,12 +19,12 @@ impl Terminals {
     pub fn new(options: PtyOptions) -> Self {
         let (sender, started) = unbounded_channel();
         let executor = PtyExecutor::new(options).on_start(move |session| {
-            // If the interface has ended, the command runs all the same.
+            // If the interface has ended, the command still runs.
             let _ = sender.send(session);
         });
         Self {
             executor: Arc::new(executor),
-            started,
+            sessions: started,
         }
     }
 
@@ -44,13 +44,13 @@ impl Terminals {
     }
 
     /// Tells the executor whether the next command is a known full-screen program.
-    pub(crate) fn expect_drawing(&self, draws: bool) {
-        self.executor.expect_drawing(draws);
+    pub(crate) fn expect_full_screen(&self, is_full_screen: bool) {
+        self.executor.expect_full_screen(is_full_screen);
     }
 
-    /// Waits for the next session. Cancel safe.
-    pub(crate) async fn started(&mut self) -> PtySession {
-        match self.started.recv().await {
+    /// Waits for the next command on a terminal. Cancel safe.
+    pub(crate) async fn next_session(&mut self) -> PtySession {
+        match self.sessions.recv().await {
             Some(session) => session,
             // Cannot happen: the executor, which this value owns, holds the sender.
             None => std::future::pending().await,

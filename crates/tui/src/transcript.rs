@@ -1,6 +1,6 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
-pub(crate) use crate::entry::{Card, CardEntry, EntryId, TRIAL_NOTE};
+pub(crate) use crate::card_entry::{Card, CardEntry, EntryId, TRIAL_NOTE};
 
 use crate::note::Note;
 use agent_bash::core::Timestamp;
@@ -22,7 +22,7 @@ const MAX_ENTRIES: usize = 2000;
 /// Limit of output bytes of all cards. Each holds at most an `OutputLimits::CARD`.
 const MAX_OUTPUT_BYTES: usize = 64 << 20;
 
-/// The text in the place of dropped cards.
+/// The note that replaces dropped cards.
 const DROPPED_TEXT: [&str; 2] = ["Earlier cards were dropped;", "`agent-bash log` has them."];
 
 /// Rows of output on a collapsed card: half of the available ones, within these bounds.
@@ -36,17 +36,18 @@ const NOTICE_ID: EntryId = EntryId(0);
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     entries: VecDeque<CardEntry>,
-    next: u64,
-    /// Rows from the bottom to the last visible one; 0 follows new output.
-    back: usize,
+    last_id: u64,
+    /// Rows below the last visible one; 0 follows new output.
+    scrolled_rows: usize,
     /// Rows visible at once.
-    page: usize,
+    visible_rows: usize,
     pub(crate) selected: Option<EntryId>,
     /// True if the mouse selected the card. The card then has no keys: the click may only have been
     /// meant for the window.
     pub(crate) is_clicked: bool,
-    /// True while the selected card changes its height and must stay in place even at the bottom.
-    holds: bool,
+    /// True if the selected card's height is about to change, and the card must stay in place even
+    /// at the bottom.
+    holds_selected: bool,
 }
 
 /// The entry that stays in place while heights change.
@@ -55,7 +56,7 @@ struct ScrollAnchor {
     /// Number of rows between its first row and the first visible one; negative if the entry begins
     /// below.
     offset: isize,
-    /// True if the entry itself changes its height, and is shown as far as it fits.
+    /// True if the entry itself changes its height: as much of it as fits is shown.
     is_whole: bool,
 }
 
@@ -72,14 +73,14 @@ impl Transcript {
         if let Some(entry) = self.get_mut(id) {
             entry.live = Some((live.clone(), waker));
         }
-        self.back = 0;
+        self.scrolled_rows = 0;
         id
     }
 
     /// Adds a card that has ended or never ran.
     pub(crate) fn add(&mut self, card: Card, now: Duration) -> EntryId {
-        self.next += 1;
-        let id = EntryId(self.next);
+        self.last_id += 1;
+        let id = EntryId(self.last_id);
         self.entries.push_back(CardEntry::new(id, card, now));
         self.drop_old();
         id
@@ -88,8 +89,8 @@ impl Transcript {
     /// Adds the card of a trial of an earlier run: before the cards of this run, and after the
     /// notes at its start.
     pub(crate) fn add_earlier(&mut self, card: Card) {
-        self.next += 1;
-        let mut entry = CardEntry::new(EntryId(self.next), card, Duration::ZERO);
+        self.last_id += 1;
+        let mut entry = CardEntry::new(EntryId(self.last_id), card, Duration::ZERO);
         entry.is_trial = true;
         let is_card = |entry: &CardEntry| !matches!(entry.card, Card::Note(_));
         let at = self.entries.iter().position(is_card);
@@ -110,16 +111,16 @@ impl Transcript {
     /// Drops the oldest cards if there are too many, except those of running commands and undecided
     /// trials.
     fn drop_old(&mut self) {
-        let mut bytes: usize = self.entries.iter().map(|entry| entry.bytes).sum();
+        let mut bytes: usize = self.entries.iter().map(|entry| entry.held_bytes).sum();
         let mut has_dropped = false;
         while self.entries.len() > MAX_ENTRIES || bytes > MAX_OUTPUT_BYTES {
-            // The card that is added now stays in any case.
+            // The newest card always stays.
             let older = self.entries.len().saturating_sub(1);
             let mut old = self.entries.iter().take(older);
             let Some(at) = old.position(|entry| !entry.must_stay() && entry.id != NOTICE_ID) else {
                 break;
             };
-            bytes -= self.entries.remove(at).map_or(0, |entry| entry.bytes);
+            bytes -= self.entries.remove(at).map_or(0, |entry| entry.held_bytes);
             has_dropped = true;
         }
         let is_shown = self
@@ -137,7 +138,7 @@ impl Transcript {
     /// Changes an entry, if it still exists.
     pub(crate) fn change(&mut self, id: EntryId, change: impl FnOnce(&mut CardEntry)) {
         if let Some(entry) = self.get_mut(id) {
-            entry.take_in();
+            entry.read_live_output();
             change(entry);
             entry.height = None;
         }
@@ -157,7 +158,7 @@ impl Transcript {
             .any(|entry| !entry.unshown_survivors.is_empty())
     }
 
-    /// Commands whose processes still run, or did until now, with the numbers of their change sets.
+    /// Commands with survivors that run, or ran until now, with the numbers of their change sets.
     pub(crate) fn with_survivors(&self) -> Vec<(EntryId, ChangesId)> {
         let with_survivors = self.entries.iter().filter(|entry| entry.has_survivors);
         let sets =
@@ -165,7 +166,7 @@ impl Transcript {
         sets.collect()
     }
 
-    /// Takes in the change sets of a command's background processes.
+    /// Stores the change sets of a command's background processes.
     pub(crate) fn set_background_changes(&mut self, id: EntryId, background: Vec<(Changes, bool)>) {
         if let Some(entry) = self.get_mut(id) {
             entry.set_background_changes(background);
@@ -186,11 +187,11 @@ impl Transcript {
             let mut commands = self.entries.iter().rev();
             commands.find(|entry| !matches!(entry.card, Card::Note(_)))
         };
-        self.chosen().or_else(last)
+        self.selected_entry().or_else(last)
     }
 
     /// The selected entry.
-    pub(crate) fn chosen(&self) -> Option<&CardEntry> {
+    pub(crate) fn selected_entry(&self) -> Option<&CardEntry> {
         self.selected.and_then(|id| self.get(id))
     }
 
@@ -202,7 +203,7 @@ impl Transcript {
     /// Selects the previous or next command; beyond the last, none. A clicked card first gets the
     /// keys.
     pub(crate) fn select(&mut self, backwards: bool) {
-        if std::mem::take(&mut self.is_clicked) && self.chosen().is_some() {
+        if std::mem::take(&mut self.is_clicked) && self.selected_entry().is_some() {
             self.show_selected();
             return;
         }
@@ -244,7 +245,7 @@ impl Transcript {
     /// Scrolls so that the selected entry is visible.
     fn show_selected(&mut self) {
         let Some(id) = self.selected else {
-            self.back = 0;
+            self.scrolled_rows = 0;
             return;
         };
         let mut below = 0;
@@ -252,9 +253,9 @@ impl Transcript {
             let height = entry.rows;
             if entry.id == id {
                 let top = below + height;
-                if self.back > below || top > self.back + self.page {
-                    self.back = if height >= self.page {
-                        top - self.page.min(top)
+                if self.scrolled_rows > below || top > self.scrolled_rows + self.visible_rows {
+                    self.scrolled_rows = if height >= self.visible_rows {
+                        top - self.visible_rows.min(top)
                     } else {
                         below
                     };
@@ -268,40 +269,40 @@ impl Transcript {
     /// Removes everything except running commands and undecided trials.
     pub(crate) fn clear(&mut self) {
         self.entries.retain(CardEntry::must_stay);
-        self.back = 0;
+        self.scrolled_rows = 0;
         self.deselect();
     }
 
     /// Prepares a change of the selected card's height: its first row stays in place, unless more
     /// of the card fits.
-    pub(crate) fn hold(&mut self) {
-        self.holds = self.selected.is_some();
+    pub(crate) fn hold_selected(&mut self) {
+        self.holds_selected = self.selected.is_some();
     }
 
     /// Scrolls by rows; up if positive.
     pub(crate) fn scroll(&mut self, rows: isize) {
         // Scrolling too far is corrected when drawing: heights may have changed since they were
         // computed.
-        self.back = self.back.saturating_add_signed(rows);
+        self.scrolled_rows = self.scrolled_rows.saturating_add_signed(rows);
     }
 
     /// Scrolls by pages; up if positive.
     pub(crate) fn scroll_pages(&mut self, pages: isize) {
-        let page = isize::try_from(self.page.saturating_sub(2).max(1)).unwrap_or(1);
+        let page = isize::try_from(self.visible_rows.saturating_sub(2).max(1)).unwrap_or(1);
         self.scroll(pages.saturating_mul(page));
     }
 
     pub(crate) fn go_to_top(&mut self) {
-        self.back = usize::MAX;
+        self.scrolled_rows = usize::MAX;
     }
 
     pub(crate) fn go_to_bottom(&mut self) {
-        self.back = 0;
+        self.scrolled_rows = 0;
     }
 
     /// Rows below the visible part.
     pub(crate) fn rows_below(&self) -> usize {
-        self.back
+        self.scrolled_rows
     }
 
     #[cfg(test)]
@@ -321,7 +322,7 @@ impl Transcript {
     }
 
     /// The files with full outputs, by their URI.
-    pub(crate) fn outputs(&self) -> HashMap<String, PathBuf> {
+    pub(crate) fn output_files(&self) -> HashMap<String, PathBuf> {
         let of = |entry: &CardEntry| Some((entry.artifact?.uri(), entry.file.clone()?));
         self.entries.iter().filter_map(of).collect()
     }
@@ -330,7 +331,8 @@ impl Transcript {
     pub(crate) fn at_row(&self, row: u16) -> Option<EntryId> {
         let mut commands = self.entries.iter();
         let is_drawn_at_row = |entry: &&CardEntry| {
-            !matches!(entry.card, Card::Note(_)) && (entry.drawn.0..entry.drawn.1).contains(&row)
+            !matches!(entry.card, Card::Note(_))
+                && (entry.drawn_rows.0..entry.drawn_rows.1).contains(&row)
         };
         commands.find(is_drawn_at_row).map(|entry| entry.id)
     }
@@ -339,13 +341,15 @@ impl Transcript {
     /// the first visible one. `None` at the bottom, where the view follows the newest.
     fn anchor(&mut self) -> Option<ScrollAnchor> {
         let total: usize = self.entries.iter().map(|entry| entry.rows).sum();
-        let back = self.back.min(total.saturating_sub(self.page));
-        let holds = std::mem::take(&mut self.holds);
+        let back = self
+            .scrolled_rows
+            .min(total.saturating_sub(self.visible_rows));
+        let holds = std::mem::take(&mut self.holds_selected);
         if back == 0 && !holds {
             return None;
         }
         let end = total - back;
-        let first = end.saturating_sub(self.page);
+        let first = end.saturating_sub(self.visible_rows);
         let (mut at, mut found) = (0, None);
         for entry in self.entries.iter().filter(|entry| entry.rows > 0) {
             let is_visible = at + entry.rows > first && at < end;
@@ -362,9 +366,9 @@ impl Transcript {
         found
     }
 
-    /// Scrolls so that the entry is in its former place. If it became too short for that, shows its
+    /// Scrolls so that the entry stays in its place. If it became too short for that, shows its
     /// beginning.
-    fn put_back(&mut self, anchor: &ScrollAnchor, total: usize) {
+    fn restore_anchor(&mut self, anchor: &ScrollAnchor, total: usize) {
         let mut top: usize = 0;
         for entry in &self.entries {
             let height = entry.rows;
@@ -373,19 +377,19 @@ impl Transcript {
                 let below = if is_within { anchor.offset } else { 0 };
                 let mut first = (top.cast_signed() + below).max(0).cast_unsigned();
                 if anchor.is_whole {
-                    let of_its_end = (top + height).saturating_sub(self.page);
-                    first = first.max(of_its_end.min(top));
+                    let lowest_first = (top + height).saturating_sub(self.visible_rows);
+                    first = first.max(lowest_first.min(top));
                 }
-                let last = total.saturating_sub(self.page);
-                self.back = last - first.min(last);
+                let last = total.saturating_sub(self.visible_rows);
+                self.scrolled_rows = last - first.min(last);
                 return;
             }
             top += height;
         }
     }
 
-    /// Draws the cards. `window`: the rows that cards would have with a prompt of one row, so that
-    /// they keep their form while the prompt grows.
+    /// Draws the cards. `window`: the height that the transcript has with a prompt of one row, so
+    /// that cards keep their height while the prompt grows.
     pub(crate) fn draw(
         &mut self,
         frame: &mut Frame<'_>,
@@ -404,25 +408,27 @@ impl Transcript {
             entry.rows = entry.height(width, theme);
             total += entry.rows;
         }
-        self.page = usize::from(area.height);
+        self.visible_rows = usize::from(area.height);
         if let Some(anchor) = anchor {
-            self.put_back(&anchor, total);
+            self.restore_anchor(&anchor, total);
         }
-        self.back = self.back.min(total.saturating_sub(self.page));
-        let end = total - self.back.min(total);
-        let first = end.saturating_sub(self.page);
+        self.scrolled_rows = self
+            .scrolled_rows
+            .min(total.saturating_sub(self.visible_rows));
+        let end = total - self.scrolled_rows.min(total);
+        let first = end.saturating_sub(self.visible_rows);
         let mut at = 0;
         for entry in &mut self.entries {
             let height = entry.rows;
-            entry.drawn = (0, 0);
+            entry.drawn_rows = (0, 0);
             if at + height > first && at < end {
                 let skip = first.saturating_sub(at);
                 let y = (at + skip - first) as u16;
-                let most = (end - at - skip).min(self.page - usize::from(y));
+                let most = (end - at - skip).min(self.visible_rows - usize::from(y));
                 let is_selected = self.selected == Some(entry.id);
                 // The empty row below belongs to no card.
-                let seen = most.min(height - skip - usize::from(height > skip)) as u16;
-                entry.drawn = (area.y + y, area.y + y + seen);
+                let card_rows = most.min(height - skip - usize::from(height > skip)) as u16;
+                entry.drawn_rows = (area.y + y, area.y + y + card_rows);
                 entry.draw(
                     frame,
                     Rect {

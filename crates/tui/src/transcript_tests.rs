@@ -88,7 +88,7 @@ fn binary_output_is_not_shown_while_it_arrives() {
     // The output was the beginning of a text.
     let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
     assert!(screen_after(&text).ends_with("x|  end"));
-    transcript.change(id, CardEntry::ended);
+    transcript.change(id, CardEntry::finish);
     assert!(shown(&mut transcript, 40, 20).contains(&"  end".to_owned()));
 }
 
@@ -139,10 +139,10 @@ fn visible_cards_stay_in_place_while_heights_change() {
     transcript.add(tool("last", 30), Duration::ZERO);
     shown(&mut transcript, 40, 12);
     let toggle = |transcript: &mut Transcript, id| {
-        transcript.hold();
+        transcript.hold_selected();
         transcript.change(id, |entry| entry.expanded = !entry.expanded);
     };
-    // The selected card, if its beginning is visible, however its height changes.
+    // The selected card stays if its beginning is visible, however heights change.
     transcript.select(true);
     transcript.select(true);
     let at = row_of(&shown(&mut transcript, 40, 12), "$ middle");
@@ -155,8 +155,8 @@ fn visible_cards_stay_in_place_while_heights_change() {
             "{changed:?}"
         );
     }
-    // Without a selection, the first visible card. A card that becomes too short is shown from its
-    // beginning.
+    // Without a selection, the first visible card stays. A card that becomes too short is shown
+    // from its beginning.
     transcript.deselect();
     transcript.go_to_top();
     shown(&mut transcript, 40, 12);
@@ -178,7 +178,7 @@ fn growing_selected_card_is_shown_as_far_as_it_fits() {
     transcript.select(true);
     let before = shown(&mut transcript, 40, 12);
     for _ in 0..2 {
-        transcript.hold();
+        transcript.hold_selected();
         transcript.change(last, |entry| {
             if let Card::Tool(card) = &mut entry.card {
                 card.folded = !card.folded;
@@ -190,7 +190,7 @@ fn growing_selected_card_is_shown_as_far_as_it_fits() {
     assert_eq!(shown(&mut transcript, 40, 12), before);
     // A card that does not fit is shown from its beginning.
     for (lines, at_top) in [(7, false), (30, true)] {
-        transcript.hold();
+        transcript.hold_selected();
         transcript.change(last, |entry| {
             entry.card = tool("last", lines);
             entry.expanded = true;
@@ -243,7 +243,7 @@ fn dropped_cards_leave_a_notice_and_trials_are_not_dropped() {
     assert!(transcript.get(trial).is_some());
     // Large cards count by their size.
     let large = transcript.add(tool("large", 1), Duration::ZERO);
-    transcript.change(large, |entry| entry.bytes = MAX_OUTPUT_BYTES + 1);
+    transcript.change(large, |entry| entry.held_bytes = MAX_OUTPUT_BYTES + 1);
     transcript.add(tool("next", 1), Duration::ZERO);
     assert!(transcript.get(large).is_none());
 }
@@ -319,8 +319,8 @@ fn survivor_is_marked_as_ended() {
     assert_eq!(footer(&mut transcript), [true, false, false]);
     transcript.update_jobs(&[job("1", ended()), job("2", ended())], now);
     assert_eq!(footer(&mut transcript), [true; 3]);
-    // Jobs that ended at once are hidden. Until that is known, they are hidden too, unless the
-    // command itself starts something.
+    // Jobs that ended within a second are hidden. Until that is known, a survivor is hidden too,
+    // unless the command itself starts a background process.
     let mut short = job("3", ended());
     if let JobState::Ended(end) = &mut short.state {
         end.ended_at = Timestamp(4999);
@@ -340,8 +340,8 @@ fn survivor_is_marked_as_ended() {
         card.footer = FooterLine::survivors(&left[3..]);
         let id = transcript.add(Card::Bang(Box::new(card)), Duration::ZERO);
         transcript.change(id, |entry| {
-            entry.leaves_jobs = leaves_jobs;
-            entry.hold_survivors();
+            entry.starts_background_jobs = leaves_jobs;
+            entry.hold_back_survivors();
         });
         let mut is_shown = || row_of(&shown(&mut transcript, 60, 20), "pid 8").is_some();
         let before = is_shown();

@@ -8,8 +8,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub(crate) struct TypedCount(Option<u64>);
 
 impl TypedCount {
-    /// True if the key is a digit of the number. A zero does not begin one.
-    pub(crate) fn takes(&mut self, key: KeyEvent) -> bool {
+    /// Adds a digit to the number. Returns true if the key is one. A zero does not begin a number.
+    pub(crate) fn push_digit(&mut self, key: KeyEvent) -> bool {
         let digit = match (key.code, key.modifiers) {
             (KeyCode::Char(c), KeyModifiers::NONE) => c.to_digit(10).map(u64::from),
             _ => None,
@@ -40,7 +40,7 @@ pub(crate) fn lines(count: Option<u64>) -> i64 {
     i64::try_from(count.unwrap_or(1)).unwrap_or(i64::MAX)
 }
 
-/// Limit of files that one key moves by.
+/// Maximum number of files that one key moves by.
 const MAX_TIMES: i64 = 1000;
 
 /// The number of files; 1 if no number was typed.
@@ -57,7 +57,7 @@ mod tests {
         let mut count = TypedCount::default();
         let mut typed = |keys: &str| {
             let key = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
-            let taken = keys.chars().map(|c| count.takes(key(c))).last();
+            let taken = keys.chars().map(|c| count.push_digit(key(c))).last();
             (taken, count.typed(), count.take())
         };
         assert_eq!(typed("50"), (Some(true), Some(50), Some(50)));

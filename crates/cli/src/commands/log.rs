@@ -180,7 +180,7 @@ fn row(index: usize, entry: &JournalEntry, since: &LaterEvents) -> [String; 6] {
         match result.duration_ms {
             // Nothing ran.
             0.0 => String::new(),
-            ms => words::duration(words::millis(ms)),
+            ms => words::duration(words::from_millis(ms)),
         },
         outcome,
         files(result, late.map_or(&[], Vec::as_slice), &since.unsure),

@@ -84,7 +84,7 @@ async fn interface(
         approvals: Some(approvals),
         on_terminal,
         // The profile's own is for models.
-        limits_typed: settings.timeout.is_some(),
+        has_time_limit: settings.timeout.is_some(),
         on_quit: args.on_quit.into(),
         history,
         stop: called_off.cancel().clone(),

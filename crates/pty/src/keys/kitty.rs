@@ -1,5 +1,5 @@
-//! The Kitty keyboard protocol, for programs that enable it. Only key presses: hosts do not pass on
-//! releases.
+//! The Kitty keyboard protocol, for programs that enable it. Only key presses are sent: hosts do
+//! not report releases.
 
 use super::legacy::{self, SpecialEncoding, parameter, shifted, special, without_controls};
 use super::modes::InputModes;
@@ -24,10 +24,10 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     if let Some(special) = special(key) {
         return match (special, m) {
             // `CSI R` is the reply to a cursor position query.
-            (SpecialEncoding::First('R'), 1) => "\x1b[13~".to_owned(),
-            (SpecialEncoding::First('R'), m) => format!("\x1b[13;{m}~"),
-            (SpecialEncoding::Cursor(x) | SpecialEncoding::First(x), 1) => format!("\x1b[{x}"),
-            (SpecialEncoding::Cursor(x) | SpecialEncoding::First(x), m) => format!("\x1b[1;{m}{x}"),
+            (SpecialEncoding::Ss3('R'), 1) => "\x1b[13~".to_owned(),
+            (SpecialEncoding::Ss3('R'), m) => format!("\x1b[13;{m}~"),
+            (SpecialEncoding::Cursor(x) | SpecialEncoding::Ss3(x), 1) => format!("\x1b[{x}"),
+            (SpecialEncoding::Cursor(x) | SpecialEncoding::Ss3(x), m) => format!("\x1b[1;{m}{x}"),
             (SpecialEncoding::Numbered(n), 1) => format!("\x1b[{n}~"),
             (SpecialEncoding::Numbered(n), m) => format!("\x1b[{n};{m}~"),
         }
@@ -35,7 +35,8 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     }
     let (code, text) = match key {
         Key::Text(text) => return without_controls(text),
-        // Sent as usual, so that the user can still type in the shell after a program has crashed.
+        // Sent as without the protocol, so that the user can still type in the shell after a
+        // program has crashed.
         Key::Enter | Key::Tab | Key::Backspace if m == 1 && !all => {
             return legacy::encode(key, modifiers, modes);
         }

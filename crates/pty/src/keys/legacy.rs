@@ -14,7 +14,7 @@ pub(super) enum SpecialEncoding {
     /// `ESC [ 1 ; m X`, without modifiers `ESC [ X`, or `ESC O X` in application-cursor mode.
     Cursor(char),
     /// `ESC [ 1 ; m X`, without modifiers `ESC O X`.
-    First(char),
+    Ss3(char),
     /// `ESC [ n ; m ~`.
     Numbered(u8),
 }
@@ -31,7 +31,7 @@ pub(super) fn special(key: &Key) -> Option<SpecialEncoding> {
         Key::Delete => SpecialEncoding::Numbered(3),
         Key::PageUp => SpecialEncoding::Numbered(5),
         Key::PageDown => SpecialEncoding::Numbered(6),
-        Key::Function(n @ 1..=4) => SpecialEncoding::First(char::from(b'P' + n - 1)),
+        Key::Function(n @ 1..=4) => SpecialEncoding::Ss3(char::from(b'P' + n - 1)),
         Key::Function(5) => SpecialEncoding::Numbered(15),
         Key::Function(n @ 6..=10) => SpecialEncoding::Numbered(n + 11),
         Key::Function(n @ 11..=12) => SpecialEncoding::Numbered(n + 12),
@@ -46,8 +46,8 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
         return match (special, m) {
             (SpecialEncoding::Cursor(x), 1) if modes.application_cursor => format!("\x1bO{x}"),
             (SpecialEncoding::Cursor(x), 1) => format!("\x1b[{x}"),
-            (SpecialEncoding::First(x), 1) => format!("\x1bO{x}"),
-            (SpecialEncoding::Cursor(x) | SpecialEncoding::First(x), m) => format!("\x1b[1;{m}{x}"),
+            (SpecialEncoding::Ss3(x), 1) => format!("\x1bO{x}"),
+            (SpecialEncoding::Cursor(x) | SpecialEncoding::Ss3(x), m) => format!("\x1b[1;{m}{x}"),
             (SpecialEncoding::Numbered(n), 1) => format!("\x1b[{n}~"),
             (SpecialEncoding::Numbered(n), m) => format!("\x1b[{n};{m}~"),
         }

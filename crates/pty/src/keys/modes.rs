@@ -1,4 +1,4 @@
-//! The modes that decide how an input is sent.
+//! The terminal modes that determine how an input is encoded.
 
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 

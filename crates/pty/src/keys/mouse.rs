@@ -5,7 +5,7 @@ use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
 /// Added to the button for motion events.
 const MOTION_BIT: u16 = 32;
-/// "No button"; in the old encodings also every release.
+/// "No button". In the older encodings every release has this number.
 const NO_BUTTON: u16 = 3;
 /// The wheel.
 const WHEEL_BIT: u16 = 64;

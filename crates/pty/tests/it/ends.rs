@@ -1,4 +1,4 @@
-//! How calls end, and their survivors: none, or reported ones.
+//! How calls end, and whether they leave survivors.
 
 #![expect(
     clippy::unwrap_used,
@@ -61,7 +61,7 @@ async fn hang_up_is_sent_first_and_processes_have_the_grace_period() {
         let ran = run(&limited).await.unwrap();
         let after = Duration::from_secs(1);
         assert_eq!(ran.outcome.ending, ScriptEnding::TimedOut { after });
-        // Before that, bash may report that the command it waited for was killed.
+        // Bash may first report that the command it waited for was killed.
         assert_eq!(ran.out.lines().last(), Some(wanted), "{traps}");
     }
 }

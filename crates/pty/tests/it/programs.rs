@@ -1,4 +1,5 @@
-//! Real programs on real terminals: their view, their screen, and their output for readers.
+//! Real programs on real terminals: the environment they find, their screen, and their output for
+//! readers.
 
 use crate::support::{attend, bash_of_version, is_installed, run, spec};
 use agent_bash_core::ScriptEnding;
@@ -141,7 +142,7 @@ async fn vim_edits_a_file() {
     attended.types("and more");
     attended.presses(Key::Escape);
     attended.shows("two words\nand more").await;
-    // No shell could continue it: a stopped editor is continued at once.
+    // No shell could continue a stopped editor, so the supervisor continues it at once.
     attended.control('z');
     attended.enters(":wq");
     assert_eq!(
@@ -152,8 +153,8 @@ async fn vim_edits_a_file() {
     assert!(out.ends_with("two words\r\nand more\r\n"), "{out:?}");
 }
 
-/// A program that suspends itself stops its group, itself last: in this test so late that the group
-/// has been continued before.
+/// A program that suspends itself stops its group, and itself last: in this test so late that the
+/// group has already been continued.
 #[tokio::test(flavor = "multi_thread")]
 async fn process_stopped_after_its_group_was_continued_is_continued() {
     let late = "(kill -TSTP $$; sleep 0.02; kill -TSTP $BASHPID; echo went on); echo after";
@@ -173,7 +174,7 @@ async fn top_shows_processes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn python_talks() {
+async fn python_answers_and_ends_on_control_d() {
     if !is_installed("python3") {
         return;
     }

@@ -1,5 +1,5 @@
-//! Commands on a terminal with recorded changes: their changes are recorded, and all else is as
-//! without recording. The change sets are tested in their own crate.
+//! Commands on a terminal with recorded changes: the changes are recorded, and everything else
+//! behaves as without recording. The change sets are tested in their own crate.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -32,7 +32,7 @@ impl RecordedWorkspace {
         }
     }
 
-    /// The script without and with each sandbox, each with a change set of its own.
+    /// The script without a sandbox and in each kind of sandbox, each with a change set of its own.
     fn each(&self, script: &str) -> Vec<(RunSpec, ChangeSet)> {
         let plain = spec(script).cwd(self.test_workspace.workspace.clone());
         let sandboxed = TIERS.map(|tier| self.test_workspace.in_sandbox(plain.clone(), tier));

@@ -1,5 +1,5 @@
-//! Commands on a terminal in a sandbox: everything is as without one, except accesses that the
-//! sandbox denies. The sandbox itself is tested in its own crate.
+//! Commands on a terminal in a sandbox behave as without one, except for accesses that the sandbox
+//! denies. The sandbox itself is tested in its own crate.
 
 use crate::support::{attend, is_installed, options, run, spec};
 use agent_bash_core::sandbox::Tier;

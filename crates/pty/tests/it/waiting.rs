@@ -1,4 +1,4 @@
-//! Detecting that a command waits for user input: positives, and similar states without waiting.
+//! Detects commands that wait for user input, and distinguishes similar states.
 
 use crate::support::{attend, is_installed, run, spec};
 use agent_bash_core::{NoticeKind, ScriptEnding};

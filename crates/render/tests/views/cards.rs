@@ -55,7 +55,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     let mut unanswered = ToolCard::new("curl localhost");
     unanswered.state = CardState::WaitingForAnswer;
     unanswered.timeout = Some(Duration::from_secs(8));
-    unanswered.asides = vec![FooterLine::Notice("outside of the sandbox".to_owned())];
+    unanswered.host_lines = vec![FooterLine::Notice("outside of the sandbox".to_owned())];
     let mut elsewhere = printed("make all", "done\n", ok.clone());
     elsewhere.directory = Some("crates/core".to_owned());
 
@@ -131,7 +131,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     of_blocked.suggested_tool = Some("read".to_owned());
     let refused = RefusalView {
         marked: vec![("cat README.md".to_owned(), "^^^^^^^^^^^^^".to_owned())],
-        instead: Some("read the file with the tool that shows line numbers".to_owned()),
+        alternative: Some("read the file with the tool that shows line numbers".to_owned()),
         ..RefusalView::new("use the read tool")
     };
     blocked.finish(&of_blocked, Some(refused));
@@ -335,7 +335,7 @@ fn assert_shown(name: &str, rows: impl Fn(u16) -> Vec<ratatui::text::Line<'stati
 }
 
 #[test]
-fn every_state_of_a_tool_call() {
+fn tool_card_is_drawn_as_in_its_snapshots() {
     let theme = Theme::dark();
     for (name, card, expanded) in tool_cards() {
         assert_shown(name, |width| {
@@ -345,7 +345,7 @@ fn every_state_of_a_tool_call() {
 }
 
 #[test]
-fn every_state_of_a_bang() {
+fn bang_card_is_drawn_as_in_its_snapshots() {
     let theme = Theme::dark();
     for (name, card, expanded) in bang_cards() {
         assert_shown(name, |width| {

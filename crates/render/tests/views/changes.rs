@@ -29,7 +29,7 @@ fn states() -> Vec<(&'static str, CardChanges)> {
     let of = |state, by| CardChanges::new(set(state, by, SOME));
     let with_line = |mut changes: CardChanges, line: &str, refused| {
         let lines = if refused {
-            &mut changes.aside
+            &mut changes.action_lines
         } else {
             &mut changes.outcome
         };
@@ -135,7 +135,7 @@ fn card(changes: CardChanges, status: Status) -> ToolCard {
 }
 
 #[test]
-fn every_state_of_a_change_set() {
+fn change_set_is_drawn_as_in_its_snapshots() {
     let theme = Theme::dark();
     for (name, changes) in states() {
         let card = card(changes, Status::Exited { code: 0 });
@@ -181,7 +181,7 @@ fn outcome_stays_longest_in_narrow_cards() {
 }
 
 #[test]
-fn own_command_shows_its_changes_too() {
+fn bang_card_shows_its_changes_too() {
     let theme = Theme::dark();
     let (_, changes) = states().swap_remove(0);
     let mut card = BangCard::new("make install", false);

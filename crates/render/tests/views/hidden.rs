@@ -41,7 +41,7 @@ fn views(command: &str) -> Vec<String> {
         elapsed: Duration::ZERO,
         screen: &screen,
         scrolled: 0,
-        whole: false,
+        is_full_screen: false,
     };
     let nothing = OutputText::new(OutputLimits::PAGE);
     let pager = Pager {

@@ -65,7 +65,7 @@ fn assert_shown(name: &str, height: u16, draw: impl Fn(Rect, &mut ratatui::Frame
 }
 
 #[test]
-fn every_state_of_the_overlay() {
+fn overlay_is_drawn_as_in_its_snapshots() {
     let theme = Theme::dark();
     let shell = screen(30, 6, &["$ echo hi", "hi 你好", "$ "]);
     let mut editor = screen(30, 6, &["~", "~", "-- INSERT --"]);
@@ -131,7 +131,7 @@ fn every_state_of_the_overlay() {
             elapsed: Duration::from_millis(300),
             screen,
             scrolled,
-            whole: false,
+            is_full_screen: false,
         };
         assert_shown(name, 12, |area, frame| {
             let area = Overlay::area(area);
@@ -165,7 +165,7 @@ fn cursor_is_at_the_position_of_the_programs_cursor() {
             elapsed: Duration::ZERO,
             screen: &screen,
             scrolled,
-            whole: false,
+            is_full_screen: false,
         };
         overlay
             .cursor(area, &theme)
@@ -182,7 +182,7 @@ fn cursor_is_at_the_position_of_the_programs_cursor() {
 }
 
 #[test]
-fn every_state_of_the_pager() {
+fn pager_is_drawn_as_in_its_snapshots() {
     let theme = Theme::dark();
     let lines: Vec<String> = (998..=1005)
         .map(|n| format!("{n}\t\u{1b}[31merror\u{1b}[0m: something that goes on and on and on, further than eighty columns"))
@@ -259,7 +259,7 @@ fn every_state_of_the_pager() {
 }
 
 #[test]
-fn every_state_of_the_jobs_panel() {
+fn jobs_panel_is_drawn_as_in_its_snapshots() {
     let theme = Theme::dark();
     let job = |id: &str, command: &str, state, seconds| JobRow {
         id: id.to_owned(),

@@ -162,7 +162,7 @@ proptest! {
                 elapsed: Duration::from_secs(1),
                 screen: &screen,
                 scrolled: 0,
-                whole: false,
+                is_full_screen: false,
             };
             draw(width, height, |area, buffer| {
                 let area = Overlay::area(area);

@@ -15,7 +15,7 @@ pub(crate) fn in_chromium(html: &str) -> Option<String> {
     in_window(html, "1280,800")
 }
 
-/// The same in a window of this size.
+/// The page as markup in a window of this size; `None` without Chromium.
 pub(crate) fn in_window(html: &str, size: &str) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let size = format!("--window-size={size}");

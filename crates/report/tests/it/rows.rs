@@ -31,7 +31,7 @@ pub(crate) fn page(entries: Vec<JournalEntry>) -> Page {
 
 const DONE: Status = Status::Exited { code: 0 };
 
-/// The text between the two, at its first occurrence.
+/// The text between `from` and `to`, at its first occurrence.
 fn part<'a>(html: &'a str, from: &str, to: &str) -> &'a str {
     let rest = html.split_once(from).map_or("", |(_, rest)| rest);
     rest.split_once(to).map_or("", |(part, _)| part)
@@ -192,7 +192,7 @@ fn no_fact_is_shown_twice() {
         "{html}"
     );
     assert_eq!(html.matches("sleep 9").count(), 1, "{html}");
-    // A notice without a section stays a notice.
+    // Without a section for survivors, the notice about them is shown.
     entry.result.survivors.clear();
     assert!(page(vec![entry]).html().contains("Notices"));
 }
@@ -272,7 +272,7 @@ fn changes_of_background_processes_are_shown_with_their_call() {
         filter,
         ">later +1</span>",
         "Files, by its background processes<span class=\"note\"> · so far: it is still running",
-        "<p class=\"deeds\"><span>22:13:20 undone</span></p>",
+        "<p class=\"actions\"><span>22:13:20 undone</span></p>",
         "+tock",
     ] {
         assert!(html.contains(wanted), "{wanted}: {html}");
@@ -290,11 +290,11 @@ fn changes_of_background_processes_are_shown_with_their_call() {
 fn actions_on_changes_are_listed_in_order() {
     let mut page = page(vec![changing(1, ChangesBy::Overlay, ChangesState::Done)]);
     let day = 86_400_000;
-    let deeds = [(0, "committed"), (day, "undone but for <b>")];
-    let deeds = deeds.map(|(after, what)| ChangesAction::new(Timestamp(BEGIN + after), what));
-    page.actions.insert(ChangesId(1), deeds.to_vec());
+    let actions = [(0, "committed"), (day, "undone but for <b>")];
+    let actions = actions.map(|(after, what)| ChangesAction::new(Timestamp(BEGIN + after), what));
+    page.actions.insert(ChangesId(1), actions.to_vec());
     let html = page.html();
-    let wanted = "<p class=\"deeds\"><span>22:13:20 committed</span>\
+    let wanted = "<p class=\"actions\"><span>22:13:20 committed</span>\
         <span>2023-11-15 22:13:20 UTC undone but for &lt;b&gt;</span></p>";
     assert!(html.contains(wanted), "{html}");
 }

@@ -12,15 +12,15 @@ use std::time::Duration;
 const MAX_COPIED_BYTES: usize = 64 << 10;
 
 impl App {
-    /// The card that a key selected, which has the keys.
-    pub(crate) fn chosen_card(&self) -> Option<EntryId> {
+    /// Returns the selected card if it has the keys. A card selected by a click has no keys.
+    pub(crate) fn focused_card(&self) -> Option<EntryId> {
         let has_keys = !self.transcript.is_clicked;
-        let chosen = self.transcript.chosen().filter(|_| has_keys);
+        let chosen = self.transcript.selected_entry().filter(|_| has_keys);
         chosen.map(|entry| entry.id)
     }
 
-    /// Ends the selection when the user types a line. Otherwise its first letters would be keys of
-    /// the card.
+    /// Ends the selection when the user types a line. Otherwise the line's first letters would be
+    /// keys of the card.
     pub(super) fn leave_card(&mut self) {
         if !self.prompt.is_empty() {
             self.transcript.deselect();
@@ -28,19 +28,19 @@ impl App {
     }
 
     /// The destinations of links on the screen. Empty while a command has the screen.
-    pub(crate) fn targets(&self) -> LinkDestinations {
+    pub(crate) fn link_destinations(&self) -> LinkDestinations {
         if self.console.is_some() {
             return LinkDestinations::default();
         }
         LinkDestinations {
-            outputs: self.transcript.outputs(),
+            outputs: self.transcript.output_files(),
             directory: self.directory.directory.clone(),
         }
     }
 
-    /// Handles a key of the selected card. Returns true if the key was one.
+    /// Handles a key of the selected card. Returns true if the key is consumed.
     pub(super) fn card_key(&mut self, pressed: char, now: Duration) -> bool {
-        let Some(id) = self.chosen_card() else {
+        let Some(id) = self.focused_card() else {
             return false;
         };
         let is_bang = matches!(
@@ -58,15 +58,15 @@ impl App {
         match pressed {
             'y' => self.copy(id, false),
             'Y' => self.copy(id, true),
-            'R' => self.again(id, now),
+            'R' => self.run_again(id, now),
             'e' => self.edit(id),
             'f' => {
-                self.fold(id);
+                self.toggle_folded(id);
                 return true;
             }
             _ => return false,
         }
-        // The card is done with: the next keys are the next line.
+        // The next keys belong to the prompt.
         self.transcript.deselect();
         true
     }
@@ -109,9 +109,8 @@ impl App {
         }
     }
 
-    /// Runs the card's command again. A command of the user's own goes through the prompt, as if
-    /// typed.
-    fn again(&mut self, id: EntryId, now: Duration) {
+    /// Runs the card's command again. A bang command goes through the prompt, as if typed.
+    fn run_again(&mut self, id: EntryId, now: Duration) {
         let Some(entry) = self.transcript.get(id) else {
             return;
         };
@@ -146,7 +145,7 @@ impl App {
         self.transcript.go_to_bottom();
     }
 
-    fn fold(&mut self, id: EntryId) {
+    fn toggle_folded(&mut self, id: EntryId) {
         let output = self
             .transcript
             .get(id)
@@ -155,7 +154,7 @@ impl App {
             self.message = Some("the command printed nothing: there is nothing to fold".to_owned());
             return;
         }
-        self.transcript.hold();
+        self.transcript.hold_selected();
         self.transcript.change(id, |entry| {
             let folded = match &mut entry.card {
                 Card::Tool(card) => &mut card.folded,
@@ -181,7 +180,7 @@ impl App {
     /// already, expands or folds it. The prompt keeps the keys.
     pub(super) fn click(&mut self, row: u16) {
         match self.transcript.at_row(row) {
-            Some(id) if self.transcript.selected == Some(id) => self.expand(),
+            Some(id) if self.transcript.selected == Some(id) => self.toggle_expanded(),
             clicked => {
                 self.transcript.selected = clicked;
                 self.transcript.is_clicked = clicked.is_some();

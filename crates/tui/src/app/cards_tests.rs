@@ -18,7 +18,7 @@ fn selected_card_is_copied_edited_run_again_and_folded() {
         }
     });
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     // Without a selection, keys are text.
     assert!(letter(&mut app, 'y', NOW).is_empty());
     assert_eq!(app.prompt.text(), "y");
@@ -64,11 +64,11 @@ fn card_run_again_by_a_key_loses_the_selection() {
             assert_eq!(app.transcript.selected, None, "{key} while it runs");
         }
         ended(&mut app, call);
-        app.effects();
+        app.take_effects();
         let (before, mut last) = (app.call, call);
         if let Some(again) = before {
             ended(&mut app, again);
-            app.effects();
+            app.take_effects();
             last = again;
         }
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
@@ -82,7 +82,7 @@ fn card_run_again_by_a_key_loses_the_selection() {
 }
 
 #[test]
-fn card_of_an_own_command_is_folded_too() {
+fn bang_card_is_folded_too() {
     let mut app = app(None);
     enters(&mut app, "!seq 9");
     let bang = app.bang.unwrap();
@@ -114,7 +114,7 @@ fn typing_ends_the_selection() {
     let call = app.call.unwrap();
     ended(&mut app, call);
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-    assert!(app.chosen_card().is_some());
+    assert!(app.focused_card().is_some());
     letter(&mut app, 'l', NOW);
     letter(&mut app, 's', NOW);
     assert_eq!(
@@ -123,7 +123,7 @@ fn typing_ends_the_selection() {
     );
     let call = app.call.unwrap();
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     // Otherwise `e` and `y` would be keys of the card, and another command would run than the typed
     // one.
     for c in "echo y".chars() {
@@ -140,7 +140,7 @@ fn click(app: &mut App, row: u16) {
         row,
         modifiers: KeyModifiers::NONE,
     };
-    app.event(&Event::Mouse(mouse), NOW);
+    app.handle_event(&Event::Mouse(mouse), NOW);
 }
 
 /// An app with a command that has ended. Its card is drawn in the rows 4 to 6, below the three rows
@@ -150,7 +150,7 @@ fn drawn_app() -> (App, EntryId) {
     enters(&mut app, "ls");
     let call = app.call.unwrap();
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     let mut terminal = Terminal::new(TestBackend::new(40, 20)).unwrap();
     terminal
         .draw(|frame| crate::draw::draw(&mut app, frame, NOW))
@@ -186,7 +186,7 @@ fn copy_message_names_the_copied_part_of_the_output() {
         let call = app.call.unwrap();
         app.transcript.change(call, |entry| {
             if let Card::Tool(card) = &mut entry.card {
-                card.output.skip(dropped);
+                card.output.skip_lines(dropped);
                 card.output.push(printed.as_bytes());
             }
         });
@@ -225,9 +225,9 @@ fn click_leaves_the_keys_to_the_prompt() {
         // The key that selects gives the keys to the card, and stays on it.
         app.prompt.clear();
         click(&mut app, 4);
-        assert_eq!(app.chosen_card(), None);
+        assert_eq!(app.focused_card(), None);
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-        assert_eq!(app.chosen_card(), Some(call));
+        assert_eq!(app.focused_card(), Some(call));
         let copied = letter(&mut app, 'Y', NOW);
         assert!(matches!(copied[..], [Effect::Copy(_)]), "{copied:?}");
     }
@@ -246,12 +246,12 @@ fn trial_is_not_run_for_real_by_a_key_of_its_card() {
     let tried = |key: &dyn Fn(&mut App) -> Vec<Effect>| {
         let mut app = app(Some(false));
         app.sandbox.level = SandboxLevel::ReadOnly;
-        app.event(&Event::Paste("rm x".to_owned()), NOW);
+        app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
         press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
         let call = app.call.unwrap();
         ended(&mut app, call);
         press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-        app.effects();
+        app.take_effects();
         let effects = key(&mut app);
         let mut started = Vec::new();
         for effect in effects {

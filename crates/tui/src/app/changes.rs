@@ -3,7 +3,7 @@
 use super::{App, Effect, NO_COMMAND};
 use crate::action_outcome::ActionOutcome;
 use crate::change_actions::{self, ProposedAction};
-use crate::change_work::{ChangeWork, ChangeWorkDone};
+use crate::change_work::{ChangeWork, ChangeWorkResult};
 use crate::diff_state::{DiffRequest, DiffState};
 use crate::questions::OpenQuestion;
 use crate::transcript::{CardEntry, EntryId};
@@ -26,18 +26,18 @@ const BUSY_MESSAGE: &str = "Wait until the running action on changes is done.";
 
 impl App {
     /// Returns the card that has the keys, and its changes.
-    pub(crate) fn chosen_changes(&self) -> Option<(EntryId, &CardChanges)> {
-        let entry = self.chosen_card()?;
-        Some((entry, self.set_of(entry)?))
+    pub(crate) fn focused_changes(&self) -> Option<(EntryId, &CardChanges)> {
+        let entry = self.focused_card()?;
+        Some((entry, self.changes_of(entry)?))
     }
 
-    /// Returns the changes of a card as they are now.
-    fn set_of(&self, entry: EntryId) -> Option<&CardChanges> {
+    /// Returns the present changes of a card.
+    fn changes_of(&self, entry: EntryId) -> Option<&CardChanges> {
         self.transcript.get(entry)?.card.changes()
     }
 
-    /// Takes in the change sets of background processes, by the cards whose commands left them
-    /// running.
+    /// Stores the change sets of background processes on the cards of the commands that started
+    /// them.
     pub(super) fn set_background_changes(
         &mut self,
         of: Vec<(EntryId, ChangesId)>,
@@ -50,10 +50,10 @@ impl App {
         }
     }
 
-    /// Opens the diff of the selected card. Returns true if the key was for it.
+    /// Opens the diff of the selected card. Returns true if the key is consumed.
     pub(super) fn show_diff(&mut self) -> bool {
-        let Some((entry, set)) = self.chosen_changes() else {
-            let is_chosen = self.chosen_card().is_some();
+        let Some((entry, set)) = self.focused_changes() else {
+            let is_chosen = self.focused_card().is_some();
             if is_chosen {
                 self.message =
                     Some("the call changed no file; esc goes back to the line".to_owned());
@@ -64,16 +64,16 @@ impl App {
         // The change set of a call that changed nothing may no longer exist.
         let all = set
             .sets()
-            .filter(|set| change_actions::no_diff(set).is_none());
+            .filter(|set| change_actions::no_diff_reason(set).is_none());
         let all: Vec<ChangesId> = all.map(|set| set.id).collect();
         if all.is_empty() {
-            self.message = change_actions::no_diff(&set.set);
+            self.message = change_actions::no_diff_reason(&set.set);
             return true;
         }
         let (id, work) = (set.set.id, ChangeWork::Diff(all));
         self.effects.push(Effect::Changes { entry, id, work });
         if waits {
-            let work = ChangeWork::Show;
+            let work = ChangeWork::ReadState;
             self.effects.push(Effect::Changes { entry, id, work });
         }
         true
@@ -83,22 +83,22 @@ impl App {
         &mut self,
         entry: EntryId,
         id: ChangesId,
-        done: ChangeWorkDone,
+        done: ChangeWorkResult,
         now: Duration,
     ) {
         match done {
-            ChangeWorkDone::Diff(lines) => self.diff_read(entry, id, lines),
-            ChangeWorkDone::Shown(set) => self.shown(entry, set),
-            ChangeWorkDone::Looked(looked) => self.looked(entry, looked, now),
-            ChangeWorkDone::Done(outcome) => {
+            ChangeWorkResult::Diff(lines) => self.diff_read(entry, id, lines),
+            ChangeWorkResult::StateRead(set) => self.shown(entry, set),
+            ChangeWorkResult::Planned(looked) => self.action_proposed(entry, looked, now),
+            ChangeWorkResult::ActionDone(outcome) => {
                 self.is_changing = false;
                 self.show_outcome(entry, *outcome);
             }
         }
     }
 
-    /// Takes in what was found out about a trial: the conflicts of a trial that still awaits a
-    /// decision, or the decision that was made elsewhere.
+    /// Updates the card of a trial: shows the conflicts of an undecided trial, or the decision that
+    /// another program has made.
     pub(super) fn shown(&mut self, entry: EntryId, set: Option<Box<Changes>>) {
         // A decision made in this interface is reported when it is carried out.
         let Some(set) = set.filter(|_| !self.is_changing) else {
@@ -120,7 +120,7 @@ impl App {
             return;
         }
         let line = change_actions::decided_text(&set);
-        if self.chosen_card() == Some(entry) {
+        if self.focused_card() == Some(entry) {
             self.message = Some(line.trim_matches(['[', ']', '.']).to_owned());
         }
         let is_discarded = set.state == ChangesState::Discarded;
@@ -134,11 +134,11 @@ impl App {
         self.diff = diff.filter(|diff| diff.entry != entry || !is_discarded);
     }
 
-    /// Finds out whether trials with a card still await a decision: another program may decide
-    /// about them.
-    pub(super) fn look_at_undecided(&mut self) {
+    /// Starts checking whether trials with a card still await a decision: another program may
+    /// decide about them.
+    pub(super) fn read_undecided(&mut self) {
         let undecided = self.transcript.undecided();
-        let id = |entry| Some((entry, self.set_of(entry)?.set.id));
+        let id = |entry| Some((entry, self.changes_of(entry)?.set.id));
         let all: Vec<_> = undecided.filter_map(id).collect();
         if !all.is_empty() {
             self.effects.push(Effect::ReadUndecided(all));
@@ -160,11 +160,11 @@ impl App {
             return;
         };
         let entry = diff.entry;
-        match diff.event(event, self.set_of(entry)) {
+        match diff.event(event, self.changes_of(entry)) {
             DiffRequest::Close => return,
             DiffRequest::Nothing => {}
             DiffRequest::Act(act) => {
-                if let Some(busy) = self.look_at(entry, act) {
+                if let Some(busy) = self.propose_action(entry, act) {
                     diff.message = Some(busy);
                 }
             }
@@ -172,39 +172,40 @@ impl App {
         self.diff = Some(diff);
     }
 
-    /// Handles a key for the changes of the selected card. Returns true if the key was one. If the
-    /// action is not available, a message says why, and the key is not typed.
-    pub(super) fn act_by(&mut self, pressed: char) -> bool {
-        let (Some(entry), Some(act)) = (self.chosen_card(), change_actions::act_by(pressed)) else {
+    /// Handles a key for the changes of the selected card. Returns true if the key is consumed. If
+    /// the action is not available, a message says why.
+    pub(super) fn act_on_key(&mut self, pressed: char) -> bool {
+        let (Some(entry), Some(act)) =
+            (self.focused_card(), change_actions::action_of_key(pressed))
+        else {
             return false;
         };
-        let set = self.set_of(entry);
+        let set = self.changes_of(entry);
         self.message = match change_actions::unavailable_reason(act, set) {
-            None => self.look_at(entry, act),
+            None => self.propose_action(entry, act),
             reason => reason,
         };
         true
     }
 
-    /// Finds out what an action would do; the question follows. Returns why the action is not
-    /// available.
-    fn look_at(&mut self, entry: EntryId, act: ChangesAct) -> Option<String> {
+    /// Plans an action; its question follows. Returns why the action is not available.
+    fn propose_action(&mut self, entry: EntryId, act: ChangesAct) -> Option<String> {
         if self.is_changing {
             return Some(BUSY_MESSAGE.to_owned());
         }
-        let changes = self.set_of(entry)?;
-        let id = change_actions::target(act, changes).id;
+        let changes = self.changes_of(entry)?;
+        let id = change_actions::target_set(act, changes).id;
         let work = if id == changes.set.id {
-            ChangeWork::Look(act)
+            ChangeWork::Plan(act)
         } else {
-            ChangeWork::LookAtBackground(act, change_actions::later_sets(act, changes))
+            ChangeWork::PlanForBackground(act, change_actions::background_sets(act, changes))
         };
         self.is_changing = true;
         self.effects.push(Effect::Changes { entry, id, work });
         None
     }
 
-    fn looked(
+    fn action_proposed(
         &mut self,
         entry: EntryId,
         looked: Result<Box<ProposedAction>, Box<ActionOutcome>>,
@@ -237,7 +238,7 @@ impl App {
         self.diff = None;
         self.transcript.change(entry, |entry| {
             if let Some(changes) = entry.card.changes_mut() {
-                changes.aside = vec![proposed.busy().to_owned()];
+                changes.action_lines = vec![proposed.busy_text().to_owned()];
                 changes.refused = false;
             }
         });
@@ -278,18 +279,18 @@ impl App {
             }
             changes.refused = outcome.refused || !outcome.not_done.is_empty();
             if outcome.refused {
-                // The earlier statement holds as before.
-                changes.aside = lines;
+                // The outcome of an earlier action stays true.
+                changes.action_lines = lines;
             } else {
                 changes.outcome = lines;
-                changes.aside = outcome.not_done;
+                changes.action_lines = outcome.not_done;
             }
         });
     }
 
     /// Runs the line as a trial, whose changes are held back. If there is no line, runs the
     /// selected command again.
-    pub(super) fn try_it(&mut self, now: Duration) {
+    pub(super) fn run_as_trial(&mut self, now: Duration) {
         let text = self.prompt.text();
         let is_typed = !text.trim().is_empty();
         if !is_typed && self.is_of_earlier_run() {
@@ -309,7 +310,7 @@ impl App {
         } else {
             let mut request = Request::new(command);
             request.trial = Some(TrialRequest::Hold);
-            self.run_wanted(request, now);
+            self.run_command_for_key(request, now);
         }
     }
 }

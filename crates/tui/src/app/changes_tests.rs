@@ -2,7 +2,7 @@ use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use crate::action_outcome::ActionOutcome;
 use crate::change_actions::{self, ProposedAction};
-use crate::change_work::{ChangeWork, ChangeWorkDone};
+use crate::change_work::{ChangeWork, ChangeWorkResult};
 use agent_bash::ChangesAct;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
@@ -30,16 +30,16 @@ fn app_with(set: Changes) -> (App, EntryId) {
         now: NOW,
     });
     press(&mut app, KeyCode::Up, KeyModifiers::CONTROL);
-    app.effects();
+    app.take_effects();
     (app, entry)
 }
 
-fn receive(app: &mut App, entry: EntryId, receive: ChangeWorkDone) {
+fn receive(app: &mut App, entry: EntryId, done: ChangeWorkResult) {
     let (id, now) = (ChangesId(7), NOW);
     let msg = Msg::Changes {
         entry,
         id,
-        done: receive,
+        done,
         now,
     };
     app.update(msg);
@@ -50,10 +50,10 @@ fn proposed(act: ChangesAct) -> Box<ProposedAction> {
     Box::new(ProposedAction {
         act,
         id: set.id,
-        then: Vec::new(),
-        partial: false,
+        further_ids: Vec::new(),
+        skips_conflicts: false,
         is_background: false,
-        between: Vec::new(),
+        changed_between: Vec::new(),
         root: set.root,
         counts: set.counts,
         files: set.files,
@@ -84,7 +84,7 @@ fn keys_of_a_selected_card_carry_out_available_actions() {
             let (mut app, _) = app_with(set(state, by));
             let effects = letter(&mut app, key, NOW);
             let is_its = keys.contains(key);
-            let looks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Look(wanted), .. }] if *wanted == act);
+            let looks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Plan(wanted), .. }] if *wanted == act);
             assert_eq!(looks, is_its, "{key} {state:?}: {effects:?}");
             assert!(app.prompt.is_empty(), "{key} is not typed");
             assert_eq!(
@@ -162,7 +162,7 @@ fn keys_are_text_unless_a_card_is_selected_even_with_a_line_on_the_prompt() {
     // Any other key continues the line.
     assert!(letter(&mut app, 'x', NOW).is_empty());
     assert_eq!(
-        (app.prompt.text().as_str(), app.chosen_card()),
+        (app.prompt.text().as_str(), app.focused_card()),
         ("ux", None)
     );
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
@@ -181,7 +181,7 @@ fn action_is_carried_out_only_after_its_question_was_shown_and_confirmed() {
         receive(
             &mut app,
             entry,
-            ChangeWorkDone::Looked(Ok(proposed(ChangesAct::Undo))),
+            ChangeWorkResult::Planned(Ok(proposed(ChangesAct::Undo))),
         );
         assert!(letter(&mut app, key, Duration::from_millis(500)).is_empty());
         let effects = letter(&mut app, key, later);
@@ -189,7 +189,10 @@ fn action_is_carried_out_only_after_its_question_was_shown_and_confirmed() {
         assert_eq!(acts, is_done, "{effects:?}");
         assert!(app.prompt.is_empty(), "no key went elsewhere");
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-        assert_eq!(changes.aside, if is_done { &["Undoing…"][..] } else { &[] });
+        assert_eq!(
+            changes.action_lines,
+            if is_done { &["Undoing…"][..] } else { &[] }
+        );
         if is_done {
             let outcome = ActionOutcome {
                 sets: vec![set(ChangesState::Undone, ChangesBy::Trace)],
@@ -197,7 +200,11 @@ fn action_is_carried_out_only_after_its_question_was_shown_and_confirmed() {
                 refused: false,
                 ..ActionOutcome::default()
             };
-            receive(&mut app, entry, ChangeWorkDone::Done(Box::new(outcome)));
+            receive(
+                &mut app,
+                entry,
+                ChangeWorkResult::ActionDone(Box::new(outcome)),
+            );
             let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
             assert_eq!(changes.set.state, ChangesState::Undone);
             assert_eq!(changes.outcome, ["[Undone: 1 file as before call 7.]"]);
@@ -225,13 +232,13 @@ fn partial_undo_is_shown_until_another_action() {
             ..ActionOutcome::default()
         };
         let done = if refused {
-            ChangeWorkDone::Looked(Err(Box::new(outcome)))
+            ChangeWorkResult::Planned(Err(Box::new(outcome)))
         } else {
-            ChangeWorkDone::Done(Box::new(outcome))
+            ChangeWorkResult::ActionDone(Box::new(outcome))
         };
         receive(app, entry, done);
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
-        (changes.outcome.clone(), changes.aside.clone())
+        (changes.outcome.clone(), changes.action_lines.clone())
     };
     let line = |text: &str| vec![text.to_owned()];
     let (undone, not) = ("[Undone: 5 files]", "[Not undone: b was changed since.]");
@@ -239,7 +246,7 @@ fn partial_undo_is_shown_until_another_action() {
     for act in [ChangesAct::Undo, ChangesAct::Redo] {
         let key = change_actions::key(act);
         let effects = letter(&mut app, key, NOW);
-        let looks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Look(wanted), .. }] if *wanted == act);
+        let looks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Plan(wanted), .. }] if *wanted == act);
         assert!(looks, "{key}: {effects:?}");
         assert_eq!(outcome(&mut app, not, true), (line(undone), line(not)));
     }
@@ -261,12 +268,12 @@ fn refusal_is_shown_on_the_card() {
     receive(
         &mut app,
         entry,
-        ChangeWorkDone::Looked(Err(Box::new(outcome))),
+        ChangeWorkResult::Planned(Err(Box::new(outcome))),
     );
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert!(changes.refused);
     assert_eq!(
-        changes.aside,
+        changes.action_lines,
         ["[Trial 7 not applied]", super::TRY_AGAIN_HINT]
     );
     assert_eq!(changes.set.state, ChangesState::Held);
@@ -289,14 +296,14 @@ fn keys_of_a_card_include_the_changes_of_its_background_processes() {
         [
             Effect::Changes {
                 id,
-                work: ChangeWork::Look(_),
+                work: ChangeWork::Plan(_),
                 ..
             },
         ] => vec![id.0],
         [
             Effect::Changes {
                 id,
-                work: ChangeWork::LookAtBackground(_, all),
+                work: ChangeWork::PlanForBackground(_, all),
                 ..
             },
         ] => {
@@ -314,7 +321,7 @@ fn keys_of_a_card_include_the_changes_of_its_background_processes() {
     let (both, none) = (vec![background(8, done), background(9, done)], vec![]);
     for (own, sets, undo, redo) in [
         (done, both, vec![9, 8], none.clone()),
-        // Its own change set, which touches other files.
+        // The call's own change set, which touches other files than the running process.
         (done, vec![other(8, running)], vec![7], none.clone()),
         (
             done,
@@ -362,7 +369,11 @@ fn keys_of_a_card_include_the_changes_of_its_background_processes() {
         lines: Vec::new(),
         ..ActionOutcome::default()
     };
-    receive(&mut app, entry, ChangeWorkDone::Done(Box::new(outcome)));
+    receive(
+        &mut app,
+        entry,
+        ChangeWorkResult::ActionDone(Box::new(outcome)),
+    );
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     assert_eq!(
         (changes.set.id.0, changes.background[0].0.state),
@@ -406,14 +417,14 @@ fn running_process_must_end_before_an_undo() {
         receive(
             &mut app,
             entry,
-            ChangeWorkDone::Looked(Err(Box::new(outcome))),
+            ChangeWorkResult::Planned(Err(Box::new(outcome))),
         );
         let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
         let is_hint_shown = changes
-            .aside
+            .action_lines
             .iter()
             .any(|line| line == change_actions::MAY_STILL_RUN_HINT);
-        assert_eq!(is_hint_shown, is_shown, "{:?}", changes.aside);
+        assert_eq!(is_hint_shown, is_shown, "{:?}", changes.action_lines);
     }
 }
 
@@ -431,14 +442,14 @@ fn diff_of_a_selected_card_opens_and_has_the_keys_of_the_card() {
         ),
         "{effects:?}"
     );
-    receive(&mut app, entry, ChangeWorkDone::Diff(Ok(Vec::new())));
+    receive(&mut app, entry, ChangeWorkResult::Diff(Ok(Vec::new())));
     assert!(letter(&mut app, 'x', NOW).is_empty() && app.diff.is_some());
     let effects = letter(&mut app, 'u', NOW);
     assert!(
         matches!(
             &effects[..],
             [Effect::Changes {
-                work: ChangeWork::Look(_),
+                work: ChangeWork::Plan(_),
                 ..
             }]
         ),
@@ -452,16 +463,16 @@ fn diff_of_a_selected_card_opens_and_has_the_keys_of_the_card() {
     assert_eq!(app.message.as_deref(), Some("its changes were discarded"));
 }
 
-/// All change sets are one question. If one is refused, the card shows what was done and what was
-/// not.
+/// All change sets are one question. If one is refused, the card lists the completed and the
+/// refused actions.
 #[test]
 fn several_background_change_sets_are_one_action() {
     let mut proposed = *proposed(ChangesAct::Undo);
-    (proposed.id, proposed.then) = (ChangesId(123), vec![ChangesId(121), ChangesId(119)]);
+    (proposed.id, proposed.further_ids) = (ChangesId(123), vec![ChangesId(121), ChangesId(119)]);
     proposed.is_background = true;
     let question = "Undo the later changes of the background process (changes 119, 121, 123)?";
     assert_eq!(proposed.title(), question);
-    proposed.partial = true;
+    proposed.skips_conflicts = true;
     let question =
         "Undo the other later changes of the background process (changes 119, 121, 123)?";
     assert_eq!(proposed.title(), question);
@@ -482,12 +493,16 @@ fn several_background_change_sets_are_one_action() {
         not_done: line(not_done),
         ..ActionOutcome::default()
     };
-    receive(&mut app, entry, ChangeWorkDone::Done(Box::new(of_both)));
+    receive(
+        &mut app,
+        entry,
+        ChangeWorkResult::ActionDone(Box::new(of_both)),
+    );
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
     let states: Vec<_> = changes.sets().map(|set| set.state).collect();
     assert_eq!(states, [done, done, undone]);
     assert_eq!(
-        (&changes.outcome, &changes.aside),
+        (&changes.outcome, &changes.action_lines),
         (&line(outcome), &line(not_done))
     );
     assert!(changes.refused);
@@ -512,7 +527,7 @@ fn trial_decided_elsewhere_is_no_longer_undecided() {
         ),
     ] {
         let (mut app, entry) = app_with(held());
-        // Whenever a command has ended, and when the card is selected.
+        // After every command, and when the card is selected.
         press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
         enters(&mut app, "agent-bash changes");
         let call = app.call.unwrap();
@@ -522,12 +537,12 @@ fn trial_decided_elsewhere_is_no_longer_undecided() {
             end,
             now,
         });
-        assert_eq!(looks(app.effects()), [7]);
+        assert_eq!(looks(app.take_effects()), [7]);
         let f6 = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
         assert_eq!(looks(f6), [7]);
         let msg = |set| Msg::Undecided(vec![(entry, set)]);
         let now = || Some(Box::new(set(state, ChangesBy::Overlay)));
-        // A trial that no longer exists, and one that is still undecided.
+        // Messages about a trial that no longer exists, and about one that is still undecided.
         app.update(msg(None));
         app.update(msg(Some(Box::new(held()))));
         assert_eq!(app.transcript.undecided().count(), 1);

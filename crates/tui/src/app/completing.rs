@@ -1,4 +1,4 @@
-//! Completion in the prompt: inserts what was found, or lists it.
+//! Completion in the prompt: inserts the only candidate, or lists several.
 
 use super::{App, Effect};
 use crate::complete::{CandidateList, Commands, Completion, ListRequest};
@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 
 impl App {
-    /// Takes in the commands that exist. A list read without the user's configuration never
+    /// Stores the names of all commands. A list read without the user's configuration never
     /// replaces one read with it.
     pub(super) fn commands_read(&mut self, commands: Arc<Commands>) {
         let known = self.prompt.commands.take();
@@ -19,12 +19,12 @@ impl App {
         }
         self.prompt.commands = Some(commands);
         if let Some(known) = known {
-            self.defines(known.defined.iter().map(String::as_str));
+            self.add_functions(known.defined.iter().map(String::as_str));
         }
     }
 
     /// Adds functions that a line defines in the prompt's shell.
-    pub(super) fn defines<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+    pub(super) fn add_functions<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         if let Some(commands) = &mut self.prompt.commands {
             for name in names {
                 Arc::make_mut(commands).define(name);
@@ -39,16 +39,15 @@ impl App {
         self.effects.extend(path.map(Effect::LookUp));
     }
 
-    /// Takes in the result of [`Self::look_up`].
+    /// Handles the result of [`Self::look_up`].
     pub(super) fn looked_up(&mut self, path: &str, is_program: bool) {
         let next = self.prompt.looked_up(path, is_program);
         self.effects.extend(next.map(Effect::LookUp));
     }
 
-    /// Starts looking for completions at the cursor. At the beginning of a further line, Tab is a
-    /// tab.
+    /// Starts a completion at the cursor. In an empty further line, Tab inserts a tab.
     pub(super) fn complete(&mut self) {
-        let before = self.prompt.before();
+        let before = self.prompt.text_before_cursor();
         let line = before.rsplit('\n').next().unwrap_or_default();
         if line.trim().is_empty() {
             if before.contains('\n') {
@@ -59,10 +58,10 @@ impl App {
         self.effects.push(Effect::Complete { before });
     }
 
-    /// Takes in completions.
+    /// Handles the result of a completion.
     pub(super) fn completed(&mut self, completion: Completion) {
-        // The user has typed on.
-        if completion.before != self.prompt.before() {
+        // The text has changed since the completion started.
+        if completion.before != self.prompt.text_before_cursor() {
             return;
         }
         if let Some((start, text)) = completion.insertion() {
@@ -70,38 +69,38 @@ impl App {
         } else if completion.candidates.is_empty() {
             self.message = Some("nothing completes this".to_owned());
         } else {
-            self.listed = Some(CandidateList::new(completion));
+            self.candidates = Some(CandidateList::new(completion));
         }
     }
 
-    /// Returns true if the key was for the list.
+    /// Passes a key to the list. Returns true if the list consumes it.
     pub(super) fn list_key(&mut self, key: KeyEvent) -> bool {
-        let Some(listed) = &mut self.listed else {
+        let Some(listed) = &mut self.candidates else {
             return false;
         };
         let request = listed.key(key);
-        self.list_asks(request)
+        self.handle_list_request(request)
     }
 
-    /// Returns true if the click was for the list.
+    /// Passes a click to the list. Returns true if the list consumes it.
     pub(super) fn list_click(&mut self, x: u16, y: u16) -> bool {
-        let Some(listed) = &mut self.listed else {
+        let Some(listed) = &mut self.candidates else {
             return false;
         };
         let request = listed.click(x, y);
-        self.list_asks(request)
+        self.handle_list_request(request)
     }
 
-    fn list_asks(&mut self, request: ListRequest) -> bool {
+    fn handle_list_request(&mut self, request: ListRequest) -> bool {
         match request {
             ListRequest::Nothing => {}
-            ListRequest::Close => self.listed = None,
+            ListRequest::Close => self.candidates = None,
             ListRequest::Pass => {
-                self.listed = None;
+                self.candidates = None;
                 return false;
             }
-            ListRequest::Put(start, text) => {
-                self.listed = None;
+            ListRequest::Replace(start, text) => {
+                self.candidates = None;
                 self.prompt.replace_word(start, &text);
             }
         }
@@ -110,7 +109,7 @@ impl App {
 
     /// Draws the list above the prompt.
     pub(crate) fn draw_list(&mut self, frame: &mut Frame<'_>, above: Rect) {
-        if let Some(listed) = &mut self.listed {
+        if let Some(listed) = &mut self.candidates {
             listed.draw(frame, above, &self.theme);
         }
     }

@@ -9,49 +9,50 @@ use std::time::Duration;
 /// Number of trials that become cards at once.
 const MAX_TRIALS: usize = 20;
 
-/// Message where the command of such a card would be run or typed: the stored command may be cut,
-/// and has no secrets.
+/// The message if a key would run or type the command of such a card: the stored command may be
+/// cut, and its secrets are removed.
 const CUT_COMMAND_MESSAGE: &str = "the stored command may be cut: type it";
 
 impl App {
-    /// Returns true if trials of earlier runs must be read before one is selected: at first, and
-    /// when the last card is reached.
-    pub(super) fn reads_held(&mut self) -> bool {
+    /// Starts reading trials of earlier runs if none has a card yet, or if the last card is
+    /// selected. Returns true if so.
+    pub(super) fn read_held_trials(&mut self) -> bool {
         let has_some = self.transcript.has_earlier();
-        if self.held.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
+        if self.held_trials.is_empty() || (has_some && !self.transcript.is_first_undecided()) {
             return false;
         }
-        let from = self.held.len().saturating_sub(MAX_TRIALS);
-        let wanted = self.held[from..].to_vec();
-        self.effects.push(Effect::ReadHeld(wanted));
+        let from = self.held_trials.len().saturating_sub(MAX_TRIALS);
+        let wanted = self.held_trials[from..].to_vec();
+        self.effects.push(Effect::ReadHeldTrials(wanted));
         true
     }
 
-    /// Takes in trials that were read. Those that still await a decision become cards, and a
-    /// selection that was put off takes place.
-    pub(super) fn held_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
-        self.held.retain(|id| !wanted.contains(id));
+    /// Adds cards for the trials that still await a decision. Then selects one, if that has waited
+    /// for the cards.
+    pub(super) fn held_trials_read(&mut self, wanted: &[ChangesId], trials: Vec<Changes>) {
+        self.held_trials.retain(|id| !wanted.contains(id));
         let shown = trials.len();
         for trial in trials.into_iter().rev() {
             self.transcript.add_earlier(card(trial));
         }
-        let shows_more = !std::mem::take(&mut self.awaits_held) || self.select_held();
-        if shows_more && !self.held.is_empty() {
-            let (newest, all) = (shown, shown + self.held.len());
+        let shows_more =
+            !std::mem::take(&mut self.selects_trial_when_read) || self.select_next_trial();
+        if shows_more && !self.held_trials.is_empty() {
+            let (newest, all) = (shown, shown + self.held_trials.len());
             self.message = Some(format!(
                 "{newest} of {all} trials of earlier runs are cards now: f6 beyond them shows more"
             ));
         }
     }
 
-    /// Selects the next trial, and starts finding out the conflicts of undecided trials. If there
-    /// is none, a message says so.
-    pub(super) fn select_held(&mut self) -> bool {
+    /// Selects the next trial, and starts checking undecided trials for conflicts. Returns false,
+    /// with a message, if there is none.
+    pub(super) fn select_next_trial(&mut self) -> bool {
         if !self.transcript.select_undecided() {
             self.message = Some("no trial waits for your decision".to_owned());
             return false;
         }
-        self.look_at_undecided();
+        self.read_undecided();
         true
     }
 

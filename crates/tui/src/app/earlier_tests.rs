@@ -2,7 +2,7 @@ use super::super::tests::{NOW, app, ended_as, enters, letter, press, succeeded};
 use super::super::*;
 use super::CUT_COMMAND_MESSAGE;
 use crate::action_outcome::ActionOutcome;
-use crate::change_work::{ChangeWork, ChangeWorkDone};
+use crate::change_work::{ChangeWork, ChangeWorkResult};
 use crate::transcript::CardEntry;
 use agent_bash::core::changes::{Change, Changes, ChangesBy, ChangesState, FileChange, FileName};
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -16,11 +16,11 @@ fn trial(id: u64) -> Changes {
 }
 
 /// An app at its start, with this number of trials of earlier runs.
-fn found(count: u64) -> App {
+fn app_with_trials(count: u64) -> App {
     let mut app = app(Some(true));
     let (trials, session) = ((1..=count).map(trial).collect(), "tui-p".to_owned());
-    app.update(Msg::HeldFound { trials, session });
-    app.effects();
+    app.update(Msg::HeldTrialsFound { trials, session });
+    app.take_effects();
     app
 }
 
@@ -28,7 +28,7 @@ fn found(count: u64) -> App {
 fn f6(app: &mut App) -> usize {
     let effects = press(app, KeyCode::F(6), KeyModifiers::NONE);
     let read = effects.into_iter().find_map(|effect| match effect {
-        Effect::ReadHeld(wanted) => Some(wanted),
+        Effect::ReadHeldTrials(wanted) => Some(wanted),
         _ => None,
     });
     let Some(wanted) = read else {
@@ -37,21 +37,24 @@ fn f6(app: &mut App) -> usize {
     };
     let trials: Vec<Changes> = wanted.iter().map(|id| trial(id.0)).collect();
     let count = trials.len();
-    app.update(Msg::HeldRead { wanted, trials });
-    app.effects();
+    app.update(Msg::HeldTrialsRead { wanted, trials });
+    app.take_effects();
     count
 }
 
 fn selected(app: &App) -> Option<&str> {
-    app.transcript.chosen().map(CardEntry::command)
+    app.transcript.selected_entry().map(CardEntry::command)
 }
 
 #[test]
 fn f6_makes_cards_of_earlier_trials_and_selects_the_newest() {
-    let mut app = found(2);
+    let mut app = app_with_trials(2);
     assert_eq!(f6(&mut app), 2);
     assert_eq!(selected(&app), Some("echo 2 > a"));
-    assert_eq!((app.held.len(), app.transcript.undecided().count()), (0, 2));
+    assert_eq!(
+        (app.held_trials.len(), app.transcript.undecided().count()),
+        (0, 2)
+    );
     assert_eq!(f6(&mut app), 0);
     assert_eq!(selected(&app), Some("echo 1 > a"));
     assert_eq!(f6(&mut app), 0);
@@ -70,10 +73,10 @@ fn f6_makes_cards_of_earlier_trials_and_selects_the_newest() {
     );
 }
 
-/// The next key may be meant for it.
+/// The user may press a key for that card next.
 #[test]
 fn trial_of_this_run_is_selected_at_once() {
-    let mut app = found(1);
+    let mut app = app_with_trials(1);
     enters(&mut app, "make");
     let mut result = succeeded();
     result.changes = Some(trial(2));
@@ -86,10 +89,10 @@ fn trial_of_this_run_is_selected_at_once() {
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
     assert_eq!(selected(&app), Some("make"));
     let wanted = vec![ChangesId(1)];
-    let question = |it: &Effect| matches!(it, Effect::ReadHeld(ids) if *ids == wanted);
+    let question = |it: &Effect| matches!(it, Effect::ReadHeldTrials(ids) if *ids == wanted);
     assert!(effects.iter().any(question), "{effects:?}");
     let trials = vec![trial(1)];
-    app.update(Msg::HeldRead { wanted, trials });
+    app.update(Msg::HeldTrialsRead { wanted, trials });
     assert_eq!(selected(&app), Some("make"), "it stays selected");
     assert_eq!(f6(&mut app), 0);
     assert_eq!(selected(&app), Some("echo 1 > a"));
@@ -97,7 +100,7 @@ fn trial_of_this_run_is_selected_at_once() {
 
 #[test]
 fn newest_of_many_trials_become_cards_first() {
-    let mut app = found(45);
+    let mut app = app_with_trials(45);
     assert_eq!(f6(&mut app), 20);
     assert_eq!(selected(&app), Some("echo 45 > a"));
     let message = app.message.clone().unwrap_or_default();
@@ -109,7 +112,7 @@ fn newest_of_many_trials_become_cards_first() {
     assert_eq!(f6(&mut app), 20);
     assert_eq!(selected(&app), Some("echo 25 > a"));
     assert_eq!(
-        (app.held.len(), app.transcript.undecided().count()),
+        (app.held_trials.len(), app.transcript.undecided().count()),
         (5, 40)
     );
 }
@@ -121,7 +124,7 @@ fn earlier_trials_are_named_in_the_available_width() {
     let mut trial = trial(7);
     trial.command = Some("echo ".to_owned() + &"long ".repeat(12) + "end > a");
     let (trials, session) = (vec![trial], "tui-p".to_owned());
-    app.update(Msg::HeldFound { trials, session });
+    app.update(Msg::HeldTrialsFound { trials, session });
     for (width, wanted) in [
         (100, "end > a · Δ +1"),
         (50, "long l… · Δ +1"),
@@ -139,7 +142,7 @@ fn earlier_trials_are_named_in_the_available_width() {
 /// The stored command is cut, on one line, and without secrets.
 #[test]
 fn command_of_an_earlier_trial_is_not_run_again() {
-    let mut app = found(1);
+    let mut app = app_with_trials(1);
     f6(&mut app);
     for key in ['R', 'e'] {
         app.message = None;
@@ -163,9 +166,9 @@ fn command_of_an_earlier_trial_is_not_run_again() {
 /// After a refused commit, the hint names actions that the card offers.
 #[test]
 fn refused_commit_of_an_earlier_trial_hints_at_available_keys() {
-    let mut app = found(1);
+    let mut app = app_with_trials(1);
     f6(&mut app);
-    let entry = app.transcript.chosen().unwrap().id;
+    let entry = app.transcript.selected_entry().unwrap().id;
     let message = ActionOutcome {
         lines: vec!["[Trial 1 not applied]".to_owned()],
         refused: true,
@@ -175,7 +178,7 @@ fn refused_commit_of_an_earlier_trial_hints_at_available_keys() {
     app.update(Msg::Changes {
         entry,
         id: ChangesId(1),
-        done: ChangeWorkDone::Looked(Err(Box::new(message))),
+        done: ChangeWorkResult::Planned(Err(Box::new(message))),
         now: NOW,
     });
     let changes = app.transcript.get(entry).unwrap().card.changes().unwrap();
@@ -183,9 +186,9 @@ fn refused_commit_of_an_earlier_trial_hints_at_available_keys() {
         "[Trial 1 not applied]",
         "→ `Y` copies its command, `d` discards it",
     ];
-    assert_eq!(changes.aside, wanted);
+    assert_eq!(changes.action_lines, wanted);
     let effects = letter(&mut app, 'd', NOW);
-    let asks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Look(act), .. }] if *act == agent_bash::ChangesAct::Discard);
+    let asks = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Plan(act), .. }] if *act == agent_bash::ChangesAct::Discard);
     assert!(asks, "{effects:?}");
     let effects = letter(&mut app, 'Y', NOW);
     let copies = matches!(&effects[..], [Effect::Copy(command)] if command == "echo 1 > a");
@@ -194,11 +197,11 @@ fn refused_commit_of_an_earlier_trial_hints_at_available_keys() {
 
 #[test]
 fn trial_decided_elsewhere_becomes_no_card() {
-    let mut app = found(1);
+    let mut app = app_with_trials(1);
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
-    assert!(matches!(&effects[..], [Effect::ReadHeld(wanted)] if wanted.len() == 1));
+    assert!(matches!(&effects[..], [Effect::ReadHeldTrials(wanted)] if wanted.len() == 1));
     let wanted = vec![ChangesId(1)];
-    app.update(Msg::HeldRead {
+    app.update(Msg::HeldTrialsRead {
         wanted,
         trials: Vec::new(),
     });
@@ -206,12 +209,12 @@ fn trial_decided_elsewhere_becomes_no_card() {
         app.message.as_deref(),
         Some("no trial waits for your decision")
     );
-    assert!(app.held.is_empty());
+    assert!(app.held_trials.is_empty());
 }
 
 #[test]
 fn conflicts_of_a_selected_trial_are_shown() {
-    let mut app = found(1);
+    let mut app = app_with_trials(1);
     f6(&mut app);
     let effects = press(&mut app, KeyCode::F(6), KeyModifiers::NONE);
     let [Effect::ReadUndecided(all)] = &effects[..] else {
@@ -221,13 +224,13 @@ fn conflicts_of_a_selected_trial_are_shown() {
     now.conflicts = vec![FileName::new("a")];
     app.update(Msg::Undecided(vec![(all[0].0, Some(Box::new(now)))]));
     let why = app
-        .chosen_changes()
+        .focused_changes()
         .and_then(|(_, changes)| changes.set.in_the_way());
     let want = "1 file was changed since: it can no longer be committed";
     assert_eq!(why.as_deref(), Some(want));
     // So a commit is not offered.
     let keys = app
-        .chosen_changes()
-        .map(|(_, set)| crate::change_actions::keys(set));
+        .focused_changes()
+        .map(|(_, set)| crate::change_actions::keys_text(set));
     assert_eq!(keys.as_deref(), Some("d discard"));
 }

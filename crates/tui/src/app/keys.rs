@@ -4,30 +4,30 @@ use super::{App, Effect, NO_COMMAND};
 use crate::OnQuit;
 use crate::help::{self, Help};
 use crate::jobs_state::JobsState;
-use crate::queue::Queue;
+use crate::queue::QueueTreatment;
 use agent_bash_render::shortened;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use std::time::Duration;
 
-/// Columns of a running command that a message names.
+/// Maximum number of columns of a running command in a message.
 const MAX_COMMAND_COLUMNS: usize = 40;
 
 impl App {
-    /// Leaves the interface. If something would be ended, a message says so first. If jobs run,
+    /// Leaves the interface. If that would end a command, a message says so first. If jobs run,
     /// asks what happens to them. `again`: the message was shown before.
     pub(super) fn quit(&mut self, again: bool) {
         let running = self.call.or(self.bang).filter(|_| !again);
         if let Some(running) = running.and_then(|id| self.transcript.get(id)) {
             let command = shortened(running.command(), MAX_COMMAND_COLUMNS);
             self.message = Some(format!("ctrl+d again ends `{command}` and quits"));
-            self.is_quitting = true;
+            self.confirms_quit = true;
             return;
         }
         if self.on_quit == OnQuit::Ask && self.running_jobs > 0 {
-            self.is_leaving = true;
-            self.message = Some(self.leaving());
+            self.asks_about_jobs = true;
+            self.message = Some(self.quit_question());
         } else {
-            self.leave(self.on_quit == OnQuit::End);
+            self.quit_now(self.on_quit == OnQuit::End);
         }
     }
 
@@ -38,7 +38,7 @@ impl App {
         }
     }
 
-    fn leave(&mut self, ending: bool) {
+    fn quit_now(&mut self, ending: bool) {
         self.store_queued();
         self.effects.push(Effect::Quit { ending });
     }
@@ -46,22 +46,22 @@ impl App {
     /// Handles a key that no panel consumed.
     pub(super) fn key(&mut self, key: KeyEvent, now: Duration) {
         const CTRL: KeyModifiers = KeyModifiers::CONTROL;
-        if std::mem::take(&mut self.is_leaving) {
+        if std::mem::take(&mut self.asks_about_jobs) {
             match key.code {
-                KeyCode::Char('e' | 'E') => self.leave(true),
-                KeyCode::Char('k' | 'K') => self.leave(false),
+                KeyCode::Char('e' | 'E') => self.quit_now(true),
+                KeyCode::Char('k' | 'K') => self.quit_now(false),
                 _ => {}
             }
             return;
         }
-        let is_quitting = std::mem::take(&mut self.is_quitting);
-        if std::mem::take(&mut self.is_chord) && key.code == KeyCode::Char('e') {
+        let is_quitting = std::mem::take(&mut self.confirms_quit);
+        if std::mem::take(&mut self.ctrl_x_pressed) && key.code == KeyCode::Char('e') {
             self.effects.push(Effect::Edit(self.prompt.text()));
             return;
         }
         match (key.code, key.modifiers) {
             (KeyCode::Char('x'), CTRL) => {
-                self.is_chord = true;
+                self.ctrl_x_pressed = true;
                 self.message = Some("ctrl+x: ctrl+e edits the line in your editor".to_owned());
             }
             (KeyCode::Char('c'), CTRL) => {
@@ -85,40 +85,41 @@ impl App {
             (KeyCode::Char('o' | 'f'), CTRL) if self.transcript.current().is_none() => {
                 self.message = Some(NO_COMMAND.to_owned());
             }
-            (KeyCode::Char('o'), CTRL) => self.expand(),
-            (KeyCode::Char('f'), CTRL) => self.open(),
+            (KeyCode::Char('o'), CTRL) => self.toggle_expanded(),
+            (KeyCode::Char('f'), CTRL) => self.open_pager(),
             (KeyCode::Char('g'), CTRL) | (KeyCode::F(2), _) => {
                 self.jobs = Some(JobsState::default());
                 self.effects.push(Effect::ListJobs);
             }
-            (KeyCode::Char('r'), CTRL) => self.effects.push(Effect::Search),
+            (KeyCode::Char('r'), CTRL) => self.effects.push(Effect::OpenSearch),
             (KeyCode::Tab, KeyModifiers::NONE) => self.complete(),
             (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
-            (KeyCode::F(3), _) => self.try_it(now),
+            (KeyCode::F(3), _) => self.run_as_trial(now),
             (KeyCode::F(4), _) => self.run_outside(now),
             (KeyCode::F(5), _) => self.run_on_terminal(now),
-            (KeyCode::F(6), _) => self.next_held(),
+            (KeyCode::F(6), _) => self.go_to_next_trial(),
             (KeyCode::F(1), _) => self.help = Some(Help::default()),
             (KeyCode::Char('?'), _) if self.prompt.is_empty() => {
                 self.help = Some(Help::default());
             }
-            (KeyCode::PageUp, CTRL) => self.page(false),
-            (KeyCode::PageDown, CTRL) => self.page(true),
+            (KeyCode::PageUp, CTRL) => self.load_page(false),
+            (KeyCode::PageDown, CTRL) => self.load_page(true),
             (KeyCode::PageUp, _) => self.transcript.scroll_pages(1),
             (KeyCode::PageDown, _) => self.transcript.scroll_pages(-1),
             (KeyCode::Home, CTRL) => self.transcript.go_to_top(),
             (KeyCode::End, CTRL) => self.transcript.go_to_bottom(),
             (KeyCode::Up, CTRL) => self.transcript.select(true),
             (KeyCode::Down, CTRL) => self.transcript.select(false),
-            (KeyCode::Char(pressed), KeyModifiers::NONE) if self.act_by(pressed) => {}
+            (KeyCode::Char(pressed), KeyModifiers::NONE) if self.act_on_key(pressed) => {}
             (KeyCode::Char(pressed), KeyModifiers::NONE | KeyModifiers::SHIFT)
                 if self.card_key(pressed, now) => {}
             (KeyCode::Enter, held) if held.is_empty() => {
-                if !self.show_diff() && !self.prompt.continues() {
+                if !self.show_diff() && !self.prompt.continue_line() {
                     self.submit(now);
                 }
             }
-            (KeyCode::Up, KeyModifiers::NONE) if self.prompt.is_empty() && self.unqueue() => {}
+            (KeyCode::Up, KeyModifiers::NONE)
+                if self.prompt.is_empty() && self.edit_last_queued() => {}
             _ => {
                 self.prompt.key(key);
                 self.leave_card();
@@ -126,9 +127,9 @@ impl App {
         }
     }
 
-    /// Returns true if the event was for the help. The help is above everything but consoles and
-    /// questions, and F1 opens it everywhere.
-    pub(super) fn helps(&mut self, event: &Event) -> bool {
+    /// Passes an event to the help. Returns true if it is consumed. The help is above everything
+    /// but consoles and questions, and F1 opens it everywhere.
+    pub(super) fn handle_help_event(&mut self, event: &Event) -> bool {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => Some(*key),
             _ => None,
@@ -159,23 +160,24 @@ impl App {
         let is_asked = key.code == KeyCode::F(1)
             || (key.code == KeyCode::Char('?') && about == help::JOBS_TITLE);
         if is_asked {
-            self.help = Some(Help::about(about));
+            self.help = Some(Help::open_at(about));
         }
         is_asked
     }
 
     /// Selects a trial that awaits a decision.
-    fn next_held(&mut self) {
-        let reads = self.reads_held();
+    fn go_to_next_trial(&mut self) {
+        let reads = self.read_held_trials();
         // A trial that has a card is selected at once: the next key may be meant for it.
         let has_own = !self.transcript.has_earlier() && self.transcript.undecided().count() > 0;
-        self.awaits_held = reads && !has_own;
-        if !self.awaits_held {
-            self.select_held();
+        self.selects_trial_when_read = reads && !has_own;
+        if !self.selects_trial_when_read {
+            self.select_next_trial();
         }
     }
 
-    /// Cancels what is running, the user's own command first. Returns true if anything was running.
+    /// Cancels the running bang command, or else the running call or the queue. Returns false if
+    /// there is nothing to cancel.
     fn cancel(&mut self) -> bool {
         if self.bang.is_some() {
             let gently = std::mem::take(&mut self.interrupts_bang);
@@ -185,7 +187,7 @@ impl App {
                 Effect::CancelBang
             });
         } else if self.call.is_some() {
-            self.on_end = Queue::ReturnsToPrompt;
+            self.queue_on_end = QueueTreatment::ReturnsToPrompt;
             let gently = std::mem::take(&mut self.interrupts_call);
             self.effects.push(if gently {
                 Effect::InterruptCall
@@ -193,8 +195,8 @@ impl App {
                 Effect::CancelCall
             });
         } else if !self.queue.is_empty() {
-            // The queued command waits for the line.
-            while self.unqueue() {}
+            // The queued command waits only for the user to finish the line.
+            while self.edit_last_queued() {}
         } else {
             return false;
         }

@@ -13,7 +13,7 @@ fn message_expires_and_then_no_timer_runs() {
     let before = end.saturating_sub(Duration::from_millis(1));
     app.note_message(before);
     app.expire(before);
-    assert!(app.message.is_some(), "it was not there for long");
+    assert!(app.message.is_some(), "it was shown too briefly");
     app.expire(end);
     assert_eq!((app.message.as_deref(), app.deadline()), (None, None));
 }
@@ -44,7 +44,7 @@ fn quit_message_disappears_when_its_command_has_ended() {
     assert_eq!(message, Some("ctrl+d again ends `one` and quits"));
     let call = app.call.unwrap();
     ended(&mut app, call);
-    app.effects();
+    app.take_effects();
     assert_eq!(app.message, None);
     assert!(ctrl(&mut app, 'd').is_empty());
     let message = app.message.as_deref();
@@ -71,6 +71,6 @@ fn question_about_jobs_follows_their_number() {
     assert_eq!(message, Some("no job runs any more: ctrl+d quits"));
     // A letter then belongs to the line.
     let key = crossterm::event::KeyCode::Char('e').into();
-    app.event(&crossterm::event::Event::Key(key), NOW);
+    app.handle_event(&crossterm::event::Event::Key(key), NOW);
     assert_eq!(app.prompt.text(), "e");
 }

@@ -1,8 +1,8 @@
 //! Results and notifications from outside the interface, and how they change its state.
 
 use super::{App, Effect};
-use crate::calls::{CallEnd, way_out};
-use crate::change_work::ChangeWorkDone;
+use crate::calls::{CallEnd, denial_hint};
+use crate::change_work::ChangeWorkResult;
 use crate::complete::{Commands, Completion};
 use crate::console::Console;
 use crate::functions::Functions;
@@ -42,37 +42,37 @@ pub(crate) enum Msg {
     },
     JobKilled(Result<String, String>),
     /// Trials of earlier runs that await a decision, with the state directory of this run.
-    HeldFound {
+    HeldTrialsFound {
         trials: Vec<Changes>,
         session: String,
     },
     /// Trials of earlier runs that still await a decision.
-    Held(Vec<ChangesId>),
+    StillHeld(Vec<ChangesId>),
     /// The present state of trials that awaited a decision, if they still exist.
     Undecided(Vec<(EntryId, Option<Box<Changes>>)>),
-    /// Change sets of processes that cards' commands left running.
-    Background {
+    /// Change sets of background processes, by the cards of the commands that started them.
+    BackgroundChanges {
         of: Vec<(EntryId, ChangesId)>,
         sets: Vec<ListedChanges>,
     },
-    /// Trials that were read. `wanted` was asked for; `trials` still await a decision and become
+    /// The requested trials (`wanted`), and those of them that still await a decision and become
     /// cards.
-    HeldRead {
+    HeldTrialsRead {
         wanted: Vec<ChangesId>,
         trials: Vec<Changes>,
     },
-    /// The text, its title and its subtitle.
+    /// The opened text, with its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     /// Lines for the pager; `None` if there are no new ones.
     Loaded(Result<Option<Box<LoadedLines>>, String>),
-    Found {
+    PatternFound {
         ticket: Ticket,
         found: Result<Option<MatchingLine>, String>,
     },
-    /// Completions of a word.
+    /// The result of a completion.
     Completed(Completion),
-    /// Looking for completions takes too long.
-    NotCompleted,
+    /// A completion takes too long.
+    CompletionTimedOut,
     Commands(Arc<Commands>),
     /// The result of looking up a program.
     LookedUp {
@@ -83,15 +83,15 @@ pub(crate) enum Msg {
     Aliases(Vec<(String, String)>),
     Functions(Functions),
     /// The user's configuration could not be read.
-    NotConfigured(String),
+    ConfigurationFailed(String),
     /// The stored history.
     History {
         entries: Vec<HistoryEntry>,
         /// The identifier of this run.
         run: String,
     },
-    /// Why typed commands are not stored.
-    NotStored(String),
+    /// The history cannot be written, for this reason.
+    HistoryNotStored(String),
     CardPage {
         entry: EntryId,
         page: Result<Box<OutputPage>, String>,
@@ -100,7 +100,7 @@ pub(crate) enum Msg {
     Changes {
         entry: EntryId,
         id: ChangesId,
-        done: ChangeWorkDone,
+        done: ChangeWorkResult,
         now: Duration,
     },
 }
@@ -110,37 +110,37 @@ impl App {
     pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
         let call = self.call.and_then(|id| self.transcript.get(id));
         let command = call.map_or("", |entry| entry.command());
-        self.console = Some(Console::new(session, command, now, self.draws));
+        self.console = Some(Console::new(session, command, now, self.is_full_screen));
     }
 
     /// Handles the end of a command.
     fn command_ended(&mut self, entry: EntryId, end: CallEnd, now: Duration) {
         match &end {
             CallEnd::Tool { result, .. } => {
-                self.last = Some(result.status.clone());
+                self.last_status = Some(result.status.clone());
                 let is_reset =
                     |notice: &Notice| matches!(notice.kind, NoticeKind::SessionReset { .. });
                 if result.notices.iter().any(is_reset) {
-                    self.functions.forget();
+                    self.functions.forget_typed();
                 }
             }
-            CallEnd::Bang(message) => self.last = Some(message.status.clone()),
+            CallEnd::Bang(message) => self.last_status = Some(message.status.clone()),
             CallEnd::Refused(_) => {}
         }
         if self.call.or(self.bang) == Some(entry) {
-            self.end_quitting();
+            self.withdraw_quit();
         }
         if self.bang == Some(entry) {
             self.bang = None;
             let is_over = |message: &String| *message == BangError::AlreadyRunning.to_string();
             self.message.take_if(|message| is_over(message));
         }
-        let unrecorded = self.unrecorded(&end);
-        let outside = way_out(self.sandbox.escalation, self.is_safe_mode);
+        let unrecorded = self.journal_gap_lines(&end);
+        let outside = denial_hint(self.sandbox.escalation, self.is_safe_mode);
         self.transcript.change(entry, |entry| {
-            entry.ended();
+            entry.finish();
             end.show_on(entry, outside);
-            entry.hold_survivors();
+            entry.hold_back_survivors();
             if let Some(footer) = entry.card.footer_mut() {
                 footer.extend(unrecorded.into_iter().flatten());
             }
@@ -149,7 +149,7 @@ impl App {
             self.call_ended(now);
         }
         self.effects.push(Effect::ListJobs);
-        self.look_at_undecided();
+        self.read_undecided();
     }
 
     /// Updates the state for a message.
@@ -164,7 +164,7 @@ impl App {
                 let runs = |job: &&Job| matches!(job.state, JobState::Running);
                 let before = self.running_jobs;
                 self.running_jobs = jobs.iter().filter(runs).count();
-                self.jobs_changed(before);
+                self.update_quit_question(before);
                 self.transcript.update_jobs(&jobs, now);
                 let with_survivors = self.transcript.with_survivors();
                 self.awaits_background_changes = !with_survivors.is_empty();
@@ -174,9 +174,9 @@ impl App {
                 }
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
-                    state.list(&jobs, now);
+                    state.update(&jobs, now);
                     if let Some(end) = printed {
-                        state.printed(&end);
+                        state.set_output(&end);
                     }
                     if state.selected_id() != before {
                         self.effects.push(Effect::ListJobs);
@@ -189,22 +189,22 @@ impl App {
                 }
                 self.effects.push(Effect::ListJobs);
             }
-            Msg::HeldFound { trials, session } => {
-                self.held = trials.iter().map(|trial| trial.id).collect();
+            Msg::HeldTrialsFound { trials, session } => {
+                self.held_trials = trials.iter().map(|trial| trial.id).collect();
                 if !trials.is_empty() {
                     let note = Note::Held(HeldNote::new(trials, session));
                     self.transcript.add(Card::Note(note), Duration::ZERO);
                 }
             }
-            Msg::Background {
+            Msg::BackgroundChanges {
                 of,
                 sets: background,
             } => self.set_background_changes(of, &background),
             Msg::Undecided(all) => all
                 .into_iter()
                 .for_each(|(entry, set)| self.shown(entry, set)),
-            Msg::Held(held) => self.held.retain(|id| held.contains(id)),
-            Msg::HeldRead { wanted, trials } => self.held_read(&wanted, trials),
+            Msg::StillHeld(held) => self.held_trials.retain(|id| held.contains(id)),
+            Msg::HeldTrialsRead { wanted, trials } => self.held_trials_read(&wanted, trials),
             Msg::Opened(Ok((view, title, command))) => {
                 let mut pager = PagerState::new(*view, title, command);
                 let job = self.jobs.as_ref().and_then(JobsState::selected_state);
@@ -217,24 +217,24 @@ impl App {
                     pager.loaded(loaded);
                 }
             }
-            Msg::Found { ticket, found } => {
+            Msg::PatternFound { ticket, found } => {
                 if let Some(pager) = &mut self.pager {
                     let next = pager.found(&ticket, found);
-                    self.pager_asks(next);
+                    self.handle_pager_request(next);
                 }
             }
             Msg::Completed(completion) => self.completed(completion),
-            Msg::NotCompleted => {
+            Msg::CompletionTimedOut => {
                 self.message =
                     Some("completing takes too long: a file system does not answer".to_owned());
             }
             Msg::Commands(commands) => self.commands_read(commands),
             Msg::LookedUp { path, is_program } => self.looked_up(&path, is_program),
-            Msg::Aliases(aliases) => self.aliases.configured(aliases),
-            Msg::Functions(functions) => self.functions.configured(functions),
-            Msg::NotConfigured(why) => self.message = Some(why),
+            Msg::Aliases(aliases) => self.aliases.add_configured(aliases),
+            Msg::Functions(functions) => self.functions.add_configured(functions),
+            Msg::ConfigurationFailed(why) => self.message = Some(why),
             Msg::History { entries, run } => self.history_read(entries, &run),
-            Msg::NotStored(error) => {
+            Msg::HistoryNotStored(error) => {
                 self.message = Some(format!("typed commands are not stored: {error}"));
             }
             Msg::CardPage { entry, page } => match page {

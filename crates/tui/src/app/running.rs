@@ -3,7 +3,7 @@
 use super::{App, Effect, NO_COMMAND};
 use crate::lost_state;
 use crate::questions::MIN_SHOWN_TIME;
-use crate::queue::Queue;
+use crate::queue::QueueTreatment;
 use crate::transcript::{Card, CardEntry, EntryId, TRIAL_NOTE};
 use agent_bash::Escalation;
 use agent_bash::core::Request;
@@ -21,27 +21,26 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
-/// The reason of a call that the user wants to run outside of the sandbox. Records show it to
-/// others.
+/// The reason of a call that F4 runs outside of the sandbox. It is recorded in the journal.
 const USER_REASON: &str = "the user at the terminal asked for it (F4)";
 
-/// Shown on the card of such a call. A refusal replaces it, but only when the call has ended.
+/// Shown on the card of such a call until the call ends.
 const OUTSIDE_NOTE: &str = "outside of the sandbox, as you asked (F4)";
 
 /// Shown on the card of a trial that starts a background command, in front of that command.
 const BACKGROUND_TRIAL_NOTE: &str = "background processes end with the trial";
 
-/// Columns of that background command.
+/// Maximum number of columns of that background command.
 const MAX_BACKGROUND_COLUMNS: usize = 40;
 
-/// Columns of the variables that a line sets and that are lost.
+/// Maximum number of columns of the variables that a line sets and that are lost.
 const MAX_LOST_COLUMNS: usize = 60;
 
 /// Limit of bytes waiting to be shown. Beyond it, the oldest are dropped.
 const MAX_LIVE_BYTES: usize = 256 << 10;
 
 impl App {
-    /// Runs what was typed.
+    /// Runs the typed line.
     pub(super) fn submit(&mut self, now: Duration) {
         let text = self.prompt.text();
         if text.trim().is_empty() {
@@ -49,7 +48,7 @@ impl App {
             return;
         }
         if self.prompt.is_trial {
-            return self.try_it(now);
+            return self.run_as_trial(now);
         }
         if self.handle_shell_word(text.trim()) {
             self.prompt.clear();
@@ -73,13 +72,13 @@ impl App {
             self.interrupts_bang = ends_if_interrupted(&script);
             let leaves_jobs = starts_jobs(&script);
             let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
-            let live = live();
+            let live = live_updates();
             let waker = Waker::from(Arc::clone(&self.redraw));
             let entry = self
                 .transcript
                 .start(Card::Bang(Box::new(card)), &live, waker, now);
             self.transcript
-                .change(entry, |entry| entry.leaves_jobs = leaves_jobs);
+                .change(entry, |entry| entry.starts_background_jobs = leaves_jobs);
             self.bang = Some(entry);
             self.effects.push(Effect::Bang {
                 entry,
@@ -96,7 +95,7 @@ impl App {
 
     /// Runs a call, or queues it. Returns its card if it has started.
     pub(super) fn run(&mut self, request: Request, now: Duration) -> Option<EntryId> {
-        // While only an `exit` is queued, a line typed meanwhile runs before it.
+        // If only an `exit` is queued, a line typed meanwhile runs before the exit.
         let is_before = self.call.is_none() && self.waits_to_quit();
         if !is_before && (self.call.is_some() || !self.queue.is_empty()) {
             self.queue.push_back(request);
@@ -109,14 +108,14 @@ impl App {
     /// Handles the end of a call.
     pub(super) fn call_ended(&mut self, now: Duration) {
         self.call = None;
-        match std::mem::take(&mut self.on_end) {
-            Queue::Continues => self.start_next(now),
-            Queue::ReturnsToPrompt => while self.unqueue() {},
+        match std::mem::take(&mut self.queue_on_end) {
+            QueueTreatment::Continues => self.start_next(now),
+            QueueTreatment::ReturnsToPrompt => while self.edit_last_queued() {},
         }
     }
 
-    /// Starts the first queued command if nothing runs. A command that takes the keys does not
-    /// start in the middle of a line.
+    /// Starts the first queued command if no call runs. A command that takes the keys does not
+    /// start while the user types a line.
     pub(super) fn start_next(&mut self, now: Duration) {
         if self.call.is_some() || self.waits_for_keys() {
             return;
@@ -124,36 +123,36 @@ impl App {
         let Some(next) = self.queue.pop_front() else {
             return;
         };
-        if quits(&next.command) {
+        if is_exit(&next.command) {
             return self.quit(false);
         }
         let command = next.command.clone();
         self.start_call(next, now);
-        self.keys_from = Some(now + MIN_SHOWN_TIME);
+        self.call_keys_from = Some(now + MIN_SHOWN_TIME);
         self.store_typed(self.call, command);
     }
 
-    /// Returns true if an event is for the prompt although a command that started by itself would
-    /// take it.
+    /// Returns true if an event belongs to the prompt although a command from the queue runs on a
+    /// terminal.
     pub(super) fn is_for_line(&self, event: &Event, now: Duration) -> bool {
         let is_typed = matches!(event, Event::Key(_) | Event::Paste(_));
-        is_typed && self.keys_from.is_some_and(|from| now < from)
+        is_typed && self.call_keys_from.is_some_and(|from| now < from)
     }
 
-    /// Returns true if the next command waits only because the user uses the keys: for a line, a
+    /// Returns true if the next command waits only because the user uses the keys for a line, a
     /// card, a panel or a question.
     pub(crate) fn waits_for_keys(&self) -> bool {
         let uses = [
             !self.prompt.is_empty(),
-            self.chosen_card().is_some(),
-            self.is_asked() || self.is_leaving || self.is_quitting,
-            self.has_panel() || self.help.is_some() || self.listed.is_some(),
+            self.focused_card().is_some(),
+            self.has_question() || self.asks_about_jobs || self.confirms_quit,
+            self.has_panel() || self.help.is_some() || self.candidates.is_some(),
         ];
         let next = self.queue.front().filter(|_| self.call.is_none());
         uses.contains(&true)
             && next.is_some_and(|next| {
                 // Quitting would lose the line that is being written.
-                quits(&next.command) || {
+                is_exit(&next.command) || {
                     let wants = self.wants_terminal(&next.command);
                     self.on_terminal(next, wants.is_some()) == Some(true)
                 }
@@ -163,15 +162,18 @@ impl App {
     /// Returns true if an `exit` waits for the keys.
     pub(crate) fn waits_to_quit(&self) -> bool {
         let next = self.queue.front();
-        next.is_some_and(|next| quits(&next.command)) && self.waits_for_keys()
+        next.is_some_and(|next| is_exit(&next.command)) && self.waits_for_keys()
     }
 
-    /// Why a line needs a terminal, according to its expanded aliases and the bodies of its
+    /// Returns why a line needs a terminal, after expanding its aliases and the bodies of its
     /// functions.
     fn wants_terminal(&self, command: &str) -> Option<WantsTerminal> {
         let context = Context::new(&self.directory.directory);
-        let line = self.aliases.expanded(command);
-        wants_terminal(&Script::read(&self.functions.before(&line), &context))
+        let line = self.aliases.expand(command);
+        wants_terminal(&Script::read(
+            &self.functions.with_definitions(&line),
+            &context,
+        ))
     }
 
     /// Returns whether a call gets a terminal; `None` if terminals are not available.
@@ -182,16 +184,16 @@ impl App {
         self.terminal.map(|always| (always || asks) && !is_trial)
     }
 
-    /// Handles words that a shell would handle and that a command in a call's shell could not.
-    /// Returns true if the line was one.
+    /// Handles commands such as `exit`, which a shell handles itself and a call's shell could not.
+    /// Returns true if the line is one.
     fn handle_shell_word(&mut self, line: &str) -> bool {
         let notice = match line {
             // As in a shell, `exit` runs after the commands before it.
-            _ if quits(line) && (self.call.is_some() || !self.queue.is_empty()) => {
+            _ if is_exit(line) && (self.call.is_some() || !self.queue.is_empty()) => {
                 self.queue.push_back(Request::new(line));
                 return true;
             }
-            _ if quits(line) => {
+            _ if is_exit(line) => {
                 self.quit(false);
                 return true;
             }
@@ -209,9 +211,9 @@ impl App {
         true
     }
 
-    /// Puts the last queued command back into the prompt, in front of the line. Returns true if
-    /// there was one. A trial stays a trial, together with the text added to it.
-    pub(super) fn unqueue(&mut self) -> bool {
+    /// Moves the last queued command back into the prompt, in front of the line. Returns true if
+    /// there was one. A trial stays a trial, together with the added text.
+    pub(super) fn edit_last_queued(&mut self) -> bool {
         let Some(last) = self.queue.pop_back() else {
             return false;
         };
@@ -233,11 +235,12 @@ impl App {
         let is_trial = request.trial.is_some();
         let is_outside = request.sandbox.is_some();
         let on_terminal = self.on_terminal(&request, wants.is_some());
-        self.keys_from = None;
-        self.draws = on_terminal == Some(true) && wants.as_ref().is_some_and(|wants| wants.draws);
+        self.call_keys_from = None;
+        self.is_full_screen =
+            on_terminal == Some(true) && wants.as_ref().is_some_and(|wants| wants.draws);
         request.pty = on_terminal;
         let one_shot_reason = if on_terminal == Some(true) {
-            request.env.clone_from(&self.attended);
+            request.env.clone_from(&self.terminal_env);
             Some("a command on a terminal has a shell of its own")
         } else if is_trial {
             Some("a trial has a shell of its own")
@@ -253,22 +256,23 @@ impl App {
         card.on_terminal = on_terminal == Some(true);
         card.from_top = reads_from_top(&script);
         if is_trial {
-            card.asides.push(FooterLine::Notice(TRIAL_NOTE.to_owned()));
+            card.host_lines
+                .push(FooterLine::Notice(TRIAL_NOTE.to_owned()));
             if let Some(left) = in_background(&script) {
                 let left = shortened(&one_line(left), MAX_BACKGROUND_COLUMNS);
-                card.asides.push(FooterLine::Notice(format!(
+                card.host_lines.push(FooterLine::Notice(format!(
                     "{BACKGROUND_TRIAL_NOTE}: {left}"
                 )));
             }
         }
         if is_outside {
-            card.asides
+            card.host_lines
                 .push(FooterLine::Notice(OUTSIDE_NOTE.to_owned()));
         }
         if let Some(why) = one_shot_reason {
             request.cwd = self.directory.start().to_str().map(str::to_owned);
             let reads = wants.as_ref().is_some_and(|wants| wants.program == "read");
-            let set = lost_state::set_by(&script.parsed).join(", ");
+            let set = lost_state::state_set_by(&script.parsed).join(", ");
             let set = shortened(&one_line(&set), MAX_LOST_COLUMNS);
             let is_lost = [
                 (
@@ -280,23 +284,23 @@ impl App {
             ];
             for (_, what) in is_lost.iter().filter(|(is_it, _)| *is_it) {
                 let notice = format!("{what} for this line only: {why}");
-                card.asides.push(FooterLine::Notice(notice));
+                card.host_lines.push(FooterLine::Notice(notice));
             }
         } else {
             request.session.clone_from(&self.shell);
             // A shell stays in its working directory if that exists.
-            let instead = self.directory.instead.as_ref();
+            let instead = self.directory.fallback.as_ref();
             request.cwd = instead.and_then(|instead| instead.to_str().map(str::to_owned));
-            self.defines(script.parsed.functions());
-            self.aliases.typed(&script);
-            self.functions.typed(&script);
+            self.add_functions(script.parsed.functions());
+            self.aliases.apply_script(&script);
+            self.functions.apply_script(&script);
         }
-        if let Some(instead) = &self.directory.instead {
+        if let Some(instead) = &self.directory.fallback {
             let (directory, instead) = (self.directory.directory.display(), instead.display());
             let notice = format!("{directory} cannot be entered: this starts in {instead}");
-            card.asides.push(FooterLine::Notice(notice));
+            card.host_lines.push(FooterLine::Notice(notice));
         }
-        let live = live();
+        let live = live_updates();
         let waker = Waker::from(Arc::clone(&self.redraw));
         let entry = self
             .transcript
@@ -304,11 +308,12 @@ impl App {
         let leaves_jobs = starts_jobs(&script);
         let set = |entry: &mut CardEntry| {
             entry.is_trial = is_trial;
-            entry.leaves_jobs = leaves_jobs;
+            entry.starts_background_jobs = leaves_jobs;
         };
         self.transcript.change(entry, set);
         self.call = Some(entry);
-        // A request with its own shell may end that shell with the command.
+        // A one-shot shell may end with its command, so only the persistent shell is worth an
+        // interrupt.
         self.interrupts_call = request.session.is_some() && ends_if_interrupted(&script);
         self.effects.push(Effect::Call {
             entry,
@@ -318,9 +323,9 @@ impl App {
         });
     }
 
-    /// Runs the line, or else the selected call again, without a sandbox.
+    /// Runs the line, or else the selected call again, outside of the sandbox.
     pub(super) fn run_outside(&mut self, now: Duration) {
-        let Some(command) = self.wanted(
+        let Some(command) = self.command_for_key(
             "run outside of the sandbox",
             "a trial cannot run outside of the sandbox: it needs its own view of the files",
         ) else {
@@ -346,13 +351,13 @@ impl App {
             writable: Vec::new(),
             reason: USER_REASON.to_owned(),
         });
-        self.run_wanted(request, now);
+        self.run_command_for_key(request, now);
     }
 
     /// Runs the line, or else the selected call again, on a terminal. If that call is still
     /// running, cancels it first.
     pub(super) fn run_on_terminal(&mut self, now: Duration) {
-        let Some(command) = self.wanted(
+        let Some(command) = self.command_for_key(
             "run on a terminal",
             "a trial has no terminal: f3 tries it again",
         ) else {
@@ -371,14 +376,14 @@ impl App {
             self.message = Some("the call is ended first, then it starts on a terminal".to_owned());
             self.transcript.deselect();
         } else {
-            self.run_wanted(request, now);
+            self.run_command_for_key(request, now);
         }
     }
 
     /// Returns the command that a key acts on: the line, or else the command of the selected or
     /// last card. If there is none, sets a message. `trial` is the message for a trial, on which
     /// this key does not act.
-    fn wanted(&mut self, what: &str, trial: &str) -> Option<String> {
+    fn command_for_key(&mut self, what: &str, trial: &str) -> Option<String> {
         let text = self.prompt.text();
         let is_typed = !text.trim().is_empty();
         let current = self.transcript.current().filter(|_| !is_typed);
@@ -402,10 +407,10 @@ impl App {
         None
     }
 
-    /// Runs what [`Self::wanted`] returned, or a trial. Clears the prompt if the line ran. Ends the
-    /// selection if a card's command ran, because the new card may move the selected one out of
+    /// Runs a command from [`Self::command_for_key`], or a trial. Clears the prompt if the line
+    /// ran. Otherwise ends the selection, because the new card may move the selected one out of
     /// sight.
-    pub(super) fn run_wanted(&mut self, request: Request, now: Duration) {
+    pub(super) fn run_command_for_key(&mut self, request: Request, now: Duration) {
         let is_typed = !self.prompt.text().trim().is_empty();
         if !is_typed {
             self.transcript.deselect();
@@ -432,18 +437,18 @@ impl App {
     }
 }
 
-/// Returns true if a line itself starts something in the background.
+/// Returns true if a line starts a background command at its top level.
 fn starts_jobs(script: &Script<'_>) -> bool {
     let mut entries = script.parsed.list.entries.iter();
     entries.any(|entry| entry.background)
 }
 
 /// Returns true if a line leaves the interface, as `exit` leaves a shell.
-fn quits(line: &str) -> bool {
+fn is_exit(line: &str) -> bool {
     matches!(line, "exit" | "logout")
 }
 
-fn live() -> LiveUpdates {
+fn live_updates() -> LiveUpdates {
     LiveUpdates::new(LiveOptions::new(LiveKind::Raw, MAX_LIVE_BYTES))
 }
 

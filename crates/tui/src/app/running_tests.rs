@@ -30,14 +30,14 @@ fn calls_queue_behind_the_running_one_and_can_be_taken_back() {
     app.prompt.clear();
     let call = app.call.unwrap();
     ended(&mut app, call);
-    assert_eq!(starts(&app.effects()), ["one"]);
+    assert_eq!(starts(&app.take_effects()), ["one"]);
     // A cancel brings the others back, in order.
     enters(&mut app, "four");
-    app.event(&Event::Paste("typed".to_owned()), NOW);
+    app.handle_event(&Event::Paste("typed".to_owned()), NOW);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     let call = app.call.unwrap();
     ended(&mut app, call);
-    assert!(starts(&app.effects()).is_empty() && app.queue.is_empty());
+    assert!(starts(&app.take_effects()).is_empty() && app.queue.is_empty());
     assert_eq!(app.prompt.text(), "two\nfour\ntyped");
 }
 
@@ -47,28 +47,28 @@ fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     let end = |app: &mut App| {
         let call = app.call.unwrap();
         ended(app, call);
-        starts(&app.effects()).join(",")
+        starts(&app.take_effects()).join(",")
     };
     enters(&mut app, "sleep 3");
     enters(&mut app, "vim a");
     enters(&mut app, "ls");
-    app.event(&Event::Paste("echo he".to_owned()), NOW);
+    app.handle_event(&Event::Paste("echo he".to_owned()), NOW);
     assert_eq!((end(&mut app).as_str(), app.queue.len()), ("", 2));
     // The line queues behind the waiting command, even if that waits only for the line.
-    app.event(&Event::Paste("llo".to_owned()), NOW);
+    app.handle_event(&Event::Paste("llo".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(starts(&effects), ["vim a"]);
     assert_eq!(end(&mut app), "ls");
     assert_eq!(end(&mut app), "echo hello");
     assert_eq!(end(&mut app), "");
-    // A cleared line releases the command, too. Esc takes it back.
+    // A cleared line releases the command, too. Esc returns the command to the prompt.
     for (key, held, started) in [
         (KeyCode::Char('c'), KeyModifiers::CONTROL, "vim a"),
         (KeyCode::Esc, KeyModifiers::NONE, ""),
     ] {
         enters(&mut app, "sleep 3");
         enters(&mut app, "vim a");
-        app.event(&Event::Paste("x".to_owned()), NOW);
+        app.handle_event(&Event::Paste("x".to_owned()), NOW);
         assert_eq!(end(&mut app), "");
         let effects = press(&mut app, key, held);
         assert_eq!(starts(&effects).join(","), started);
@@ -79,7 +79,7 @@ fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     }
     assert_eq!(app.prompt.text(), "vim a\nx");
     app.prompt.clear();
-    // Nor does it start over a panel, a card that has the keys, or the help.
+    // The command does not start over a panel, a card that has the keys, or the help either.
     for (open, held) in [
         (KeyCode::F(2), KeyModifiers::NONE),
         (KeyCode::F(1), KeyModifiers::NONE),
@@ -108,7 +108,7 @@ fn command_that_takes_the_keys_does_not_start_in_the_middle_of_a_line() {
     // A command that needs no keys does not wait.
     enters(&mut app, "sleep 3");
     enters(&mut app, "ls");
-    app.event(&Event::Paste("x".to_owned()), NOW);
+    app.handle_event(&Event::Paste("x".to_owned()), NOW);
     assert_eq!(end(&mut app), "ls");
     assert!(!app.waits_for_keys());
 }
@@ -123,16 +123,16 @@ fn queued_exit_does_not_leave_in_the_middle_of_a_line() {
         let mut app = app(None);
         enters(&mut app, "sleep 3");
         enters(&mut app, "exit");
-        app.event(&Event::Paste("echo dra".to_owned()), NOW);
+        app.handle_event(&Event::Paste("echo dra".to_owned()), NOW);
         let call = app.call.unwrap();
         ended(&mut app, call);
-        assert!(!leaves(&app.effects()) && app.waits_to_quit());
+        assert!(!leaves(&app.take_effects()) && app.waits_to_quit());
         assert_eq!(app.prompt.text(), "echo dra");
         app
     };
     // If the line is entered, it runs first.
     let mut app = held();
-    app.event(&Event::Paste("ft".to_owned()), NOW);
+    app.handle_event(&Event::Paste("ft".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::Enter, KeyModifiers::NONE);
     assert_eq!(starts(&effects), ["echo draft"]);
     assert!(!leaves(&effects));
@@ -140,22 +140,22 @@ fn queued_exit_does_not_leave_in_the_middle_of_a_line() {
     enters(&mut app, "echo later");
     let call = app.call.unwrap();
     ended(&mut app, call);
-    assert!(leaves(&app.effects()));
+    assert!(leaves(&app.take_effects()));
     // After the line is cleared, there is nothing left to wait for.
     assert!(leaves(&ctrl(&mut held(), 'c')));
-    // Nor does it ask in the middle of a panel.
+    // The interface does not quit over an open panel either.
     let mut app = self::app(None);
     enters(&mut app, "sleep 3");
     enters(&mut app, "exit");
     press(&mut app, KeyCode::F(1), KeyModifiers::NONE);
     let call = app.call.unwrap();
     ended(&mut app, call);
-    assert!(!leaves(&app.effects()));
+    assert!(!leaves(&app.take_effects()));
     assert!(leaves(&press(&mut app, KeyCode::Esc, KeyModifiers::NONE)));
 }
 
 #[test]
-fn one_own_command_runs_at_a_time_and_the_typed_line_stays() {
+fn second_bang_command_is_refused_and_stays_in_the_prompt() {
     let mut app = app(None);
     enters(&mut app, "!sleep 9");
     assert!(enters(&mut app, "!ls").is_empty());
@@ -169,7 +169,7 @@ fn one_own_command_runs_at_a_time_and_the_typed_line_stays() {
 }
 
 #[test]
-fn own_command_that_needs_a_terminal_says_how_it_gets_one() {
+fn bang_command_that_needs_a_terminal_names_the_way_to_get_one() {
     let mut app = app(Some(false));
     assert!(enters(&mut app, "!vim notes").is_empty());
     assert_eq!(app.prompt.text(), "!vim notes");
@@ -182,15 +182,15 @@ fn own_command_that_needs_a_terminal_says_how_it_gets_one() {
     ));
 }
 
-/// Starts and ends a command. Returns its request, and whether it is known to draw.
+/// Starts and ends a command. Returns its request, and whether it is a known full-screen program.
 fn started(app: &mut App, command: &str) -> (Request, bool) {
     let mut effects = enters(app, command);
     let Some(Effect::Call { request, entry, .. }) = effects.pop() else {
         panic!("{command} did not start");
     };
     ended(app, entry);
-    app.effects();
-    (request, app.draws)
+    app.take_effects();
+    (request, app.is_full_screen)
 }
 
 #[test]
@@ -223,7 +223,7 @@ fn command_is_run_again_on_a_terminal_even_while_it_runs() {
     ));
     let call = app.call.unwrap();
     ended(&mut app, call);
-    let effects = app.effects();
+    let effects = app.take_effects();
     let [Effect::Call { request, .. }, ..] = &effects[..] else {
         panic!("{effects:?}");
     };
@@ -234,7 +234,7 @@ fn command_is_run_again_on_a_terminal_even_while_it_runs() {
 fn line_is_run_on_a_terminal_rather_than_the_last_command() {
     let mut app = app(Some(false));
     started(&mut app, "ls");
-    app.event(&Event::Paste("top".to_owned()), NOW);
+    app.handle_event(&Event::Paste("top".to_owned()), NOW);
     let effects = press(&mut app, KeyCode::F(5), KeyModifiers::NONE);
     let [Effect::Call { request, .. }] = &effects[..] else {
         panic!("{effects:?}");
@@ -242,10 +242,10 @@ fn line_is_run_on_a_terminal_rather_than_the_last_command() {
     assert_eq!((request.command.as_str(), request.pty), ("top", Some(true)));
     assert!(app.prompt.is_empty());
     // Another line queues meanwhile, and does not cancel the command.
-    app.event(&Event::Paste("htop".to_owned()), NOW);
+    app.handle_event(&Event::Paste("htop".to_owned()), NOW);
     assert!(press(&mut app, KeyCode::F(5), KeyModifiers::NONE).is_empty());
     assert_eq!(app.queue.len(), 1);
-    app.event(&Event::Paste("!top".to_owned()), NOW);
+    app.handle_event(&Event::Paste("!top".to_owned()), NOW);
     assert!(press(&mut app, KeyCode::F(5), KeyModifiers::NONE).is_empty());
     assert!(app.message.as_deref().unwrap().contains("`!`"));
 }
@@ -254,12 +254,12 @@ fn line_is_run_on_a_terminal_rather_than_the_last_command() {
 fn queued_trial_stays_a_trial_when_taken_back() {
     let mut app = app(None);
     enters(&mut app, "sleep 9");
-    app.event(&Event::Paste("rm x".to_owned()), NOW);
+    app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Up, KeyModifiers::NONE);
     assert_eq!(app.prompt.text(), "rm x");
     // An editor does not change that.
-    app.edited(Ok("rm y".to_owned()));
+    app.editor_ended(Ok("rm y".to_owned()));
     assert!(press(&mut app, KeyCode::Enter, KeyModifiers::NONE).is_empty());
     let trials = |app: &App| app.queue.iter().filter(|it| it.trial.is_some()).count();
     assert_eq!((app.queue.len(), trials(&app)), (1, 1));
@@ -269,7 +269,7 @@ fn queued_trial_stays_a_trial_when_taken_back() {
     enters(&mut app, "ls");
     assert_eq!((app.queue.len(), trials(&app)), (1, 0));
     // After a cancel, all queued commands are one text, and none of it runs for real.
-    app.event(&Event::Paste("rm x".to_owned()), NOW);
+    app.handle_event(&Event::Paste("rm x".to_owned()), NOW);
     press(&mut app, KeyCode::F(3), KeyModifiers::NONE);
     press(&mut app, KeyCode::Esc, KeyModifiers::NONE);
     let call = app.call.unwrap();
@@ -282,10 +282,10 @@ fn queued_trial_stays_a_trial_when_taken_back() {
 fn card_of_a_trial_says_that_background_processes_end_with_it() {
     let message = |line: &str, key: KeyCode| {
         let mut app = app(Some(false));
-        app.event(&Event::Paste(line.to_owned()), NOW);
+        app.handle_event(&Event::Paste(line.to_owned()), NOW);
         press(&mut app, key, KeyModifiers::NONE);
         match &app.transcript.current().unwrap().card {
-            Card::Tool(card) => card.asides.clone(),
+            Card::Tool(card) => card.host_lines.clone(),
             _ => Vec::new(),
         }
     };
@@ -300,7 +300,7 @@ fn card_of_a_trial_says_that_background_processes_end_with_it() {
 #[test]
 fn commands_use_the_persistent_shell_or_say_why_not() {
     let message = |app: &App| match &app.transcript.current().unwrap().card {
-        Card::Tool(card) => card.asides.clone(),
+        Card::Tool(card) => card.host_lines.clone(),
         _ => Vec::new(),
     };
     let mut app = app(Some(false));
@@ -324,7 +324,7 @@ fn commands_use_the_persistent_shell_or_say_why_not() {
 #[test]
 fn commands_start_in_a_parent_of_a_missing_directory() {
     let mut app = app(Some(false));
-    app.directory.instead = Some("/".into());
+    app.directory.fallback = Some("/".into());
     for shell in [None, Some(SessionName("prompt".to_owned()))] {
         app.shell.clone_from(&shell);
         let (request, _) = started(&mut app, "cd /tmp");
@@ -336,7 +336,7 @@ fn commands_start_in_a_parent_of_a_missing_directory() {
             panic!("it has another card");
         };
         let message = FooterLine::Notice("/p cannot be entered: this starts in /".to_owned());
-        assert!(card.asides.contains(&message), "{:?}", card.asides);
+        assert!(card.host_lines.contains(&message), "{:?}", card.host_lines);
     }
 }
 
@@ -387,9 +387,9 @@ fn expansion_of_an_alias_decides_about_a_terminal() {
         ("v a", false),
     ] {
         started(&mut app, line);
-        assert_eq!(app.draws, wanted, "{line}");
+        assert_eq!(app.is_full_screen, wanted, "{line}");
     }
-    // The user's own commands get none.
+    // Bang commands get no terminal.
     assert!(enters(&mut app, "!own a").is_empty());
     let message = app.message.unwrap_or_default();
     assert!(message.contains("needs a terminal"), "{message}");
@@ -405,15 +405,15 @@ fn typed_path_is_looked_up_and_again_after_a_command() {
         effects.iter().find_map(look)
     };
     let mut app = app(None);
-    app.event(&Event::Paste("./a x".to_owned()), NOW);
-    assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
+    app.handle_event(&Event::Paste("./a x".to_owned()), NOW);
+    assert_eq!(looks(&app.take_effects()).as_deref(), Some("./a"));
     let effects = press(&mut app, KeyCode::Char('y'), KeyModifiers::NONE);
     assert_eq!(looks(&effects), None);
     app.update(Msg::Directory(app.directory.clone()));
-    assert_eq!(looks(&app.effects()).as_deref(), Some("./a"));
+    assert_eq!(looks(&app.take_effects()).as_deref(), Some("./a"));
 }
 
-/// The persistent shell loses nothing, another shell all of it.
+/// The persistent shell loses no state, a one-shot shell loses all of it.
 #[test]
 fn lost_shell_state_is_reported_if_the_shell_is_not_persistent() {
     let message = |line: &str| {
@@ -424,7 +424,7 @@ fn lost_shell_state_is_reported_if_the_shell_is_not_persistent() {
         let Some(Card::Tool(card)) = entry.map(|entry| &entry.card) else {
             panic!("no card");
         };
-        let message = card.asides.iter().filter_map(|aside| match aside {
+        let message = card.host_lines.iter().filter_map(|aside| match aside {
             FooterLine::Notice(message) => message.split_once(" for this line only: "),
             _ => None,
         });

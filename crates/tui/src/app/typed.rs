@@ -19,14 +19,15 @@ impl App {
         }
     }
 
-    /// Stores a command that has started, or will never start, unless it begins with a blank.
+    /// Stores a command that has started, or will never start. A leading blank keeps it out of the
+    /// history.
     pub(super) fn store_typed(&mut self, entry: Option<EntryId>, command: String) {
         if !command.starts_with(' ') {
-            self.effects.push(Effect::Typed { entry, command });
+            self.effects.push(Effect::StoreTyped { entry, command });
         }
     }
 
-    /// Takes in the stored history.
+    /// Merges the stored history.
     pub(super) fn history_read(&mut self, stored: Vec<HistoryEntry>, run: &str) {
         self.prompt.history.merge_stored(stored, run);
         if let Some(search) = &mut self.search {
@@ -41,7 +42,7 @@ impl App {
         match search.event(event, &self.prompt.history) {
             SearchRequest::Nothing => {}
             SearchRequest::Close => self.search = None,
-            SearchRequest::Take(command) => {
+            SearchRequest::Accept(command) => {
                 self.search = None;
                 self.prompt.replace(&command, false);
             }

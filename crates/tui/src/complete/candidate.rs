@@ -10,7 +10,7 @@ pub(crate) struct Candidate {
     pub(crate) word: String,
     /// The text in the list.
     pub(crate) label: String,
-    /// True if more can follow, as after a directory.
+    /// True if the word may continue, as after a directory.
     pub(crate) continues: bool,
 }
 
@@ -25,17 +25,17 @@ impl Candidate {
     }
 }
 
-/// The beginning of a name.
+/// The typed beginning of a name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct NameBeginning<'a> {
+pub(super) struct NamePrefix<'a> {
     pub(super) written: &'a str,
     /// True if the comparison ignores case.
-    pub(super) folds: bool,
+    pub(super) ignores_case: bool,
 }
 
-impl NameBeginning<'_> {
+impl NamePrefix<'_> {
     pub(super) fn fits(&self, name: &str) -> bool {
-        if self.folds {
+        if self.ignores_case {
             let name = name.to_lowercase();
             name.starts_with(&self.written.to_lowercase())
         } else {
@@ -43,8 +43,8 @@ impl NameBeginning<'_> {
         }
     }
 
-    /// The names that begin so.
-    pub(super) fn of<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Candidate> {
+    /// Candidates for the names that begin with this text.
+    pub(super) fn matching<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<Candidate> {
         let names = names.into_iter().filter(|name| self.fits(name));
         names.map(Candidate::name).collect()
     }

@@ -1,6 +1,7 @@
-//! Commands: those of bash itself, and the programs of `PATH`.
+//! Command names: builtins and keywords of bash, the user's functions and aliases, and the programs
+//! of `PATH`.
 
-use super::candidate::{Candidate, NameBeginning};
+use super::candidate::{Candidate, NamePrefix};
 use agent_bash::exec::{BUILTINS, KEYWORDS};
 use std::collections::HashSet;
 use std::fs;
@@ -14,15 +15,15 @@ fn builtin_names() -> impl Iterator<Item = String> {
 }
 
 /// Matches every name.
-const EVERY_NAME: NameBeginning<'_> = NameBeginning {
+const EVERY_NAME: NamePrefix<'_> = NamePrefix {
     written: "",
-    folds: false,
+    ignores_case: false,
 };
 
 /// Limit of files read per directory.
 const MAX_FILES: usize = 20_000;
 
-/// The commands that exist.
+/// The names of all commands.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Commands {
     names: HashSet<String>,
@@ -62,23 +63,25 @@ impl Commands {
     }
 }
 
-/// The commands that begin so.
+/// Candidates for the commands that begin with the typed text.
 pub(super) fn beginning_with(
-    begun: NameBeginning<'_>,
+    prefix: NamePrefix<'_>,
     path: &[PathBuf],
     defined: &[String],
 ) -> Vec<Candidate> {
     let named = builtin_names().chain(defined.iter().cloned());
-    let named = named.filter(|name| name.len() > 1 && begun.fits(name));
-    let programs = path.iter().flat_map(|directory| programs(directory, begun));
+    let named = named.filter(|name| name.len() > 1 && prefix.fits(name));
+    let programs = path
+        .iter()
+        .flat_map(|directory| programs(directory, prefix));
     named
         .chain(programs)
         .map(|name| Candidate::name(&name))
         .collect()
 }
 
-/// The executable files of a directory that begin so.
-fn programs(directory: &Path, begun: NameBeginning<'_>) -> Vec<String> {
+/// The executable files of a directory whose names begin with the typed text.
+fn programs(directory: &Path, prefix: NamePrefix<'_>) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
     };
@@ -87,7 +90,7 @@ fn programs(directory: &Path, begun: NameBeginning<'_>) -> Vec<String> {
         .flatten()
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
-            if !begun.fits(&name) {
+            if !prefix.fits(&name) {
                 return None;
             }
             let metadata = fs::metadata(entry.path()).ok()?;

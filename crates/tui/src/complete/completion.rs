@@ -1,6 +1,6 @@
-//! [`complete`]: candidates for the end of a text, and the insertion of one.
+//! [`complete`]: finds candidates for the word at the end of a text, and inserts one.
 
-use super::candidate::{Candidate, MAX_CANDIDATES, NameBeginning};
+use super::candidate::{Candidate, MAX_CANDIDATES, NamePrefix};
 use super::{commands, git, make, paths, quoted, variables};
 use agent_bash_render::syntax::tokens::{LastWord, Tokens};
 use std::path::PathBuf;
@@ -35,64 +35,65 @@ pub(crate) struct Completion {
     written: String,
     quote: Option<char>,
     /// True if names were compared without case, because no name matches with case.
-    folds: bool,
-    /// The text after an accepted candidate, instead of a blank.
-    closer: Option<&'static str>,
+    ignores_case: bool,
+    /// The text to add after an accepted candidate; a blank if `None`.
+    suffix: Option<&'static str>,
     /// Sorted.
     pub(crate) candidates: Vec<Candidate>,
-    /// True if there are more.
+    /// True if there are more candidates.
     pub(crate) is_cut: bool,
 }
 
-/// Finds candidates. Reads directories: it may take long, and must not run on the interface's task.
-pub(crate) fn complete(wanted: &CompletionInput) -> Completion {
-    let own = wanted.before.len() - wanted.before.trim_start_matches('!').len();
-    let own = own.min(2);
+/// Finds candidates. Reads directories, which may block, so this function must not run on the
+/// interface's task.
+pub(crate) fn complete(input: &CompletionInput) -> Completion {
+    let bang_len = input.before.len() - input.before.trim_start_matches('!').len();
+    let bang_len = bang_len.min(2);
     let nothing = Completion {
-        before: wanted.before.clone(),
-        start: wanted.before.len(),
+        before: input.before.clone(),
+        start: input.before.len(),
         written: String::new(),
         quote: None,
-        folds: false,
-        closer: None,
+        ignores_case: false,
+        suffix: None,
         candidates: Vec::new(),
         is_cut: false,
     };
-    if let Some(variable) = variables::written(&wanted.before) {
+    if let Some(variable) = variables::typed_variable(&input.before) {
         let mut completion = Completion {
             start: variable.start,
-            written: wanted.before[variable.start..].to_owned(),
-            closer: Some(variable.closer),
+            written: input.before[variable.start..].to_owned(),
+            suffix: Some(variable.suffix),
             ..nothing
         };
-        completion.find(|completion| {
-            let names = wanted.variables.iter().map(String::as_str);
-            completion.candidates = completion.begun().of(names);
+        completion.fill_with(|completion| {
+            let names = input.variables.iter().map(String::as_str);
+            completion.candidates = completion.prefix().matching(names);
         });
         return completion;
     }
-    let Some(word) = Tokens::of(&wanted.before[own..]).last_word else {
+    let Some(word) = Tokens::of(&input.before[bang_len..]).last_word else {
         return nothing;
     };
     let Some(value) = word.value.clone() else {
         return nothing;
     };
     let mut completion = Completion {
-        start: own + word.start,
+        start: bang_len + word.start,
         written: value,
         quote: word.quote,
         ..nothing
     };
-    completion.find(|completion| completion.fill(wanted, &word));
+    completion.fill_with(|completion| completion.fill(input, &word));
     completion
 }
 
 impl Completion {
-    /// Runs `find`, and again without regard to case if it found nothing.
-    fn find(&mut self, mut find: impl FnMut(&mut Self)) {
+    /// Runs `find`; if it finds no candidate, runs it again without regard to case.
+    fn fill_with(&mut self, mut find: impl FnMut(&mut Self)) {
         find(self);
         if self.candidates.is_empty() && !self.written.is_empty() {
-            self.folds = true;
+            self.ignores_case = true;
             find(self);
         }
         self.candidates.sort();
@@ -103,31 +104,31 @@ impl Completion {
         }
     }
 
-    fn begun(&self) -> NameBeginning<'_> {
-        NameBeginning {
+    fn prefix(&self) -> NamePrefix<'_> {
+        NamePrefix {
             written: &self.written,
-            folds: self.folds,
+            ignores_case: self.ignores_case,
         }
     }
 
-    fn fill(&mut self, wanted: &CompletionInput, word: &LastWord) {
+    fn fill(&mut self, input: &CompletionInput, word: &LastWord) {
         if word.is_command && !self.written.contains('/') && !self.written.starts_with('~') {
-            let found = commands::beginning_with(self.begun(), &wanted.path, &wanted.defined);
+            let found = commands::beginning_with(self.prefix(), &input.path, &input.defined);
             self.candidates.extend(found);
             return;
         }
-        if let Some(refs) = git::complete(&word.before, self.begun(), &wanted.directory) {
+        if let Some(refs) = git::complete(&word.before, self.prefix(), &input.directory) {
             self.candidates.extend(refs.candidates);
             if !refs.paths_too {
                 return;
             }
         }
-        if let Some(targets) = make::complete(&word.before, self.begun(), &wanted.directory) {
+        if let Some(targets) = make::complete(&word.before, self.prefix(), &input.directory) {
             self.candidates.extend(targets);
             return;
         }
         // As in `--file=src/ma`.
-        let raw = &wanted.before[self.start..];
+        let raw = &input.before[self.start..];
         if raw.starts_with('-')
             && let (Some(at), Some((_, value))) = (raw.find('='), self.written.split_once('='))
         {
@@ -135,11 +136,11 @@ impl Completion {
             self.written = value.to_owned();
         }
         let program = word.before.first().map_or("", String::as_str);
-        let is_home = wanted.before[self.start..].starts_with('~');
+        let is_home = input.before[self.start..].starts_with('~');
         let look = paths::PathSearch {
-            written: self.begun(),
-            directory: &wanted.directory,
-            home: wanted.home.as_deref().filter(|_| is_home),
+            written: self.prefix(),
+            directory: &input.directory,
+            home: input.home.as_deref().filter(|_| is_home),
             directories_only: DIRECTORY_PROGRAMS.contains(&program),
             executables_only: word.is_command,
         };
@@ -149,7 +150,7 @@ impl Completion {
     }
 
     /// The common prefix of all candidates, if it is longer than the typed part.
-    fn common(&self) -> Option<&str> {
+    fn common_prefix(&self) -> Option<&str> {
         let first = self.candidates.first()?;
         let mut common = first.word.as_str();
         for candidate in &self.candidates {
@@ -160,15 +161,15 @@ impl Completion {
                 .map_or(common.len().min(candidate.word.len()), |((at, _), _)| at);
             common = &common[..same];
         }
-        (common != self.written && self.begun().fits(common)).then_some(common)
+        (common != self.written && self.prefix().fits(common)).then_some(common)
     }
 
     /// The text that replaces the word, and the byte offset of the word: the only candidate, or the
     /// common prefix.
     pub(crate) fn insertion(&self) -> Option<(usize, String)> {
         match self.candidates.as_slice() {
-            [only] => Some(self.taking(only)),
-            _ => self.common().map(|common| {
+            [only] => Some(self.edit_for(only)),
+            _ => self.common_prefix().map(|common| {
                 let keeps_tilde = self.before[self.start..].starts_with('~');
                 (self.start, quoted::open(common, self.quote, keeps_tilde))
             }),
@@ -176,10 +177,10 @@ impl Completion {
     }
 
     /// Returns the edit that inserts one of the candidates.
-    pub(crate) fn taking(&self, candidate: &Candidate) -> (usize, String) {
+    pub(crate) fn edit_for(&self, candidate: &Candidate) -> (usize, String) {
         let keeps_tilde = self.before[self.start..].starts_with('~');
         let mut text = quoted::open(&candidate.word, self.quote, keeps_tilde);
-        if let Some(closer) = self.closer {
+        if let Some(closer) = self.suffix {
             text.push_str(closer);
         } else if !candidate.continues {
             text.extend(self.quote);

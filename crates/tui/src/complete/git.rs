@@ -1,8 +1,8 @@
-//! Words that follow `git`: its commands, and the branches and tags of the repository, as its files
-//! name them.
+//! Words after `git`: its commands, and the branches and tags of the repository, as its files name
+//! them.
 
-use super::candidate::{Candidate, NameBeginning};
-use super::repository::{names, remotes};
+use super::candidate::{Candidate, NamePrefix};
+use super::repository::{reference_names, remotes};
 use std::path::Path;
 
 /// Common commands.
@@ -55,7 +55,8 @@ const COMMANDS: [&str; 46] = [
     "worktree",
 ];
 
-/// Commands that take names of commits. The flags: only branches of this repository; paths as well.
+/// Commands that take names of commits. The first flag: only branches of this repository. The
+/// second: paths as well.
 const COMMIT_COMMANDS: [(&str, bool, bool); 13] = [
     ("branch", true, false),
     ("checkout", false, true),
@@ -72,7 +73,7 @@ const COMMIT_COMMANDS: [(&str, bool, bool); 13] = [
     ("switch", true, false),
 ];
 
-/// Commands that have subcommands, each with what may follow the subcommand.
+/// Commands with subcommands, and the words that may follow each subcommand.
 const NESTED_COMMANDS: [(&str, &[(&str, WordsAfter)]); 7] = [
     (
         "bisect",
@@ -196,29 +197,29 @@ const EXISTING_TAG_OPTIONS: [&str; 6] = ["-d", "--delete", "-f", "--force", "-v"
 /// Options of `git` itself that take a word.
 const OPTIONS_WITH_WORD: [&str; 5] = ["-C", "-c", "--git-dir", "--work-tree", "--namespace"];
 
-/// The references that may follow.
-pub(super) struct ReferenceKinds {
+/// Candidates for a word after `git`.
+pub(super) struct GitCandidates {
     pub(super) candidates: Vec<Candidate>,
     pub(super) paths_too: bool,
 }
 
-impl ReferenceKinds {
-    fn of(names: &[String], begun: NameBeginning<'_>) -> Self {
+impl GitCandidates {
+    fn of(names: &[String], prefix: NamePrefix<'_>) -> Self {
         Self {
-            candidates: begun.of(names.iter().map(String::as_str)),
+            candidates: prefix.matching(names.iter().map(String::as_str)),
             paths_too: false,
         }
     }
 }
 
-/// The references that may follow these words. `None` if git defines no completion there.
+/// Returns the candidates after these words. `None` if the word is not completed as one of git's.
 pub(super) fn complete(
     before: &[String],
-    begun: NameBeginning<'_>,
+    prefix: NamePrefix<'_>,
     directory: &Path,
-) -> Option<ReferenceKinds> {
+) -> Option<GitCandidates> {
     let (program, words) = before.split_first()?;
-    if program != "git" || begun.written.starts_with('-') {
+    if program != "git" || prefix.written.starts_with('-') {
         return None;
     }
     let mut directory = directory.to_owned();
@@ -232,8 +233,8 @@ pub(super) fn complete(
         }
     };
     let Some(command) = command else {
-        return Some(ReferenceKinds {
-            candidates: begun.of(COMMANDS),
+        return Some(GitCandidates {
+            candidates: prefix.matching(COMMANDS),
             paths_too: false,
         });
     };
@@ -245,8 +246,8 @@ pub(super) fn complete(
     let commits = [HEADS, REMOTES, TAGS];
     if let Some((_, own)) = NESTED_COMMANDS.iter().find(|(name, _)| *name == command) {
         let Some(verb) = operands.next() else {
-            return Some(ReferenceKinds {
-                candidates: begun.of(own.iter().map(|(name, _)| *name)),
+            return Some(GitCandidates {
+                candidates: prefix.matching(own.iter().map(|(name, _)| *name)),
                 paths_too: false,
             });
         };
@@ -254,46 +255,51 @@ pub(super) fn complete(
         let names = match after.map_or(WordsAfter::Paths, |(_, after)| *after) {
             WordsAfter::Nothing => Vec::new(),
             WordsAfter::Paths => return None,
-            WordsAfter::Commits | WordsAfter::CommitsAndPaths => names(&directory, &commits),
+            WordsAfter::Commits | WordsAfter::CommitsAndPaths => {
+                reference_names(&directory, &commits)
+            }
             WordsAfter::Remotes => remotes(&directory),
         };
-        return Some(ReferenceKinds {
+        return Some(GitCandidates {
             paths_too: after.is_some_and(|(_, after)| *after == WordsAfter::CommitsAndPaths),
-            ..ReferenceKinds::of(&names, begun)
+            ..GitCandidates::of(&names, prefix)
         });
     }
     match command {
         // The name of a new tag cannot be completed.
         "tag" => {
             let names = if words.iter().any(|word| EXISTING_TAG_OPTIONS.contains(word)) {
-                names(&directory, &[TAGS])
+                reference_names(&directory, &[TAGS])
             } else if operands.next().is_some() {
-                names(&directory, &commits)
+                reference_names(&directory, &commits)
             } else {
                 Vec::new()
             };
-            Some(ReferenceKinds::of(&names, begun))
+            Some(GitCandidates::of(&names, prefix))
         }
         "fetch" | "pull" | "push" => match operands.next() {
             // A repository can be named by its path, too.
-            None if begun.written.starts_with(['.', '/', '~']) => None,
-            None => Some(ReferenceKinds::of(&remotes(&directory), begun)),
-            Some(_) if command == "push" => Some(ReferenceKinds::of(
-                &names(&directory, &[HEADS, TAGS]),
-                begun,
+            None if prefix.written.starts_with(['.', '/', '~']) => None,
+            None => Some(GitCandidates::of(&remotes(&directory), prefix)),
+            Some(_) if command == "push" => Some(GitCandidates::of(
+                &reference_names(&directory, &[HEADS, TAGS]),
+                prefix,
             )),
             Some(remote) => {
                 let kind = format!("{REMOTES}{remote}/");
-                Some(ReferenceKinds::of(&names(&directory, &[&kind]), begun))
+                Some(GitCandidates::of(
+                    &reference_names(&directory, &[&kind]),
+                    prefix,
+                ))
             }
         },
         _ => {
-            let (_, own_only, paths_too) =
+            let (_, local_only, paths_too) =
                 COMMIT_COMMANDS.iter().find(|(name, ..)| *name == command)?;
-            let kinds: &[&str] = if *own_only { &[HEADS] } else { &commits };
-            Some(ReferenceKinds {
+            let kinds: &[&str] = if *local_only { &[HEADS] } else { &commits };
+            Some(GitCandidates {
                 paths_too: *paths_too,
-                ..ReferenceKinds::of(&names(&directory, kinds), begun)
+                ..GitCandidates::of(&reference_names(&directory, kinds), prefix)
             })
         }
     }

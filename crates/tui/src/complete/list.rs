@@ -21,10 +21,10 @@ pub(crate) struct CandidateList {
 pub(crate) enum ListRequest {
     Nothing,
     Close,
-    /// The list is closed, and the key is for the prompt.
+    /// Close the list, and pass the key to the prompt.
     Pass,
-    /// Replace the text in front of the cursor, from this byte on.
-    Put(usize, String),
+    /// Replace the text between this byte and the cursor.
+    Replace(usize, String),
 }
 
 impl CandidateList {
@@ -41,14 +41,14 @@ impl CandidateList {
     pub(crate) fn key(&mut self, key: KeyEvent) -> ListRequest {
         match (key.code, key.modifiers) {
             (KeyCode::Tab | KeyCode::Down, _) | (KeyCode::Char('n'), KeyModifiers::CONTROL) => {
-                self.go(1);
+                self.move_selection(1);
             }
             (KeyCode::BackTab | KeyCode::Up, _) | (KeyCode::Char('p'), KeyModifiers::CONTROL) => {
-                self.go(-1);
+                self.move_selection(-1);
             }
-            (KeyCode::Right, _) => self.go(self.positions.rows().cast_signed()),
-            (KeyCode::Left, _) => self.go(-self.positions.rows().cast_signed()),
-            (KeyCode::Enter, _) => return self.take(),
+            (KeyCode::Right, _) => self.move_selection(self.positions.rows().cast_signed()),
+            (KeyCode::Left, _) => self.move_selection(-self.positions.rows().cast_signed()),
+            (KeyCode::Enter, _) => return self.accept(),
             (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
                 return ListRequest::Close;
             }
@@ -58,26 +58,26 @@ impl CandidateList {
     }
 
     /// Handles a click. The first click on a candidate selects it, the second accepts it. A click
-    /// elsewhere closes the list and passes on.
+    /// outside closes the list and is passed to the prompt.
     pub(crate) fn click(&mut self, x: u16, y: u16) -> ListRequest {
         match self.positions.at(x, y) {
-            Some(at) if at == self.selected => return self.take(),
+            Some(at) if at == self.selected => return self.accept(),
             Some(at) => self.selected = at,
             None => return ListRequest::Pass,
         }
         ListRequest::Nothing
     }
 
-    fn take(&self) -> ListRequest {
+    fn accept(&self) -> ListRequest {
         let Some(candidate) = self.completion.candidates.get(self.selected) else {
             return ListRequest::Close;
         };
-        let (start, text) = self.completion.taking(candidate);
-        ListRequest::Put(start, text)
+        let (start, text) = self.completion.edit_for(candidate);
+        ListRequest::Replace(start, text)
     }
 
-    /// Moves the selection, around the ends.
-    fn go(&mut self, by: isize) {
+    /// Moves the selection by this many candidates; after the last follows the first.
+    fn move_selection(&mut self, by: isize) {
         let count = self.labels.len().max(1).cast_signed();
         let to = (self.selected.cast_signed() + by).rem_euclid(count);
         self.selected = to.cast_unsigned();

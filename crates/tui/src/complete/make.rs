@@ -1,7 +1,7 @@
 //! The targets that a makefile names literally. Nothing of the makefile is run, so targets from
 //! functions, patterns and includes are unknown.
 
-use super::candidate::{Candidate, NameBeginning};
+use super::candidate::{Candidate, NamePrefix};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
@@ -28,18 +28,18 @@ const OPTIONS_WITH_WORD: [&str; 12] = [
     "--makefile",
 ];
 
-/// The targets that may follow these words. `None` if something else follows.
+/// Returns the targets that may follow these words. `None` if the word is not a target.
 pub(super) fn complete(
     before: &[String],
-    begun: NameBeginning<'_>,
+    prefix: NamePrefix<'_>,
     directory: &Path,
 ) -> Option<Vec<Candidate>> {
     let (program, words) = before.split_first()?;
     let is_make = matches!(program.as_str(), "make" | "gmake");
-    let is_elsewhere = words
+    let has_other_makefile = words
         .iter()
         .any(|word| OPTIONS_WITH_WORD.contains(&&**word) && word != "-j");
-    if !is_make || is_elsewhere || begun.written.starts_with('-') {
+    if !is_make || has_other_makefile || prefix.written.starts_with('-') {
         return None;
     }
     let file = MAKEFILE_NAMES.iter().find_map(|name| {
@@ -54,9 +54,9 @@ pub(super) fn complete(
         .read_to_end(&mut text)
         .ok()?;
     let text = String::from_utf8_lossy(&text);
-    let targets = begun.of(targets(&text));
-    // By a pattern rule, any file can be a target.
-    (!targets.is_empty() || !begun.written.contains(['/', '.'])).then_some(targets)
+    let targets = prefix.matching(targets(&text));
+    // With pattern rules, any file can be a target.
+    (!targets.is_empty() || !prefix.written.contains(['/', '.'])).then_some(targets)
 }
 
 /// The names in front of the colons of rules.

@@ -1,6 +1,6 @@
-//! Paths: the files of a directory that begin as the typed word.
+//! Paths: the files of a directory whose names begin with the typed text.
 
-use super::candidate::{Candidate, MAX_CANDIDATES, NameBeginning};
+use super::candidate::{Candidate, MAX_CANDIDATES, NamePrefix};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ const MAX_FILES: usize = 200_000;
 
 /// A search for paths.
 pub(super) struct PathSearch<'a> {
-    pub(super) written: NameBeginning<'a>,
+    pub(super) written: NamePrefix<'a>,
     pub(super) directory: &'a Path,
     /// The expansion of a leading `~`.
     pub(super) home: Option<&'a Path>,
@@ -20,9 +20,12 @@ pub(super) struct PathSearch<'a> {
 }
 
 impl PathSearch<'_> {
-    /// The candidates, and true if there are more.
+    /// Returns the candidates, and true if there are more.
     pub(super) fn candidates(&self) -> (Vec<Candidate>, bool) {
-        let NameBeginning { written, folds } = self.written;
+        let NamePrefix {
+            written,
+            ignores_case: folds,
+        } = self.written;
         if self.home.is_some() && written == "~" {
             let home = Candidate {
                 word: "~/".to_owned(),
@@ -35,8 +38,11 @@ impl PathSearch<'_> {
             Some(at) => written.split_at(at + 1),
             None => ("", written),
         };
-        let begun = NameBeginning { written, folds };
-        let Ok(entries) = fs::read_dir(self.within(above)) else {
+        let prefix = NamePrefix {
+            written,
+            ignores_case: folds,
+        };
+        let Ok(entries) = fs::read_dir(self.searched_directory(above)) else {
             return (Vec::new(), false);
         };
         let (mut found, mut looked_at) = (Vec::new(), 0);
@@ -50,20 +56,20 @@ impl PathSearch<'_> {
                 continue;
             };
             let is_hidden = name.starts_with('.') && !written.starts_with('.');
-            if is_hidden || !begun.fits(&name) {
+            if is_hidden || !prefix.fits(&name) {
                 continue;
             }
             // Only links and possible programs need a `stat`.
             let kind = entry.file_type().ok();
             let is_link = kind.is_some_and(|kind| kind.is_symlink());
-            let closer = (is_link || self.executables_only)
+            let target = (is_link || self.executables_only)
                 .then(|| fs::metadata(entry.path()).ok())
                 .flatten();
-            let is_directory = match &closer {
+            let is_directory = match &target {
                 Some(metadata) => metadata.is_dir(),
                 None => kind.is_some_and(|kind| kind.is_dir()),
             };
-            let runs = closer.is_some_and(|metadata| metadata.permissions().mode() & 0o111 != 0);
+            let runs = target.is_some_and(|metadata| metadata.permissions().mode() & 0o111 != 0);
             if !is_directory && (self.directories_only || self.executables_only && !runs) {
                 continue;
             }
@@ -77,8 +83,8 @@ impl PathSearch<'_> {
         (found, false)
     }
 
-    /// The directory that `above` leads to.
-    fn within(&self, above: &str) -> PathBuf {
+    /// The directory to read for a path that begins with `above`.
+    fn searched_directory(&self, above: &str) -> PathBuf {
         match (self.home, above.strip_prefix("~/")) {
             (Some(home), Some(rest)) => home.join(rest),
             _ => self.directory.join(above),

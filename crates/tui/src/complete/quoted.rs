@@ -3,8 +3,8 @@
 /// Characters that are special to bash in a word.
 const SPECIAL_CHARS: &str = " \t|&;()<>$`\\\"'*?[]#{}!~^";
 
-/// Quotes the beginning of a word, within the open quote. `keeps_tilde`: a leading `~` is the home
-/// directory.
+/// Quotes a word that may continue: adds the opening `quote`, if there is one, but no closing one.
+/// `keeps_tilde`: a leading `~` is the home directory.
 pub(super) fn open(word: &str, quote: Option<char>, keeps_tilde: bool) -> String {
     let mut out = String::with_capacity(word.len() + 2);
     out.extend(quote);

@@ -5,14 +5,14 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The names below these kinds of references, without the kind.
-pub(super) fn names(directory: &Path, kinds: &[&str]) -> Vec<String> {
-    let Some(git) = repository(directory) else {
+/// The names of references of these kinds (`refs/heads/`), without the kind.
+pub(super) fn reference_names(directory: &Path, kinds: &[&str]) -> Vec<String> {
+    let Some(git) = git_directory(directory) else {
         return Vec::new();
     };
     let mut names = Vec::new();
     for kind in kinds {
-        loose(&git.join(kind), "", &mut names);
+        add_loose_references(&git.join(kind), "", &mut names);
     }
     let packed = fs::read_to_string(git.join("packed-refs")).unwrap_or_default();
     for line in packed.lines().filter(|line| !line.starts_with(['#', '^'])) {
@@ -34,7 +34,7 @@ pub(super) fn names(directory: &Path, kinds: &[&str]) -> Vec<String> {
 
 /// The names of the remote repositories in the configuration.
 pub(super) fn remotes(directory: &Path) -> Vec<String> {
-    let git = repository(directory).unwrap_or_default();
+    let git = git_directory(directory).unwrap_or_default();
     let config = fs::read_to_string(git.join("config")).unwrap_or_default();
     let name = |line: &str| {
         let name = line.trim_start().strip_prefix("[remote \"")?;
@@ -43,8 +43,8 @@ pub(super) fn remotes(directory: &Path) -> Vec<String> {
     config.lines().filter_map(name).collect()
 }
 
-/// The files below a directory of references.
-fn loose(directory: &Path, above: &str, names: &mut Vec<String>) {
+/// Adds the references that are files of their own, below a directory of references.
+fn add_loose_references(directory: &Path, above: &str, names: &mut Vec<String>) {
     // Git does not allow names longer than paths.
     if above.len() > 1000 {
         return;
@@ -58,15 +58,15 @@ fn loose(directory: &Path, above: &str, names: &mut Vec<String>) {
         };
         let name = format!("{above}{name}");
         if kind.is_dir() {
-            loose(&entry.path(), &format!("{name}/"), names);
+            add_loose_references(&entry.path(), &format!("{name}/"), names);
         } else if entry.path().extension() != Some(OsStr::new("lock")) {
             names.push(name);
         }
     }
 }
 
-/// The directory with the references of the repository that `directory` is in.
-fn repository(directory: &Path) -> Option<PathBuf> {
+/// The directory with the references of the repository that contains `directory`.
+fn git_directory(directory: &Path) -> Option<PathBuf> {
     let (above, dot_git) = directory.ancestors().find_map(|above| {
         let dot_git = above.join(".git");
         dot_git

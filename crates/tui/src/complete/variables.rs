@@ -1,4 +1,4 @@
-//! Names of variables behind a `$`.
+//! Names of variables after a `$`.
 
 use agent_bash_render::syntax::tokens::Tokens;
 
@@ -7,28 +7,28 @@ use agent_bash_render::syntax::tokens::Tokens;
 pub(crate) struct TypedVariable {
     /// The byte offset of the name.
     pub(crate) start: usize,
-    /// The text that ends the name.
-    pub(super) closer: &'static str,
+    /// The text to add after the name: `}`, or nothing.
+    pub(super) suffix: &'static str,
 }
 
 /// The variable at the end of a text, if bash would expand it.
-pub(crate) fn written(before: &str) -> Option<TypedVariable> {
+pub(crate) fn typed_variable(before: &str) -> Option<TypedVariable> {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let start = before.trim_end_matches(is_of_name).len();
-    let (head, closer) = match before[..start].strip_suffix('{') {
+    let (head, suffix) = match before[..start].strip_suffix('{') {
         Some(head) => (head, "}"),
         None => (&before[..start], ""),
     };
     let head = head.strip_suffix('$')?;
     let escapes = head.len() - head.trim_end_matches('\\').len();
     let is_number = before[start..].starts_with(|c: char| c.is_ascii_digit());
-    // `$$name` is the process id and a text.
+    // `$$name` is the process id followed by text.
     if escapes % 2 == 1 || head.ends_with('$') || is_number {
         return None;
     }
     // Bash expands nothing in single quotes, comments and quoted heredocs.
     let word = Tokens::of(head).last_word?;
-    (word.quote != Some('\'')).then_some(TypedVariable { start, closer })
+    (word.quote != Some('\'')).then_some(TypedVariable { start, suffix })
 }
 
 #[cfg(test)]
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn variable_is_completed_only_where_bash_expands_it() {
-        for (before, start, closer) in [
+        for (before, start, suffix) in [
             ("echo $HO", 6, ""),
             ("$", 1, ""),
             ("echo \"a $HO", 9, ""),
@@ -46,8 +46,8 @@ mod tests {
             ("echo \\\\$H", 8, ""),
         ] {
             assert_eq!(
-                written(before),
-                Some(TypedVariable { start, closer }),
+                typed_variable(before),
+                Some(TypedVariable { start, suffix }),
                 "{before}"
             );
         }
@@ -61,7 +61,7 @@ mod tests {
             "echo ${#HO",
             "",
         ] {
-            assert_eq!(written(before), None, "{before}");
+            assert_eq!(typed_variable(before), None, "{before}");
         }
     }
 }

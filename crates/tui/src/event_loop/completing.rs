@@ -1,9 +1,9 @@
-//! Looks for completions on a thread that a file system may block. The interface waits for it only
-//! briefly.
+//! Runs completions on a thread, because a file system may block. The interface waits only briefly
+//! for the result.
 
 use super::EventLoop;
 use crate::app::Msg;
-use crate::complete::{Commands, CompletionInput, complete, written_variable};
+use crate::complete::{Commands, CompletionInput, complete, typed_variable};
 use crate::functions::Functions;
 use agent_bash::Conversation;
 use agent_bash::core::SessionName;
@@ -19,7 +19,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// How long keys typed after Tab wait for the completion: as in a shell, they belong behind it.
+/// How long keys typed after Tab wait for the completion, so that they follow the completed word,
+/// as in a shell.
 const TYPE_AHEAD_WAIT: Duration = Duration::from_millis(200);
 
 /// How long a completion may take.
@@ -36,22 +37,22 @@ impl EventLoop {
             self.app.message = Some("still looking for the last completion".to_owned());
             return;
         }
-        self.input_waits = Some(self.clock.now() + TYPE_AHEAD_WAIT);
-        let is_own = parse_bang(&before).is_some();
-        let directory = if is_own {
+        self.input_paused_until = Some(self.clock.now() + TYPE_AHEAD_WAIT);
+        let is_bang = parse_bang(&before).is_some();
+        let directory = if is_bang {
             self.session.user_cwd()
         } else {
             self.app.directory.directory.clone()
         };
         let own = SessionName(USER_SHELL.to_owned());
-        let shell = if is_own {
+        let shell = if is_bang {
             Some(own)
         } else {
             self.app.shell.clone()
         };
-        let of_variable = written_variable(&before).is_some();
+        let of_variable = typed_variable(&before).is_some();
         let known = self.app.prompt.commands.as_deref();
-        let mut wanted = CompletionInput {
+        let mut input = CompletionInput {
             before,
             directory,
             home: self.session.host().home.clone(),
@@ -63,10 +64,10 @@ impl EventLoop {
         let session = Arc::clone(&self.session);
         let found = tokio::spawn(async move {
             if of_variable {
-                wanted.variables = variables(&session, shell.as_ref()).await;
+                input.variables = variables(&session, shell.as_ref()).await;
             }
             let look = move || {
-                let completion = complete(&wanted);
+                let completion = complete(&input);
                 busy.store(false, Ordering::Release);
                 completion
             };
@@ -80,14 +81,14 @@ impl EventLoop {
                     // The thread panicked.
                     _ => return,
                 },
-                () = clock.sleep(COMPLETION_TIMEOUT) => Msg::NotCompleted,
+                () = clock.sleep(COMPLETION_TIMEOUT) => Msg::CompletionTimedOut,
             };
             let _ = sender.send(msg);
         });
     }
 
-    /// Finds out whether a path is a program. One lookup at a time: a blocked file system gets no
-    /// second request.
+    /// Checks whether a path is a program. Only one lookup runs at a time, so that a blocked file
+    /// system gets no second request.
     pub(super) fn look_up(&self, path: String) {
         if self.session.remote_host().is_some() || self.looking_up.swap(true, Ordering::AcqRel) {
             return;
@@ -104,7 +105,7 @@ impl EventLoop {
                 (Some(rest), Some(home)) => home.join(rest),
                 _ => directory.join(&path),
             };
-            // A directory leads to a path that is still being typed.
+            // A directory is the beginning of a path that is still being typed.
             let is_program = fs::metadata(file)
                 .is_ok_and(|found| found.is_dir() || found.permissions().mode() & 0o111 != 0);
             busy.store(false, Ordering::Release);
@@ -112,7 +113,7 @@ impl EventLoop {
         });
     }
 
-    /// Reads which commands exist, and once more after the user's configuration has been read.
+    /// Reads the names of all commands, and once more after the user's configuration has been read.
     pub(super) fn read_commands(&self) {
         if self.session.remote_host().is_some() {
             return;
@@ -135,7 +136,7 @@ impl EventLoop {
                     }
                 }
                 Ok(_) => {}
-                Err(notice) => drop(sender.send(Msg::NotConfigured(notice.text))),
+                Err(notice) => drop(sender.send(Msg::ConfigurationFailed(notice.text))),
             }
         });
     }
@@ -149,11 +150,12 @@ impl EventLoop {
     }
 }
 
-/// The names of the variables that a shell would start with, or has exported since.
+/// The names of a shell's exported variables: those it would start with, and those it has exported
+/// since.
 async fn variables(session: &Conversation, shell: Option<&SessionName>) -> Vec<String> {
-    let given = session.tool().environment().variables.keys();
-    let given = given.filter_map(|name| name.to_str().map(str::to_owned));
-    let mut names: BTreeSet<String> = given.collect();
+    let initial = session.tool().environment().variables.keys();
+    let initial = initial.filter_map(|name| name.to_str().map(str::to_owned));
+    let mut names: BTreeSet<String> = initial.collect();
     if let Some(shell) = shell {
         for (name, value) in session.shell_exports(shell).await {
             match value {
@@ -165,7 +167,7 @@ async fn variables(session: &Conversation, shell: Option<&SessionName>) -> Vec<S
     names.into_iter().collect()
 }
 
-/// Reads which commands exist, on a thread that a file system may block.
+/// Reads the names of all commands on a thread, because a file system may block.
 fn read_into(sender: UnboundedSender<Msg>, path: Vec<PathBuf>, defined: Vec<String>) {
     tokio::task::spawn_blocking(move || {
         let _ = sender.send(Msg::Commands(Arc::new(Commands::read(path, defined))));

@@ -1,4 +1,4 @@
-//! Carries out the interface's actions: running, reading, ending. Slow ones run in tasks that send
+//! Carries out the interface's effects: running, reading, ending. Slow ones run in tasks that send
 //! messages.
 
 use super::EventLoop;
@@ -28,7 +28,7 @@ impl EventLoop {
     fn call(&mut self, entry: EntryId, request: Request, live: LiveUpdates, defines: bool) {
         self.call = InterruptibleCommand::new();
         self.prepare_terminal();
-        let unlimited = !self.limits_typed;
+        let unlimited = !self.has_time_limit;
         if !unlimited {
             let limit = self.session.tool().profile().timeouts.default;
             self.app
@@ -39,7 +39,10 @@ impl EventLoop {
         let sender = self.sender.clone();
         let clock = Arc::clone(&self.clock);
         let shell = self.app.shell.clone();
-        let (known, definitions) = (Arc::clone(&self.known), self.definitions_before.take());
+        let (known, definitions) = (
+            Arc::clone(&self.known_definitions),
+            self.definitions_before.take(),
+        );
         self.tasks.spawn(async move {
             let mut request = request;
             let own = request.session.clone();
@@ -55,29 +58,29 @@ impl EventLoop {
                 definitions,
             };
             let end = calls::call(&session, request, extras, &live, &running).await;
-            running.has_ended();
+            running.mark_ended();
             if let Some(shell) = own {
-                known.after(&session, &shell, &end, defines).await;
+                known.update(&session, &shell, &end, defines).await;
             }
             let now = clock.now();
             let _ = sender.send(Msg::Ended { entry, end, now });
         });
     }
 
-    /// Starts a command of the user's own.
+    /// Starts a bang command.
     fn bang(&mut self, entry: EntryId, command: String, excluded: bool, live: LiveUpdates) {
         self.bang = InterruptibleCommand::new();
         let (session, running) = (Arc::clone(&self.session), self.bang.clone());
         let (sender, clock) = (self.sender.clone(), Arc::clone(&self.clock));
         self.tasks.spawn(async move {
             let end = calls::bang(&session, &command, excluded, &live, &running).await;
-            running.has_ended();
+            running.mark_ended();
             let now = clock.now();
             let _ = sender.send(Msg::Ended { entry, end, now });
         });
     }
 
-    pub(super) fn act(&mut self, effect: Effect) {
+    pub(super) fn carry_out(&mut self, effect: Effect) {
         match effect {
             Effect::Call {
                 entry,
@@ -93,7 +96,7 @@ impl EventLoop {
             } => self.bang(entry, command, excluded, live),
             Effect::CancelCall => self.call.cancel.cancel(),
             Effect::ReplaceCall { gently } => {
-                self.definitions_before = self.known.get();
+                self.definitions_before = self.known_definitions.get();
                 if gently {
                     self.interrupt(false);
                 } else {
@@ -105,10 +108,10 @@ impl EventLoop {
             Effect::InterruptBang => self.interrupt(true),
             Effect::ListJobs => {
                 self.list_jobs();
-                self.look_at_held();
+                self.check_held_trials();
             }
             Effect::KillJob(id) => self.kill_job(id),
-            Effect::Open { artifact, command } => {
+            Effect::OpenOutput { artifact, command } => {
                 let title = artifact.uri();
                 let opened = self
                     .artifact(artifact)
@@ -131,7 +134,7 @@ impl EventLoop {
                 artifact,
                 from,
             } => match self.artifact(artifact) {
-                Ok(view) => self.read(move || Msg::CardPage {
+                Ok(view) => self.read_in_background(move || Msg::CardPage {
                     entry,
                     page: card_page(&StoredText::of(view), from).map(Box::new),
                 }),
@@ -140,13 +143,15 @@ impl EventLoop {
                     page: Err(error),
                 }),
             },
-            Effect::Find { text, seek } => self.read(move || Msg::Found {
-                found: pager_source::find(&text, &seek),
-                ticket: seek.ticket,
-            }),
+            Effect::FindPattern { text, seek } => {
+                self.read_in_background(move || Msg::PatternFound {
+                    found: pager_source::find(&text, &seek),
+                    ticket: seek.ticket,
+                })
+            }
             Effect::Changes { entry, id, work } => {
                 let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));
-                self.read(move || Msg::Changes {
+                self.read_in_background(move || Msg::Changes {
                     entry,
                     id,
                     done: change_work::carry_out(&sets, id, &work),
@@ -156,29 +161,29 @@ impl EventLoop {
             Effect::FindBackgroundChanges(of) => {
                 let sets = self.session.changes();
                 // Without a store, there are no change sets.
-                self.read(move || {
+                self.read_in_background(move || {
                     let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
                     let sets = sets.after(&calls).unwrap_or_default();
-                    Msg::Background { of, sets }
+                    Msg::BackgroundChanges { of, sets }
                 });
             }
-            Effect::ReadUndecided(all) => self.look_at_undecided(all),
-            Effect::ReadHeld(wanted) => {
+            Effect::ReadUndecided(all) => self.read_undecided(all),
+            Effect::ReadHeldTrials(wanted) => {
                 let sets = self.session.changes();
-                self.read(move || {
+                self.read_in_background(move || {
                     let read = wanted.iter().filter_map(|id| sets.show(*id).ok());
                     let trials = read.filter(is_undecided).collect();
-                    Msg::HeldRead { wanted, trials }
+                    Msg::HeldTrialsRead { wanted, trials }
                 });
             }
             prompt => self.act_on_prompt(prompt),
         }
     }
 
-    /// Reads the state of these trials, which another program may have decided about.
-    fn look_at_undecided(&mut self, all: Vec<(EntryId, ChangesId)>) {
+    /// Reads the state of these trials: another program may have decided about them.
+    fn read_undecided(&mut self, all: Vec<(EntryId, ChangesId)>) {
         let sets = self.session.changes();
-        self.read(move || {
+        self.read_in_background(move || {
             let now = |(entry, id)| (entry, sets.show(id).ok().map(Box::new));
             Msg::Undecided(all.into_iter().map(now).collect())
         });
@@ -187,8 +192,8 @@ impl EventLoop {
     /// Configures the next terminal for the command that is about to run.
     fn prepare_terminal(&self) {
         if let Some(terminals) = &self.terminals {
-            terminals.set_size(size_in(self.area, self.app.draws));
-            terminals.expect_drawing(self.app.draws);
+            terminals.set_size(size_in(self.area, self.app.is_full_screen));
+            terminals.expect_full_screen(self.app.is_full_screen);
         }
     }
 
@@ -198,19 +203,19 @@ impl EventLoop {
         artifacts.open(id).map_err(|error| error.to_string())
     }
 
-    /// Reads on a blocking thread.
-    pub(super) fn read(&mut self, read: impl FnOnce() -> Msg + Send + 'static) {
+    /// Runs `read` on a blocking thread, and sends its message.
+    pub(super) fn read_in_background(&mut self, read: impl FnOnce() -> Msg + Send + 'static) {
         let sender = self.sender.clone();
         self.tasks.spawn_blocking(move || drop(sender.send(read())));
     }
 
-    /// Loads the lines that the pager shows, unless they are loaded already.
+    /// Loads the lines that the pager shows, unless they are loaded.
     pub(super) fn load_page(&mut self, now: Duration) {
         let Some(pager) = &mut self.app.pager else {
             return;
         };
-        if let (Some(range), LineSource::File(text)) = (pager.wanted(now), pager.source()) {
-            self.read(move || Msg::Loaded(pager_source::load(&text, range)));
+        if let (Some(range), LineSource::File(text)) = (pager.lines_to_load(now), pager.source()) {
+            self.read_in_background(move || Msg::Loaded(pager_source::load(&text, range)));
         }
     }
 
@@ -239,7 +244,7 @@ fn card_page(text: &SharedText, from: u64) -> Result<OutputPage, String> {
     let range = LineRange {
         from: Some(from).filter(|from| *from != u64::MAX),
         count: CARD_PAGE_LINES,
-        unless: None,
+        unless_len: None,
     };
     let loaded = pager_source::load(text, range)?.ok_or("the output is empty")?;
     Ok(OutputPage {

@@ -1,5 +1,5 @@
-//! Ending the running commands when the user quits. The terminal has been released by then. If the
-//! end takes longer than a moment, a line names what is being waited for.
+//! Ends the running commands when the user quits. The terminal is released before. If the end takes
+//! longer than a moment, a line names the command that is being ended.
 
 use super::EventLoop;
 use crate::JobsAtExit;
@@ -15,20 +15,22 @@ pub(super) const JOB_GRACE: Duration = Duration::from_secs(2);
 /// How long running commands may take to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// How long the end may take before a line is printed.
+/// How long the end may take before the line is printed.
 const SILENT_TIME: Duration = Duration::from_millis(300);
 
-/// Columns of a command that a line names.
+/// Maximum number of columns of a command in that line.
 const MAX_COMMAND_COLUMNS: usize = 60;
 
 impl EventLoop {
     /// Ends running commands, and jobs if `ending`, and waits for their end.
-    pub(super) async fn end(mut self, ending: bool) -> JobsAtExit {
+    pub(super) async fn shut_down(mut self, ending: bool) -> JobsAtExit {
         self.call.cancel.cancel();
         self.bang.cancel.cancel();
         let running = self.app.call.into_iter().chain(self.app.bang);
         let running = running.filter_map(|id| self.app.transcript.get(id));
-        let names: Vec<String> = running.map(|entry| named(entry.command())).collect();
+        let names: Vec<String> = running
+            .map(|entry| quoted_command(entry.command()))
+            .collect();
         let what = if names.is_empty() {
             "waiting for files to be read or written".to_owned()
         } else {
@@ -37,7 +39,7 @@ impl EventLoop {
         let tasks = &mut self.tasks;
         let all = async { while tasks.join_next().await.is_some() {} };
         tokio::select! {
-            () = announced(&*self.clock, &what, all) => {}
+            () = announce_if_slow(&*self.clock, &what, all) => {}
             () = self.clock.sleep(SHUTDOWN_TIMEOUT) => {}
         }
         let Some(jobs) = self.session.jobs() else {
@@ -46,10 +48,10 @@ impl EventLoop {
         let mut ended = Vec::new();
         if ending {
             for job in self::running(jobs) {
-                let what = format!("ending job {}, {}", job.id, named(&job.command));
+                let what = format!("ending job {}, {}", job.id, quoted_command(&job.command));
                 let kill = jobs.kill(&job.id, JOB_GRACE);
                 // Processes that cannot be ended are reported as running.
-                let _ = announced(&*self.clock, &what, kill).await;
+                let _ = announce_if_slow(&*self.clock, &what, kill).await;
                 ended.push(job);
             }
         }
@@ -59,19 +61,19 @@ impl EventLoop {
     }
 }
 
-fn named(command: &str) -> String {
+fn quoted_command(command: &str) -> String {
     format!("`{}`", shortened(command, MAX_COMMAND_COLUMNS))
 }
 
 /// Waits for `done`, and prints `what` if that takes longer than a moment.
-async fn announced<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = T>) -> T {
+async fn announce_if_slow<T>(clock: &dyn Clock, what: &str, done: impl Future<Output = T>) -> T {
     tokio::pin!(done);
     tokio::select! {
         biased;
         done = &mut done => return done,
         () = clock.sleep(SILENT_TIME) => {}
     }
-    // A closed stderr is no reason to fail.
+    // A closed stderr must not prevent the end.
     let _ = writeln!(io::stderr(), "{what} …");
     done.await
 }

@@ -12,17 +12,17 @@ impl EventLoop {
     /// Carries out effects of the prompt.
     pub(super) fn act_on_prompt(&mut self, effect: Effect) {
         match effect {
-            Effect::Typed { entry, command } => self.typed(entry, command),
-            Effect::Search => self.search_history(),
+            Effect::StoreTyped { entry, command } => self.add_typed(entry, command),
+            Effect::OpenSearch => self.search_history(),
             Effect::Complete { before } => self.look_for_completions(before),
             Effect::LookUp(path) => self.look_up(path),
-            // Handled by the event loop itself, or by another module.
+            // The event loop or another module handles these.
             _ => {}
         }
     }
 
-    /// Handles a typed command that has started, or will never start.
-    fn typed(&mut self, entry: Option<EntryId>, command: String) {
+    /// Stores a typed command that has started, or will never start.
+    fn add_typed(&mut self, entry: Option<EntryId>, command: String) {
         let is_own = parse_bang(&command).is_some();
         let directory = if is_own {
             self.session.user_cwd()
@@ -30,56 +30,58 @@ impl EventLoop {
             self.app.directory.directory.clone()
         };
         let typed = HistoryEntry {
-            at: self.memory.typed_at(&*self.clock),
+            at: self.history.typed_at(&*self.clock),
             command,
             directory: directory.display().to_string(),
-            session: self.memory.run.clone(),
+            session: self.history.run.clone(),
             end: None,
             took_ms: None,
         };
-        self.keep(&typed);
-        self.memory.open.extend(entry.map(|entry| (entry, typed)));
+        self.store(&typed);
+        self.history
+            .running
+            .extend(entry.map(|entry| (entry, typed)));
     }
 
-    /// Handles the end of a command.
-    pub(super) fn ended(&mut self, entry: EntryId, end: &CallEnd) {
-        if let Some(mut typed) = self.memory.open.remove(&entry) {
+    /// Stores the outcome of a command.
+    pub(super) fn store_outcome(&mut self, entry: EntryId, end: &CallEnd) {
+        if let Some(mut typed) = self.history.running.remove(&entry) {
             let (how, took_ms) = end.for_history();
             (typed.end, typed.took_ms) = (Some(how), took_ms);
-            self.keep(&typed);
+            self.store(&typed);
         }
     }
 
-    fn keep(&mut self, typed: &HistoryEntry) {
+    fn store(&mut self, typed: &HistoryEntry) {
         self.app.prompt.history.add(typed.clone());
-        let Some(file) = self.memory.file.clone() else {
+        let Some(file) = self.history.file.clone() else {
             return;
         };
         let (typed, sender) = (typed.clone(), self.sender.clone());
         self.tasks.spawn_blocking(move || {
             if let Err(error) = file.add(&typed) {
-                let _ = sender.send(Msg::NotStored(error.to_string()));
+                let _ = sender.send(Msg::HistoryNotStored(error.to_string()));
             }
         });
     }
 
     /// Reads the stored history, including that of other runs.
     pub(super) fn read_history(&mut self) {
-        let Some(file) = self.memory.file.clone() else {
+        let Some(file) = self.history.file.clone() else {
             return;
         };
-        let run = self.memory.run.clone();
-        self.read(move || match file.entries() {
+        let run = self.history.run.clone();
+        self.read_in_background(move || match file.entries() {
             Ok(entries) => Msg::History { entries, run },
-            Err(error) => Msg::NotStored(error.to_string()),
+            Err(error) => Msg::HistoryNotStored(error.to_string()),
         });
     }
 
-    /// Opens the search, and reads what other interfaces have added.
+    /// Opens the search, and reads entries that other interfaces have added.
     fn search_history(&mut self) {
         let directory = self.app.directory.directory.display().to_string();
         let query = self.app.prompt.text();
-        let (run, now) = (self.memory.run.clone(), self.clock.wall());
+        let (run, now) = (self.history.run.clone(), self.clock.wall());
         let mut search = HistorySearch::new(&query, directory, run, now);
         search.search(&self.app.prompt.history);
         self.app.search = Some(Box::new(search));

@@ -8,10 +8,10 @@ impl Prompt {
     /// Inserts the last argument of the previous line. A repetition replaces it with the last
     /// argument of the line before.
     pub(super) fn insert_last_argument(&mut self) {
-        let before = self.before();
+        let before = self.text_before_cursor();
         let last = self.argument.take().filter(|last| last.before == before);
         let (end, start) = match &last {
-            Some(last) => (last.at, last.start),
+            Some(last) => (last.entry, last.start),
             None => (self.history.entries().len(), before.len()),
         };
         let shown = &before[start..];
@@ -26,10 +26,10 @@ impl Prompt {
             Some(_) => self.replace_word(start, &word),
             None => self.insert(&word),
         }
-        // The insertion has replaced the selection, which may have begun earlier.
-        let before = self.before();
+        // The insertion may have replaced a selection that began further left.
+        let before = self.text_before_cursor();
         self.argument = Some(Argument {
-            at,
+            entry: at,
             start: before.len().saturating_sub(word.len()),
             before,
         });

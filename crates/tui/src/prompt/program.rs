@@ -1,16 +1,16 @@
-//! A command that is a path. Another thread finds out whether it exists, because a file system may
-//! be slow.
+//! A command that is a path. Another thread checks whether it exists, because a file system may be
+//! slow.
 
 use super::Prompt;
 use super::prompt_memory::{Program, is_plain};
 use crate::aliases::is_word;
 use agent_bash_render::syntax::tokens::{TokenKind, Tokens};
 
-/// Limit of bytes of a text that is examined.
+/// Maximum length of an examined text in bytes.
 const MAX_TEXT_BYTES: usize = 16 << 10;
 
 impl Prompt {
-    /// The command to look up, if it differs from the last one, or if `again`. Only the first
+    /// Returns the command to look up, if it is not the last one, or if `again`. Only the first
     /// command of a line: earlier commands could create later ones, or change the directory.
     pub(crate) fn wanted_path(&mut self, again: bool) -> Option<String> {
         let text = self.text();
@@ -19,7 +19,7 @@ impl Prompt {
         if is_same && !again {
             return None;
         }
-        // Until the new result arrives, the old one holds.
+        // The old result stays until the new one arrives.
         if !is_same {
             self.program = path.clone().map(|path| Program {
                 path,
@@ -29,7 +29,8 @@ impl Prompt {
         path
     }
 
-    /// Takes in a result. Returns the path to look up next, if the typed one has changed.
+    /// Stores the result of a lookup. Returns the path to look up next, if the typed one has
+    /// changed.
     pub(crate) fn looked_up(&mut self, path: &str, is_program: bool) -> Option<String> {
         let program = self.program.as_mut()?;
         if program.path == path {

@@ -3,8 +3,8 @@
 /// The argument that was inserted last.
 #[derive(Debug)]
 pub(super) struct Argument {
-    /// The entry of the history that the argument is from.
-    pub(super) at: usize,
+    /// The index of the history entry that the argument is from.
+    pub(super) entry: usize,
     /// The byte at which the argument begins.
     pub(super) start: usize,
     /// The text in front of the cursor after the insertion.

@@ -46,7 +46,7 @@ struct EditStep {
     inserted: String,
     /// The cursor's byte before and after the step.
     cursor: (usize, usize),
-    /// The trial mode of the line before and after the step. Undo restores this.
+    /// Whether the line was a trial before and after the step.
     trial: (bool, bool),
 }
 
@@ -84,7 +84,7 @@ impl EditStep {
         })
     }
 
-    /// Adds the next step to this one if both belong together; otherwise returns it.
+    /// Merges the next step into this one if both belong together; otherwise returns it.
     fn join(&mut self, next: Self) -> Option<Self> {
         let is_same = self.kind == next.kind && self.cursor.1 == next.cursor.0;
         let end = self.at + self.inserted.len();
@@ -118,44 +118,53 @@ impl EditStep {
 /// The steps.
 #[derive(Debug, Default)]
 pub(super) struct Steps {
-    done: Vec<EditStep>,
-    /// The undone steps, the first one last.
-    undone: Vec<EditStep>,
+    undoable: Vec<EditStep>,
+    /// The undone steps; the next one to redo is the last.
+    redoable: Vec<EditStep>,
     /// True if the next step does not join the last one.
     is_closed: bool,
 }
 
 impl Steps {
     /// Records a change of the text, or a movement of the cursor if the text is the same.
-    pub(super) fn note(&mut self, kind: StepKind, before: LineState<&str>, after: LineState<&str>) {
+    pub(super) fn record(
+        &mut self,
+        kind: StepKind,
+        before: LineState<&str>,
+        after: LineState<&str>,
+    ) {
         let Some(step) = EditStep::between(kind, before, after) else {
             self.is_closed |= before.cursor != after.cursor;
             return;
         };
-        self.undone.clear();
+        self.redoable.clear();
         let is_closed = std::mem::take(&mut self.is_closed);
-        let next = match self.done.last_mut().filter(|_| !is_closed) {
+        let next = match self.undoable.last_mut().filter(|_| !is_closed) {
             Some(last) => last.join(step),
             None => Some(step),
         };
-        self.done.extend(next);
-        let mut bytes: usize = self.done.iter().map(EditStep::len).sum();
+        self.undoable.extend(next);
+        let mut bytes: usize = self.undoable.iter().map(EditStep::len).sum();
         let mut dropped = 0;
-        while self.done.len() - dropped > 1
-            && (self.done.len() - dropped > MAX_STEPS || bytes > MAX_STEP_BYTES)
+        while self.undoable.len() - dropped > 1
+            && (self.undoable.len() - dropped > MAX_STEPS || bytes > MAX_STEP_BYTES)
         {
-            bytes -= self.done[dropped].len();
+            bytes -= self.undoable[dropped].len();
             dropped += 1;
         }
-        self.done.drain(..dropped);
+        self.undoable.drain(..dropped);
     }
 
     /// Undoes or redoes a step. Returns the resulting line.
-    pub(super) fn go(&mut self, back: bool, mut text: String) -> Option<LineState<String>> {
+    pub(super) fn undo_or_redo(
+        &mut self,
+        back: bool,
+        mut text: String,
+    ) -> Option<LineState<String>> {
         let from = if back {
-            &mut self.done
+            &mut self.undoable
         } else {
-            &mut self.undone
+            &mut self.redoable
         };
         let step = from.pop()?;
         let (old, new, cursor, is_trial) = if back {
@@ -167,9 +176,9 @@ impl Steps {
         text.get(step.at..end)?;
         text.replace_range(step.at..end, new);
         let to = if back {
-            &mut self.undone
+            &mut self.redoable
         } else {
-            &mut self.done
+            &mut self.undoable
         };
         to.push(step);
         self.is_closed = true;
@@ -180,15 +189,15 @@ impl Steps {
         })
     }
 
-    /// Drops the last step if it is a line of the history: another line replaces it, and both are
-    /// one step. Returns the line before.
-    pub(super) fn leave_recalled(&mut self, text: String) -> Option<LineState<String>> {
-        let last = self.done.last()?;
+    /// Drops the last step if it is a recalled line, so that a further recall is part of the same
+    /// step. Returns the line before.
+    pub(super) fn drop_recalled(&mut self, text: String) -> Option<LineState<String>> {
+        let last = self.undoable.last()?;
         if last.kind != StepKind::Recalled {
             return None;
         }
-        let before = self.go(true, text);
-        self.undone.clear();
+        let before = self.undo_or_redo(true, text);
+        self.redoable.clear();
         before
     }
 }
@@ -209,11 +218,11 @@ mod tests {
         let mut steps = Steps::default();
         for at in 0..MAX_STEPS + 5 {
             let (before, after) = ("x".repeat(at), "x".repeat(at + 1));
-            steps.note(StepKind::Other, state(&before, at), state(&after, at + 1));
+            steps.record(StepKind::Other, state(&before, at), state(&after, at + 1));
         }
-        assert_eq!(steps.done.len(), MAX_STEPS);
+        assert_eq!(steps.undoable.len(), MAX_STEPS);
         let long = "y".repeat(MAX_STEP_BYTES + 1);
-        steps.note(StepKind::Other, state("", 0), state(&long, 1));
-        assert_eq!(steps.done.len(), 1, "the last step stays");
+        steps.record(StepKind::Other, state("", 0), state(&long, 1));
+        assert_eq!(steps.undoable.len(), 1, "the last step stays");
     }
 }

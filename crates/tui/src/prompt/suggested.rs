@@ -9,14 +9,14 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 const NOT_FOUND: HistoryEnd = HistoryEnd::Exit(127);
 
 impl Prompt {
-    /// The suggestion behind the cursor.
-    pub(super) fn suggested(&self) -> Option<&str> {
+    /// Returns the suggestion to show after the cursor.
+    pub(super) fn suggestion(&self) -> Option<&str> {
         let line = match self.area.lines() {
             [line] if !line.trim().is_empty() => line.as_str(),
             _ => return None,
         };
         let is_at_end = self.area.cursor().1 == line.chars().count();
-        if !is_at_end || self.area.is_selecting() || self.history.is_walked() {
+        if !is_at_end || self.area.is_selecting() || self.history.is_recalling() {
             return None;
         }
         let entries = self.history.entries().iter().rev();
@@ -28,8 +28,8 @@ impl Prompt {
         })
     }
 
-    /// Accepts the suggestion, or a word of it, if this is the key for it. Returns true if it did.
-    pub(super) fn take_suggested(&mut self, key: KeyEvent) -> bool {
+    /// Accepts the suggestion, or its first word, if `key` does so. Returns true if it does.
+    pub(super) fn accept_suggestion(&mut self, key: KeyEvent) -> bool {
         let takes_word = match (key.code, key.modifiers) {
             (KeyCode::Right | KeyCode::End, KeyModifiers::NONE)
             | (KeyCode::Char('e'), KeyModifiers::CONTROL) => false,
@@ -38,7 +38,7 @@ impl Prompt {
             }
             _ => return false,
         };
-        let Some(rest) = self.suggested() else {
+        let Some(rest) = self.suggestion() else {
             return false;
         };
         let taken = if takes_word { first_word(rest) } else { rest };
@@ -104,22 +104,22 @@ mod tests {
             ("git\nca", None),
             ("x", None),
         ] {
-            assert_eq!(prompt(text).suggested(), want, "{text:?}");
+            assert_eq!(prompt(text).suggestion(), want, "{text:?}");
         }
-        // Only at the end, without a selection, and not during a walk through the history.
+        // Only at the end, without a selection, and not during a recall.
         let mut at = prompt("git");
         at.key(key(KeyCode::Left));
-        assert_eq!(at.suggested(), None);
+        assert_eq!(at.suggestion(), None);
         let mut selected = prompt("git");
         selected.key(KeyEvent::new(KeyCode::Left, KeyModifiers::SHIFT));
         selected.key(KeyEvent::new(KeyCode::Right, KeyModifiers::SHIFT));
-        assert_eq!(selected.suggested(), None);
+        assert_eq!(selected.suggestion(), None);
         let mut walked = prompt("gi");
         for _ in 0..2 {
             walked.key(key(KeyCode::Up));
         }
         assert_eq!(walked.text(), "git");
-        assert_eq!(walked.suggested(), None);
+        assert_eq!(walked.suggestion(), None);
         walked.key(key(KeyCode::Right));
         assert_eq!(walked.text(), "git");
     }
@@ -133,7 +133,10 @@ mod tests {
             control(KeyCode::Char('e')),
         ] {
             let mut prompt = prompt("git com");
-            assert_eq!((&*prompt.text(), &*prompt.before()), ("git com", "git com"));
+            assert_eq!(
+                (&*prompt.text(), &*prompt.text_before_cursor()),
+                ("git com", "git com")
+            );
             prompt.key(taking);
             assert_eq!(prompt.text(), "git commit -m new", "{taking:?}");
             prompt.key(control(KeyCode::Char('_')));

@@ -13,52 +13,52 @@ impl Prompt {
     }
 
     /// Changes the text as a step that can be undone. An empty line is no longer a trial.
-    pub(super) fn alter(&mut self, kind: StepKind, change: impl FnOnce(&mut Self)) {
+    pub(super) fn change_as_step(&mut self, kind: StepKind, change: impl FnOnce(&mut Self)) {
         let text = self.text();
         let before = self.state(text.as_str());
         change(self);
         self.is_trial &= !self.is_empty();
         let text = self.text();
         let after = self.state(text.as_str());
-        self.steps.note(kind, before, after);
+        self.steps.record(kind, before, after);
     }
 
     /// Replaces the line.
     pub(crate) fn replace(&mut self, text: &str, is_trial: bool) {
-        self.history.stay();
-        self.alter(StepKind::Other, |prompt| {
-            prompt.put(text);
+        self.history.end_recall();
+        self.change_as_step(StepKind::Other, |prompt| {
+            prompt.set_text(text);
             prompt.is_trial = is_trial;
         });
     }
 
-    /// Shows an older or newer line of the history, or the typed text after the newest. The whole
-    /// walk is one step, as in fish.
+    /// Shows an older or newer line of the history, or the typed text after the newest. All recalls
+    /// in a row are one step, as in fish.
     pub(super) fn recall(&mut self, older: bool) {
-        let continues = self.history.is_walked();
+        let continues = self.history.is_recalling();
         let Some(text) = self.history.recall(older, &self.text()) else {
             return;
         };
-        if continues && let Some(typed) = self.steps.leave_recalled(self.text()) {
-            self.put_state(&typed);
+        if continues && let Some(typed) = self.steps.drop_recalled(self.text()) {
+            self.set_state(&typed);
         }
         if self.text() != text {
-            self.alter(StepKind::Recalled, |prompt| {
-                prompt.put(&text);
+            self.change_as_step(StepKind::Recalled, |prompt| {
+                prompt.set_text(&text);
                 prompt.is_trial = false;
             });
         }
     }
 
     /// Undoes or redoes a step.
-    pub(super) fn go(&mut self, back: bool) {
-        if let Some(state) = self.steps.go(back, self.text()) {
-            self.put_state(&state);
+    pub(super) fn undo_or_redo(&mut self, back: bool) {
+        if let Some(state) = self.steps.undo_or_redo(back, self.text()) {
+            self.set_state(&state);
         }
     }
 
-    fn put_state(&mut self, state: &LineState<String>) {
-        self.put(&state.text);
+    fn set_state(&mut self, state: &LineState<String>) {
+        self.set_text(&state.text);
         if state.cursor < state.text.len() {
             self.move_to(state.cursor);
         }
@@ -123,7 +123,7 @@ mod tests {
         prompt.key(key(KeyCode::Left));
         typed(&mut prompt, "aa");
         undone(&mut prompt, &["aaa"]);
-        assert_eq!(prompt.before(), "aa");
+        assert_eq!(prompt.text_before_cursor(), "aa");
         typed(&mut prompt, "bb");
         prompt.paste("one two\nthree");
         typed(&mut prompt, "c");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn walk_through_the_history_is_one_step() {
+    fn recall_of_several_entries_is_one_step() {
         let mut prompt = Prompt::new(&Theme::plain());
         for (at, line) in ["ab 1", "ab 2", "ab 3"].into_iter().enumerate() {
             prompt.history.add(entry(at as u64, line));
@@ -228,16 +228,16 @@ mod tests {
             prompt.text()
         };
         let (up, down) = (KeyCode::Up, KeyCode::Down);
-        // A movement within a line does not end the walk.
+        // A movement within a line does not end the recall.
         let keys = [up, up, KeyCode::Left, up, down];
         assert_eq!(walk(&mut prompt, &keys), "ab 2");
         assert!(!prompt.is_trial);
         undone(&mut prompt, &["ab"]);
-        assert_eq!((&*prompt.before(), prompt.is_trial), ("", true));
+        assert_eq!((&*prompt.text_before_cursor(), prompt.is_trial), ("", true));
         undone(&mut prompt, &["x ab"]);
         prompt.key(KeyEvent::new(KeyCode::Char('_'), KeyModifiers::ALT));
         prompt.is_trial = true;
-        // A walk back to the typed text is not a step, and the text is as before.
+        // Returning to the typed text is not a step.
         assert_eq!(walk(&mut prompt, &[up, up, down, down]), "ab");
         assert!(prompt.is_trial);
         undone(&mut prompt, &["x ab"]);

@@ -17,7 +17,7 @@ pub(super) fn delete_to_blank(area: &mut TextArea<'_>) {
         area.delete_word();
         return;
     }
-    clusters::go(area, cursor.1 - chars);
+    clusters::move_to_column(area, cursor.1 - chars);
     area.delete_str(chars);
 }
 

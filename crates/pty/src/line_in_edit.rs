@@ -1,13 +1,11 @@
-//! The final text of lines that a line editor edits.
+//! Computes the final text of lines that a line editor edits.
 //!
 //! readline, pyrepl, node and similar editors move over their text, also to the rows above, and
-//! write over it. Only a terminal of the same width can compute the result. From the first such
+//! overwrite it. Only a terminal of the same width can compute the result. From the first such
 //! movement on, output is therefore drawn on a screen, and the reader gets the rows of that screen.
-//! Rows that have scrolled off are final and sent at once, the others when the edit ends. The line
-//! that was open before has been sent already; it is erased, unless it only continues.
 //!
-//! Programs that print lines, or draw a progress bar, are not affected: a line editor disables
-//! canonical mode, or enables bracketed paste.
+//! Programs that print lines, or draw a progress bar, are not affected: only line editors disable
+//! canonical mode or enable bracketed paste.
 
 use agent_bash_core::LineEdit;
 use std::collections::VecDeque;
@@ -19,7 +17,7 @@ const ESC: u8 = 0x1b;
 /// Ends all colours: the result of `attributes_formatted` for a cell without attributes.
 const NO_COLOURS: &str = "\x1b[m";
 
-/// The maximum of columns that readers of output allow for one movement to the left.
+/// The longest movement to the left that readers of output accept, in columns.
 const MAX_MOVE: usize = LineEdit::MAX_MOVE;
 
 /// An edit in progress.
@@ -28,31 +26,31 @@ pub(crate) struct LineInEdit {
     reader: Reader,
 }
 
-/// The state of the reader of the output.
+/// What the reader of the output has received.
 struct Reader {
     /// The line that was open before the edit, until its final text is known.
     open: Option<OpenLine>,
-    /// The colours that were in force.
+    /// The colours in force before the edit.
     colours: String,
     /// True if colour sequences were sent.
     coloured: bool,
 }
 
-/// A line with an end that the reader has not received.
+/// A line without its line end, of which the reader has received the text so far.
 struct OpenLine {
     /// The text with its colours.
     text: String,
     /// True if the cursor is at its end.
     at_end: bool,
-    /// True if its beginning is on the screen.
-    whole: bool,
+    /// True if its beginning is still on the screen.
+    has_beginning: bool,
 }
 
-/// Rows that have left the screen.
+/// Rows that have scrolled off the screen.
 #[derive(Default)]
 struct ScrolledRows {
-    /// The text of the rows above the edit, before the edit. Rows from the first changed one on are
-    /// part of it. Moving there is not enough: pyrepl moves up and down again.
+    /// The rows above the edit, as they were before it. Rows from the first changed one on are part
+    /// of the edit. Moving there is not enough: pyrepl moves up and down again.
     above: VecDeque<String>,
     text: String,
     state: BasicFormattedCaptureState,
@@ -74,16 +72,16 @@ impl vt100::Callbacks for ScrolledRows {
 }
 
 impl LineInEdit {
-    /// The offset in output at which an edit begins. `prompt`: bracketed paste is on, so that an
-    /// end of line belongs to the editor, too. Sequences are whole.
-    pub(crate) fn begins(bytes: &[u8], prompt: bool) -> Option<usize> {
+    /// Returns the offset in output at which an edit begins. `prompt`: bracketed paste is on, so
+    /// that an end of line belongs to the editor, too. Sequences must be whole.
+    pub(crate) fn start_offset(bytes: &[u8], prompt: bool) -> Option<usize> {
         let mut at = 0;
         loop {
             let controls = |byte: &u8| matches!(byte, 0x08 | b'\r' | b'\n' | &ESC);
             at += bytes[at..].iter().position(controls)?;
             let rest = &bytes[at..];
             at += match rest[0] {
-                ESC if moves(&rest[..sequence_len(rest)]) => return Some(at),
+                ESC if edits_text(&rest[..sequence_len(rest)]) => return Some(at),
                 ESC => sequence_len(rest),
                 b'\n' if !prompt => 1,
                 b'\r' if !prompt => {
@@ -99,7 +97,7 @@ impl LineInEdit {
     }
 
     /// Begins an edit with the contents of the terminal.
-    pub(crate) fn of(terminal: &vt100::Screen) -> Self {
+    pub(crate) fn from_terminal(terminal: &vt100::Screen) -> Self {
         let (row, col) = terminal.cursor_position();
         let (rows, cols) = terminal.size();
         let is_wrapped = |row: &u16| terminal.row_wrapped(*row);
@@ -117,9 +115,9 @@ impl LineInEdit {
             copy
         };
         let open = OpenLine {
-            text: rows_of(copy(), last),
-            at_end: row == last && col >= end_of(terminal, row),
-            whole: first > 0 || terminal.scrollback_len() == 0,
+            text: scroll_off_rows(copy(), last),
+            at_end: row == last && col >= used_columns(terminal, row),
+            has_beginning: first > 0 || terminal.scrollback_len() == 0,
         };
         Self {
             screen: copy(),
@@ -131,7 +129,7 @@ impl LineInEdit {
         }
     }
 
-    /// Takes output. Returns its final part.
+    /// Processes output. Returns the part of the text that is final.
     pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.screen.process(bytes);
         let text = &mut self.screen.callbacks_mut().text;
@@ -153,21 +151,21 @@ impl LineInEdit {
         self.screen.callbacks_mut().above = rows_above(self.screen.screen(), above);
     }
 
-    /// Ends the edit. Returns the rest. `is_last`: no output follows, so the rows below the cursor
-    /// are part of the edit.
+    /// Ends the edit, and returns the rest of the text. `is_last`: no output follows, so the rows
+    /// below the cursor are part of the edit.
     pub(crate) fn end(self, is_last: bool) -> Vec<u8> {
         let Self { screen, mut reader } = self;
         let terminal = screen.screen();
         let colours = terminal.attributes_formatted();
         let (row, col) = terminal.cursor_position();
         let (rows, _) = terminal.size();
-        let is_used = |row: &u16| is_last && end_of(terminal, *row) > 0;
+        let is_used = |row: &u16| is_last && used_columns(terminal, *row) > 0;
         let below = (row + 1..rows.get()).rev().find(is_used);
         let behind = match below {
             Some(_) => String::new(),
             None => place_cursor(terminal, row, col),
         };
-        let mut text = reader.convert_rows(&rows_of(screen, below.unwrap_or(row)));
+        let mut text = reader.convert_rows(&scroll_off_rows(screen, below.unwrap_or(row)));
         text.push_str(&behind);
         if reader.coloured || colours != reader.colours {
             text.push_str(&colours);
@@ -215,9 +213,9 @@ impl OpenLine {
     /// is not enough, because an artifact shows all states of a line.
     fn erase(&self) -> String {
         let chars: usize = plain(&self.text).map(|part| part.chars().count()).sum();
-        // Too large a movement is harmless. The reader may have blanks or marks that the screen
-        // lacks.
-        let chars = if self.whole {
+        // A movement that is too long is harmless. The reader may have blanks or marks that the
+        // screen lacks.
+        let chars = if self.has_beginning {
             chars.max(1).next_multiple_of(MAX_MOVE)
         } else {
             chars
@@ -245,15 +243,16 @@ fn rows_above(screen: &vt100::Screen, rows: usize) -> VecDeque<String> {
     screen.rows(0, cols.get()).take(rows).collect()
 }
 
-/// The rows down to `last`, with wrapped rows joined to lines: scrolls all of them off the screen.
-fn rows_of(mut screen: vt100::Parser<ScrolledRows>, last: u16) -> String {
+/// Returns the rows down to `last`, with wrapped rows joined to lines: scrolls all of them off the
+/// screen.
+fn scroll_off_rows(mut screen: vt100::Parser<ScrolledRows>, last: u16) -> String {
     screen.process(format!("\x1b[r\x1b[{}S", last + 1).as_bytes());
     std::mem::take(&mut screen.callbacks_mut().text)
 }
 
 /// The output that moves the cursor to its column, after the text of a row.
 fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
-    let end = end_of(screen, row);
+    let end = used_columns(screen, row);
     if col >= end {
         return " ".repeat(usize::from(col - end));
     }
@@ -265,8 +264,8 @@ fn place_cursor(screen: &vt100::Screen, row: u16, col: u16) -> String {
     format!("\x1b[{chars}D")
 }
 
-/// Columns of a row up to the last one that is not empty.
-fn end_of(screen: &vt100::Screen, row: u16) -> u16 {
+/// Columns of a row up to its last cell that is not empty.
+fn used_columns(screen: &vt100::Screen, row: u16) -> u16 {
     let (_, cols) = screen.size();
     let has = |col: &u16| {
         let cell = screen.cell(row, *col);
@@ -276,8 +275,8 @@ fn end_of(screen: &vt100::Screen, row: u16) -> u16 {
     last.map_or(0, |last| last + 1)
 }
 
-/// True if a sequence moves the cursor or changes written text, other than by appending to it.
-fn moves(sequence: &[u8]) -> bool {
+/// True if a sequence moves the cursor, or changes written text.
+fn edits_text(sequence: &[u8]) -> bool {
     match sequence {
         [ESC, b'[', parameters @ .., last] => {
             let is_private = parameters
@@ -320,5 +319,5 @@ pub(crate) fn sequence_len(bytes: &[u8]) -> usize {
 }
 
 #[cfg(test)]
-#[path = "edited_tests.rs"]
+#[path = "line_in_edit_tests.rs"]
 mod tests;

@@ -1,40 +1,40 @@
-//! Data of a run, and where it is stored.
+//! The history of typed commands: its file, and the entries of this run that are still open.
 
 use crate::transcript::EntryId;
 use agent_bash::core::{Clock, Timestamp};
 use agent_bash::journals::{History, HistoryEntry};
 use std::collections::HashMap;
 
-/// Data of this run, and where it is stored.
+/// The history of typed commands during this run.
 #[derive(Debug)]
-pub(super) struct RunMemory {
+pub(super) struct RunHistory {
     pub(super) file: Option<History>,
     /// Distinguishes this run from others.
     pub(super) run: String,
-    /// When a command was typed last.
-    last: Timestamp,
+    /// The time of the last typed command.
+    last_typed: Timestamp,
     /// Entries of commands that have not ended.
-    pub(super) open: HashMap<EntryId, HistoryEntry>,
+    pub(super) running: HashMap<EntryId, HistoryEntry>,
 }
 
-impl RunMemory {
+impl RunHistory {
     pub(super) fn new(file: Option<History>, clock: &dyn Clock) -> Self {
         let Timestamp(start) = clock.wall();
         let pid = std::process::id();
         Self {
             file,
             run: format!("{start:x}-{pid}"),
-            last: Timestamp(0),
-            open: HashMap::new(),
+            last_typed: Timestamp(0),
+            running: HashMap::new(),
         }
     }
 
-    /// The time of a command that is typed now. Each of several commands at once gets its own time,
-    /// which distinguishes them.
+    /// Returns the time of a command that is typed now. Commands typed within one millisecond get
+    /// different times, which distinguish them.
     pub(super) fn typed_at(&mut self, clock: &dyn Clock) -> Timestamp {
         let Timestamp(now) = clock.wall();
-        let Timestamp(last) = self.last;
-        self.last = Timestamp(now.max(last + 1));
-        self.last
+        let Timestamp(last) = self.last_typed;
+        self.last_typed = Timestamp(now.max(last + 1));
+        self.last_typed
     }
 }

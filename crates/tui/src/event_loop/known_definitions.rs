@@ -1,12 +1,12 @@
-//! The definitions of the prompt's shell, known without asking the shell: while it runs a command
-//! it cannot answer, and afterwards it may have ended.
+//! The last known definitions of the prompt's shell. The shell cannot report them while it runs a
+//! command, and may end with that command.
 
 use crate::calls::CallEnd;
 use agent_bash::Conversation;
 use agent_bash::core::{Definitions, SessionName, Status};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The definitions after the last command that may have changed them.
+/// The definitions after the last command that could change them.
 #[derive(Debug, Default)]
 pub(super) struct KnownDefinitions(Mutex<Option<Arc<Definitions>>>);
 
@@ -18,9 +18,9 @@ impl KnownDefinitions {
             .clone()
     }
 
-    /// Updates the definitions when a command of that shell has ended. `defines`: the command may
-    /// have changed them.
-    pub(super) async fn after(
+    /// Updates the definitions after a command of that shell. `defines`: the command may have
+    /// changed them.
+    pub(super) async fn update(
         &self,
         session: &Conversation,
         shell: &SessionName,

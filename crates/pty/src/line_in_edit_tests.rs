@@ -27,13 +27,13 @@ const PYREPL_OUTPUT: &[u8] = b"\x1b[?2004h\x1b[?1h\x1b=\x1b[?25l\x1b[1A\n\x1b[1;
 const NODE_OUTPUT: &[u8] = b"Welcome to Node.js v20.20.2.\r\nType \".help\" for more information.\r\n\x1b[1G\x1b[0J> \x1b[3Gconst a = [1,2,3].map(x => x*2)\r\r\n\x1b[90mundefined\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3Ga.reduce((x,y)=>x+y)\r\n\x1b[90m12\x1b[39m\x1b[23G\x1b[1A\x1b[1B\x1b[2K\x1b[1A\r\r\n\x1b[33m12\x1b[39m\r\n\x1b[1G\x1b[0J> \x1b[3G.exit\r\r\n";
 const SQLITE_OUTPUT: &[u8] = b"SQLite version 3.40.1 2022-12-28 14:03:47\r\nEnter \".help\" for usage hints.\r\n\x1b[?2004hsqlite> .tables\r\n\x1b[?2004l\r\x1b[?2004hsqlite> select 1+1;\r\n\x1b[?2004l\r2\r\n\x1b[?2004hsqlite> select 1+1;\r\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[C\x1b[4P.tables\x08\x08\x08\x08\x08\x08\x08\x1b[Kselect 5;\r\n\x1b[?2004l\r5\r\n\x1b[?2004hsqlite> \x1b[?2004l\r\r\n\r\n";
 
-/// The shown output, without the part that was known only at the end.
+/// The output for readers of these chunks, and of the end.
 fn shown<'a>(chunks: impl IntoIterator<Item = &'a [u8]>, rows: u16, cols: u16) -> Vec<u8> {
     let size = PtySize::clamped(cols, rows);
     let mut emulator = Emulator::new(size, TerminalColors::DARK, false);
     let mut shown = Vec::new();
     for chunk in chunks {
-        shown.extend(emulator.process(chunk, Duration::ZERO, true).shown);
+        shown.extend(emulator.process(chunk, Duration::ZERO, true).output);
     }
     shown.extend(emulator.finish(Duration::ZERO));
     shown
@@ -51,7 +51,7 @@ fn on_a_card(shown: &[u8]) -> String {
     trimmed(&output.plain())
 }
 
-/// The text of the pager, which shows everything that was printed.
+/// The text of the pager, which shows all that was printed.
 fn in_an_artifact(shown: &[u8]) -> String {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(shown).unwrap();
@@ -149,7 +149,8 @@ fn edited_lines_are_read_as_they_were_run() {
     }
 }
 
-/// Each chunk with whether canonical mode is off by then, and with the output that is sent at once.
+/// Checks chunks: each with whether canonical mode is off by then, and with the output that is sent
+/// at once.
 fn at_once(chunks: &[(&str, bool, &str)]) {
     let mut emulator = Emulator::new(PtySize::clamped(40, 5), TerminalColors::DARK, false);
     for (at, (chunk, raw, wanted)) in chunks.iter().enumerate() {
@@ -158,7 +159,7 @@ fn at_once(chunks: &[(&str, bool, &str)]) {
         } else {
             emulator
                 .process(chunk.as_bytes(), Duration::ZERO, *raw)
-                .shown
+                .output
         };
         assert_eq!(
             String::from_utf8(shown).unwrap(),
@@ -319,7 +320,7 @@ fn edit_continues_in_another_size() {
             shown.extend(
                 emulator
                     .process(output.as_bytes(), Duration::ZERO, true)
-                    .shown,
+                    .output,
             );
         };
         for line in 0..12 {
@@ -362,7 +363,7 @@ fn wrapped_line_is_whole_in_another_size() {
             let mut shown = Vec::new();
             let mut write = |emulator: &mut Emulator, output: &str| {
                 let output = output.as_bytes();
-                shown.extend(emulator.process(output, Duration::ZERO, true).shown);
+                shown.extend(emulator.process(output, Duration::ZERO, true).output);
             };
             // The text above contains a row that is cut, and one that is wrapped.
             let above = format!("{}\n{}", "x".repeat(35), "y".repeat(45));
@@ -403,8 +404,8 @@ fn text_that_only_continues_in_another_size_is_sent_unchanged() {
             emulator.resize(PtySize::clamped(30, 9));
             let mut shown = emulator
                 .process(written.as_bytes(), Duration::ZERO, true)
-                .shown;
-            shown.extend(emulator.process(b"", Duration::ZERO, false).shown);
+                .output;
+            shown.extend(emulator.process(b"", Duration::ZERO, false).output);
             shown.extend(emulator.finish(Duration::ZERO));
             let shown = String::from_utf8(shown).unwrap();
             assert_eq!(shown, wanted, "{prompt:?}");
@@ -423,7 +424,7 @@ fn memory_does_not_grow_with_the_output_of_an_edit() {
         for _ in 0..100 {
             written += chunk.len();
             let processed = emulator.process(chunk.as_bytes(), Duration::ZERO, true);
-            shown += processed.shown.len();
+            shown += processed.output.len();
             assert!(written - shown < 24 * 80, "{written} {shown}");
         }
     }

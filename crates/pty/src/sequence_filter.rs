@@ -2,26 +2,26 @@
 //! emulator does not limit.
 //!
 //! The emulator stores operating system commands (OSC) of any length, and repeats a character any
-//! number of times: a few bytes could cost megabytes and seconds. The filter clamps numbers in
+//! number of times: a few bytes could cost megabytes and seconds. The filter limits numbers in
 //! control sequences, truncates control strings, and drops sequences longer than any program sends.
 //! Everything else passes unchanged.
 //!
-//! The filter also reports sequences around which the caller examines the screen: those that set
-//! and reset private modes (including the alternate screen), and the full reset. The beginning of a
-//! character that a chunk does not complete waits for the next chunk: the emulator's parser loses
-//! output directly behind such a character.
+//! The filter also reports sequences before and after which the caller examines the screen: those
+//! that set and reset private modes (including the alternate screen), and the full reset. An
+//! incomplete character at the end of a chunk waits for the next chunk: the emulator's parser loses
+//! output directly after such a character.
 
 use agent_bash_core::whole_characters;
 
 /// Maximum length of an OSC that is passed on. Titles and links are shorter.
-const LONGEST_STRING: usize = 4096;
+const MAX_OSC_BYTES: usize = 4096;
 
 /// Maximum length of a control sequence. The longest in use (SGR with every attribute) has fewer
 /// than 200 bytes.
-const LONGEST_SEQUENCE: usize = 256;
+const MAX_SEQUENCE_BYTES: usize = 256;
 
-/// Limit of numbers in cursor movements, insertions and the like: more than any screen has, and the
-/// number that programs use for "as far as possible".
+/// Maximum number in cursor movements, insertions and the like: more than the size of any screen,
+/// and the number that programs use for "as far as possible".
 const MAX_PARAMETER: u32 = 999;
 
 /// A piece of output.
@@ -39,7 +39,8 @@ pub(crate) enum OutputPiece<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ParserState {
     Ground,
-    /// After ESC, which is held back, or was `sent` because it ended a string.
+    /// After ESC, which is held back. `sent`: the ESC has been passed on, because it ended a
+    /// string.
     Escape {
         sent: bool,
     },
@@ -48,18 +49,18 @@ enum ParserState {
     /// In a control sequence, which is held back.
     Sequence,
     /// In a control sequence that is too long.
-    Dropped,
+    DroppedSequence,
     /// In an OSC, with its length so far.
     Command(usize),
     /// In an OSC that is too long.
-    Cut,
+    DroppedCommand,
     /// In another control string, which the emulator does not store.
-    Text,
+    ControlString,
 }
 
 /// The filter. Its pieces do not depend on how the output was split into chunks.
 #[derive(Debug)]
-pub(crate) struct Guard {
+pub(crate) struct SequenceFilter {
     state: ParserState,
     /// The current control sequence from its ESC on.
     sequence: Vec<u8>,
@@ -72,7 +73,7 @@ const BEL: u8 = 0x07;
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 
-impl Guard {
+impl SequenceFilter {
     pub(crate) fn new() -> Self {
         Self {
             state: ParserState::Ground,
@@ -82,7 +83,12 @@ impl Guard {
     }
 
     /// Splits a chunk into pieces. `cols` is the width of the screen.
-    pub(crate) fn cut(&mut self, chunk: &[u8], cols: u16, mut piece: impl FnMut(OutputPiece<'_>)) {
+    pub(crate) fn split(
+        &mut self,
+        chunk: &[u8],
+        cols: u16,
+        mut piece: impl FnMut(OutputPiece<'_>),
+    ) {
         for byte in chunk {
             self.step(*byte, cols, &mut piece);
         }
@@ -93,7 +99,7 @@ impl Guard {
         }
     }
 
-    /// The waiting bytes at the end of all output.
+    /// Returns the waiting bytes at the end of all output.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
@@ -109,29 +115,30 @@ impl Guard {
         match (self.state, byte) {
             // In any state, these cancel the current sequence.
             (
-                ParserState::Escape { .. } | ParserState::Sequence | ParserState::Dropped,
+                ParserState::Escape { .. } | ParserState::Sequence | ParserState::DroppedSequence,
                 CAN | SUB,
             ) => {
                 self.sequence.clear();
                 self.bytes.push(byte);
                 self.state = ParserState::Ground;
             }
-            (ParserState::Sequence | ParserState::Dropped, ESC) => {
+            (ParserState::Sequence | ParserState::DroppedSequence, ESC) => {
                 self.sequence.clear();
                 self.state = ParserState::Escape { sent: false };
             }
-            (ParserState::Command(_) | ParserState::Text, ESC) => {
+            (ParserState::Command(_) | ParserState::ControlString, ESC) => {
                 self.bytes.push(byte);
                 self.state = ParserState::Escape { sent: true };
             }
             (ParserState::Escape { .. }, ESC) => {}
             (_, ESC) => self.state = ParserState::Escape { sent: false },
-            (ParserState::Command(_), BEL | CAN | SUB) | (ParserState::Text, CAN | SUB) => {
+            (ParserState::Command(_), BEL | CAN | SUB)
+            | (ParserState::ControlString, CAN | SUB) => {
                 self.bytes.push(byte);
                 self.state = ParserState::Ground;
             }
             // Control characters inside a sequence are executed.
-            (ParserState::Ground | ParserState::Text, _)
+            (ParserState::Ground | ParserState::ControlString, _)
             | (ParserState::Escape { .. } | ParserState::Sequence, 0..0x20) => {
                 self.bytes.push(byte);
             }
@@ -144,9 +151,9 @@ impl Guard {
             }
             (ParserState::Sequence, 0x20..=0x3f) => {
                 self.sequence.push(byte);
-                if self.sequence.len() > LONGEST_SEQUENCE {
+                if self.sequence.len() > MAX_SEQUENCE_BYTES {
                     self.sequence.clear();
-                    self.state = ParserState::Dropped;
+                    self.state = ParserState::DroppedSequence;
                 }
             }
             (ParserState::Sequence, 0x40..=0x7e) => {
@@ -154,15 +161,19 @@ impl Guard {
                 self.sequence.push(byte);
                 self.end_of_sequence(cols, piece);
             }
-            (ParserState::Dropped, 0x40..=0x7e) | (ParserState::Cut, BEL | CAN | SUB) => {
+            (ParserState::DroppedSequence, 0x40..=0x7e)
+            | (ParserState::DroppedCommand, BEL | CAN | SUB) => {
                 self.state = ParserState::Ground;
             }
-            // Not part of a sequence, or dropped.
-            (ParserState::Sequence | ParserState::Dropped | ParserState::Cut, _) => {}
-            (ParserState::Command(length), _) if length >= LONGEST_STRING => {
+            // Bytes that no sequence may contain, and bytes of dropped ones.
+            (
+                ParserState::Sequence | ParserState::DroppedSequence | ParserState::DroppedCommand,
+                _,
+            ) => {}
+            (ParserState::Command(length), _) if length >= MAX_OSC_BYTES => {
                 // Ends the string for the emulator.
                 self.bytes.push(CAN);
-                self.state = ParserState::Cut;
+                self.state = ParserState::DroppedCommand;
             }
             (ParserState::Command(length), _) => {
                 self.bytes.push(byte);
@@ -172,7 +183,7 @@ impl Guard {
     }
 
     fn after_escape(&mut self, byte: u8, sent: bool, piece: &mut impl FnMut(OutputPiece<'_>)) {
-        // Not a valid continuation: the emulator keeps waiting for one.
+        // Not valid after ESC: the emulator keeps waiting, too.
         if byte >= 0x7f {
             return;
         }
@@ -193,7 +204,7 @@ impl Guard {
         self.bytes.push(byte);
         self.state = match byte {
             b']' => ParserState::Command(0),
-            b'P' | b'X' | b'^' | b'_' => ParserState::Text,
+            b'P' | b'X' | b'^' | b'_' => ParserState::ControlString,
             0x20..=0x2f => ParserState::Intermediate,
             _ => ParserState::Ground,
         };
@@ -249,12 +260,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The emulator's input, and the number of pieces.
-    fn through(chunks: &[&[u8]]) -> (Vec<u8>, usize) {
-        let mut guard = Guard::new();
+    /// Returns the filtered output, and the number of private-mode and reset pieces.
+    fn filtered(chunks: &[&[u8]]) -> (Vec<u8>, usize) {
+        let mut guard = SequenceFilter::new();
         let (mut out, mut pieces) = (Vec::new(), 0);
         for chunk in chunks {
-            guard.cut(chunk, 100, |piece| match piece {
+            guard.split(chunk, 100, |piece| match piece {
                 OutputPiece::Bytes(bytes) => out.extend_from_slice(bytes),
                 OutputPiece::PrivateModes(bytes) | OutputPiece::Reset(bytes) => {
                     out.extend_from_slice(bytes);
@@ -277,7 +288,7 @@ mod tests {
         };
         let cut = [
             b"\x1b]2;".to_vec(),
-            vec![b'x'; LONGEST_STRING - 2],
+            vec![b'x'; MAX_OSC_BYTES - 2],
             b"\x18after".to_vec(),
         ]
         .concat();
@@ -300,7 +311,7 @@ mod tests {
             (b"\x1b]2;\x1b[\rm".to_vec(), b"\x1b]2;\x1b\r\x1b[m".to_vec()),
         ] {
             assert_eq!(
-                through(&[&given]).0,
+                filtered(&[&given]).0,
                 wanted,
                 "{:?}",
                 given.escape_ascii().to_string()
@@ -316,17 +327,17 @@ mod tests {
             (b"\x1b[?25h", 1),
             (b"\x1b[?6n\x1b[4h\x1b]2;\x07\x1b[31m", 0),
         ] {
-            assert_eq!(through(&[given]), (given.to_vec(), wanted), "{given:?}");
+            assert_eq!(filtered(&[given]), (given.to_vec(), wanted), "{given:?}");
         }
     }
 
     #[test]
-    fn characters_are_whole() {
+    fn pieces_never_split_a_character() {
         let given = "aéaé漢x";
         let pieces = |chunks: std::slice::Chunks<'_, u8>| {
-            let (mut guard, mut pieces) = (Guard::new(), Vec::new());
+            let (mut guard, mut pieces) = (SequenceFilter::new(), Vec::new());
             for chunk in chunks {
-                guard.cut(chunk, 100, |piece| match piece {
+                guard.split(chunk, 100, |piece| match piece {
                     OutputPiece::Bytes(bytes) => pieces.push(bytes.to_vec()),
                     OutputPiece::PrivateModes(_) | OutputPiece::Reset(_) => {}
                 });
@@ -364,9 +375,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunks_do_not_matter(bytes in output(), at in 0usize..400) {
+        fn pieces_do_not_depend_on_chunks(bytes in output(), at in 0usize..400) {
             let at = at.min(bytes.len());
-            prop_assert_eq!(through(&[&bytes]), through(&[&bytes[..at], &bytes[at..]]));
+            prop_assert_eq!(filtered(&[&bytes]), filtered(&[&bytes[..at], &bytes[at..]]));
         }
 
         #[test]
@@ -374,7 +385,7 @@ mod tests {
             let (rows, cols) = (24.try_into().unwrap(), 100.try_into().unwrap());
             let mut with = vt100::Parser::new(rows, cols, 10);
             let mut without = vt100::Parser::new(rows, cols, 10);
-            with.process(&through(&[&bytes]).0);
+            with.process(&filtered(&[&bytes]).0);
             without.process(&bytes);
             prop_assert_eq!(with.screen().state_formatted(), without.screen().state_formatted());
         }

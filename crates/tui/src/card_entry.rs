@@ -1,4 +1,4 @@
-//! One card of the transcript with its state, which takes in the command's output while the command
+//! One card of the transcript with its state. The card reads the command's output while the command
 //! runs.
 
 use crate::change_actions;
@@ -30,7 +30,7 @@ const TERMINAL_HINT: &str = "it asks for a terminal: f5 runs it again on one";
 /// The hint for a command that seems to have asked a question without an answer.
 const QUESTION_HINT: &str = "it may have asked something: f5 runs it on a terminal";
 
-/// Identifies an entry.
+/// Identifies a card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct EntryId(pub(crate) u64);
 
@@ -45,33 +45,32 @@ pub(crate) struct CardEntry {
     /// The live output while the command runs.
     pub(crate) live: Option<(LiveUpdates, Waker)>,
     /// Removes control sequences from the live output.
-    clean: TerminalText,
-    /// Bytes of output taken in or skipped.
+    cleaner: TerminalText,
+    /// Bytes of output read or skipped.
     bytes_read: u64,
     /// Detects that the command asks for a terminal that it does not have.
     input_detector: InputDetector,
-    /// True if the output was binary; the card says so.
+    /// True if the output is binary. The card then describes it instead of showing it.
     pub(crate) is_binary: bool,
     /// The artifact with the full output.
     pub(crate) artifact: Option<ArtifactId>,
     pub(crate) file: Option<PathBuf>,
     /// True if the command is a trial: its changes to files are held back.
     pub(crate) is_trial: bool,
-    /// True if the command itself starts something in the background, so that survivors are no
-    /// surprise.
-    pub(crate) leaves_jobs: bool,
+    /// True if the command itself starts a background process, so that survivors are expected.
+    pub(crate) starts_background_jobs: bool,
     /// Survivors that are not shown yet, because they may end within a moment.
     pub(crate) unshown_survivors: Vec<FooterLine>,
-    /// True if survivors have changed files so far, or may do so.
+    /// True if survivors have changed files, or may still do so.
     pub(crate) has_survivors: bool,
-    /// Bytes of output taken in, up to the card's limit.
-    pub(crate) bytes: usize,
+    /// Bytes of output that the card holds, up to its limit.
+    pub(crate) held_bytes: usize,
     /// The height when the card was last drawn; 0 before.
     pub(crate) rows: usize,
     /// The cached height and its width.
     pub(crate) height: Option<(u16, usize)>,
-    /// The rows of the card when it was last drawn: the first one, and the one behind the last.
-    pub(crate) drawn: (u16, u16),
+    /// The rows of the card when it was last drawn, as a half-open range.
+    pub(crate) drawn_rows: (u16, u16),
 }
 
 /// The view of an entry.
@@ -127,7 +126,7 @@ impl Card {
     }
 }
 
-/// Returns true if a line names a process that is not known to have ended.
+/// Returns true if a line names a survivor that may still run.
 fn is_running(line: &FooterLine) -> bool {
     matches!(
         line,
@@ -140,7 +139,7 @@ fn is_running(line: &FooterLine) -> bool {
 }
 
 /// Returns true if this process of this job has ended.
-fn is_over(job: &Job, id: &str, pid: u32) -> bool {
+fn has_process_ended(job: &Job, id: &str, pid: u32) -> bool {
     let JobId(this) = &job.id;
     let has_ended = matches!(job.state, JobState::Ended(_));
     this == id && has_ended && job.remaining.iter().all(|left| left.pid != pid)
@@ -155,20 +154,20 @@ impl CardEntry {
             expanded: false,
             started: now,
             live: None,
-            clean: TerminalText::coloured(),
+            cleaner: TerminalText::coloured(),
             bytes_read: 0,
             input_detector: InputDetector::default(),
             is_binary: false,
             artifact: None,
             file: None,
             is_trial: false,
-            leaves_jobs: false,
+            starts_background_jobs: false,
             unshown_survivors: Vec::new(),
             has_survivors: false,
-            bytes: 0,
+            held_bytes: 0,
             rows: 0,
             height: None,
-            drawn: (0, 0),
+            drawn_rows: (0, 0),
         }
     }
 
@@ -194,13 +193,13 @@ impl CardEntry {
         set.is_some_and(change_actions::is_undecided)
     }
 
-    /// Takes in new output and updates the running time.
+    /// Reads new output and updates the running time.
     pub(crate) fn refresh(&mut self, now: Duration) {
         if self.live.is_none() {
             return;
         }
         self.height = None;
-        self.take_in();
+        self.read_live_output();
         let elapsed = now.saturating_sub(self.started);
         match &mut self.card {
             // The command has not started.
@@ -211,7 +210,7 @@ impl CardEntry {
         }
     }
 
-    pub(crate) fn take_in(&mut self) {
+    pub(crate) fn read_live_output(&mut self) {
         let Some((live, waker)) = &self.live else {
             return;
         };
@@ -227,8 +226,8 @@ impl CardEntry {
             let has_none = !card.on_terminal && !self.is_trial;
             let asks = has_none && self.input_detector.push(&bytes);
             let offer = || FooterLine::Offer(TERMINAL_HINT.to_owned());
-            if asks && !card.asides.contains(&offer()) {
-                card.asides.push(offer());
+            if asks && !card.host_lines.contains(&offer()) {
+                card.host_lines.push(offer());
             }
         }
         let Some(output) = self.card.output_mut() else {
@@ -237,16 +236,19 @@ impl CardEntry {
         let before = std::mem::replace(&mut self.bytes_read, total_bytes);
         let skipped = (total_bytes - before).saturating_sub(bytes.len() as u64);
         if skipped_lines > 0 {
-            output.skip(skipped_lines);
-            self.clean = TerminalText::coloured();
+            output.skip_lines(skipped_lines);
+            self.cleaner = TerminalText::coloured();
         } else if skipped > 0 {
-            output.leap(skipped);
-            self.clean = TerminalText::coloured();
+            output.skip_chars(skipped);
+            self.cleaner = TerminalText::coloured();
         }
-        self.bytes = self.bytes.saturating_add(bytes.len()).min(MAX_CARD_BYTES);
-        output.push(&self.clean.push(&bytes));
+        self.held_bytes = self
+            .held_bytes
+            .saturating_add(bytes.len())
+            .min(MAX_CARD_BYTES);
+        output.push(&self.cleaner.push(&bytes));
         let mark = self
-            .clean
+            .cleaner
             .is_binary()
             .then(|| binary_text(total_bytes, SizeStyle::Tight));
         output.show_instead(mark.as_deref());
@@ -263,7 +265,7 @@ impl CardEntry {
     }
 
     /// Marks the command as waiting for the user's permission.
-    pub(crate) fn waits_for_answer(&mut self) {
+    pub(crate) fn mark_waiting(&mut self) {
         if let Card::Tool(card) = &mut self.card {
             card.state = CardState::WaitingForAnswer;
             card.elapsed = Duration::ZERO;
@@ -271,14 +273,14 @@ impl CardEntry {
     }
 
     /// Marks the command as permitted. Its running time starts now.
-    pub(crate) fn is_permitted(&mut self, now: Duration) {
+    pub(crate) fn mark_permitted(&mut self, now: Duration) {
         self.started = now;
         if let Card::Tool(card) = &mut self.card {
             card.state = CardState::Running;
         }
     }
 
-    /// Sets the time limit shown. On a terminal there is none.
+    /// Sets the shown time limit. Calls on a terminal have none.
     pub(crate) fn set_timeout(&mut self, limit: Duration) {
         if let Card::Tool(card) = &mut self.card
             && !card.on_terminal
@@ -287,10 +289,10 @@ impl CardEntry {
         }
     }
 
-    /// Holds back the lines about survivors. Programs leave some that end within a moment: `git
-    /// commit` starts a cleanup.
-    pub(crate) fn hold_survivors(&mut self) {
-        let leaves_jobs = self.leaves_jobs;
+    /// Holds back the lines about survivors. Some programs start processes that end within a
+    /// moment: `git commit` starts a cleanup.
+    pub(crate) fn hold_back_survivors(&mut self) {
+        let leaves_jobs = self.starts_background_jobs;
         let Some(footer) = self.card.footer_mut().filter(|_| !leaves_jobs) else {
             return;
         };
@@ -328,7 +330,7 @@ impl CardEntry {
             else {
                 return true;
             };
-            let Some(job) = jobs.iter().find(|job| is_over(job, id, *pid)) else {
+            let Some(job) = jobs.iter().find(|job| has_process_ended(job, id, *pid)) else {
                 return true;
             };
             has_changed = true;
@@ -341,8 +343,8 @@ impl CardEntry {
         }
     }
 
-    /// Takes in the change sets of the command's background processes. The flag marks those that
-    /// are still open.
+    /// Stores the change sets of the command's background processes. The flag marks those whose
+    /// process may belong to an earlier command.
     pub(crate) fn set_background_changes(&mut self, background: Vec<(Changes, bool)>) {
         let footer = self.card.footer_mut();
         let some_live = footer.is_some_and(|footer| footer.iter().any(is_running));
@@ -358,19 +360,19 @@ impl CardEntry {
     }
 
     /// Handles the end of the command: no more output follows.
-    pub(crate) fn ended(&mut self) {
+    pub(crate) fn finish(&mut self) {
         self.live = None;
         if let Some(output) = self.card.output_mut() {
-            output.push(&self.clean.finish());
+            output.push(&self.cleaner.finish());
         }
         if let Card::Tool(card) = &mut self.card {
             let is_over = |aside: &FooterLine| matches!(aside, FooterLine::Notice(notice) if notice == TRIAL_NOTE);
-            card.asides.retain(|aside| !is_over(aside));
+            card.host_lines.retain(|aside| !is_over(aside));
             // A command with redirected input reads its answers from there.
             let is_fed = card.command.contains(['|', '<']);
-            let is_offered = card.on_terminal || !card.asides.is_empty();
+            let is_offered = card.on_terminal || !card.host_lines.is_empty();
             if !is_fed && !is_offered && InputDetector::ends_with_question(&card.output) {
-                card.asides
+                card.host_lines
                     .push(FooterLine::Offer(QUESTION_HINT.to_owned()));
             }
         }
@@ -465,11 +467,11 @@ mod tests {
     fn all_dropped_characters_of_a_fast_line_are_counted() {
         let (mut entry, live) = running("x");
         live.push(b"begin");
-        entry.take_in();
+        entry.read_live_output();
         live.push(&vec![b'y'; 1_000_000]);
         live.push(b"end");
-        entry.take_in();
-        entry.ended();
+        entry.read_live_output();
+        entry.finish();
         let output = entry.card.output().unwrap();
         assert!(output.is_cut() && entry.is_cut());
         let rows = output.tail(2000, 9, usize::MAX, &Theme::plain()).rows;
@@ -494,13 +496,13 @@ mod tests {
         ] {
             let (mut entry, live) = running(command);
             live.push(printed.as_bytes());
-            entry.take_in();
+            entry.read_live_output();
             let offers = |entry: &CardEntry| match &entry.card {
-                Card::Tool(card) => card.asides.len(),
+                Card::Tool(card) => card.host_lines.len(),
                 _ => 0,
             };
             assert_eq!(offers(&entry), 0, "not while the command may still run");
-            entry.ended();
+            entry.finish();
             assert_eq!(offers(&entry) == 1, want, "{command}: {printed:?}");
         }
     }

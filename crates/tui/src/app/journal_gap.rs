@@ -1,5 +1,5 @@
 //! Gaps in the journal, which `agent-bash log` and `report` show. The card at which a gap begins
-//! says so once.
+//! reports it once.
 
 use super::App;
 use crate::calls::CallEnd;
@@ -13,8 +13,9 @@ const JOURNAL_FULL_HINT: &str =
 const UNWRITABLE_HINT: &str = "the state directory has to have room and to be writable (`agent-bash doctor` names it); `journal.level = \"off\"` keeps no record";
 
 impl App {
-    /// Lines that say that a command is missing in the journal. `None` if an earlier card says so.
-    pub(super) fn unrecorded(&mut self, end: &CallEnd) -> Option<[FooterLine; 2]> {
+    /// Returns the lines about a command that is missing in the journal. `None` if an earlier card
+    /// has reported the same error.
+    pub(super) fn journal_gap_lines(&mut self, end: &CallEnd) -> Option<[FooterLine; 2]> {
         let notices = match end {
             CallEnd::Tool { result, .. } => &result.notices,
             CallEnd::Bang(message) => &message.notices,
@@ -24,7 +25,7 @@ impl App {
             NoticeKind::JournalFailed { reason } => Some(reason.clone()),
             _ => None,
         });
-        let before = std::mem::replace(&mut self.record_fails, why.clone());
+        let before = std::mem::replace(&mut self.reported_journal_error, why.clone());
         let why = why.filter(|why| before.as_ref() != Some(why))?;
         let hint = if why == FULL_REASON {
             JOURNAL_FULL_HINT
