@@ -28,7 +28,7 @@ const SCROLLBACK_LINES: usize = 1000;
 
 /// A terminal's screen.
 pub(crate) struct Emulator {
-    guard: SequenceFilter,
+    filter: SequenceFilter,
     screen: EmulatorState,
     reader_output: ReaderOutput,
     /// The program that has the whole screen.
@@ -105,7 +105,7 @@ impl Emulator {
     /// Creates an emulator. `is_full_screen`: the program is a known full-screen program.
     pub(crate) fn new(size: PtySize, colors: TerminalColors, is_full_screen: bool) -> Self {
         Self {
-            guard: SequenceFilter::new(),
+            filter: SequenceFilter::new(),
             screen: EmulatorState {
                 parser: parser(size, colors),
                 size,
@@ -137,13 +137,13 @@ impl Emulator {
             }
         }
         let Self {
-            guard,
+            filter,
             screen,
             reader_output,
             program,
             main_screen,
         } = self;
-        guard.split(chunk, screen.size.cols(), |piece| match piece {
+        filter.split(chunk, screen.size.cols(), |piece| match piece {
             OutputPiece::Bytes(bytes) => {
                 if *main_screen == Drawing::Expected && jumps_to_a_corner(bytes) {
                     *main_screen = Drawing::Now { was_raw: raw };
@@ -205,7 +205,7 @@ impl Emulator {
     pub(crate) fn finish(&mut self, now: Duration) -> Vec<u8> {
         self.reader_output.end_edit(true);
         if self.program.is_none() {
-            self.reader_output.add(&self.guard.finish());
+            self.reader_output.add(&self.filter.finish());
         }
         self.reader_output
             .add_program_line(self.program.take(), now);

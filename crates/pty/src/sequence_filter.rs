@@ -262,10 +262,10 @@ mod tests {
 
     /// Returns the filtered output, and the number of private-mode and reset pieces.
     fn filtered(chunks: &[&[u8]]) -> (Vec<u8>, usize) {
-        let mut guard = SequenceFilter::new();
+        let mut filter = SequenceFilter::new();
         let (mut out, mut pieces) = (Vec::new(), 0);
         for chunk in chunks {
-            guard.split(chunk, 100, |piece| match piece {
+            filter.split(chunk, 100, |piece| match piece {
                 OutputPiece::Bytes(bytes) => out.extend_from_slice(bytes),
                 OutputPiece::PrivateModes(bytes) | OutputPiece::Reset(bytes) => {
                     out.extend_from_slice(bytes);
@@ -335,14 +335,14 @@ mod tests {
     fn pieces_never_split_a_character() {
         let given = "aéaé漢x";
         let pieces = |chunks: std::slice::Chunks<'_, u8>| {
-            let (mut guard, mut pieces) = (SequenceFilter::new(), Vec::new());
+            let (mut filter, mut pieces) = (SequenceFilter::new(), Vec::new());
             for chunk in chunks {
-                guard.split(chunk, 100, |piece| match piece {
+                filter.split(chunk, 100, |piece| match piece {
                     OutputPiece::Bytes(bytes) => pieces.push(bytes.to_vec()),
                     OutputPiece::PrivateModes(_) | OutputPiece::Reset(_) => {}
                 });
             }
-            pieces.push(guard.finish());
+            pieces.push(filter.finish());
             pieces
         };
         for size in 1..given.len() {
