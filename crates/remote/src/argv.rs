@@ -5,8 +5,8 @@
 use crate::target::{SCRIPT_PLACEHOLDER, TargetTransport};
 use std::ffi::OsString;
 
-/// The words of the command that runs `script` there by a POSIX shell, with our stdin and stdout as
-/// its.
+/// Returns the command line that runs `script` on the remote host by a POSIX shell, with this
+/// process's stdin and stdout.
 pub fn argv(way: &TargetTransport, script: &str) -> Vec<OsString> {
     let words: Vec<String> = match way {
         TargetTransport::Ssh { to, port } => {
@@ -27,7 +27,7 @@ pub fn argv(way: &TargetTransport, script: &str) -> Vec<OsString> {
             let port = port.map(|port| ["-p".to_owned(), port.to_string()]);
             let mut words: Vec<String> = fixed.map(str::to_owned).into();
             words.extend(port.into_iter().flatten());
-            // The login shell there may be any; single quotes they all have.
+            // The login shell on the remote host may be any; every shell supports single quotes.
             words.extend([
                 "--".to_owned(),
                 to.clone(),
@@ -77,7 +77,7 @@ mod tests {
     use crate::Target;
 
     #[test]
-    fn each_engine_gets_its_words() {
+    fn argv_has_the_command_line_of_each_transport() {
         let ssh = "ssh -T -a -x -e none -o BatchMode=yes -o ClearAllForwardings=yes -o ServerAliveInterval=15";
         for (target, want) in [
             (

@@ -1,7 +1,7 @@
 //! The channel to a remote host: concurrent requests and answers by id, over one pair of streams.
 //!
-//! Data from the remote host is untrusted: everything is bounded, and an invalid line closes the
-//! channel. Whether a request was written then decides its status.
+//! Data from the remote host is untrusted: its size is bounded, and an invalid line closes the
+//! channel. Then the status of a request depends on whether it was written.
 
 mod incoming;
 mod state;
@@ -21,14 +21,14 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinHandle;
 
-/// The timeouts of the ends of a channel.
+/// The timeouts of a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelTimeouts {
-    /// Between two signs of life of ours.
+    /// The interval between two pings to the remote host.
     pub ping: Duration,
-    /// A target that has not been heard for so long is gone.
+    /// The channel is closed if nothing arrives for this time.
     pub silence: Duration,
-    /// A call that was cancelled and is not answered by then is lost.
+    /// The time after which a cancelled call without an answer is lost.
     pub cancelled: Duration,
 }
 
@@ -42,7 +42,7 @@ impl Default for ChannelTimeouts {
     }
 }
 
-/// A channel. Dropping it ends the transport at once.
+/// The channel to a remote host. Dropping it ends the transport at once.
 #[derive(Debug)]
 pub struct Channel {
     shared: Arc<SharedState>,
@@ -52,7 +52,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// A channel over these streams to our program at a target. `carrier` ends with it.
+    /// Creates a channel over the streams of this program on a remote host. `carrier` ends with the
+    /// channel.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -80,16 +81,16 @@ impl Channel {
         }
     }
 
-    /// The reason why the channel is closed, if it is.
+    /// Returns the reason why the channel is closed, if it is.
     pub fn closed(&self) -> Option<String> {
         self.shared.dead()
     }
 
-    /// Asks for `kind` with the fields of `body`, an object, and waits for the data of the answer.
-    /// `live` gets the output that comes before it. `cancel` asks the target to end the request,
-    /// which it then answers.
+    /// Sends a request of the type `kind` with the fields of `body`, a JSON object, and waits for
+    /// the data of the answer. `live` receives the output that comes before. `cancel` asks the
+    /// remote host to end the request, which it then still answers.
     ///
-    /// Dropping the future cancels the request, and forgets its answer.
+    /// Dropping the future cancels the request and ignores its answer.
     ///
     /// # Errors
     /// [`RequestFailure`].
@@ -103,7 +104,7 @@ impl Channel {
         let waiting = self.shared.begin(kind, body)?;
         let mut is_cancelled = false;
         loop {
-            // Made before looking: what happens in between is not missed.
+            // Created before the state is read, so that no later notification is missed.
             let woken = waiting.wake().notified_owned();
             let (updates, answer) = waiting.take();
             updates.into_iter().for_each(&mut *live);
@@ -124,8 +125,8 @@ impl Channel {
         }
     }
 
-    /// Ends it in order: the target hears the end of its input, ends what runs, and answers. At
-    /// most `limit` later it is ended anyway.
+    /// Closes the channel in order: the remote host reads the end of its input, ends running
+    /// requests, and answers. After `limit` at the latest, the transport is ended.
     pub async fn close(mut self, limit: Duration) {
         self.shared.finish();
         tokio::select! {
@@ -133,8 +134,8 @@ impl Channel {
             _ = &mut self.running => return,
             () = self.clock.sleep(limit) => {}
         }
-        // Dropping the task kills the transport, later than the abort. The process that ends next
-        // must not leave it behind.
+        // Waits for the aborted task: dropping the task kills the transport, which must not outlive
+        // a process that exits next.
         self.running.abort();
         let _ = (&mut self.running).await;
     }
@@ -185,7 +186,7 @@ async fn write_all(shared: &SharedState, mut input: impl AsyncWrite + Unpin) {
                 Ok(0) | Err(_) => return,
                 Ok(length) => written += length,
             }
-            // The last byte is the line's end, and the end of all input is one too.
+            // The last byte ends the line, and also marks the end of the input.
             if written + 1 >= line.len() {
                 shared.written(id);
             }
@@ -199,13 +200,13 @@ async fn write_all(shared: &SharedState, mut input: impl AsyncWrite + Unpin) {
 
 /// The end of a channel.
 enum ChannelEnd {
-    /// The input has ended: the transport is about to end, if it was asked to.
+    /// The input has ended: if that was requested, the transport ends soon.
     OfInput,
-    /// Anything else, and what: the transport is of no more use.
+    /// Another reason, as text: the transport is unusable.
     Fault(String),
 }
 
-/// Reads until there is no more, or until something comes that does not belong. Returns which.
+/// Reads until the end of the input or an invalid line. Returns the reason.
 async fn read_all(
     shared: &SharedState,
     mut output: impl AsyncBufRead + Unpin,
@@ -241,7 +242,7 @@ async fn read_all(
     }
 }
 
-/// Says that we live, and finds out that the target does not. Returns that.
+/// Sends pings, and returns when the remote host has been silent for too long.
 async fn stay_alive(
     shared: &Arc<SharedState>,
     clock: &dyn Clock,
@@ -262,7 +263,7 @@ async fn stay_alive(
         let until_ping = patience.ping.saturating_sub(quiet);
         if until_ping.is_zero() {
             said = clock.now();
-            // One that was not answered yet is still on its way.
+            // No second ping is sent while one is unanswered.
             if ping.as_ref().is_none_or(WaitingRequest::is_answered) {
                 ping = shared.begin("ping", &serde_json::json!({})).ok();
             }

@@ -1,5 +1,5 @@
-//! The way to a target: starts the transport, has the script run, uploads our program where it is
-//! missing, and ends where that program has its stdin and stdout.
+//! Connects to a target: starts the transport, runs the script on the remote host, uploads this
+//! program if it is missing, and returns the program's stdin and stdout.
 
 use crate::argv::argv;
 use crate::error::{NotReached, Obstacle};
@@ -32,7 +32,7 @@ pub const MAX_BANNER_BYTES: usize = 64 * 1024;
 /// Time limit for the error message of a transport that has failed.
 pub(crate) const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Longest line of the script.
+/// Maximum length in bytes of a line that the script prints.
 const MAX_LINE_BYTES: u64 = 4096;
 
 /// The facts of the local machine that a connection needs.
@@ -42,11 +42,11 @@ pub struct LocalHost {
     pub env: Arc<BTreeMap<OsString, OsString>>,
     /// The working directory of transports.
     pub cwd: PathBuf,
-    /// Used for every wait.
+    /// The clock for all waits.
     pub clock: Arc<dyn Clock>,
 }
 
-/// A target on which our program was started.
+/// A target on which this program was started.
 #[derive(Debug)]
 pub(crate) struct StartedTarget {
     /// The stdin of the program.
@@ -63,7 +63,7 @@ pub(crate) struct StartedTarget {
     pub(crate) uploaded: bool,
 }
 
-/// Gets there.
+/// Connects to a target and starts this program on it.
 ///
 /// # Errors
 /// [`NotReached`]. Nothing is left then, at this end.
@@ -100,7 +100,7 @@ pub(crate) async fn dial(
     let Err(what) = line.boot(program, &nonce, here).await else {
         return Ok(line);
     };
-    // Its reason may still be on its way.
+    // The transport's error message may still arrive.
     drop(line.input);
     let last = async {
         line.carrier.ended().await;
@@ -131,7 +131,7 @@ fn nonce() -> io::Result<String> {
 }
 
 impl StartedTarget {
-    /// Follows the script until it becomes our program.
+    /// Follows the script until it executes this program.
     async fn boot(
         &mut self,
         program: &Program,
@@ -159,7 +159,7 @@ impl StartedTarget {
             UPLOAD_TIMEOUT,
             Obstacle::SlowUpload(UPLOAD_TIMEOUT),
             async {
-                // If it stops reading, it says why.
+                // A script that stops reading prints the reason.
                 let (sent, answer) = tokio::join!(upload(input, program), answer(output, nonce));
                 match (&*answer?, sent) {
                     (word::RUN, Ok(())) => Ok(()),
@@ -213,7 +213,7 @@ async fn upload(input: &mut Sender, program: &Program) -> io::Result<()> {
     let mut file = File::open(program.path())?.take(program.length());
     let mut piece = vec![0; 256 * 1024];
     loop {
-        // From the page cache: it was read a moment ago for its hash.
+        // Usually in the page cache, because the file was just read for its hash.
         let length = file.read(&mut piece)?;
         if length == 0 {
             return Ok(());

@@ -1,8 +1,8 @@
-//! Why a target could not be reached.
+//! The reasons why a target could not be reached.
 
 use std::time::Duration;
 
-/// A target was not reached; nothing has run there but the script that looks for our program.
+/// A target was not reached. Only the script that looks for this program may have run there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the target `{target}` was not reached: {what}{}", lines(stderr))]
 pub struct NotReached {
@@ -10,11 +10,11 @@ pub struct NotReached {
     pub target: String,
     /// The obstacle.
     pub what: Obstacle,
-    /// The last that the transport said, harmless to a terminal.
+    /// The end of the transport's stderr, without control sequences.
     pub stderr: String,
 }
 
-/// Why a remote host was not reached.
+/// The reason why a target was not reached.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
@@ -29,16 +29,16 @@ pub enum Obstacle {
     /// The transport ended before any output.
     #[error("the connection ended before the target answered")]
     Ended,
-    /// No answer came, or the rest of it did not.
+    /// No answer arrived in time, or only a part of it.
     #[error("it did not answer within {} s", .0.as_secs())]
     Silent(Duration),
-    /// The output was not that of the script.
+    /// The output does not come from the script.
     #[error("it printed {} KiB before it answered; nothing that logs in there may print so much", .0 / 1024)]
     Chatter(usize),
-    /// The script said something that it does not say.
+    /// The script printed an unknown message.
     #[error("it answered `{0}`, which our script does not say")]
     Strange(String),
-    /// Our program is not for that machine.
+    /// This program is built for another architecture.
     #[error(
         "it is a `{machine}` machine, and the program to upload is for `{ours}`; name one for it as `program` in [targets.NAME]"
     )]
@@ -48,35 +48,35 @@ pub enum Obstacle {
         /// The architecture of the local program.
         ours: String,
     },
-    /// The remote host has no directory for our program.
+    /// The remote host has no directory from which this program can run.
     #[error(
         "it has no directory of this user's from which a program runs (noexec, read-only, or without a home); name one as \
          `directory`"
     )]
     Nowhere,
-    /// The program is missing on the remote host, and uploads are off.
+    /// This program is missing on the remote host, and uploads are disabled.
     #[error("our program is not there, and `install` is off")]
     Missing,
-    /// Our program could not be written.
+    /// This program could not be written on the remote host.
     #[error("our program could not be written into `{0}`: is the disk full?")]
     Unwritten(String),
-    /// Our program did not come there whole.
+    /// This program did not arrive completely.
     #[error(
         "{received} of our program's {length} bytes came there: the connection was cut, or the disk is full"
     )]
     Short {
-        /// Bytes that came.
+        /// The number of bytes that arrived.
         received: String,
-        /// Bytes that it has.
+        /// The program's length in bytes.
         length: u64,
     },
-    /// Our program is another one there.
+    /// The uploaded program has another hash.
     #[error("our program came there with another hash than it has here")]
     Damaged,
     /// The upload took too long.
     #[error("our program could not be uploaded within {} s", .0.as_secs())]
     SlowUpload(Duration),
-    /// Our program has ended before it answered.
+    /// The remote program ended before it answered.
     #[error("our program did not start there{}", if *is_static { "" } else {
         "; it needs the libc that this machine has: upload one that is linked statically"
     })]
@@ -87,7 +87,7 @@ pub enum Obstacle {
     /// The remote host answered, but lacks a requirement.
     #[error("{0}")]
     Unfit(String),
-    /// The program to upload cannot be read here.
+    /// The local program that is to be uploaded cannot be read.
     #[error("{0}")]
     Program(String),
     /// A local step of the connection failed.
@@ -95,7 +95,7 @@ pub enum Obstacle {
     Local(String),
 }
 
-/// Text on lines of its own.
+/// Returns the text on separate lines; empty without text.
 fn lines(said: &str) -> String {
     if said.is_empty() {
         String::new()

@@ -1,12 +1,12 @@
-//! Remote hosts, behind any command that connects stdin and stdout to this program there: `ssh`,
-//! `docker exec`, `podman exec`, `kubectl exec`, or a command of the user.
+//! Remote hosts: any command that connects stdin and stdout to this program on another machine,
+//! such as `ssh`, `docker exec`, `podman exec`, `kubectl exec`, or a command of the user.
 //!
 //! - [`Target`]: the name of a remote host. [`argv`]: the command that connects to it.
 //! - [`Program`]: this program, which is uploaded if missing.
 //! - [`Channel`]: requests and answers over the connection. [`Remote`]: a remote host with its
 //!   connection.
 //!
-//! Not here: the policy, and texts about results. The caller has both.
+//! Elsewhere: the policy, and texts about results.
 
 mod argv;
 mod channel;

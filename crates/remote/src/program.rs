@@ -1,5 +1,4 @@
-//! The program that is uploaded: which machine it is for, whether it brings its own libc, and the
-//! hash that it is known by.
+//! The program that is uploaded: its architecture, whether it is static, and its hash.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -7,7 +6,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// A program of ours, as a file here.
+/// This program, as a local file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     path: PathBuf,
@@ -28,7 +27,7 @@ pub struct ProgramError {
 }
 
 impl Program {
-    /// Reads it through to know its hash. Blocks for as long as that takes.
+    /// Reads the file completely to compute its hash. Blocks meanwhile.
     ///
     /// # Errors
     /// It cannot be read, or is no program for Linux.
@@ -74,32 +73,32 @@ impl Program {
         }
     }
 
-    /// The program's file.
+    /// Returns the program's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// SHA-256 of it, in hexadecimal digits.
+    /// Returns the file's SHA-256, in hexadecimal digits.
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The program's length in bytes.
+    /// Returns the program's length in bytes.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// The machine that it is for, as `uname -m` says there.
+    /// Returns the architecture of the program, as `uname -m` prints it.
     pub fn machine(&self) -> &str {
         &self.machine
     }
 
-    /// True if the program needs only the kernel of a machine.
+    /// True if the program is static: it needs only the kernel of a machine.
     pub fn is_static(&self) -> bool {
         self.is_static
     }
 
-    /// Replaces the hash by a wrong one, which a target must detect.
+    /// Replaces the hash by a wrong one, which a remote host must detect.
     #[doc(hidden)]
     #[must_use]
     pub fn with_hash(mut self, hash: &str) -> Self {
@@ -108,7 +107,7 @@ impl Program {
     }
 }
 
-/// Offsets in the header of a 64-bit ELF file, and what stands there.
+/// Constants of the header of a 64-bit ELF file.
 const ELF_HEADER_BYTES: usize = 64;
 const ELF_MACHINES: [(u16, &str); 5] = [
     (0x3e, "x86_64"),
@@ -119,14 +118,15 @@ const ELF_MACHINES: [(u16, &str); 5] = [
 ];
 const PT_INTERP: u32 = 3;
 
-/// The machine, and whether no loader is named; `None` if it is no ELF file that we know.
+/// Returns the architecture, and true if the file names no loader; `None` if it is no known ELF
+/// file.
 fn read_header(file: &mut (impl Read + Seek)) -> io::Result<Option<(&'static str, bool)>> {
     let mut header = [0; ELF_HEADER_BYTES];
     match file.read_exact(&mut header) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         other => other?,
     }
-    // 64 bits; the byte order is ours.
+    // A 64-bit file with this machine's byte order.
     if !header.starts_with(b"\x7fELF\x02") {
         return Ok(None);
     }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_known_by_its_hash_and_machine() {
+    fn program_has_the_hash_and_machine_of_its_file() {
         let program = Program::read(Path::new("/proc/self/exe")).unwrap();
         assert_eq!(program.machine(), std::env::consts::ARCH);
         assert_eq!(program.hash().len(), 64);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_is_what_sha256sum_says() {
+    fn hash_equals_that_of_sha256sum() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("program");
         let mut header = vec![0u8; ELF_HEADER_BYTES];
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_not_uploaded() {
+    fn read_refuses_a_file_that_is_no_program() {
         for text in ["", "#!/bin/sh\n", "\u{7f}ELF"] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("script");

@@ -1,5 +1,5 @@
-//! A target that is kept in reach: dialled when it is first needed, and once more when the channel
-//! was closed before a request was on its way.
+//! A target with its connection: connects at the first request, and once more if the channel was
+//! closed before a request was written.
 
 use crate::channel::{Channel, ChannelTimeouts, OutputUpdate, RequestFailure};
 use crate::dial::{CONNECT_TIMEOUT, LAST_WORDS, LocalHost, dial};
@@ -35,7 +35,7 @@ impl Uploads {
         }
     }
 
-    /// Takes a program that was read already.
+    /// Uses a program that was already read.
     pub fn of_program(program: Program) -> Self {
         Self {
             path: program.path().to_owned(),
@@ -54,7 +54,7 @@ impl Uploads {
     }
 }
 
-/// A target, and the channel to it while there is one.
+/// A target, and the channel to it if connected.
 #[derive(Debug)]
 pub struct Remote {
     target: Target,
@@ -64,33 +64,33 @@ pub struct Remote {
     hello: Hello,
     patience: ChannelTimeouts,
     connection: Mutex<Option<Arc<Connection>>>,
-    /// A failed connection that no request has seen, and its time. The next request need not wait
-    /// for another failure.
+    /// A failed connection that was not reported to a request, and its time. The next request
+    /// returns this error without another attempt.
     failed: Mutex<Option<(Duration, NotReached)>>,
 }
 
-/// A channel on which the target has answered.
+/// A channel on which the remote host has answered.
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
     stderr: StderrTail,
     /// The facts that the remote host reported.
     pub machine: MachineData,
-    /// True if our program was uploaded for this connection.
+    /// True if this program was uploaded for this connection.
     pub uploaded: bool,
 }
 
-/// Why a request to a target has no answer.
+/// The reason why a request to a target has no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// Nothing of the request has run: the target was not reached.
+    /// The target was not reached: nothing has run.
     #[error(transparent)]
     NotReached(#[from] NotReached),
-    /// Nothing of the request has run: the target, or this end, refused it.
+    /// The remote or the local host refused the request: nothing has run.
     #[error("{0}")]
     Refused(String),
-    /// Nothing of the request has run: it was cancelled before it was sent.
+    /// The request was cancelled before it was sent: nothing has run.
     #[error("cancelled before it was sent")]
     Cancelled,
     /// The request was sent, and may have run.
@@ -99,7 +99,8 @@ pub enum AskError {
 }
 
 impl Remote {
-    /// The target; nothing is started yet. `hello` is what is said to our program there first.
+    /// Creates a target without connecting. `hello` is the first message to the program on the
+    /// remote host.
     pub fn new(target: Target, uploads: Arc<Uploads>, here: LocalHost, hello: Hello) -> Self {
         Self {
             target,
@@ -119,12 +120,12 @@ impl Remote {
         self
     }
 
-    /// The target.
+    /// Returns the target.
     pub fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The channel to it; dials if there is none.
+    /// Returns the connection; connects if there is none.
     ///
     /// # Errors
     /// [`NotReached`].
@@ -143,7 +144,7 @@ impl Remote {
         Ok(dialled)
     }
 
-    /// Connects before the first request; a failure answers requests that follow soon.
+    /// Connects before the first request. A request that follows soon returns the same failure.
     ///
     /// # Errors
     /// [`NotReached`].
@@ -258,12 +259,12 @@ impl Remote {
         }
     }
 
-    /// Ends the channel in order, within `limit`: what runs there is cancelled, jobs live on.
+    /// Closes the channel in order, within `limit`: running calls are cancelled, jobs continue.
     pub async fn close(&self, limit: Duration) {
         let Some(connection) = self.connection.lock().await.take() else {
             return;
         };
-        // Another holder still waits for an answer, and drops it then.
+        // Another task still waits for an answer, and drops the connection afterwards.
         if let Ok(connection) = Arc::try_unwrap(connection) {
             connection.channel.close(limit).await;
         }

@@ -1,21 +1,21 @@
-//! The script that is run at a target first: it looks for our program, takes it where it is
-//! missing, and becomes it.
+//! The script that runs first on a remote host: it looks for this program, receives an upload if
+//! the program is missing, and executes it.
 //!
-//! POSIX's shell and few programs: `dash`, busybox and `bash` read it alike. It goes through the
-//! login shell of an ssh server in single quotes, so that it must have no single quote, backslash,
-//! exclamation mark or newline in it.
+//! Uses only POSIX shell and few programs: `dash`, busybox and `bash` run it alike. It passes
+//! through the login shell of an ssh server in single quotes, so it must not contain a single
+//! quote, backslash, exclamation mark or newline.
 
 use crate::{Program, Target};
 
 /// The messages of the script, each on a line after the nonce.
 pub(crate) mod word {
-    /// The script becomes the program.
+    /// The script executes the program.
     pub(crate) const RUN: &str = "run";
     /// The script waits for the upload.
     pub(crate) const NEED: &str = "need";
-    /// The program is missing and not to be uploaded.
+    /// The program is missing, and uploads are disabled.
     pub(crate) const MISSING: &str = "missing";
-    /// The machine is another one.
+    /// The machine has another architecture.
     pub(crate) const MACHINE: &str = "machine";
     /// The remote host has no directory from which programs run.
     pub(crate) const NOWHERE: &str = "nowhere";
@@ -23,15 +23,15 @@ pub(crate) mod word {
     pub(crate) const UNWRITTEN: &str = "unwritten";
     /// The number of received bytes.
     pub(crate) const SHORT: &str = "short";
-    /// Others than ours came.
+    /// The received bytes have another hash.
     pub(crate) const DAMAGED: &str = "damaged";
 }
 
-/// The name of the program at a target, in front of its hash.
+/// The prefix of the program's name on a remote host; its hash follows.
 const NAME_PREFIX: &str = "agent-bash-";
 
-/// The script. What it says begins with `nonce`, which is in it in two parts: a server that shows
-/// what it is asked to run says nothing that we would take for the script's words.
+/// Returns the script. Its messages begin with `nonce`, which the script contains in two parts: if
+/// a server prints the command that it runs, that text does not look like a message.
 pub(crate) fn script(target: &Target, program: &Program, nonce: &str) -> String {
     let (first, second) = nonce.split_at(nonce.len() / 2);
     let directories = match target.directory.as_deref() {
@@ -92,7 +92,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn any_login_shell_hands_it_on_as_it_is() {
+    fn script_contains_nothing_that_login_shells_interpret() {
         let program = Program::read(Path::new("/proc/self/exe")).unwrap();
         let mut target = Target::parse("ssh:box").unwrap();
         for directory in [None, Some("/opt/x"), Some("~/x")] {

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// How much is kept.
+/// Maximum number of stored bytes.
 const MAX_BYTES: usize = 32 * 1024;
 
-/// The last of a transport's stderr. Clones share it.
+/// The tail of a transport's stderr. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StderrTail(Arc<Mutex<VecDeque<u8>>>);
 
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_last_is_kept_and_harmless() {
+    async fn tail_has_the_last_bytes_without_control_sequences() {
         let said = StderrTail::default();
         let flood = [
             vec![b'x'; 3 * MAX_BYTES],

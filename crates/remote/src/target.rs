@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// How long a worker waits for a silent host.
+/// The default time for which the program on the remote host waits for a silent local host.
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(60);
 
 /// The connection to a remote host.
@@ -13,9 +13,9 @@ pub const DEFAULT_LEASE: Duration = Duration::from_secs(60);
 pub enum TargetTransport {
     /// OpenSSH's client.
     Ssh {
-        /// Host, or `user@host`, as ssh and its configuration know it.
+        /// `host` or `user@host`, as in ssh and its configuration.
         to: String,
-        /// Port; otherwise the configuration's.
+        /// Port; `None` uses ssh's configuration.
         port: Option<u16>,
     },
     /// `docker exec`.
@@ -30,21 +30,20 @@ pub enum TargetTransport {
     },
     /// `kubectl exec`.
     Kube {
-        /// Context of its configuration; otherwise the current one.
+        /// Context of kubectl's configuration; `None` uses the current one.
         context: Option<String>,
         /// Namespace.
         namespace: String,
         /// Pod.
         pod: String,
-        /// Container; otherwise the pod's default.
+        /// Container; `None` uses the pod's default.
         container: Option<String>,
     },
-    /// Any program; the word `{script}` stands for the script that it is to have run by `/bin/sh
-    /// -c`.
+    /// Any program; the word `{script}` stands for the script that it must run by `/bin/sh -c`.
     Command(Vec<String>),
 }
 
-/// A target.
+/// A target: the name of a remote host, and how to connect to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Target {
@@ -52,23 +51,23 @@ pub struct Target {
     pub name: String,
     /// The connection.
     pub way: TargetTransport,
-    /// Directory of calls; otherwise the home there.
+    /// Directory of calls; `None` uses the home directory of the remote host.
     pub cwd: Option<String>,
-    /// Variables of commands there.
+    /// Environment variables of commands on the remote host.
     pub env: BTreeMap<String, String>,
-    /// Directory for our program; otherwise the first of several from which a program runs.
+    /// Directory for this program; `None` uses the first of several from which a program can run.
     pub directory: Option<String>,
-    /// How long the worker waits for a silent host.
+    /// The time for which the program on the remote host waits for a silent local host.
     pub lease: Duration,
-    /// Upload our program where it is missing.
+    /// True if this program is uploaded if it is missing.
     pub install: bool,
 }
 
-/// Why a name leads nowhere.
+/// The reason why a target is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TargetError {
-    /// A part of it is no name.
+    /// A part of the name is invalid.
     #[error(
         "`{part}` in the target `{target}` is no name: letters, digits and `_.@:-`, with a letter or digit in front"
     )]
@@ -84,7 +83,7 @@ pub enum TargetError {
          kube:[context/]namespace/pod[/container]"
     )]
     Unknown(String),
-    /// The port is no number.
+    /// The port is not a number.
     #[error("`{port}` in the target `{target}` is no port")]
     BadPort {
         /// The whole name.
@@ -98,12 +97,12 @@ pub enum TargetError {
          kube:context/namespace/pod/container"
     )]
     BadPod(String),
-    /// Nothing would be run.
+    /// The command has no `{script}`.
     #[error(
         "the command of the target `{0}` has no word `{{script}}`, which stands for what it is to run"
     )]
     NoScript(String),
-    /// The directory could not be written into the script.
+    /// The directory has characters that the script cannot contain.
     #[error(
         "`{0}` is no directory for our program on a target: an absolute path, or one below `~/`, of letters, digits and \
          `/_.@:+-`"
@@ -112,7 +111,7 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// The target of a name with a way in front: `ssh:`, `docker:`, `podman:`, `kube:`.
+    /// Parses a target with its transport: `ssh:`, `docker:`, `podman:`, `kube:`.
     ///
     /// # Errors
     /// [`TargetError`].
@@ -122,7 +121,7 @@ impl Target {
         Ok(Self::new(name, TargetTransport::parse(name, kind, to)?))
     }
 
-    /// A target with nothing set: as the settings' `[targets.NAME]` begins.
+    /// Returns a target with default values, as an empty `[targets.NAME]` of the settings.
     pub fn new(name: impl Into<String>, way: TargetTransport) -> Self {
         Self {
             name: name.into(),
@@ -160,7 +159,7 @@ impl Target {
 pub(crate) const SCRIPT_PLACEHOLDER: &str = "{script}";
 
 impl TargetTransport {
-    /// The way `kind` to `to`; `target` is what the user wrote.
+    /// Parses the transport `kind` to `to`; `target` is the text that the user wrote.
     ///
     /// # Errors
     /// [`TargetError`].
@@ -186,7 +185,7 @@ impl TargetTransport {
                     Ok(number) if number > 0 => Ok(number),
                     _ => Err(bad_port(port)),
                 });
-                // A host behind `user@` must be no option either.
+                // The host after `user@` must not look like an option either.
                 to.split('@').try_for_each(|part| checked(part).map(drop))?;
                 Ok(Self::Ssh {
                     to: checked(to)?,
@@ -228,7 +227,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// True if no program can take the text for an option, and every shell takes it for a word.
+/// True if no program reads the text as an option, and every shell reads it as one word.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text
@@ -250,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read() {
+    fn parse_accepts_each_transport() {
         let ssh = |to: &str, port| TargetTransport::Ssh {
             to: to.to_owned(),
             port,
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_could_be_an_option_or_more_than_a_word_is_a_name() {
+    fn parse_refuses_options_and_several_words() {
         for name in [
             "box",
             "ssh:",
@@ -327,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_a_path_that_a_script_can_have_in_it() {
+    fn check_refuses_a_directory_that_a_script_cannot_contain() {
         let mut target = Target::parse("ssh:box").unwrap();
         for (directory, is_fit) in [
             ("/opt/agent-bash", true),
@@ -346,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_says_where_the_script_goes() {
+    fn check_refuses_a_command_without_a_script() {
         let way = |words: &[&str]| {
             TargetTransport::Command(words.iter().map(|&word| word.to_owned()).collect())
         };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
-/// Why a process could not enter a sandbox. Nothing was run.
+/// The reason why a process could not enter a sandbox. The program was not run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
@@ -48,7 +48,7 @@ pub enum SandboxError {
         path = .0.display()
     )]
     Replaced(PathBuf),
-    /// Changes cannot be held back here, and why.
+    /// A trial is not possible, with the reason.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
     /// The program cannot be traced, with the reason. Its launcher waits for a tracer.
@@ -74,7 +74,7 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
-    /// Converts the error for a trial, which is as essential.
+    /// Converts the error to [`Self::NoTrial`].
     pub(crate) fn into_no_trial(self) -> Self {
         match self {
             Self::Step { step, error } => Self::NoTrial(format!("{step}: {error}")),

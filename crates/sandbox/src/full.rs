@@ -19,8 +19,8 @@ use agent_bash_core::sandbox::Plan;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use std::path::PathBuf;
 
-/// Moves this process into new namespaces as the order needs, and into a shared network. Returns
-/// the promises that could not be enforced.
+/// Moves this process into the new namespaces that the order needs, and into a shared network.
+/// Returns the promises that could not be enforced.
 pub(crate) fn enter(
     order: &Order,
     entrance: Option<&NetworkEntrance>,
@@ -36,7 +36,7 @@ pub(crate) fn enter(
     let apart = leave(plan, entrance);
     let mut missing = Vec::new();
     match &order.trial {
-        // Mount the overlay first: all later paths lead into it.
+        // Mounts the overlay first, because all later paths may lead into it.
         Some(trial) => apart
             .map_err(SandboxError::into_no_trial)
             .and_then(|()| overlay::mount(trial, &order.writable))?,

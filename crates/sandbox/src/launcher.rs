@@ -1,6 +1,6 @@
-//! The launcher: recognised by its name at the top of `main`, before any thread. It reads its
-//! order, restricts itself, verifies the restrictions, reports, and executes the program with the
-//! same pid.
+//! The launcher, which is recognised by its name at the start of `main`, before any thread starts.
+//! It reads its order, restricts itself, verifies the restrictions, reports, and executes the
+//! program with the same pid.
 
 use crate::error::SandboxError;
 use crate::networks::NetworkEntrance;
@@ -23,8 +23,8 @@ pub const PROCESS_NAME: &str = "agent-bash-box";
 /// The exit status if nothing was started.
 const FAILED_EXIT_CODE: i32 = 126;
 
-/// Call this at the top of `main`, before any thread starts. In a launcher process it does not
-/// return; in any other it does nothing.
+/// Must be called at the start of `main`, before any thread starts. Does not return in a launcher
+/// process, and does nothing in any other.
 pub fn init() {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == PROCESS_NAME) {
@@ -32,8 +32,8 @@ pub fn init() {
     }
 }
 
-/// The words of a launcher's command line: descriptors of the order and of the report socket, the
-/// program, its `argv[0]` and arguments.
+/// Runs the launcher. `args` are the descriptors of the order and of the report socket, the
+/// program, its `argv[0]` and its arguments.
 fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     let mut descriptor = || taken_over(&args.next()?);
     let (Some(order), Some(report)) = (descriptor(), descriptor()) else {
@@ -47,7 +47,7 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
         other => LauncherMessage::Failed(other.to_string()),
     };
     // If the pipe is closed, the report has no reader.
-    let _ = say(&mut report, &message);
+    let _ = send(&mut report, &message);
     FAILED_EXIT_CODE
 }
 
@@ -75,7 +75,7 @@ fn enter_sandbox(
     let name = args.next().ok_or(SandboxError::Start("no name is given"))?;
     let enforced = restrict(&order, entrance.as_ref())?;
     be_watched(&order, report)?;
-    say(report, &LauncherMessage::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
+    send(report, &LauncherMessage::Ready(enforced)).map_err(SandboxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this process becomes the program; no process is started"
@@ -101,8 +101,8 @@ fn be_watched(order: &Order, report: &mut UnixStream) -> Result<(), SandboxError
     };
     let begun = crate::trace::begin(scope);
     let said = match &begun {
-        Ok(listener) => say_with(report, &LauncherMessage::Watched, listener),
-        Err(error) => say(report, &LauncherMessage::Unwatched(error.to_string())),
+        Ok(listener) => send_with_descriptor(report, &LauncherMessage::Watched, listener),
+        Err(error) => send(report, &LauncherMessage::Unwatched(error.to_string())),
     };
     said.map_err(SandboxError::step("reporting"))?;
     if begun.is_ok() {
@@ -127,7 +127,7 @@ fn restrict(
     crate::restrict::restrict(order, entrance)
 }
 
-/// The way into a shared network, as a descriptor that the program does not inherit.
+/// Returns the descriptor for entering a shared network, which the program does not inherit.
 #[cfg(target_os = "linux")]
 fn entrance(order: &Order) -> Result<Option<NetworkEntrance>, SandboxError> {
     let Some((part, number)) = order.network else {
@@ -148,7 +148,7 @@ fn restrict(_: &Order, _: Option<&NetworkEntrance>) -> Result<Option<Report>, Sa
     Err(SandboxError::lacks("Linux"))
 }
 
-/// A leaked descriptor would be a way out of the sandbox.
+/// Closes all other descriptors: a leaked one could be used to leave the sandbox.
 fn close_all_but(kept: &[i32]) {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return;
@@ -175,20 +175,24 @@ fn read_order(mut file: File) -> Result<Order, SandboxError> {
     serde_json::from_slice(&text).map_err(SandboxError::step("reading the order"))
 }
 
-fn say(report: &mut UnixStream, message: &LauncherMessage) -> std::io::Result<()> {
+fn send(report: &mut UnixStream, message: &LauncherMessage) -> std::io::Result<()> {
     report.write_all(&line(message)?)
 }
 
 /// Sends a message with a descriptor.
 #[cfg(target_os = "linux")]
-fn say_with(report: &UnixStream, message: &LauncherMessage, sent: &OwnedFd) -> std::io::Result<()> {
+fn send_with_descriptor(
+    report: &UnixStream,
+    message: &LauncherMessage,
+    sent: &OwnedFd,
+) -> std::io::Result<()> {
     use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
     let line = line(message)?;
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     let sent = [sent.as_fd()];
     ancillary.push(SendAncillaryMessage::ScmRights(&sent));
-    // Less than a page into an empty socket: it is sent as a whole.
+    // Less than a page is written to an empty socket completely.
     sendmsg(
         report,
         &[IoSlice::new(&line)],
@@ -204,7 +208,7 @@ fn line(message: &LauncherMessage) -> std::io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// The inherited descriptor with this number, as one that the program does not inherit.
+/// Returns the inherited descriptor with this number, so that the program does not inherit it.
 #[cfg(target_os = "linux")]
 fn taken_over(number: &OsStr) -> Option<OwnedFd> {
     let number: i32 = number.to_str()?.parse().ok().filter(|fd| *fd > 2)?;

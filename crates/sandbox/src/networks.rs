@@ -1,10 +1,11 @@
-//! The loopback networks of a host. Sandboxes with equal permissions share one, so that a server of
-//! one call answers the next.
+//! The loopback networks of a host. Sandboxes with equal permissions share one, so that a later
+//! call can reach a server of an earlier one.
 //!
 //! A message that is never received keeps a network alive. The first sandbox creates the network
-//! and sends descriptors of its namespaces into a socket pair. Each later one peeks at the message,
-//! which gives it its own descriptors. So no process must be kept alive or could be attacked: a
-//! network ends when its host has closed its side and the last process in it has ended.
+//! and sends descriptors of its namespaces into a socket pair. Each later sandbox peeks at the
+//! message and so receives its own descriptors. No process is needed that keeps the network alive
+//! and could be attacked. A network ends when its host has closed its side and the last process in
+//! the network has ended.
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use rustix::net::{RecvFlags, recv};
@@ -45,7 +46,7 @@ pub enum NetworkRole {
 pub struct NetworkEntrance {
     /// The role of the sandbox.
     pub part: NetworkRole,
-    /// The socket for the descriptors. No other process may hold it: closing it tells the others
+    /// The socket for the descriptors. No other process may hold it: closing it shows the others
     /// that the network will not be created.
     pub socket: OwnedFd,
 }
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_of_one_power_share_a_network_and_no_others() {
+    fn sandboxes_share_a_network_only_with_equal_permissions() {
         let networks = Networks::default();
         let first = part(&networks, &plan("/a")).unwrap();
         assert_eq!(first.part, NetworkRole::Make);
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_without_a_loopback_shares_nothing() {
+    fn sandbox_without_a_loopback_shares_no_network() {
         let networks = Networks::default();
         for network in [Network::Off, Network::On] {
             let other = Plan {
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_was_not_made_is_made_by_the_next() {
+    fn lost_network_is_created_by_the_next_sandbox() {
         let networks = Networks::default();
         drop(part(&networks, &plan("/a")));
         assert_eq!(

@@ -34,7 +34,8 @@ pub struct Order {
     /// Environment changes for the program. They must not affect the launcher, which is not
     /// restricted yet.
     pub env: Vec<(OsString, Option<OsString>)>,
-    /// Descriptors that the program inherits besides the standard three. All others are closed.
+    /// Descriptors that the program inherits in addition to the standard three. All others are
+    /// closed.
     pub inherited: Vec<i32>,
     /// The descriptor of a shared network, and the role in it; see [`Networks`](crate::Networks).
     pub network: Option<(NetworkRole, i32)>,

@@ -12,8 +12,8 @@ pub(crate) enum LauncherMessage {
     /// The order is carried out and the program is about to start. With the report of the sandbox,
     /// if there is one.
     Ready(Option<Report>),
-    /// System calls that change files wait for the listener from here on. The listener's descriptor
-    /// comes with this message. The launcher continues once its next such call was inspected.
+    /// System calls that change files wait for the listener from now on. Its descriptor comes with
+    /// this message. The launcher continues after its next such call was inspected.
     Watched,
     /// The program cannot be traced, for this reason, and is started all the same.
     Unwatched(String),

@@ -39,9 +39,9 @@ pub struct WantedSandbox {
     pub network: Network,
     /// Writable paths besides the workspace; ignored at [`Level::ReadOnly`].
     pub writable: Vec<PathBuf>,
-    /// Paths that would be hidden and stay readable.
+    /// Paths that stay readable although they would be hidden.
     pub readable: Vec<PathBuf>,
-    /// Hidden paths besides the usual secrets.
+    /// Hidden paths in addition to the known places of secrets.
     pub hidden: Vec<PathBuf>,
     /// Protected paths besides those that run or configure programs outside the sandbox.
     pub protected: Vec<PathBuf>,
@@ -76,7 +76,7 @@ pub struct HostFacts {
     pub directory: PathBuf,
     /// The best tier that this system enforces.
     pub tier: Tier,
-    /// The host's variables: some say where secrets are.
+    /// The host's environment variables: some name the places of secrets.
     pub env: Arc<BTreeMap<OsString, OsString>>,
     /// Workspaces of earlier calls.
     pub known: Arc<[KnownWorkspace]>,
@@ -148,7 +148,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         writable.insert(workspace.clone());
         root = Some(workspace);
         let mut repositories = vec![git];
-        // All of them come first, since one may be reached through a link in another.
+        // Collects all of them first, because one may be reached through a link in another.
         let more = places.all("writable", &wanted.writable)?;
         places.written.directories.extend(more.iter().cloned());
         for path in places.trusted("writable", &wanted.writable)? {
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workspace_is_the_repository_or_the_directory() {
+    fn workspace_is_the_repository_or_the_directory() {
         let home = Home::new();
         assert_eq!(home.writable(&write(), "main/src"), ["main"]);
         assert_eq!(home.writable(&write(), "plain"), ["plain"]);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_of_the_users_is_no_workspace() {
+    fn workspace_never_contains_the_home() {
         let home = Home::new();
         for directory in ["", "..", "../.."] {
             let refused = home.plan(&write(), directory);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worktree_commits_to_its_repository_and_only_what_refers_back_counts() {
+    fn worktree_may_write_its_repository_only_if_that_refers_back() {
         let home = Home::new();
         let own = "main/.git/worktrees/side";
         home.make(own);
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worktree_in_what_is_writable_can_be_removed() {
+    fn worktree_in_a_writable_directory_can_be_removed() {
         let home = Home::new();
         for (name, tree) in [("in", "main/in"), ("out", "out")] {
             let own = format!("main/.git/worktrees/{name}");
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_its_name() {
+    fn resolve_refuses_impossible_settings_by_name() {
         let home = Home::new();
         let mut wanted = write();
         wanted.writable.push("relative".into());

@@ -18,7 +18,7 @@ const LACKS_OF_BASE: [Lack; 5] = [
     Lack::Terminals,
 ];
 
-/// Restricts this single-threaded process. `None` in a trial without a sandbox.
+/// Restricts this single-threaded process. Returns `None` in a trial without a sandbox.
 pub(crate) fn restrict(
     order: &Order,
     entrance: Option<&NetworkEntrance>,

@@ -79,17 +79,22 @@ impl LauncherStart {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: i64::from(patience.subsec_nanos()),
         };
-        let mut heard = LauncherMessages::default();
+        let mut parsed_messages = LauncherMessages::default();
         let mut text = Vec::new();
-        while read_more(&self.messages, &patience, &mut text, &mut heard.descriptors)
-            .map_err(SandboxError::step("waiting for the launcher"))?
+        while read_more(
+            &self.messages,
+            &patience,
+            &mut text,
+            &mut parsed_messages.descriptors,
+        )
+        .map_err(SandboxError::step("waiting for the launcher"))?
         {
             while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = text.drain(..=end).collect();
-                heard.take(&line, &patience)?;
+                parsed_messages.take(&line, &patience)?;
             }
         }
-        heard.all().ok_or(SandboxError::Silent)
+        parsed_messages.all().ok_or(SandboxError::Silent)
     }
 }
 
@@ -128,7 +133,7 @@ impl LauncherMessages {
                     .descriptors
                     .pop_front()
                     .ok_or(io::ErrorKind::InvalidData.into());
-                let listener = listener.and_then(|listener| first_looked_at(listener, patience));
+                let listener = listener.and_then(|listener| after_first_call(listener, patience));
                 let listener =
                     listener.map_err(|error| SandboxError::Unwatched(error.to_string()))?;
                 self.watched = Some(Ok(listener));
@@ -152,7 +157,7 @@ impl LauncherMessages {
 
 /// Returns the listener, once it has let the launcher's first traced system call continue.
 #[cfg(target_os = "linux")]
-fn first_looked_at(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> {
+fn after_first_call(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> {
     use agent_bash_notify::Listener;
     let listener = Listener::new(taken.try_clone()?)?;
     loop {
@@ -173,7 +178,7 @@ fn first_looked_at(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn first_looked_at(_: OwnedFd, _: &Timespec) -> io::Result<OwnedFd> {
+fn after_first_call(_: OwnedFd, _: &Timespec) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -190,7 +195,7 @@ fn unnamed_file() -> Result<File, SandboxError> {
     Err(SandboxError::lacks("Linux"))
 }
 
-/// Reads what has come. False at the end of the file.
+/// Reads the bytes that have arrived. Returns false at the end of the file.
 fn read_more(
     socket: &OwnedFd,
     patience: &Timespec,
@@ -210,7 +215,7 @@ fn read_more(
         let parts = &mut [IoSliceMut::new(&mut buffer)];
         let count = match recvmsg(socket, parts, &mut ancillary, RECEIVE_FLAGS) {
             Ok(message) => message.bytes,
-            // The launcher has ended with something unread.
+            // The launcher has ended without reading its input completely.
             Err(rustix::io::Errno::CONNRESET) => 0,
             Err(error) => return Err(error.into()),
         };
@@ -229,40 +234,48 @@ mod tests {
     use super::*;
     use agent_bash_core::sandbox::Tier;
 
-    fn heard(text: &str) -> Result<Option<StartedProgram>, SandboxError> {
-        let mut heard = LauncherMessages::default();
+    fn parsed_messages(text: &str) -> Result<Option<StartedProgram>, SandboxError> {
+        let mut parsed_messages = LauncherMessages::default();
         let patience = Timespec {
             tv_sec: 1,
             tv_nsec: 0,
         };
         for line in text.lines() {
-            heard.take(line.as_bytes(), &patience)?;
+            parsed_messages.take(line.as_bytes(), &patience)?;
         }
-        Ok(heard.all())
+        Ok(parsed_messages.all())
     }
 
     #[test]
-    fn only_a_report_without_a_failure_means_that_the_program_runs() {
+    fn program_runs_only_after_a_report_without_a_failure() {
         let enforced = r#"{"ready":{"tier":"base","missing":["ipc"]}}"#;
         let failed = r#"{"failed":"no such file"}"#;
-        let report = heard(enforced).unwrap().and_then(|ready| ready.sandbox);
+        let report = parsed_messages(enforced)
+            .unwrap()
+            .and_then(|ready| ready.sandbox);
         assert_eq!(report.map(|report| report.tier), Some(Tier::Base));
         let both = format!("{enforced}\n{failed}\n");
-        assert_eq!(heard(&both).unwrap_err().to_string(), "no such file");
-        assert!(heard("").unwrap().is_none() && heard("{}").is_err());
-        let lacks = heard(r#"{"lacks":"Landlock"}"#);
+        assert_eq!(
+            parsed_messages(&both).unwrap_err().to_string(),
+            "no such file"
+        );
+        assert!(parsed_messages("").unwrap().is_none() && parsed_messages("{}").is_err());
+        let lacks = parsed_messages(r#"{"lacks":"Landlock"}"#);
         assert!(matches!(&lacks, Err(SandboxError::Lacks { what }) if what == "Landlock"));
-        let untried = heard(r#"{"no_trial":"why"}"#);
+        let untried = parsed_messages(r#"{"no_trial":"why"}"#);
         assert!(matches!(untried, Err(SandboxError::NoTrial(_))));
     }
 
     #[test]
-    fn unwatched_start_is_no_failure() {
+    fn untraced_start_is_no_failure() {
         let text = "{\"unwatched\":\"why\"}\n{\"ready\":null}";
-        let ready = heard(text).unwrap().unwrap();
+        let ready = parsed_messages(text).unwrap().unwrap();
         assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));
         // Without a descriptor.
         let text = "\"watched\"\n{\"ready\":null}";
-        assert!(matches!(heard(text), Err(SandboxError::Unwatched(_))));
+        assert!(matches!(
+            parsed_messages(text),
+            Err(SandboxError::Unwatched(_))
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! The channel against a target that plays every trick it can.
+//! Tests of the channel with a misbehaving remote host.
 
 use super::*;
 use agent_bash_process::{SystemClock, Transport};
@@ -38,7 +38,7 @@ async fn ask(
     )
 }
 
-/// The next line that comes to the target.
+/// Returns the next line that the remote host receives.
 async fn line(target: &mut DuplexStream) -> serde_json::Value {
     let mut line = Vec::new();
     loop {
@@ -55,7 +55,7 @@ fn asked(channel: &Arc<Channel>) -> JoinHandle<(String, Result<Option<String>, R
 }
 
 #[tokio::test]
-async fn answers_find_their_requests_in_any_order() {
+async fn answers_are_matched_by_id_in_any_order() {
     let (channel, mut target) = channel(ChannelTimeouts::default());
     let (one, two) = (asked(&channel), asked(&channel));
     let (first, second) = (line(&mut target).await, line(&mut target).await);
@@ -77,7 +77,7 @@ async fn answers_find_their_requests_in_any_order() {
 }
 
 #[tokio::test]
-async fn what_does_not_belong_closes_it() {
+async fn unexpected_line_closes_the_channel() {
     let long = format!("{{\"id\": 0, \"x\": \"{}\"}}\n", "x".repeat(MAX_LINE));
     let deep = format!("{{\"id\": 0, \"data\": {}\n", "[".repeat(100_000));
     for (sent, why) in [
@@ -113,7 +113,7 @@ async fn what_does_not_belong_closes_it() {
         let (channel, mut target) = channel(ChannelTimeouts::default());
         let call = asked(&channel);
         line(&mut target).await;
-        // The channel may be closed before all is written.
+        // The channel may be closed before the request is written completely.
         let _ = target.write_all(sent.as_bytes()).await;
         let answer = call.await.unwrap().1;
         let Err(RequestFailure::Cut(reason)) = answer else {
@@ -128,7 +128,7 @@ async fn what_does_not_belong_closes_it() {
 }
 
 #[tokio::test]
-async fn an_answer_counts_once() {
+async fn second_answer_closes_the_channel() {
     let (channel, mut target) = channel(ChannelTimeouts::default());
     let call = asked(&channel);
     let id = line(&mut target).await["id"].clone();
@@ -147,7 +147,7 @@ async fn an_answer_counts_once() {
 }
 
 #[tokio::test]
-async fn what_was_not_written_has_not_run() {
+async fn unwritten_request_is_reported_as_not_run() {
     let (ours, theirs) = duplex(16);
     let (output, input) = split(ours);
     let clock = Arc::new(SystemClock::new());
@@ -160,7 +160,7 @@ async fn what_was_not_written_has_not_run() {
     );
     let channel = Arc::new(channel);
     let call = asked(&channel);
-    // Half of it is on its way.
+    // Half of the request is written.
     tokio::task::yield_now().await;
     drop(theirs);
     assert!(matches!(
@@ -170,7 +170,7 @@ async fn what_was_not_written_has_not_run() {
 }
 
 #[tokio::test]
-async fn silence_is_an_end_and_pings_are_not_silence() {
+async fn silence_closes_the_channel_and_pings_do_not() {
     let (channel, mut target) = channel(QUICK_TIMEOUTS);
     let call = asked(&channel);
     assert_eq!(line(&mut target).await["type"], "x");
@@ -191,7 +191,7 @@ async fn silence_is_an_end_and_pings_are_not_silence() {
 }
 
 #[tokio::test]
-async fn a_cancellation_goes_the_same_way_and_has_an_end() {
+async fn unanswered_cancellation_ends_after_its_timeout() {
     let (channel, mut target) = channel(QUICK_TIMEOUTS);
     let cancel = Cancel::new();
     let (waiting, signal) = (Arc::clone(&channel), cancel.clone());
@@ -203,7 +203,7 @@ async fn a_cancellation_goes_the_same_way_and_has_an_end() {
         said = line(&mut target).await;
     }
     assert_eq!((&said["type"], &said["target"]), (&json!("cancel"), &id));
-    // The process runs, but does not obey.
+    // The remote host runs, but ignores the cancellation.
     let answering = tokio::spawn(async move {
         loop {
             let ping = line(&mut target).await;
@@ -224,7 +224,7 @@ async fn a_cancellation_goes_the_same_way_and_has_an_end() {
 #[tokio::test]
 async fn unread_flood_is_dropped_or_ends_the_channel() {
     let (channel, mut target) = channel(ChannelTimeouts::default());
-    // Asked for, and not waited for.
+    // A request without a reader.
     let one = channel.shared.begin("x", &json!({})).unwrap();
     let id = line(&mut target).await["id"].clone();
     let update =
@@ -273,7 +273,7 @@ async fn unread_flood_is_dropped_or_ends_the_channel() {
 }
 
 #[tokio::test]
-async fn only_so_many_at_a_time() {
+async fn requests_beyond_the_limit_are_refused() {
     let (channel, _target) = channel(ChannelTimeouts::default());
     let calls: Vec<_> = (0..256)
         .map(|_| channel.shared.begin("x", &json!({})).unwrap())
@@ -285,10 +285,10 @@ async fn only_so_many_at_a_time() {
     drop(calls);
 }
 
-/// Nothing runs here between the end of `close` and the look: as where a process ends right after
-/// it.
+/// No task runs between the end of `close` and the check, as in a process that exits right after
+/// `close`.
 #[tokio::test]
-async fn a_transport_that_stays_is_gone_once_it_is_closed() {
+async fn close_ends_a_transport_that_does_not_exit() {
     let words = ["/bin/sh", "-c", "exec sleep 600"].map(std::ffi::OsString::from);
     let env = std::collections::BTreeMap::from([("PATH".into(), "/usr/bin:/bin".into())]);
     let transport = Transport::start(&words, &env, std::path::Path::new("/")).unwrap();
@@ -304,7 +304,7 @@ async fn a_transport_that_stays_is_gone_once_it_is_closed() {
 
     let (sender, ended) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        // Its stderr ends with it.
+        // The stderr ends with the transport.
         let said = io::read_to_string(&mut errors);
         let _ = sender.send(said);
     });

@@ -1,23 +1,23 @@
-//! A line from a target, read as what it may be and nothing else.
+//! Parses a line from a remote host, and refuses everything unexpected.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Longest line either way.
+/// Maximum length of a line in bytes, in both directions.
 pub const MAX_LINE: usize = 8 << 20;
 
 /// The new output of a call since the previous update.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OutputUpdate {
-    /// Remove this many bytes from the end of the text so far first.
+    /// The number of bytes to remove from the end of the earlier text first.
     pub rewind: usize,
-    /// Bytes that were skipped before `text`.
+    /// The number of bytes that were skipped before `text`.
     pub skipped_bytes: u64,
     /// Text to append.
     pub text: String,
 }
 
-/// A line of a target.
+/// A line from a remote host.
 #[derive(Debug)]
 pub(super) enum Incoming {
     /// Output of a request.
@@ -29,13 +29,14 @@ pub(super) enum Incoming {
     },
     /// A job has ended. The client asks for details.
     JobEnded,
-    /// The last line: our program answers nothing more, and its process stays for what lives on.
+    /// The last line: the program answers no more requests, and its process continues for jobs that
+    /// still run.
     Leaving,
     /// The answer to a request.
     Answer {
         /// The request's id.
         id: u64,
-        /// The data, or what was wrong.
+        /// The data, or the error.
         answer: Result<Option<Box<RawValue>>, String>,
     },
 }

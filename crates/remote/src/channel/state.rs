@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Requests at a time.
+/// Maximum number of concurrent requests.
 const MAX_CALLS: usize = 256;
 
 /// The largest number of unread bytes, and of unwritten bytes.
@@ -19,19 +19,19 @@ const MAX_BYTES: usize = 64 << 20;
 /// the local machine.
 const MAX_UPDATES: usize = 256 * 1024;
 
-/// Why a request has no answer.
+/// The reason why a request has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestFailure {
-    /// The target refused it; nothing was run.
+    /// The remote host refused the request; nothing was run.
     Refused(String),
     /// The request was cancelled before it was written: nothing has run.
     Unwanted,
-    /// The request could not be sent, and cannot be sent on another channel either.
+    /// The request could not be sent, and another channel could not send it either.
     Unfit(String),
-    /// The channel was closed before it was written: nothing of it has run.
+    /// The channel was closed before the request was written: nothing has run.
     Unsent(String),
-    /// The channel was closed after it was written: it may have run.
+    /// The channel was closed after the request was written: it may have run.
     Cut(String),
 }
 
@@ -96,7 +96,7 @@ impl SharedState {
         self.state().dead.clone()
     }
 
-    /// Closes it for this reason, unless it is closed already.
+    /// Closes the channel for this reason, unless it is already closed.
     pub(super) fn die(&self, why: &str) {
         let mut state = self.state();
         if state.dead.is_none() {
@@ -190,14 +190,14 @@ impl SharedState {
         }
     }
 
-    /// The target may have got all of this request.
+    /// Marks that the remote host may have received the complete request.
     pub(super) fn written(&self, id: u64) {
         if let Some(call) = self.state().calls.get_mut(&id) {
             call.is_written = true;
         }
     }
 
-    /// Takes a line of the target's. `Err`: it does not belong.
+    /// Handles a line from the remote host. Returns an error if the line matches no request.
     pub(super) fn take(&self, incoming: Incoming) -> Result<(), String> {
         let mut state = self.state();
         let state = &mut *state;
@@ -246,7 +246,7 @@ impl SharedState {
 }
 
 impl Call {
-    /// Adds an update. Of a reader that does not keep up the oldest are dropped, and counted.
+    /// Adds an update. If the reader is too slow, drops and counts the oldest ones.
     fn push(&mut self, update: OutputUpdate) {
         self.bytes += update.text.len();
         self.updates.push_back(update);
@@ -265,12 +265,12 @@ impl Call {
 }
 
 impl WaitingRequest {
-    /// Notified when there is something to take.
+    /// Returns the notifier for new updates and the answer.
     pub(super) fn wake(&self) -> Arc<Notify> {
         Arc::clone(&self.wake)
     }
 
-    /// Takes the new updates, and the answer once.
+    /// Takes the new updates, and the answer, which is returned once.
     pub(super) fn take(&self) -> (VecDeque<OutputUpdate>, Option<Reply>) {
         let mut state = self.shared.state();
         let state = &mut *state;
@@ -290,7 +290,7 @@ impl WaitingRequest {
         (updates, Some(answer))
     }
 
-    /// Asks the target to end it. One that was not written yet is ended by not being written.
+    /// Asks the remote host to end the request. A request that was not written yet is only removed.
     pub(super) fn cancel(&self) {
         let mut state = self.shared.state();
         let queued = state.lines.iter().position(|(id, _)| *id == self.id);
@@ -306,7 +306,7 @@ impl WaitingRequest {
         if is_unsent {
             return;
         }
-        // Its answer says nothing that the request's own does not.
+        // The answer to the cancellation is ignored: the request has its own answer.
         if let Ok(cancelling) = self
             .shared
             .begin("cancel", &serde_json::json!({ "target": self.id }))

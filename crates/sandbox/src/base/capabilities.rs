@@ -1,5 +1,5 @@
-//! Drops capabilities: root keeps those for files and processes of other users, and none that
-//! affects the machine.
+//! Drops capabilities: root keeps those for files and processes of other users, and no capability
+//! that affects the machine.
 
 use crate::error::SandboxError;
 use rustix::thread::CapabilitySet;

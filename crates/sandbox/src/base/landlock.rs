@@ -226,8 +226,8 @@ impl Rules {
         }
     }
 
-    /// Allows to open the terminals that are standard input, output or error once more, by name: at
-    /// the full tier other ones are where they were.
+    /// Allows opening the terminals of standard input, output and error again by name. In the full
+    /// tier, other terminals have their former names.
     fn inherited_terminals(&mut self) -> Result<(), SandboxError> {
         let standard = [
             io::stdin().is_terminal(),

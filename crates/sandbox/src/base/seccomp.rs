@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn file_systems_are_asked_for_nothing_that_changes() {
+    fn file_system_requests_that_change_files_are_refused() {
         let requests = [
             (0x4008_6602, false), // FS_IOC_SETFLAGS
             (0x401C_5820, false), // FS_IOC_FSSETXATTR
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rules_of_every_plan_make_a_program() {
+    fn rules_of_every_plan_are_assembled() {
         for network in [Network::Off, Network::Loopback, Network::On] {
             for tier in [Tier::Base, Tier::Full] {
                 for shortening in [false, true] {

@@ -27,8 +27,8 @@ struct MountLine {
     kind: String,
 }
 
-/// Makes all mounts read-only except those at or below these paths. Returns whether all of them
-/// are.
+/// Makes all mounts read-only except those at or below these paths. Returns true if that succeeded
+/// for all of them.
 pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, SandboxError> {
     let table = table()?;
     let mut all = true;
@@ -75,19 +75,19 @@ fn read_only(path: &Path, flags: MountFlags) -> rustix::io::Result<()> {
     mount_remount(path, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
 }
 
-/// Makes the mount at this path read-only, with its other flags as they are: a user namespace may
-/// not take any of them away.
+/// Makes the mount at this path read-only and keeps its other flags, because a user namespace may
+/// not remove them.
 pub(super) fn make_one_read_only(path: &Path) -> rustix::io::Result<()> {
     read_only(path, flags_to_repeat(&statvfs(path)?))
 }
 
-/// The flags of the mount that this descriptor is on, for a mount that shows the same files.
+/// Returns the flags of the mount of this descriptor, for another mount of the same files.
 pub(super) fn flags_of(descriptor: impl AsFd) -> rustix::io::Result<MountFlags> {
     fstatvfs(descriptor).map(|found| flags_to_repeat(&found))
 }
 
-/// The flags that a remount clears unless it repeats them. (It keeps those of access times if it
-/// names none.)
+/// Returns the flags that a remount clears unless it repeats them. A remount without flags for
+/// access times keeps those.
 fn flags_to_repeat(found: &StatVfs) -> MountFlags {
     let bits = found.f_flag.bits();
     let is_set = |(bit, _): &&(u64, MountFlags)| bits & bit != 0;
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_the_table_are_read() {
+    fn parsed_reads_lines_of_mountinfo() {
         let line = br"36 35 98:0 /a /mnt/two\040words rw,nosuid,noexec,relatime shared:1 master:2 - fuse.x src rw";
         let expected = MountLine {
             id: 36,

@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// `f_type` of overlayfs, from linux/magic.h.
 const OVERLAYFS_MAGIC: i64 = 0x794C_7630;
 
-/// Checks whether an overlay is possible, as far as the host's namespaces tell. `table` is the
-/// mount table.
+/// Checks whether an overlay is possible, as far as that is known in the host's namespaces. `table`
+/// is the mount table.
 pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     if let Some(inner) = [upper, work].into_iter().find(|it| it.starts_with(root)) {
@@ -35,8 +35,8 @@ pub(crate) fn check(trial: &Overlay, table: &[u8]) -> Result<(), SandboxError> {
     may_copy(&directory(root)?, root)
 }
 
-/// Mounts the overlay in this process's mount namespace. Private directories in `own` that lie in
-/// the workspace stay real.
+/// Mounts the overlay in this process's mount namespace. Private directories in `own` that are in
+/// the workspace stay outside the overlay.
 pub(crate) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), SandboxError> {
     let Overlay { root, upper, work } = trial;
     let lower = directory(root)?;
@@ -95,7 +95,8 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), SandboxError> {
     )))
 }
 
-/// The advice for a state directory on an overlay: a setting that moves it to another file system.
+/// Returns the advice for a state directory on an overlay: a setting that moves the directory to
+/// another file system.
 fn cure() -> &'static str {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let memory = openat(CWD, "/dev/shm", flags, Mode::empty());
@@ -110,7 +111,7 @@ fn cure() -> &'static str {
     }
 }
 
-/// The error for an overlay that the kernel does not mount.
+/// Returns the error for an overlay that the kernel does not mount.
 fn refused(root: &Path, (kept, upper): (&Path, &OwnedFd), error: Errno) -> SandboxError {
     let root = root.display();
     let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS_MAGIC);

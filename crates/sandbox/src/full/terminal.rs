@@ -1,5 +1,5 @@
-//! The terminal of the standard descriptors. In the sandbox, other terminals are at its former
-//! name.
+//! Keeps the terminal of the standard descriptors reachable by name. In the sandbox, its former
+//! name belongs to another terminal.
 
 use rustix::fs::{Mode, OFlags, fstat, open, stat};
 use rustix::mount::mount_bind;
@@ -9,11 +9,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
-/// The terminal's name in the sandbox, where programs look besides the private `/dev/pts`.
+/// The terminal's name in the sandbox: programs also search here, not only in the private
+/// `/dev/pts`.
 const CONSOLE_PATH: &str = "/dev/console";
 
-/// Names the terminal and reopens the standard descriptors by that name, because some programs
-/// check it. Must run before private terminals are mounted.
+/// Gives the terminal this name and reopens the standard descriptors by it, because some programs
+/// check the name. Must run before private terminals are mounted.
 pub(super) fn keep_name() {
     let (stdin, stdout, stderr) = (io::stdin(), io::stdout(), io::stderr());
     let standard = [stdin.as_fd(), stdout.as_fd(), stderr.as_fd()];

@@ -19,13 +19,13 @@ pub(super) fn outermost<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<&'a
     roots
 }
 
-/// Makes each a separate mount, which can stay writable.
+/// Makes each path a separate mount, which can stay writable.
 pub(super) fn separate(roots: &[&Path]) -> Result<(), SandboxError> {
     roots.iter().try_for_each(|root| onto_itself(root))
 }
 
-/// Makes the existing protected paths read-only. These, and writable paths within others, stay at
-/// their place.
+/// Makes the existing protected paths read-only. Protected paths, and writable paths within them,
+/// cannot be moved.
 pub(super) fn protect(
     roots: &[&Path],
     writable: &[PathBuf],
@@ -45,8 +45,9 @@ fn is_there(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|meta| !meta.is_symlink())
 }
 
-/// Returns the paths that become mounts, outer ones first, and which are read-only. Directories on
-/// the way are mounts as well: otherwise one could be moved away and replaced by a copy.
+/// Returns the paths that become mounts, outer ones first, with true for read-only ones. The
+/// directories between them are mounts as well: otherwise one could be moved away and replaced by a
+/// copy.
 fn mounted_over<'a>(
     roots: &[&Path],
     writable: &'a [PathBuf],

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why the settings have no plan.
+/// The reason why the settings result in no plan.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResolveError {
@@ -13,7 +13,7 @@ pub enum ResolveError {
         directory = .0.display()
     )]
     TooWide(PathBuf),
-    /// A path of the settings is not a path.
+    /// A path of the settings is invalid.
     #[error("{path} in `{list}` of the sandbox is neither absolute nor does it begin with `~/`", path = .path.display())]
     NotAbsolute {
         /// The setting.
@@ -39,7 +39,7 @@ pub enum ResolveError {
     Hidden {
         /// The writable path.
         writable: PathBuf,
-        /// The hidden path around it.
+        /// The hidden path that contains it.
         hidden: PathBuf,
     },
     /// A path is reached through a link that a sandboxed call may have created.
@@ -57,7 +57,7 @@ pub enum ResolveError {
         /// The target of the path.
         target: PathBuf,
     },
-    /// The directory may have been reached through a link in the place of an earlier start
+    /// The start directory may have been reached through a link that replaced an earlier start
     /// directory.
     #[error(
         "{directory} may have been reached through the symbolic link {link}, which has replaced a directory where sandboxed calls were started; remove the link to start there",

@@ -1,4 +1,4 @@
-//! The homes whose secrets this process could read.
+//! The home directories whose secrets this process could read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,7 +16,7 @@ const FIRST_PERSON: u32 = 1000;
 /// The account that owns nothing.
 const UNPRIVILEGED_UID: u32 = 65534;
 
-/// Directories that are the home of services by name only: nothing of theirs is kept in them.
+/// Directories that accounts of services name as their home, but that have no files of a service.
 const OF_PROGRAMS: [&str; 9] = [
     "/bin",
     "/sbin",
@@ -29,11 +29,11 @@ const OF_PROGRAMS: [&str; 9] = [
     "/nonexistent",
 ];
 
-/// A home besides the one that the environment names.
+/// A home directory other than the one that the environment names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OtherHome {
     pub(super) path: PathBuf,
-    /// True for a service's home: only those of its secrets count that exist.
+    /// True for a service's home: only its existing secrets are hidden.
     pub(super) is_of_service: bool,
 }
 
@@ -56,8 +56,8 @@ pub(super) fn others() -> BTreeSet<OtherHome> {
     homes
 }
 
-/// Of `name:password:user:group:comment:home:shell` in each line, the homes that this user could
-/// read.
+/// Parses lines `name:password:user:group:comment:home:shell`, and returns the homes that this user
+/// could read.
 fn listed(accounts: &str, user: u32) -> BTreeSet<OtherHome> {
     let homes = accounts.lines().filter_map(|line| {
         let mut fields = line.split(':').skip(2);
@@ -95,7 +95,7 @@ top:x:1003:1003::/:/bin/sh
 ";
 
     #[test]
-    fn root_could_read_all_homes_and_another_user_its_own() {
+    fn listed_returns_all_homes_for_root_and_the_own_home_for_others() {
         let named = |user| -> Vec<(String, bool)> {
             let homes = listed(ACCOUNT_LINES, user).into_iter();
             homes

@@ -81,8 +81,8 @@ pub(super) struct LinkCreators<'a> {
     pub(super) home: Option<&'a Path>,
 }
 
-/// Refuses a path of the list of this name if one of the links on the way lies in a directory that
-/// calls may write, and the path leads out of that directory.
+/// Refuses a path of the list with this name, if a link of the path is in a directory that calls
+/// may write, and the target is outside of that directory.
 pub(super) fn check(
     list: &'static str,
     path: &Path,
@@ -121,7 +121,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn links_are_found_wherever_they_are_on_the_way() {
+    fn follow_finds_links_in_every_component() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         for directory in ["w/a/b", "out/b"] {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_around_a_link_counts_without_being_listed() {
+    fn check_treats_the_repository_around_a_link_as_writable() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         for directory in ["w/.git", "w/a", "out"] {

@@ -128,7 +128,7 @@ pub fn is_named(path: &Path) -> bool {
     is_named_in(&within, &name)
 }
 
-/// True if a name counts by [`is_named`], or in a directory with this name.
+/// True if [`is_named`] is true for the name alone, or in a directory with this name.
 pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
     is_held(name)
         || COMPARED_NAMES.contains(&name)
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_count_by_themselves_and_by_their_patterns() {
+    fn is_named_matches_names_and_patterns() {
         for (path, held, named) in [
             ("/w/.vscode", true, true),
             ("/w/a/b/.envrc", true, true),

@@ -21,7 +21,7 @@ pub(super) fn canonical(path: &Path) -> PathBuf {
         .unwrap_or_else(|| path.to_owned())
 }
 
-/// The path that `~/` begins, or any other one as it is.
+/// Replaces a leading `~/` by the home directory.
 pub(super) fn in_home(path: &Path, home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),

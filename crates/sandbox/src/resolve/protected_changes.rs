@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 pub struct ChangedPath {
     /// The file's present or former path, relative to the workspace.
     pub path: PathBuf,
-    /// True if a path that leads through it no longer leads where it did: it is gone, or is no
-    /// directory.
+    /// True if paths below this one are no longer valid: it was removed, or is not a directory any
+    /// more.
     pub breaks_paths: bool,
 }
 
-/// Returns the protected paths below `root` whose files are among the changed ones, as they are
-/// after the change.
+/// Returns the protected paths below `root` that contain a changed file, in the state after the
+/// change.
 ///
-/// `further` is protected in addition, as `protected` of the settings; `home` is where its `~/`
-/// leads.
+/// `further` contains additional protected paths, as the setting `protected` does; `home` is the
+/// directory of its `~/`.
 pub fn protected_among(
     root: &Path,
     home: Option<&Path>,
@@ -49,8 +49,8 @@ pub fn protected_among(
     found.into_iter().collect()
 }
 
-/// Returns the file or directory on the way to a changed path that counts by its name, at any
-/// depth.
+/// Returns the protected file or directory, by name and at any depth, that contains or is the
+/// changed path.
 fn named_in(changed: &Path) -> Option<&Path> {
     /// Files that git reads in a repository before it runs a program.
     const OF_GIT: [&str; 5] = [
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn changed_files_are_named_by_the_protected_path_that_they_are_in() {
+    fn protected_among_returns_the_protected_path_of_a_changed_file() {
         let changed = [
             (".vscode/tasks.json", true),
             (".vscode/settings.json", true),
@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_a_directory_on_the_way_changes_what_was_in_it() {
+    fn protected_among_includes_paths_below_a_replaced_directory() {
         assert!(named(&[(".git", false)], &[]).is_empty());
         let replaced = named(&[(".git", true)], &[]);
         assert!(replaced.contains(&".git/hooks".to_owned()), "{replaced:?}");
     }
 
     #[test]
-    fn paths_of_the_settings_are_protected_too() {
+    fn protected_among_includes_paths_of_the_settings() {
         let changed = [("Makefile", true), ("a/b", true)];
         assert_eq!(named(&changed, &["~/Makefile"]), ["Makefile"]);
     }

@@ -44,7 +44,7 @@ const DEPENDENCY_DIRECTORIES: &[&str] = &[
     ".pnpm-store",
 ];
 
-/// Build tools put this file into their directories.
+/// The file with which build tools mark their directories.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 
 /// The result for one directory.
@@ -67,7 +67,7 @@ pub struct NameScan {
     directories: BTreeMap<PathBuf, Arc<Directory>>,
     /// The files that count.
     files: BTreeMap<PathBuf, FileVersion>,
-    /// True if the bound was not reached.
+    /// True if the scan reached all directories.
     is_whole: bool,
 }
 
@@ -151,8 +151,8 @@ impl NameScan {
         files.filter(move |path| path.ends_with(name))
     }
 
-    /// Returns the directories that are links by now. A program that is started there by path gets
-    /// the target.
+    /// Returns the directories that were replaced by links. A program that is started there by path
+    /// runs in the link's target.
     #[must_use]
     pub fn replaced_by_links(&self, now: &Self) -> Vec<PathBuf> {
         let gone = self.directories.keys();
@@ -345,8 +345,8 @@ fn add_files(
     *most = rest;
     match version.kind {
         0o040_000 => {
-            // New, removed and moved names are found by themselves.
-            files.insert(path.to_owned(), version.whatever_happens());
+            // New, removed and moved names are compared separately.
+            files.insert(path.to_owned(), version.without_time());
             if depth > 0 {
                 for entry in fs::read_dir(path).into_iter().flatten().flatten() {
                     add_files(&entry.path(), depth - 1, most, files);

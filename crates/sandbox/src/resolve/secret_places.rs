@@ -6,7 +6,7 @@ pub(super) struct SecretGroup {
     pub(super) variables: &'static [&'static str],
     /// The directory below the home; empty for the home itself.
     pub(super) directory: &'static str,
-    /// Names below the directory. The empty one is the directory itself.
+    /// Names below the directory. An empty name is the directory itself.
     pub(super) secrets: &'static [&'static str],
 }
 
@@ -35,7 +35,7 @@ pub(super) const SECRET_GROUPS: &[SecretGroup] = &[
         &["huggingface/token", "huggingface/stored_tokens"],
     ),
     group(&["XDG_RUNTIME_DIR"], "", &["containers/auth.json"]),
-    // Directories that a tool has a variable of its own for.
+    // Directories that a tool's own variable can move.
     group(
         &["GNUPGHOME"],
         ".gnupg",
@@ -459,7 +459,7 @@ const STATE_SECRETS: &[&str] = &[
     "mycli/history",
 ];
 
-/// Outside of the homes: what a host that is root, or that runs in a container, could read.
+/// Secrets outside of the homes, which a host could read as root or in a container.
 pub(super) const OF_THE_SYSTEM: &[&str] = &[
     "/etc/shadow",
     "/etc/shadow-",

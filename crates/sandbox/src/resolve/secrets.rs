@@ -103,7 +103,7 @@ impl SecretSearch<'_> {
         paths.filter(|path| !self.is_needed(path)).collect()
     }
 
-    /// The files that variables name.
+    /// Returns the files that variables name.
     fn named_files(&self) -> Vec<PathBuf> {
         let is_listed = |name: &OsStr| {
             FILE_VARIABLES
@@ -143,7 +143,7 @@ impl SecretSearch<'_> {
         found
     }
 
-    /// Files and directories that links in a hidden directory lead to.
+    /// Returns the targets of links in a hidden directory.
     fn linked_from(&self, directory: &Path) -> Vec<PathBuf> {
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let links = entries
@@ -160,7 +160,7 @@ impl SecretSearch<'_> {
             .collect()
     }
 
-    /// The repository that the host works in, or else its directory.
+    /// Returns the repository that the host works in, or else its directory.
     fn project(&self) -> &Path {
         let is_wide = |path: &&Path| self.home.is_some_and(|home| home.starts_with(path));
         let mut around = self.directory.ancestors().take_while(|path| !is_wide(path));
@@ -168,7 +168,7 @@ impl SecretSearch<'_> {
         repository.unwrap_or(self.directory)
     }
 
-    /// True if hiding the path would hide the home, or where the host works.
+    /// True if hiding the path would hide the home, or the directory of the host.
     fn is_needed(&self, path: &Path) -> bool {
         let is_within = |needed: &Path| needed.starts_with(path);
         let is_wide = path.components().count() <= 2 && !path.is_file();
@@ -181,7 +181,7 @@ impl SecretSearch<'_> {
             .filter(|value| !value.is_empty())
     }
 
-    /// The path that a variable's value means.
+    /// Returns the path that a variable's value names.
     fn path(&self, value: &OsStr) -> Option<PathBuf> {
         let bytes = value.as_bytes();
         let bytes = bytes.strip_prefix(b"FILE:").unwrap_or(bytes);
@@ -197,7 +197,7 @@ impl SecretSearch<'_> {
     }
 }
 
-/// Without a slash at the end where nothing is added.
+/// Joins two paths. An empty second one adds no slash.
 fn joined(directory: &Path, below: &Path) -> PathBuf {
     if below.as_os_str().is_empty() {
         return directory.to_owned();
@@ -205,7 +205,7 @@ fn joined(directory: &Path, below: &Path) -> PathBuf {
     directory.join(below)
 }
 
-/// True for names that mean nothing below the home.
+/// True for groups without a default path below the home.
 fn is_moved_only(group: &SecretGroup) -> bool {
     group.directory.is_empty() && !group.variables.is_empty()
 }

@@ -100,15 +100,15 @@ const fn operand(place: FileArgument, follow: LinkHandling, effect: FileEffect) 
     }
 }
 
-const fn appears(place: FileArgument) -> FileOperand {
+const fn created(place: FileArgument) -> FileOperand {
     operand(place, No, FileEffect::Appears)
 }
 
-const fn goes(place: FileArgument) -> FileOperand {
+const fn removed(place: FileArgument) -> FileOperand {
     operand(place, No, FileEffect::Goes)
 }
 
-const fn moves(place: FileArgument) -> FileOperand {
+const fn moved(place: FileArgument) -> FileOperand {
     operand(place, No, FileEffect::Moves)
 }
 
@@ -137,14 +137,14 @@ const COMMON_CALLS: &[Call] = calls! {
     libc::SYS_acct => [operand(Path(0), Yes, FileEffect::Content)];
     libc::SYS_swapon => [operand(Path(0), Yes, FileEffect::Content)];
     libc::SYS_ftruncate => [operand(Open(0), Yes, FileEffect::Content)];
-    libc::SYS_renameat => [moves(At(0, 1)), moves(At(2, 3))];
-    libc::SYS_renameat2 => [moves(At(0, 1)), moves(At(2, 3))];
-    libc::SYS_unlinkat => [goes(At(0, 1))];
-    libc::SYS_mkdirat => [appears(At(0, 1))];
-    libc::SYS_mknodat => [appears(At(0, 1))];
-    libc::SYS_symlinkat => [appears(At(1, 2))];
-    libc::SYS_linkat => [appears(At(2, 3))];
-    libc::SYS_bind => [appears(Address(1, 2))];
+    libc::SYS_renameat => [moved(At(0, 1)), moved(At(2, 3))];
+    libc::SYS_renameat2 => [moved(At(0, 1)), moved(At(2, 3))];
+    libc::SYS_unlinkat => [removed(At(0, 1))];
+    libc::SYS_mkdirat => [created(At(0, 1))];
+    libc::SYS_mknodat => [created(At(0, 1))];
+    libc::SYS_symlinkat => [created(At(1, 2))];
+    libc::SYS_linkat => [created(At(2, 3))];
+    libc::SYS_bind => [created(Address(1, 2))];
     libc::SYS_fchmod => [attributes(Open(0), Yes)];
     libc::SYS_fchmodat => [attributes(At(0, 1), Yes)];
     SYS_FCHMODAT2 => [attributes(At(0, 1), ByFlags(3))];
@@ -167,13 +167,13 @@ const COMMON_CALLS: &[Call] = calls! {
 const X86_CALLS: &[Call] = calls! {
     libc::SYS_open => [opens(Path(0), FlagsPosition::In(1))];
     libc::SYS_creat => [opens(Path(0), FlagsPosition::OfCreat)];
-    libc::SYS_rename => [moves(Path(0)), moves(Path(1))];
-    libc::SYS_unlink => [goes(Path(0))];
-    libc::SYS_rmdir => [goes(Path(0))];
-    libc::SYS_mkdir => [appears(Path(0))];
-    libc::SYS_mknod => [appears(Path(0))];
-    libc::SYS_symlink => [appears(Path(1))];
-    libc::SYS_link => [appears(Path(1))];
+    libc::SYS_rename => [moved(Path(0)), moved(Path(1))];
+    libc::SYS_unlink => [removed(Path(0))];
+    libc::SYS_rmdir => [removed(Path(0))];
+    libc::SYS_mkdir => [created(Path(0))];
+    libc::SYS_mknod => [created(Path(0))];
+    libc::SYS_symlink => [created(Path(1))];
+    libc::SYS_link => [created(Path(1))];
     libc::SYS_chmod => [attributes(Path(0), Yes)];
     libc::SYS_chown => [attributes(Path(0), Yes)];
     libc::SYS_lchown => [attributes(Path(0), No)];

@@ -1,5 +1,5 @@
-//! A tree of excluded paths: each directory on the way is listed once, and each name is compared
-//! with the few excluded ones.
+//! A tree of excluded paths: each ancestor directory is listed once, and each of its names is
+//! compared with the few excluded ones.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_to_what_is_excluded_whatever_comes_first() {
+    fn find_returns_excluded_paths_in_any_order() {
         for paths in [["/a/b", "/a/b/c", "/d"], ["/d", "/a/b/c", "/a/b"]] {
             let root = ExcludedPaths::at(paths);
             let ExcludedName::OnTheWay(a) = root.find("a".as_ref()) else {

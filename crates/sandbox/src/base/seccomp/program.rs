@@ -1,7 +1,7 @@
-//! Assembles rules to a BPF program.
+//! Assembles rules into a BPF program.
 //!
-//! seccompiler gives all its rules the same answer, and kills a process that uses another
-//! architecture's system calls. Programs expect a fitting errno.
+//! seccompiler supports one action for all rules, and kills a process that uses another
+//! architecture's system calls. Programs expect specific error numbers instead.
 
 use seccompiler::{BpfProgram, sock_filter};
 
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_that_no_jump_passes_over_is_none() {
+    fn assemble_refuses_a_rule_that_is_longer_than_a_jump() {
         let test = Test {
             argument: 0,
             half: ArgumentHalf::Low,

@@ -24,7 +24,7 @@ const FORBIDDEN_CALLS: [i64; 26] = [
     libc::SYS_fsmount,
     libc::SYS_fspick,
     libc::SYS_mount_setattr,
-    // Namespaces of others.
+    // Namespaces of other processes.
     libc::SYS_setns,
     // Files without a path.
     libc::SYS_open_by_handle_at,
@@ -114,8 +114,8 @@ const FS_IOC_SET_ENCRYPTION_POLICY: u32 = 0x800C_6613;
 /// A process that opens a file for writing waits for the lease holder, up to 45 seconds.
 const F_SETLEASE: u32 = 1024;
 
-/// Returns the rules of a sandbox. Rules with argument tests come first: the kernel caches that the
-/// others pass.
+/// Returns the rules of a sandbox. Rules with argument tests come first: the kernel caches that
+/// system calls without arguments to test pass.
 pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule> {
     let mut rules = vec![
         ioctl(),

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Configuration, and the file that says where configuration and hooks are.
+/// Files with configuration, and the file that names the directory of configuration and hooks.
 const READ_FILES: [&str; 4] = ["config", "config.worktree", "info/attributes", "commondir"];
 
 /// The files that are read of a linked worktree's git directory.
@@ -101,11 +101,11 @@ impl Repositories {
         let counts = |it: &&PathBuf| !is_plain_worktree(it) && is_git_directory(it);
         for directory in self.directories.iter().filter(counts) {
             if let Some(version) = FileVersion::at(&directory.join("HEAD")) {
-                // A checkout writes it, so that only its validity counts.
+                // A checkout writes this file, so only its validity is compared.
                 let version = FileVersion {
                     inode: 0,
                     kind: 0,
-                    ..version.whatever_happens()
+                    ..version.without_time()
                 };
                 files.insert(directory.join("HEAD"), version);
             }
@@ -117,7 +117,7 @@ impl Repositories {
             };
             let is_directory = version.kind == 0o040_000;
             if is_directory {
-                files.insert(git, version.whatever_happens());
+                files.insert(git, version.without_time());
             } else if !is_linked(tree) {
                 files.insert(git, version);
             }
@@ -140,8 +140,8 @@ impl Repositories {
     }
 }
 
-/// Adds the files of a linked worktree. One as git creates it has none, as all configuration is in
-/// its repository.
+/// Adds the files of a linked worktree. A worktree as git creates it has none, because all
+/// configuration is in its repository.
 fn add_worktree(own: &Path, add: &mut impl FnMut(PathBuf)) {
     if !is_plain_worktree(own) {
         for name in READ_WORKTREE_FILES {

@@ -13,8 +13,8 @@ pub(super) struct FileVersion {
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) kind: u32,
-    /// The `ctime`, which no call can set. For a directory it changes with the names in it. Zero if
-    /// it does not count.
+    /// The `ctime`, which no call can set. For a directory, it changes with the names in it. Zero
+    /// if it is not compared.
     pub(super) changed: Time,
 }
 
@@ -43,7 +43,7 @@ impl FileVersion {
     }
 
     /// Returns the version without its time, for a file with only its existence compared.
-    pub(super) fn whatever_happens(self) -> Self {
+    pub(super) fn without_time(self) -> Self {
         Self {
             changed: (0, 0),
             ..self
