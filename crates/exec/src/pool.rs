@@ -67,7 +67,7 @@ impl ComingShell {
     /// Returns true if the shell is ready for a script. Does not wait.
     ///
     /// # Errors
-    /// It could not be started, or was killed.
+    /// The shell could not be started, or was killed.
     fn is_ready(&mut self) -> Result<bool, SpoiledShell> {
         match &self.fds {
             Some(_) if self.supervised.has_spoken() => return Err(SpoiledShell),

@@ -66,7 +66,7 @@ pub(crate) struct StartedTarget {
 /// Connects to a target and starts this program on it.
 ///
 /// # Errors
-/// [`NotReached`]. Nothing is left then, at this end.
+/// [`NotReached`]; no local process is left then.
 pub(crate) async fn dial(
     target: &Target,
     program: &Program,

@@ -30,7 +30,7 @@ impl Program {
     /// Reads the file completely to compute its hash. Blocks meanwhile.
     ///
     /// # Errors
-    /// It cannot be read, or is no program for Linux.
+    /// The file cannot be read, or is no program for Linux.
     pub fn read(path: &Path) -> Result<Self, ProgramError> {
         let failed = |reason: String| ProgramError {
             path: path.to_owned(),

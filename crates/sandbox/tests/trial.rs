@@ -117,7 +117,7 @@ const CHANGES: &str =
 const CHANGED: &str = "old\nnew\nn\ngone2\nsrc\n";
 
 #[test]
-fn what_is_changed_is_seen_inside_and_nowhere_else() {
+fn trial_changes_are_visible_only_inside() {
     let boxes: [&[&str]; 3] = [
         &["--level", "off"],
         &["--tier", "full", "--network", "on"],
@@ -139,7 +139,7 @@ fn what_is_changed_is_seen_inside_and_nowhere_else() {
 }
 
 #[test]
-fn a_box_holds_in_the_view_too() {
+fn sandbox_is_enforced_in_a_trial() {
     for tier in ["full", "base"] {
         for place in TrialDirs::all() {
             let options = ["--level", "read_only", "--tier", tier];
@@ -151,7 +151,7 @@ fn a_box_holds_in_the_view_too() {
 }
 
 #[test]
-fn a_directory_of_the_programs_own_stays_one_in_the_workspace() {
+fn private_directory_in_the_workspace_stays_outside_the_overlay() {
     for place in TrialDirs::all() {
         let own = place.workspace.join("src");
         let options = ["--level", "off", "--own", own.to_str().unwrap()];
@@ -165,7 +165,7 @@ fn a_directory_of_the_programs_own_stays_one_in_the_workspace() {
 /// Each is refused by name, and the script has not run: it would have left a file where nothing is
 /// held back.
 #[test]
-fn where_it_cannot_be_nothing_runs() {
+fn impossible_trial_runs_nothing() {
     let place = TrialDirs::of(None);
     let beside = tempfile::tempdir().unwrap();
     let trace = beside.path().join("ran");
@@ -210,7 +210,7 @@ fn where_it_cannot_be_nothing_runs() {
 }
 
 #[test]
-fn a_mount_in_the_workspace_is_no_part_of_a_view() {
+fn mount_in_the_workspace_is_refused_in_a_trial() {
     if !rustix::process::geteuid().is_root() {
         return;
     }

@@ -75,7 +75,7 @@ impl<'a> SessionCall<'a> {
     /// Sends the shell its record.
     ///
     /// # Errors
-    /// What happened instead. Nothing of the script has run.
+    /// The state of the session. No part of the script has run.
     pub(super) async fn hand_over(
         spec: &'a RunSpec,
         mut shell: LiveShell,

@@ -49,7 +49,7 @@ const KEPT: &[(&str, &str)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_goes_on_where_it_was() {
+async fn new_shell_starts_in_the_sessions_directory() {
     for (before, place) in KEPT {
         let dir = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(dir.path()).unwrap();
@@ -68,7 +68,7 @@ async fn it_goes_on_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_goes_nowhere_else() {
+async fn call_is_refused_if_the_sessions_directory_is_gone() {
     for lose in [
         "mkdir gone && cd gone && rmdir ../gone",
         "mkdir gone && cd gone && PWD=/etc && rmdir ../gone",
@@ -95,7 +95,7 @@ async fn it_goes_nowhere_else() {
 
 /// A call that names its directory does not need the one that is gone.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_directory_of_its_own_is_where_a_call_runs() {
+async fn call_with_a_directory_runs_there() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let cache = cache();
@@ -126,7 +126,7 @@ async fn new_session_shell_does_not_start_at_the_root() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_result_says_where_its_script_began() {
+async fn result_has_the_directory_in_which_the_script_began() {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let cache = cache();

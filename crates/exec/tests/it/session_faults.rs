@@ -19,7 +19,7 @@ fn is_reset(ran: &FinishedRun) -> bool {
 
 /// A script that breaks its shell is noticed as soon as it ends.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_cannot_tell_is_replaced() {
+async fn shell_that_cannot_report_is_replaced() {
     for script in ["set -n", "set -r", "enable -n printf"] {
         let directory = tempfile::tempdir().unwrap();
         let cache = ShellCache::new(ShellCacheOptions {
@@ -60,7 +60,7 @@ async fn shell_is_replaced_after_its_directory_was_removed() {
 
 /// If an alias replaces one of our words, the script is not lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_cannot_read_a_script_is_replaced() {
+async fn shell_that_cannot_read_a_script_is_replaced() {
     let cache = ShellCache::new(options());
     say(&cache, "shopt -s expand_aliases; alias if=x {=y case=z").await;
     let ran = say(&cache, "echo out").await;
@@ -75,7 +75,7 @@ async fn a_shell_that_cannot_read_a_script_is_replaced() {
 
 /// So is a shell without the array that its loop needs.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_without_its_stack_is_replaced() {
+async fn shell_without_dirstack_is_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "cd /usr; unset DIRSTACK; (exit 3)").await;
     assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });
@@ -85,7 +85,7 @@ async fn a_shell_without_its_stack_is_replaced() {
 
 /// The negative control.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_takes_its_time_goes_on() {
+async fn slow_shell_is_not_replaced() {
     let cache = ShellCache::new(options());
     let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
     assert_eq!(ran.outcome.ending, ScriptEnding::Exited { code: 3 });

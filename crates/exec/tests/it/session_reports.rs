@@ -70,7 +70,7 @@ async fn a_forged_report_does_not_end_a_call() {
 
 /// No command of a call can read the call's nonce.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_does_not_see_the_nonce() {
+async fn command_cannot_see_the_nonce() {
     let cache = ShellCache::new(options());
     // The program that follows the script contains this text; the nonce precedes it.
     let script = r#"

@@ -120,7 +120,7 @@ fn caches(directory: &tempfile::TempDir) -> [ShellCache; 3] {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_call_leaves_is_ended_and_nothing_else() {
+async fn kill_policy_ends_only_survivors_of_the_call() {
     let directory = tempfile::tempdir().unwrap();
     for cache in caches(&directory) {
         let census = Census::new();
@@ -173,7 +173,7 @@ async fn survivor_is_named_once() {
 
 /// Output that goes to an earlier call's file continues when a later call ends its own survivors.
 #[tokio::test(flavor = "multi_thread")]
-async fn kept_survivor_prints_on_when_others_are_ended() {
+async fn adopted_survivor_keeps_printing_when_later_ones_are_killed() {
     let census = Census::new();
     let cache = ShellCache::new(options());
     let directory = tempfile::tempdir().unwrap();
@@ -203,7 +203,7 @@ async fn kept_survivor_prints_on_when_others_are_ended() {
 
 /// The negative control.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_call_leaves_is_kept_where_that_is_the_policy() {
+async fn adopt_policy_keeps_survivors_running() {
     let directory = tempfile::tempdir().unwrap();
     for cache in caches(&directory) {
         let census = Census::new();
@@ -215,7 +215,7 @@ async fn what_a_call_leaves_is_kept_where_that_is_the_policy() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_last_call_of_a_shell_leaves_is_ended() {
+async fn kill_policy_ends_survivors_of_the_shells_last_call() {
     let directory = tempfile::tempdir().unwrap();
     let [with_jobs, without, _] = caches(&directory);
     for cache in [with_jobs, without] {
@@ -235,7 +235,7 @@ async fn what_the_last_call_of_a_shell_leaves_is_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_call_leaves_is_waited_for() {
+async fn wait_policy_waits_for_survivors() {
     let directory = tempfile::tempdir().unwrap();
     for cache in caches(&directory) {
         let census = Census::new();
@@ -278,7 +278,7 @@ async fn what_a_call_leaves_is_waited_for() {
 
 /// The wait is limited by the call's time and by cancellation. The shell continues.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
+async fn wait_policy_ends_with_the_time_limit_and_the_shell_continues() {
     for by_timeout in [true, false] {
         let census = Census::new();
         let clock = Arc::new(DrivenClock::new());

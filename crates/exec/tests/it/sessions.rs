@@ -86,7 +86,7 @@ async fn variables_functions_directory_and_options_persist() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_status_of_the_last_command_is_there_for_the_next() {
+async fn status_of_the_last_command_is_available_to_the_next_call() {
     let cache = support::cache();
     let directory = tempfile::tempdir().unwrap();
     say(&cache, &format!("cd {}", directory.path().display())).await;
@@ -108,7 +108,7 @@ async fn the_status_of_the_last_command_is_there_for_the_next() {
 
 /// A script that makes bash show its actions or its state shows only the script's own.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_of_ours_is_to_be_seen() {
+async fn script_sees_no_variable_or_descriptor_of_the_record() {
     let cache = support::cache();
     let names = "declare -p; declare -F; alias; set; compgen -v";
     for script in [
@@ -162,7 +162,7 @@ async fn nothing_of_ours_is_to_be_seen() {
 
 /// A new shell's first script begins on its first line, whatever was restored before it.
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_are_the_scripts_after_a_reset() {
+async fn line_numbers_are_those_of_the_script_after_a_reset() {
     let cache = support::cache();
     say(&cache, "export LINES_='one\ntwo\n' MORE=1").await;
     let ran = say(&cache, "exit 3").await;
@@ -178,7 +178,7 @@ async fn lines_are_the_scripts_after_a_reset() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_stages_of_a_pipeline_are_told_and_leave_nothing() {
+async fn pipeline_stages_are_reported_without_traces() {
     let cache = support::cache();
     let asked = |script: &str| named("a", script).report_stages(true);
     for (script, told, status) in [
@@ -200,7 +200,7 @@ async fn the_stages_of_a_pipeline_are_told_and_leave_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn errors_are_on_stderr_and_a_syntax_error_ends_nothing() {
+async fn syntax_error_is_on_stderr_and_does_not_end_the_shell() {
     let cache = support::cache();
     let ran = say(&cache, "x=1; nosuch").await;
     assert_eq!(
@@ -221,7 +221,7 @@ async fn errors_are_on_stderr_and_a_syntax_error_ends_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_are_apart() {
+async fn session_names_have_separate_shells() {
     let cache = support::cache();
     say(&cache, "x=1").await;
     let other = run_with(&cache, &named("b", "echo [${x-}]"), &Cancel::new())
@@ -238,7 +238,7 @@ async fn names_are_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_directory_is_the_sessions_unless_the_call_enters_one() {
+async fn call_runs_in_the_sessions_directory_unless_it_names_one() {
     let cache = support::cache();
     assert_eq!(say(&cache, "pwd").await.out, "/tmp\n");
     say(&cache, "cd /usr").await;
@@ -265,7 +265,7 @@ async fn the_directory_is_the_sessions_unless_the_call_enters_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_calls_variables_are_its_own() {
+async fn variables_of_a_call_do_not_persist() {
     let cache = support::cache();
     say(&cache, "A=mine; export B=old").await;
     let mut call = named("a", "echo $A $B; env | grep -c ^A=");
@@ -330,7 +330,7 @@ async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
 /// Output of the script's traps or traces between two calls is not mistaken for the shell's
 /// reports.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_shell_says_is_its_own() {
+async fn output_of_the_shell_between_calls_is_discarded() {
     for script in [
         "trap 'echo export INJECTED=1' DEBUG",
         "BASH_XTRACEFD=1; PS4='export INJECTED=1 '; set -x",
@@ -346,7 +346,7 @@ async fn what_the_shell_says_is_its_own() {
 
 /// More than the 64 KiB of a pipe, written while no process reads.
 #[tokio::test(flavor = "multi_thread")]
-async fn exports_of_any_length_are_kept() {
+async fn exports_of_any_length_persist() {
     let cache = support::cache();
     say(&cache, "printf -v BIG '%100000s' x; export BIG; cd /usr").await;
     say(&cache, "exit 3").await;
@@ -376,7 +376,7 @@ async fn a_shell_that_does_not_take_a_script_is_replaced_and_never_runs_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
+async fn time_limit_ends_the_command_and_the_rest_of_the_script() {
     let cache = support::cache();
     let dir = tempfile::tempdir().unwrap();
     let pushed = dir.path().join("pushed");
@@ -401,7 +401,7 @@ async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
+async fn calls_of_one_session_queue_and_can_be_cancelled() {
     let cache = Arc::new(support::cache());
     let directory = tempfile::tempdir().unwrap();
     let begun = directory.path().join("begun");
@@ -441,7 +441,7 @@ async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_runs_in_the_background_is_named_and_lives_as_long_as_the_session() {
+async fn background_processes_are_named_and_end_with_the_session() {
     let cache = support::cache();
     let ran = say(&cache, "sleep 300 & echo $!").await;
     let pid: u32 = ran.out.trim().parse().unwrap();
@@ -497,7 +497,7 @@ async fn late_output_stays_with_its_own_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
+async fn fifo_is_reused_and_a_removed_one_is_replaced() {
     let root = tempfile::tempdir().unwrap();
     let cache = ShellCache::new(agent_bash_exec::ShellCacheOptions {
         directory: root.path().to_owned(),
@@ -531,7 +531,7 @@ fn computed() -> u64 {
 
 /// A FIFO whose last writer has closed it stays readable at EOF, so a naive reader would spin.
 #[tokio::test]
-async fn waiting_for_a_command_costs_nothing() {
+async fn waiting_for_a_command_uses_no_cpu_time() {
     let cache = support::cache();
     say(&cache, "echo first").await;
     let before = computed();

@@ -64,7 +64,7 @@ const NAMED: &[(&str, &[&str], bool)] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_are_named_and_live_on_until_they_end_themselves() {
+async fn survivors_are_named_and_keep_running() {
     for (script, commands, holds_output) in NAMED {
         let census = Census::new();
         let dir = tempfile::tempdir().unwrap();
@@ -224,12 +224,12 @@ async fn hand_over(streams: Streams) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn output_goes_on_without_loss_on_one_pipe() {
+async fn survivor_output_continues_without_loss_on_one_pipe() {
     hand_over(Streams::Merged).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn output_goes_on_without_loss_on_two_pipes() {
+async fn survivor_output_continues_without_loss_on_two_pipes() {
     hand_over(Streams::Split).await;
 }
 
@@ -259,7 +259,7 @@ async fn late_output(hands_out: bool, survivor_quota: u64) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_survivor_is_read_on_for_where_nothing_is_kept() {
+async fn survivor_output_is_drained_without_an_artifact() {
     assert_eq!(late_output(false, 1 << 20).await, "hi\n");
     assert_eq!(late_output(true, 0).await, "hi\n");
     assert_eq!(late_output(true, 6).await, "hi\nline 1");
@@ -269,7 +269,7 @@ async fn a_survivor_is_read_on_for_where_nothing_is_kept() {
 
 /// Negative control: writing to a pipe without a reader is fatal.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_reader_the_writer_dies() {
+async fn survivor_without_a_reader_gets_sigpipe() {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
     let (read, write) = std::io::pipe().unwrap();
@@ -288,7 +288,7 @@ async fn without_a_reader_the_writer_dies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_are_ended_where_that_is_the_policy() {
+async fn kill_policy_ends_survivors() {
     for script in [
         "sleep 300 & echo hi",
         "sleep 300 > /dev/null 2>&1 & echo hi",
@@ -314,7 +314,7 @@ async fn survivors_are_ended_where_that_is_the_policy() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_are_waited_for_where_that_is_the_policy() {
+async fn wait_policy_waits_for_survivors_of_a_call() {
     for script in [
         "(sleep 0.4; echo late) & echo hi",
         "setsid bash -c 'sleep 0.4; echo late' & echo hi",
@@ -335,7 +335,7 @@ async fn survivors_are_waited_for_where_that_is_the_policy() {
 
 /// The wait is limited by the call's time and by cancellation.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_wait_for_survivors_ends_with_the_call() {
+async fn wait_policy_ends_with_the_calls_time_limit() {
     for by_timeout in [true, false] {
         let census = Census::new();
         let clock = Arc::new(DrivenClock::new());
@@ -431,7 +431,7 @@ async fn survivors_outlive_the_host() {
 
 /// However many there are.
 #[tokio::test(flavor = "multi_thread")]
-async fn all_of_many_are_named() {
+async fn every_one_of_many_survivors_is_named() {
     let census = Census::new();
     let script = "for i in {1..250}; do sleep 1000 >/dev/null 2>&1 & done";
     let ran = run(&marked(script, &census)).await.unwrap();

@@ -77,7 +77,7 @@ fn code(ran: &FinishedRun) -> i32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn changes_are_seen_by_the_call_and_not_made() {
+async fn trial_changes_are_visible_to_the_call_and_not_applied() {
     let place = TrialWorkspace::new();
     let ran = run(&place.trial("echo new >>file; echo more >more; cat file more; exit 3"))
         .await
@@ -137,7 +137,7 @@ fn warm_cache() -> ShellCache {
 
 /// A shell waits apart from the host's mounts, and gets its view when a call takes it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_shell_that_waited_sees_what_is_there_when_its_trial_begins() {
+async fn warm_shell_sees_the_files_at_the_start_of_its_trial() {
     let (cache, cancel) = (warm_cache(), Cancel::new());
     let mut place = TrialWorkspace::new();
     let theirs = tempfile::tempdir().unwrap();
@@ -176,8 +176,8 @@ async fn a_shell_that_waited_sees_what_is_there_when_its_trial_begins() {
 /// A file system that the host mounts while a shell waits is not visible to that shell, which is
 /// therefore not used.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
-    const THIS: &str = "trial::a_trial_has_the_mounts_that_the_host_has_when_it_begins";
+async fn trial_has_the_hosts_mounts_at_its_start() {
+    const THIS: &str = "trial::trial_has_the_hosts_mounts_at_its_start";
     if !has_own_mounts(THIS) {
         return;
     }
@@ -208,8 +208,8 @@ async fn a_trial_has_the_mounts_that_the_host_has_when_it_begins() {
 /// An overlay would not show a mount below the workspace: neither a new shell nor a warm one runs
 /// the command. Without the mount, both do.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
-    const THIS: &str = "trial::a_mount_below_the_workspace_is_named_and_nothing_runs";
+async fn mount_below_the_workspace_refuses_a_trial() {
+    const THIS: &str = "trial::mount_below_the_workspace_refuses_a_trial";
     if !has_own_mounts(THIS) {
         return;
     }
@@ -242,7 +242,7 @@ async fn a_mount_below_the_workspace_is_named_and_nothing_runs() {
 
 /// Trials and other calls have separate supervisors.
 #[tokio::test(flavor = "multi_thread")]
-async fn shells_that_wait_for_trials_serve_nothing_else_nor_others_them() {
+async fn warm_shells_for_trials_serve_only_trials() {
     let cache = warm_cache();
     let cancel = Cancel::new();
     for round in 0..4 {
@@ -297,7 +297,7 @@ async fn no_process_outlives_a_trial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_time_limit_and_a_cancellation_leave_everything_as_it_was() {
+async fn timed_out_or_cancelled_trial_changes_nothing() {
     let place = TrialWorkspace::new();
     let script = "echo x >x; (trap '' TERM; sleep 9) & sleep 9";
     let spec = place
@@ -362,7 +362,7 @@ async fn stages_variables_and_directories_are_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_box_and_a_trial_hold_at_once() {
+async fn sandbox_and_trial_are_enforced_together() {
     for tier in [Tier::Base, Tier::Full] {
         let place = TrialWorkspace::new();
         let beside = tempfile::tempdir().unwrap();
@@ -387,7 +387,7 @@ async fn a_box_and_a_trial_hold_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nothing_can_be_held_back_nothing_runs() {
+async fn trial_without_an_overlay_runs_nothing() {
     let place = TrialWorkspace::new();
     let spec = place.trial("echo ran >ran; echo ran >&2");
     let session = spec.clone().session(SessionName("s".into()));

@@ -51,7 +51,7 @@ async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_call_brings_the_pool_and_each_shell_serves_once() {
+async fn first_call_fills_the_pool_and_each_shell_serves_once() {
     let cache = warm_cache();
     assert_eq!(cache.warm(), 0);
     let first = out(&cache, &spec("echo $$ $PPID; x=1; cd /; set -f; alias a=b")).await;
@@ -101,7 +101,7 @@ async fn supervisors_are_recycled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn supervisors_of_calls_at_once_are_recycled() {
+async fn supervisors_of_concurrent_calls_are_recycled() {
     const AT_ONCE: usize = 6;
     let clock = DrivenClock::holding(Duration::from_millis(50));
     let cache = Arc::new(ShellCache::new(ShellCacheOptions {
@@ -127,7 +127,7 @@ async fn supervisors_of_calls_at_once_are_recycled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn variables_of_the_call_arrive_warm_as_cold() {
+async fn call_variables_are_equal_in_warm_and_new_shells() {
     let cache = warm_cache();
     out(&cache, &spec(":")).await;
     until_warm(&cache, 2).await;
@@ -149,7 +149,7 @@ async fn variables_of_the_call_arrive_warm_as_cold() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_warm_shell_that_was_killed_is_not_used() {
+async fn killed_warm_shell_is_not_used() {
     let cache = warm_cache();
     let parent = out(&cache, &spec("echo $PPID")).await;
     until_warm(&cache, 2).await;
@@ -168,7 +168,7 @@ async fn a_warm_shell_that_was_killed_is_not_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dropping_the_cache_ends_the_shells_that_wait() {
+async fn dropping_the_cache_ends_warm_shells() {
     let cache = warm_cache();
     let parent = out(&cache, &spec("echo $PPID")).await;
     until_warm(&cache, 2).await;
@@ -188,7 +188,7 @@ async fn dropping_the_cache_ends_the_shells_that_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn idle_shells_are_given_up() {
+async fn idle_shells_are_ended() {
     let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
     let options = ShellCacheOptions::long_lived(
         supervisor,
@@ -213,7 +213,7 @@ async fn expects(cache: &ShellCache, call: &RunSpec, limits: Limits, traced: boo
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
+async fn expected_call_gets_the_shell_started_in_advance() {
     let cache = support::cache();
     let call = spec("echo $((6 * 7))");
     expects(&cache, &call, call.limits, false).await;
@@ -223,7 +223,7 @@ async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
 
 /// For a call that is recorded, one that is watched is started, and for others none.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_expected_shell_is_watched_where_its_call_is() {
+async fn expected_shell_is_traced_if_its_call_is() {
     let place = TestWorkspace::with(&[("file", "old\n")]);
     for (expected, asked, taken) in [
         (true, true, true),
@@ -244,7 +244,7 @@ async fn an_expected_shell_is_watched_where_its_call_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_expected_shell_serves_no_other_kind_of_call() {
+async fn expected_shell_serves_no_other_kind() {
     let cache = support::cache();
     let call = spec("ulimit -c");
     let limits = Limits {

@@ -32,7 +32,7 @@ const SHELLS: [&[&str]; 4] = [
 ];
 
 #[tokio::test]
-async fn it_is_uploaded_once_whatever_the_shell() {
+async fn program_is_uploaded_once_with_any_login_shell() {
     for shell in SHELLS {
         let words = [shell, &["-c", "{script}"]].concat();
         let world = World::behind(&words);
@@ -67,7 +67,7 @@ async fn it_is_uploaded_once_whatever_the_shell() {
 
 /// busybox brings its own `head`, `wc`, `sha256sum`: nothing else may be on the machine.
 #[tokio::test]
-async fn busybox_alone_is_enough() {
+async fn boot_needs_only_busybox() {
     let found = ["/bin/busybox", "/usr/bin/busybox"];
     let busybox = found.into_iter().find(|path| Path::new(path).exists());
     let busybox = busybox.expect("no busybox; install the package busybox-static");
@@ -92,7 +92,7 @@ async fn busybox_alone_is_enough() {
 }
 
 #[tokio::test]
-async fn whatever_is_printed_first_is_skipped_up_to_a_limit() {
+async fn banner_is_skipped_up_to_a_limit() {
     let noisy = |bytes: usize| {
         let script =
             format!("yes welcome | head -c {bytes}; printf 'no newline'; exec sh -c \"$1\"");
@@ -113,7 +113,7 @@ async fn whatever_is_printed_first_is_skipped_up_to_a_limit() {
 }
 
 #[tokio::test]
-async fn another_hash_is_noticed() {
+async fn upload_with_another_hash_is_refused() {
     let mut world = World::new();
     world.program = world.program.with_hash(&"0".repeat(64));
     let error = obstacle(world.remote()).await;
@@ -124,7 +124,7 @@ async fn another_hash_is_noticed() {
 }
 
 #[tokio::test]
-async fn what_is_in_the_way_is_named() {
+async fn obstacle_is_named() {
     let world = World::behind(&["/nonexistent/ssh", "{script}"]);
     let error = obstacle(world.remote()).await.to_string();
     assert!(
@@ -174,7 +174,7 @@ async fn what_is_in_the_way_is_named() {
 }
 
 #[tokio::test]
-async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
+async fn full_disk_and_noexec_mount_have_different_obstacles() {
     // `head` meets it as it would on a full disk; without limits on files there is none.
     let full = World::behind(&[
         "sh",
@@ -205,7 +205,7 @@ async fn a_full_disk_and_a_disk_that_runs_nothing_are_told_apart() {
 
 /// Another user could replace the program.
 #[tokio::test]
-async fn a_link_is_no_directory_of_ours() {
+async fn symlink_is_refused_as_program_directory() {
     let world = World::new();
     let elsewhere = tempfile::tempdir().unwrap();
     let link = world.home().join("link");

@@ -87,7 +87,7 @@ async fn cut(way: &str, rounds: u64) -> [u64; 3] {
 }
 
 #[tokio::test]
-async fn requests_that_are_cut_run_once_or_not_at_all() {
+async fn interrupted_request_runs_at_most_once() {
     let seen = cut(CUT_THERE, cuts()).await;
     assert!(
         seen[0] > 0 && seen[1] > 0,
@@ -96,7 +96,7 @@ async fn requests_that_are_cut_run_once_or_not_at_all() {
 }
 
 #[tokio::test]
-async fn answers_that_are_cut_are_lost_and_not_made_up() {
+async fn interrupted_answer_is_reported_as_lost() {
     let seen = cut(CUT_BACK, cuts()).await;
     assert!(
         seen[0] > 0 && seen[1] + seen[2] > 0,
@@ -105,7 +105,7 @@ async fn answers_that_are_cut_are_lost_and_not_made_up() {
 }
 
 #[tokio::test]
-async fn a_target_that_died_before_a_request_is_dialled_again() {
+async fn request_reconnects_to_a_dead_target() {
     let world = World::new();
     let remote = world.remote();
     let first = remote.connected().await.unwrap().machine.pid;
@@ -124,7 +124,7 @@ async fn a_target_that_died_before_a_request_is_dialled_again() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_cancelled_on_the_way_is_not_sent() {
+async fn call_cancelled_while_connecting_is_not_sent() {
     let world = World::behind(&["sh", "-c", "sleep 600", "{script}"]);
     let cancel = Cancel::new();
     cancel.cancel();

@@ -48,7 +48,7 @@ fn survivor(outcome: &Outcome) -> &Survivor {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_are_one_job_that_ends_with_the_last() {
+async fn survivors_become_one_job_that_ends_with_the_last_of_them() {
     let world = World::new();
     let (outcome, path) = call(&world, "sleep 1000 & UNTIL; sleep 2000 & UNTIL; echo hi").await;
     let jobs: Vec<_> = outcome
@@ -87,7 +87,7 @@ async fn survivors_are_one_job_that_ends_with_the_last() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
+async fn survivors_output_is_appended_to_the_calls_file_unchanged() {
     let world = World::new();
     let (outcome, path) = call(
         &world,
@@ -106,7 +106,7 @@ async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn they_are_ended_like_any_job() {
+async fn adopted_survivors_can_be_killed_as_a_job() {
     let (terminated, killed) = (signaled(15, "SIGTERM"), signaled(9, "SIGKILL"));
     for (script, ending) in [
         ("sleep 1000 & UNTIL; echo hi", &terminated),
@@ -133,7 +133,7 @@ async fn they_are_ended_like_any_job() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_registry_they_live_on_without_an_entry() {
+async fn survivors_continue_without_a_job_if_there_is_no_registry() {
     let world = World::new();
     let cache = ShellCache::new(options());
     let spec = world.spec(&format!("sleep 1000 & {UNTIL_SLEEP}"));
@@ -147,7 +147,7 @@ async fn without_a_registry_they_live_on_without_an_entry() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_live_on_if_the_registry_is_unusable() {
+async fn survivors_continue_if_the_registry_is_unusable() {
     let world = World::new();
     fs::create_dir_all(world.registry().parent().unwrap()).unwrap();
     fs::write(world.registry(), "no directory").unwrap();
@@ -172,7 +172,7 @@ async fn call_without_survivors_creates_no_job() {
 
 /// Survivors of a session's call are a separate job, which can be ended without the shell.
 #[tokio::test(flavor = "multi_thread")]
-async fn survivors_of_a_session_are_jobs_apart_from_its_shell() {
+async fn session_survivors_become_jobs_without_the_shell() {
     let world = World::new();
     let read = |name: &str| fs::read_to_string(world.dir.path().join(name)).unwrap();
     let (first, _) = in_session(&world, "x=5; sleep 1000 & UNTIL; echo $$ $x >first").await;
@@ -208,7 +208,7 @@ async fn survivors_of_a_session_are_jobs_apart_from_its_shell() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sessions_survivors_print_into_their_calls_file() {
+async fn session_survivors_append_to_their_calls_file() {
     let world = World::new();
     let script = "(until [[ -e go ]]; do sleep .01; done; echo late) & echo early";
     let (outcome, path) = in_session(&world, script).await;
@@ -220,7 +220,7 @@ async fn a_sessions_survivors_print_into_their_calls_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sessions_survivors_outlive_it() {
+async fn session_survivors_outlive_the_session() {
     for last in ["", "exit 3", "kill -9 $$", "sleep 3000"] {
         let mut world = World::new();
         let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL").await;
@@ -248,7 +248,7 @@ async fn a_sessions_survivors_outlive_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_sessions_last_call_leaves_is_a_job() {
+async fn survivors_of_a_sessions_last_call_become_a_job() {
     let mut world = World::new();
     let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL; exit 3").await;
     assert_eq!(outcome.ending, ScriptEnding::Exited { code: 3 });
@@ -263,7 +263,7 @@ async fn what_a_sessions_last_call_leaves_is_a_job() {
 
 /// Negative control: without a registry they belong to the session, and end with it.
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_registry_a_sessions_survivors_end_with_it() {
+async fn session_survivors_end_with_the_session_without_a_registry() {
     let mut world = World::new();
     world.cache = ShellCache::new(options());
     let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL").await;

@@ -50,7 +50,7 @@ fn in_workspace(tier: Tier) -> (SandboxLevel, Network, Enforced) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_stays_in_its_box() {
+async fn job_stays_in_its_sandbox() {
     for tier in TIERS {
         for stdin in [JobStdin::Null, JobStdin::Pipe] {
             let (world, place) = (World::new(), TestWorkspace::new());
@@ -77,7 +77,7 @@ async fn a_job_stays_in_its_box() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_stays_in_its_box_when_its_host_is_killed() {
+async fn job_stays_in_its_sandbox_after_its_host_is_killed() {
     for tier in TIERS {
         let (world, place) = (World::new(), TestWorkspace::new());
         let plan = Plan {
@@ -102,7 +102,7 @@ async fn a_job_stays_in_its_box_when_its_host_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_call_leaves_stays_in_its_box() {
+async fn survivors_stay_in_the_sandbox_of_their_call() {
     for tier in TIERS {
         for session in [None, Some(SessionName("a".into()))] {
             let (mut world, place) = (World::new(), TestWorkspace::new());

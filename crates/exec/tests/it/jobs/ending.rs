@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn how_it_ended_is_data_and_its_output_its_own() {
+async fn job_end_is_recorded_and_output_is_unchanged() {
     for (script, ending, text) in [
         ("echo hi", ScriptEnding::Exited { code: 0 }, "hi\n"),
         ("printf hi; exit 3", ScriptEnding::Exited { code: 3 }, "hi"),
@@ -40,7 +40,7 @@ async fn how_it_ended_is_data_and_its_output_its_own() {
 /// A job runs for as long as a process has its output open, so its shell may have exited before a
 /// kill.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_after_the_shell_has_exited_names_the_signal() {
+async fn kill_after_the_shells_exit_reports_the_signal() {
     for (script, grace, ending) in [
         ("sleep 1000 & exit 0", 5000, signaled(15, "SIGTERM")),
         ("setsid sleep 1000 & exit 3", 5000, signaled(15, "SIGTERM")),
@@ -74,7 +74,7 @@ async fn a_kill_after_the_shell_has_exited_names_the_signal() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_completion_status_is_appended_where_it_is_wanted() {
+async fn completion_status_is_appended_if_requested() {
     for (script, limit, status) in [
         ("echo hi", 60_000, "[background process completed]"),
         (
@@ -105,7 +105,7 @@ async fn the_completion_status_is_appended_where_it_is_wanted() {
 
 /// A job's files and lists show the script without secrets.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_is_recorded_without_what_records_hide() {
+async fn job_is_recorded_with_the_script_without_secrets() {
     let world = World::new();
     let spec = world.spec("echo s3cret-1; exit 0");
     let spec = spec.recorded_script(Some("echo [hidden]; exit 0".to_owned()));
@@ -117,7 +117,7 @@ async fn a_job_is_recorded_without_what_records_hide() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killing_the_group_as_the_model_is_told_is_seen() {
+async fn kill_of_the_process_group_is_observed() {
     let world = World::new();
     // A waiter inside the process group would be killed, too.
     let script =
@@ -138,7 +138,7 @@ async fn killing_the_group_as_the_model_is_told_is_seen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_takes_too_long_is_ended_by_the_ladder() {
+async fn job_beyond_its_time_limit_is_terminated_then_killed() {
     for (script, text) in [
         ("echo hi; sleep 1000", "hi\n"),
         (
@@ -168,7 +168,7 @@ async fn one_that_takes_too_long_is_ended_by_the_ladder() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_ends_in_time_is_not() {
+async fn job_within_its_time_limit_is_not_killed() {
     let world = World::new();
     let spec = world.spec("exit 0").timeout(Duration::from_secs(1000));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
@@ -177,7 +177,7 @@ async fn one_that_ends_in_time_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn beyond_the_quota_output_is_counted_and_dropped() {
+async fn output_beyond_the_quota_is_counted_and_dropped() {
     const SCRIPT: &str = "head -c 100000 /dev/zero | tr '\\0' x; echo end";
     for (quota, dropped, beginning, rest) in
         [(10_000, 90_004, 10_000, ""), (1 << 20, 0, 100_000, "end\n")]
@@ -236,7 +236,7 @@ async fn job_with_a_killed_shell_has_ended_and_processes_that_hold_its_output_ar
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
+async fn daemon_outlives_its_job_and_can_be_killed_later() {
     let world = World::new();
     let script = "setsid sleep 1000 <&- >&- 2>&- & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo up";
     let job = world.start(script).await;
@@ -260,7 +260,7 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn supervisors_go_with_their_jobs_and_take_their_sockets() {
+async fn supervisor_exits_with_its_job_and_removes_its_socket() {
     let world = World::new();
     let job = world.start("until [[ -e go ]]; do sleep .01; done").await;
     let socket = job.output.as_ref().unwrap().with_file_name("control");

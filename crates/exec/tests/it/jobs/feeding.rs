@@ -7,7 +7,7 @@ use agent_bash_exec::{JobError, JobStdin};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_reads_what_any_host_writes_until_one_closes() {
+async fn job_reads_input_of_several_hosts_until_one_closes_stdin() {
     let world = World::new();
     let script = "read -r first; echo \"got $first\"; cat; echo end";
     let job = world
@@ -39,7 +39,7 @@ async fn it_reads_what_any_host_writes_until_one_closes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_stdin_stays_open_without_a_writer() {
+async fn job_stdin_stays_open_without_a_writer() {
     let world = World::new();
     let script = "read -r -t 0.3 x; echo $?; cat; echo end";
     let job = world
@@ -54,7 +54,7 @@ async fn its_stdin_stays_open_without_a_writer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_reads_nothing_says_so() {
+async fn write_to_a_job_without_stdin_is_refused() {
     let world = World::new();
     let job = world.start("read -r x; echo $?; sleep 1000").await;
     // EOF at once.
@@ -69,7 +69,7 @@ async fn one_that_reads_nothing_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_closed_its_stdin_does_not_end_its_writer() {
+async fn write_to_a_closed_stdin_returns_an_error() {
     let world = World::new();
     let script = "exec <&-; echo closed; sleep 1000 <&-";
     let job = world

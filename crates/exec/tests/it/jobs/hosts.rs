@@ -49,7 +49,7 @@ fn numbers(to: u32) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_job_outlives_its_host_and_the_next_one_reads_on() {
+async fn job_outlives_its_host_and_the_next_host_reads_its_output() {
     let world = World::new();
     let mut host = host(&world, 1, &two_halves(&world));
     let said = lines(&mut host, 1);
@@ -109,7 +109,7 @@ async fn concurrent_reader_sees_no_gap_and_no_duplicate() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tails_and_lines_are_read() {
+async fn output_returns_tails_and_lines() {
     let world = World::new();
     let job = world.start("seq 1000").await;
     world.end(&job.id).await;
@@ -155,7 +155,7 @@ async fn truncated_output_is_not_the_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hosts_at_the_same_time_share_numbers_and_room() {
+async fn concurrent_hosts_share_job_numbers_and_the_limit() {
     let world = World::new();
     let mut hosts = [
         host(&world, 10, "sleep 1000"),
@@ -194,7 +194,7 @@ async fn hosts_at_the_same_time_share_numbers_and_room() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nothing_more_can_be_written_the_end_is_told_all_the_same() {
+async fn job_end_is_recorded_on_a_full_disk() {
     // A full disk is simulated by a limit of 8 KiB on file sizes, for this host and everything it
     // starts.
     let world = World::new();

@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_ended_a_day_ago_goes_and_its_number_does_not_come_again() {
+async fn clean_removes_expired_jobs_and_never_reuses_numbers() {
     let world = World::new();
     let old = world.start("true").await;
     world.end(&old.id).await;
@@ -34,7 +34,7 @@ async fn what_ended_a_day_ago_goes_and_its_number_does_not_come_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_never_a_job_goes_at_once() {
+async fn clean_removes_directories_of_jobs_that_never_started() {
     let world = World::new();
     let job = world.start("true").await;
     world.end(&job.id).await;
@@ -48,7 +48,7 @@ async fn what_was_never_a_job_goes_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_read_is_left_to_people_and_hides_nothing() {
+async fn clean_keeps_unreadable_directories() {
     let world = World::new();
     let job = world.start("true").await;
     world.end(&job.id).await;
@@ -65,7 +65,7 @@ async fn what_cannot_be_read_is_left_to_people_and_hides_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_left_a_daemon_is_kept_while_that_lives() {
+async fn clean_keeps_a_job_while_its_daemon_runs() {
     let world = World::new();
     let job = world
         .start(

@@ -65,7 +65,7 @@ async fn kill_from_any_host_leaves_no_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trap_runs_and_its_output_is_kept() {
+async fn kill_runs_the_trap_and_stores_its_output() {
     let world = World::new();
     let script = "trap 'echo bye; exit 9' TERM; echo hi; sleep 1000 & wait";
     let job = world.start(script).await;
@@ -83,7 +83,7 @@ async fn a_trap_runs_and_its_output_is_kept() {
 /// Both the time limit and a kill start with SIGTERM. A process that ignores it is killed at the
 /// earlier of the two deadlines.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
+async fn shorter_grace_period_of_kill_and_time_limit_applies() {
     const LONG: Duration = Duration::from_secs(1000);
     const SHORT: Duration = Duration::from_millis(100);
     let script = "trap 'echo told' TERM; echo up; while :; do sleep .01; done";
@@ -118,7 +118,7 @@ async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_grace_there_is_no_trap() {
+async fn kill_without_grace_runs_no_trap() {
     let world = World::new();
     let script = "trap 'echo bye' TERM; echo hi; while :; do sleep .01; done";
     let job = world.start(script).await;
@@ -143,7 +143,7 @@ async fn killing_twice_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn waiting_ends_by_the_end_the_deadline_or_the_caller_and_ends_nothing() {
+async fn wait_returns_at_end_deadline_or_cancel_without_killing() {
     let world = World::new();
     let job = world
         .start("until [[ -e go ]]; do sleep .01; done; exit 4")
@@ -284,7 +284,7 @@ async fn process_with_a_reused_pid_is_not_the_job() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_job_is_said_to_be_none() {
+async fn unknown_job_is_an_error() {
     let world = World::new();
     for id in [
         "1",

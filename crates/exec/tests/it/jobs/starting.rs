@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_names_process_group_and_file() {
+async fn start_returns_process_group_and_output_file() {
     let world = World::new();
     let job = world.start("echo $$ $BASHPID; sleep 1000").await;
     assert_eq!((&*job.id.0, job.kind), ("1", JobKind::Started));
@@ -29,7 +29,7 @@ async fn it_names_process_group_and_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_that_dies_early_is_reported_as_ended() {
+async fn job_that_ends_early_is_reported_as_ended() {
     let world = World::with(Early::Never, |options| options);
     let job = world.start("echo no; exit 7").await;
     let JobState::Ended(end) = &job.state else {
@@ -45,7 +45,7 @@ async fn one_that_dies_early_is_reported_as_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_started_leaves_nothing() {
+async fn failed_start_leaves_no_files() {
     let world = World::with(Early::Never, |options| options);
     let plain = world.spec("touch ran");
     let missing = |path: &str| plain.clone().cwd(path);
@@ -81,7 +81,7 @@ async fn what_cannot_be_started_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_start_starts_nothing() {
+async fn cancelled_start_starts_nothing() {
     let world = World::new();
     let cancel = Cancel::new();
     cancel.cancel();
@@ -92,7 +92,7 @@ async fn a_cancelled_start_starts_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cache_without_jobs_keeps_none() {
+async fn cache_without_jobs_refuses_a_job() {
     let world = World::new();
     let cache = ShellCache::new(crate::support::options());
     let started = cache
@@ -102,7 +102,7 @@ async fn a_cache_without_jobs_keeps_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn its_surroundings_are_those_of_a_call() {
+async fn job_has_the_environment_of_a_call() {
     const SCRIPT: &str = "env | grep -v ^_= | sort; pwd; echo \"$-|$0|$#\"; umask; readlink /proc/$$/fd/0; \
                           ls /proc/$$/fd; grep -e SigIgn -e SigBlk /proc/self/status; shopt; caller; false; echo $? $LINENO";
     let world = World::new();
@@ -121,7 +121,7 @@ async fn its_surroundings_are_those_of_a_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_warm_shell_serves_a_job_and_one_that_was_killed_does_not() {
+async fn job_uses_a_warm_shell_unless_it_was_killed() {
     let world = World::with(Early::Never, |options| options);
     let warm = ShellCache::new(agent_bash_exec::ShellCacheOptions {
         jobs: Some(world.jobs.clone()),
@@ -149,7 +149,7 @@ async fn a_warm_shell_serves_a_job_and_one_that_was_killed_does_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_seventeenth_is_refused_and_there_is_room_again() {
+async fn seventeenth_job_is_refused_until_one_ends() {
     let world = World::new();
     for _ in 0..16 {
         world.start("sleep 1000").await;
@@ -176,7 +176,7 @@ async fn the_seventeenth_is_refused_and_there_is_room_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn adopted_survivors_take_no_room() {
+async fn adopted_survivors_do_not_count_towards_the_limit() {
     let world = World::with(Early::AtOnce, |options| JobsOptions {
         max_running: 1,
         ..options
@@ -194,7 +194,7 @@ async fn adopted_survivors_take_no_room() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_the_users_alone() {
+async fn job_files_are_private() {
     let world = World::new();
     let job = world.start("sleep 1000").await;
     let mode = |path: &Path| fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777;
