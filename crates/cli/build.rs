@@ -20,17 +20,17 @@ use std::process::Command;
     clippy::disallowed_methods,
     reason = "cargo tells a build script what to do by its environment"
 )]
-fn variable(name: &str) -> String {
+fn env_variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
 fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let (system, libc) = (
-        variable("CARGO_CFG_TARGET_OS"),
-        variable("CARGO_CFG_TARGET_ENV"),
+        env_variable("CARGO_CFG_TARGET_OS"),
+        env_variable("CARGO_CFG_TARGET_ENV"),
     );
-    let is_static = variable("CARGO_CFG_TARGET_FEATURE")
+    let is_static = env_variable("CARGO_CFG_TARGET_FEATURE")
         .split(',')
         .any(|feature| feature == "crt-static");
     if (system.as_str(), libc.as_str()) != ("linux", "gnu") || is_static {
@@ -38,18 +38,18 @@ fn main() -> io::Result<()> {
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
     // When cross compiling, our compiler knows nothing of the target's libraries.
-    if variable("HOST") != variable("TARGET") {
+    if env_variable("HOST") != env_variable("TARGET") {
         return Ok(());
     }
     let libraries: Option<Vec<PathBuf>> = LIBRARIES
-        .map(|name| found_by_compiler(&format!("lib{name}.a")))
+        .map(|name| library_path(&format!("lib{name}.a")))
         .into_iter()
         .collect();
     if let Some(libraries) = libraries {
-        take_in(&libraries)?;
-        // So that a test can check it.
+        link_statically(&libraries)?;
+        // Tests read this to check how the program was linked.
         println!("cargo::rustc-env=AGENT_BASH_LIBRARIES=inside");
-    } else if let Some(unwinder) = found_by_compiler("libgcc_eh.a")
+    } else if let Some(unwinder) = library_path("libgcc_eh.a")
         && let Some(directory) = unwinder.parent()
     {
         println!("cargo::rustc-link-search=native={}", directory.display());
@@ -62,10 +62,10 @@ fn main() -> io::Result<()> {
 /// The libraries that Rust's standard library links, and the parts of `gcc_s`.
 const LIBRARIES: [&str; 8] = ["c", "m", "util", "rt", "pthread", "dl", "gcc_eh", "gcc"];
 
-/// Links these statically. Rust requests shared libraries by name (`-Bdynamic -lc`), so linker
-/// scripts with these names, found first, stand in for them.
-fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
-    let out = PathBuf::from(variable("OUT_DIR"));
+/// Links these libraries statically. Rust requests shared libraries by name (`-Bdynamic -lc`); the
+/// linker finds the linker scripts written here first.
+fn link_statically(libraries: &[PathBuf]) -> io::Result<()> {
+    let out = PathBuf::from(env_variable("OUT_DIR"));
     // The libraries depend on each other.
     let all: Vec<String> = libraries
         .iter()
@@ -81,10 +81,10 @@ fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// The path of a library that comes with the compiler. The compiler prints the bare name if there
-/// is none.
-fn found_by_compiler(library: &str) -> Option<PathBuf> {
-    let linker = Some(variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
+/// Returns the path of a library that comes with the compiler; `None` if the compiler prints only
+/// the bare name.
+fn library_path(library: &str) -> Option<PathBuf> {
+    let linker = Some(env_variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
     #[expect(clippy::disallowed_methods, reason = "this is no part of the product")]
     let output = Command::new(linker.as_deref().unwrap_or("cc"))
         .arg(format!("-print-file-name={library}"))

@@ -1,5 +1,5 @@
-//! Measures the cost of recording changes and of holding them back: real work through servers at
-//! every level, and in a trial, compared with bash, interleaved.
+//! Measures the cost of recording changes, and of trials. The same work runs in bash, through a
+//! server at each recording level, and in a trial, interleaved.
 //!
 //! `cargo xtask bench recorded -- 7` sets the number of rounds. Only the ratios within a line are
 //! meaningful.
@@ -10,7 +10,7 @@ mod lines;
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Context as _, Result, ensure};
-use lines::{Server, deciles, timed};
+use lines::{Server, percentiles, timed};
 use serde_json::json;
 use std::fs;
 use std::time::Duration;
@@ -92,11 +92,11 @@ fn main() -> Result<()> {
         servers.push(server);
     }
     for work in &WORK {
-        // bash; each level; a trial on the last server.
+        // The competitors: bash, each level, and a trial on the last server.
         let mut times = [const { Vec::new() }; LEVELS.len() + 2];
         for round in 0..=rounds {
             for at in 0..times.len() {
-                // Forward and backward in turn, so that no side always follows the same one.
+                // Alternate rounds run backward, so that no competitor always follows the same one.
                 let side = if round % 2 == 0 {
                     at
                 } else {
@@ -117,7 +117,7 @@ fn main() -> Result<()> {
             }
         }
         // The first round is a warm-up.
-        let [bash, off, list, undo, trial] = times.map(|times| deciles(times[1..].to_vec())[1]);
+        let [bash, off, list, undo, trial] = times.map(|times| percentiles(times[1..].to_vec())[1]);
         let of_off = |it: Duration| it.as_secs_f64() / off.as_secs_f64();
         say(&format!(
             "{:42} bash {:8.2} ms, off {:8.2} ms; against off: list {:.2}, undo {:.2}, trial {:.2} ({:+.2} ms)",

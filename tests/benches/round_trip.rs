@@ -18,7 +18,7 @@ use agent_bash::{Conversation, HostContext};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Result, ensure};
-use lines::{Server, deciles, now, timed};
+use lines::{Server, now, percentiles, timed};
 use serde_json::json;
 use std::io::BufReader;
 use std::os::fd::OwnedFd;
@@ -70,7 +70,7 @@ fn main() -> Result<()> {
     let mut mcp = Server::start(server("mcp")?)?;
     mcp.ask(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}}))?;
-    mcp.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+    mcp.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
 
     let mut times = [const { Vec::new() }; 5];
     let mut line = json!(null);
@@ -121,7 +121,7 @@ fn main() -> Result<()> {
             }
         }
     }
-    let [library, echo_alone, by_rpc, by_rpc_sockets, by_mcp] = times.map(deciles);
+    let [library, echo_alone, by_rpc, by_rpc_sockets, by_mcp] = times.map(percentiles);
     report("library", library, library);
     report("rpc", by_rpc, library);
     report("  by sockets", by_rpc_sockets, library);

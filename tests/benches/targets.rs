@@ -14,7 +14,7 @@ use agent_bash_tests::targets::{Docker, NAME, Podman, Sshd, docker, podman};
 use agent_bash_tests::world::World;
 use agent_bash_tests::{poll, procfs, product};
 use anyhow::{Context, Result, ensure};
-use lines::{Server, deciles, timed};
+use lines::{Server, percentiles, timed};
 use serde_json::{Value, json};
 use std::process::Command;
 use std::sync::Arc;
@@ -130,7 +130,7 @@ fn measure(
         let mut server = None;
         starts.push(timed(|| ask(server.insert(Server::start(command)?)))?);
     }
-    let [alone, ours] = [starts_alone, starts].map(deciles);
+    let [alone, ours] = [starts_alone, starts].map(percentiles);
     report(name, "client alone", alone);
     report(name, "ready there", ours);
     let over = millis(ours[1]) - millis(alone[1]);
@@ -167,7 +167,7 @@ fn calls(
         poll::pause(pause);
         // Sent as text: parsing would not belong to the client's cost.
         let line = timed(|| {
-            echo.tell(&answer)?;
+            echo.send(&answer)?;
             carried = echo.line()?;
             Ok(())
         })?;
@@ -178,7 +178,7 @@ fn calls(
             lines.push(line);
         }
     }
-    let calls = [local_calls, lines, remote_calls].map(deciles);
+    let calls = [local_calls, lines, remote_calls].map(percentiles);
     let [here, line, there] = calls.map(|[_, median, _]| median);
     for (what, times) in ["call here", "line alone", "call there"].iter().zip(calls) {
         report(name, what, times);

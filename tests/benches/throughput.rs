@@ -1,6 +1,6 @@
-//! Calls per second of one server with several calls in flight, compared with `xargs -P` and bare
-//! bash, interleaved. Measured without a record of changes, then with it, as is the default of
-//! servers.
+//! Measures the calls per second of one server with several calls in flight, compared with `xargs
+//! -P` and bare bash, interleaved. Measured without a record of changes, then with it, as servers
+//! do by default.
 //!
 //! `cargo xtask bench tests -- 600` sets the number of calls of each kind. Only the ratio within a
 //! line is meaningful: speed differs between machines and from minute to minute.

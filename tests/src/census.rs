@@ -1,4 +1,4 @@
-//! Finds the leftovers of a test: processes, files, descriptors.
+//! Finds the leftovers of a test: processes, files, and descriptors.
 //!
 //! Other programs and tests run on the machine at the same time, so a leftover needs an exact
 //! definition. A process is the test's if its environment contains the test's unique mark, or if
@@ -6,8 +6,8 @@
 //! [`adopt_orphans`], so is a child that this process did not start. A file is a leftover if it is
 //! in a directory that should be empty; a descriptor, if it was not open when the census began.
 //!
-//! The census checks repeatedly until nothing is left or the deadline has passed: a process about
-//! to exit is no leftover.
+//! The census checks until nothing is left or the deadline has passed: a process that is about to
+//! exit is no leftover.
 
 use crate::poll;
 use crate::procfs::{self, Process};
@@ -49,7 +49,7 @@ impl Default for Census {
 }
 
 impl Census {
-    /// A census that looks for nothing yet. Processes that exist already are never reported.
+    /// Creates a census that watches nothing yet. Existing processes are never reported.
     pub fn new() -> Self {
         Self {
             since: procfs::now(),
@@ -67,7 +67,7 @@ impl Census {
     }
 
     /// Looks for processes with their working directory or an open file in `directory`.
-    pub fn watch_place(&mut self, directory: &Path) {
+    pub fn watch_directory(&mut self, directory: &Path) {
         self.places.push(directory.to_owned());
     }
 
@@ -88,7 +88,7 @@ impl Census {
         self.descriptors = Some(now.into_iter().collect());
     }
 
-    /// The leftovers once no more of them disappear within `patience`.
+    /// Returns the leftovers once no more of them disappear within `patience`.
     pub fn end(&self, patience: Duration) -> Leftovers {
         poll::until(patience, || {
             let left = self.look();
@@ -128,8 +128,8 @@ impl Census {
         }
         let me = std::process::id();
         let own = procfs::process(me).map(|process| process.command);
-        // Between `fork` and `exec`, a child has all descriptors of this process, including the
-        // files of other tests.
+        // Between `fork` and `exec`, a child has all descriptors of this process, including files
+        // of other tests.
         let is_started = |process: &Process| {
             let command = Some(&process.command);
             process.parent != me || (command != own.as_ref() && !process.command.starts_with('['))
@@ -140,7 +140,10 @@ impl Census {
             .filter(|process| {
                 (self.orphans && process.parent == me)
                     || self.marks.iter().any(|mark| process.environment_has(mark))
-                    || self.places.iter().any(|place| process.stands_in(place))
+                    || self
+                        .places
+                        .iter()
+                        .any(|place| process.uses_directory(place))
             })
             .collect();
         let mut files = Vec::new();

@@ -5,8 +5,8 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. Its name
-/// depends on the packages and versions, so another version gets another directory.
+/// Returns the directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`.
+/// Its name depends on the packages and versions, so another version gets another directory.
 pub fn cached_packages(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
     let packages = packages.join("+").replace(['/', '@', '='], "-");
     target.join(format!("{name}-{packages}"))

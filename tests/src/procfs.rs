@@ -35,7 +35,7 @@ impl Process {
     }
 
     /// True if its working directory or one of its open files is at or below `directory`.
-    pub fn stands_in(&self, directory: &Path) -> bool {
+    pub fn uses_directory(&self, directory: &Path) -> bool {
         let below =
             |link: PathBuf| fs::read_link(link).is_ok_and(|path| path.starts_with(directory));
         below(self.directory().join("cwd"))
@@ -67,12 +67,12 @@ pub fn now() -> u64 {
     ticks.replace('.', "").parse().unwrap_or(0)
 }
 
-/// All visible processes.
+/// Returns all visible processes.
 pub fn processes() -> Vec<Process> {
     processes_since(0)
 }
 
-/// The processes started at or after `ticks` on the clock of [`now`].
+/// Returns the processes started at or after `ticks` on the clock of [`now`].
 pub fn processes_since(ticks: u64) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -83,7 +83,7 @@ pub fn processes_since(ticks: u64) -> Vec<Process> {
         .collect()
 }
 
-/// The process `pid`, if there is one.
+/// Returns the process `pid`, if it exists.
 pub fn process(pid: u32) -> Option<Process> {
     process_since(pid, 0)
 }
@@ -176,7 +176,7 @@ mod tests {
         assert!(processes().iter().any(|other| other.pid == me.parent));
         assert!(me.started > 0 && me.started <= now());
         let alone = processes_since(me.started);
-        // Compared field by field: the state is that of the main thread, which sleeps.
+        // Compared field by field, because the state is that of the main thread, which sleeps.
         assert!(
             alone
                 .iter()
@@ -190,13 +190,13 @@ mod tests {
     fn open_file_is_listed_as_descriptor_and_directory() {
         let directory = tempfile::tempdir().unwrap();
         let me = process(std::process::id()).unwrap();
-        assert!(!me.stands_in(directory.path()));
+        assert!(!me.uses_directory(directory.path()));
         let path = directory.path().join("open");
         let file = fs::File::create(&path).unwrap();
         let open = descriptors(me.pid);
         assert!(open.iter().any(|(_, target)| Path::new(target) == path));
-        assert!(me.stands_in(directory.path()));
+        assert!(me.uses_directory(directory.path()));
         drop(file);
-        assert!(!me.stands_in(directory.path()));
+        assert!(!me.uses_directory(directory.path()));
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// Names the binary to test. If unset, the tests build this checkout's.
+/// The variable that names the binary to test. If unset, the tests build this checkout's.
 const BINARY: &str = "AGENT_BASH_TEST_BINARY";
 
 /// The `agent-bash` binary: the one that the environment names, or this checkout's, built once per
@@ -101,9 +101,9 @@ pub fn start(mut command: Command, input: Option<&str>) -> Result<std::process::
     let mut child = command.stdin(Stdio::piped()).spawn()?;
     let mut pipe = child.stdin.take().context("stdin is piped")?;
     let input = input.to_owned();
-    // Written by a thread, as the caller reads the child's output: a child that prints before it
-    // has read a long input would deadlock otherwise. A child that does not read its stdin closes
-    // the pipe, which is fine.
+    // A thread writes the input, as the caller reads the output. Otherwise a child that prints
+    // before it has read a long input would deadlock. A child that closes its stdin early is no
+    // error.
     std::thread::spawn(move || drop(pipe.write_all(input.as_bytes())));
     Ok(child)
 }

@@ -22,11 +22,11 @@ pub struct ServerClient {
     lines: Receiver<Result<Value, String>>,
     stderr: Option<JoinHandle<String>>,
     ids: u64,
-    /// Values that must live as long as the program.
+    /// Values that must live as long as the program, such as an engine.
     needs: Vec<Box<dyn Any + Send + Sync>>,
 }
 
-/// The end of a conversation.
+/// The result of [`ServerClient::end`].
 #[derive(Debug)]
 pub struct Ended {
     /// Exit status of the program.
@@ -81,7 +81,7 @@ impl ServerClient {
         })
     }
 
-    /// Keeps a value until the program has ended.
+    /// Keeps a value alive until the program has ended.
     #[must_use]
     pub fn with(mut self, needed: impl Any + Send + Sync) -> Self {
         self.needs.push(Box::new(needed));
@@ -116,7 +116,7 @@ impl ServerClient {
         Ok(input.write_all(bytes)?)
     }
 
-    /// The next line.
+    /// Returns the next line.
     ///
     /// # Errors
     /// Timeout, the program has ended, or the line is not JSON.
@@ -129,7 +129,7 @@ impl ServerClient {
         }
     }
 
-    /// The next line for which `is_meant` is true; earlier ones are dropped.
+    /// Returns the next line for which `is_wanted` is true; drops earlier ones.
     ///
     /// # Errors
     /// As [`Self::next`].
@@ -137,12 +137,12 @@ impl ServerClient {
     pub fn next_where(
         &self,
         patience: Duration,
-        is_meant: impl Fn(&Value) -> bool,
+        is_wanted: impl Fn(&Value) -> bool,
     ) -> Result<Value> {
         let begin = Instant::now();
         loop {
             let line = self.next(patience.saturating_sub(begin.elapsed()))?;
-            if is_meant(&line) {
+            if is_wanted(&line) {
                 return Ok(line);
             }
         }

@@ -29,8 +29,8 @@ use std::time::Duration;
 /// The name of the target in the settings of its world.
 pub const NAME: &str = "box";
 
-/// Names the engines that must run, separated by spaces: an engine that cannot run is then a
-/// failure. Otherwise the tests only report engines that were skipped.
+/// The variable with the engines that must run, separated by spaces: an engine that cannot run is
+/// then a failure. Otherwise the tests only report skipped engines.
 const REQUIRED: &str = "AGENT_BASH_TEST_ENGINES";
 
 /// The name of the test that stands for all tests of an engine that cannot run.
@@ -38,7 +38,7 @@ pub fn not_run(what: &str, why: &str) -> String {
     format!("{what} is not run here: {why}")
 }
 
-/// The test that reports a skipped engine.
+/// Reports a skipped engine.
 ///
 /// # Errors
 /// The engine must run.
@@ -46,7 +46,7 @@ pub fn not_run(what: &str, why: &str) -> String {
     clippy::disallowed_methods,
     reason = "a test program is a user of its own environment"
 )]
-pub fn may_be_left_out(engine: &str) -> Result<()> {
+pub fn may_be_skipped(engine: &str) -> Result<()> {
     let required = std::env::var(REQUIRED).unwrap_or_default();
     ensure!(
         required.split_whitespace().all(|name| name != engine),
@@ -55,7 +55,7 @@ pub fn may_be_left_out(engine: &str) -> Result<()> {
     Ok(())
 }
 
-/// `agent-bash` with these words, and `--on` the world's target.
+/// Returns `agent-bash` with these words, and `--on` the world's target.
 ///
 /// # Errors
 /// The binary under test is missing.

@@ -31,7 +31,7 @@ impl<'a> Tmux<'a> {
         Self::named(world, "tmux", cols, rows)
     }
 
-    /// As [`Self::start`], with a name, for a world with several terminals.
+    /// Starts a terminal as [`Self::start`] does, with a name, for a world with several terminals.
     ///
     /// # Errors
     /// tmux is missing or does not start.
@@ -112,7 +112,7 @@ impl<'a> Tmux<'a> {
     ///
     /// # Errors
     /// tmux has ended.
-    pub fn records_to(&self, file: &Path) -> Result<()> {
+    pub fn record_to(&self, file: &Path) -> Result<()> {
         let into = format!("cat > {}", file.display());
         self.call(&["pipe-pane", &into]).map(drop)
     }
@@ -121,7 +121,7 @@ impl<'a> Tmux<'a> {
     ///
     /// # Errors
     /// tmux has ended.
-    pub fn has_a_clipboard(&self) -> Result<()> {
+    pub fn enable_clipboard(&self) -> Result<()> {
         self.call(&["set-option", "-s", "set-clipboard", "on"])
             .map(drop)
     }
@@ -168,8 +168,9 @@ impl<'a> Tmux<'a> {
         self.drawn(screen, is_right)
     }
 
-    /// The screen once two consecutive readings are equal: tmux also shows incomplete frames. A
-    /// screen that keeps changing, or is no longer right, is returned unchanged.
+    /// Returns the screen once two consecutive readings are equal, because tmux also shows
+    /// incomplete frames. If the screen keeps changing, or is no longer right, returns the last
+    /// reading.
     fn drawn(&self, mut screen: String, is_right: impl Fn(&str) -> bool) -> Result<String> {
         for _ in 0..READINGS {
             poll::pause(FRAME);

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Memory counts as stable if it grows by less than this (in KiB) within this time.
+/// Memory is stable if it grows by less than this many KiB within this time.
 const REST: (u64, Duration) = (1024, Duration::from_secs(2));
 
 /// Waits until the memory of `child` is stable while `writer` still has requests for it, which
@@ -16,7 +16,7 @@ const REST: (u64, Duration) = (1024, Duration::from_secs(2));
 /// # Errors
 /// It uses more than `bound` KiB, does not become stable within `patience`, has read everything, or
 /// does not exit cleanly.
-pub fn comes_to_rest_and_ends(
+pub fn assert_memory_stable_and_end(
     mut child: Child,
     writer: JoinHandle<ChildStdin>,
     bound: u64,

@@ -46,7 +46,7 @@ impl World {
             std::fs::create_dir(&path).with_context(|| format!("making {}", path.display()))?;
         }
         world.census.watch_mark(world.mark());
-        world.census.watch_place(&world.root);
+        world.census.watch_directory(&world.root);
         world.census.watch_files(&world.temp());
         Ok(world)
     }
@@ -109,7 +109,7 @@ impl World {
         format!("{MARK}={}", self.root.display())
     }
 
-    /// The complete environment of the world's processes.
+    /// Returns the complete environment of the world's processes.
     pub fn environment(&self) -> BTreeMap<String, String> {
         let text = |path: PathBuf| path.display().to_string();
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", text(self.programs()));
@@ -131,7 +131,7 @@ impl World {
         .collect()
     }
 
-    /// A command in this world: its environment and working directory, with empty stdin.
+    /// Returns a command with this world's environment and working directory, with empty stdin.
     #[expect(
         clippy::disallowed_methods,
         reason = "tests start the product as its users do"
@@ -146,14 +146,14 @@ impl World {
         command
     }
 
-    /// The leftovers at the first check that finds no process, or at the latest after `patience`.
-    /// Processes and files are checked together: a host that is releasing its shells may just be
-    /// starting one, which appears and ends a moment later.
+    /// Returns the leftovers at the first check that finds no process, or at the latest after
+    /// `patience`. Processes and files are checked together: a host that is ending its warm shells
+    /// may still start one, which ends a moment later.
     pub fn settle(&self, patience: Duration) -> Leftovers {
         self.until_left(patience, |left| left.processes.is_empty())
     }
 
-    /// The leftovers as soon as they are `is_settled`, or after `patience`.
+    /// Returns the leftovers as soon as they are `is_settled`, or after `patience`.
     pub fn until_left(
         &self,
         patience: Duration,
@@ -166,7 +166,7 @@ impl World {
         .unwrap_or_else(|| self.leftovers(Duration::ZERO))
     }
 
-    /// The leftovers once no more of them disappear within `patience`.
+    /// Returns the leftovers once no more of them disappear within `patience`.
     pub fn leftovers(&self, patience: Duration) -> Leftovers {
         self.census.end(patience)
     }

@@ -17,7 +17,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// Simulates a container whose pid 1 is not an init and reaps no orphans.
 #[test]
-fn a_server_reaps_its_supervisors_before_it_ends() {
+fn rpc_server_reaps_its_supervisors_before_exit() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     adopt_orphans().unwrap();
     let world = World::new().unwrap();
@@ -31,11 +31,11 @@ fn a_server_reaps_its_supervisors_before_it_ends() {
         let answer = asked(&mut server, call).unwrap();
         assert_eq!(answer["success"], true, "{answer}");
     }
-    ends_alone(server, world).unwrap();
+    end_without_orphans(server, world).unwrap();
 }
 
 #[test]
-fn an_mcp_server_reaps_its_supervisors_before_it_ends() {
+fn mcp_server_reaps_its_supervisors_before_exit() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     adopt_orphans().unwrap();
     let world = World::new().unwrap();
@@ -55,11 +55,11 @@ fn an_mcp_server_reaps_its_supervisors_before_it_ends() {
         let answer = asked(&mut server, call).unwrap();
         assert!(answer["result"]["content"].is_array(), "{answer}");
     }
-    ends_alone(server, world).unwrap();
+    end_without_orphans(server, world).unwrap();
 }
 
 #[test]
-fn one_call_on_the_command_line_reaps_its_supervisor() {
+fn run_command_reaps_its_supervisor() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     adopt_orphans().unwrap();
     let world = World::new().unwrap();
@@ -83,7 +83,7 @@ fn started(world: &World, server: &str) -> Result<ServerClient> {
     ServerClient::start(command)
 }
 
-/// The answer to a message, which gets a new id.
+/// Sends a message with a new id, and returns the answer.
 fn asked(server: &mut ServerClient, mut message: Value) -> Result<Value> {
     let id = server.new_id();
     message["id"] = json!(id);
@@ -92,7 +92,7 @@ fn asked(server: &mut ServerClient, mut message: Value) -> Result<Value> {
 }
 
 /// Ends the server. It had supervisors, and none of them has become a child of this process.
-fn ends_alone(server: ServerClient, world: World) -> Result<()> {
+fn end_without_orphans(server: ServerClient, world: World) -> Result<()> {
     let supervisors = children_of(server.pid());
     assert!(
         supervisors.len() >= 2,
@@ -113,7 +113,7 @@ fn children_of(parent: u32) -> Vec<String> {
 }
 
 #[test]
-fn an_orphan_without_any_mark_is_found() {
+fn orphan_without_any_mark_is_found() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     let world = World::new().unwrap();
     let script = "cd /; env -i setsid sleep 301 </dev/null >/dev/null 2>&1 &";

@@ -28,7 +28,7 @@ const WARM: u64 = 200;
 /// Number of measurements before the run.
 const LOOKS: u64 = 50;
 
-/// A server is at rest after so many equal measurements in a row.
+/// A server is idle after so many equal measurements in a row.
 const UNCHANGED: u64 = 100;
 
 /// Calls in flight at once.
@@ -39,7 +39,7 @@ const AT_ONCE: u64 = 200;
 /// run.
 const MORE_MEMORY: u64 = 8 * 1024;
 
-/// How to talk to a server.
+/// The messages of a protocol.
 #[derive(Clone, Copy)]
 struct Protocol {
     name: &'static str,
@@ -77,17 +77,17 @@ const MCP: Protocol = Protocol {
 
 /// The resources a server holds.
 #[derive(Debug)]
-struct Held {
+struct ResourceCounts {
     memory_kib: u64,
     threads: u64,
     descriptors: usize,
-    /// Of the server and its descendants.
+    /// The processes, threads, descriptors or memory of the server and its descendants.
     processes: usize,
     /// In its state directory and the temporary directory.
     files: usize,
 }
 
-impl Held {
+impl ResourceCounts {
     fn by(server: u32, world: &World) -> Result<Self> {
         let mark = world.mark();
         let processes = procfs::processes();
@@ -101,7 +101,7 @@ impl Held {
         })
     }
 
-    /// The maximum of each.
+    /// Returns the maximum of each count.
     fn at_most(self, other: &Self) -> Self {
         Self {
             memory_kib: self.memory_kib.max(other.memory_kib),
@@ -121,7 +121,7 @@ impl Held {
     }
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for ResourceCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -243,24 +243,25 @@ impl Soak {
         Ok(std::fs::remove_file(go)?)
     }
 
-    fn held(&self) -> Result<Held> {
-        Held::by(self.server.pid(), &self.world)
+    fn measure(&self) -> Result<ResourceCounts> {
+        ResourceCounts::by(self.server.pid(), &self.world)
     }
 
     /// Returns the counts once they have not changed for a while. On a busy machine, the shells for
     /// later calls may start long after a call, so an immediate measurement is too low.
-    fn settled(&self) -> Result<Held> {
-        let counts = |held: &Held| (held.processes, held.files, held.descriptors);
-        let mut last = self.held()?;
+    fn measure_idle(&self) -> Result<ResourceCounts> {
+        let counts =
+            |measure: &ResourceCounts| (measure.processes, measure.files, measure.descriptors);
+        let mut last = self.measure()?;
         let mut unchanged = 0;
-        let settled = poll::until(SOON, || {
-            let now = self.held().ok()?;
+        let measure_idle = poll::until(SOON, || {
+            let now = self.measure().ok()?;
             let is_unchanged = counts(&now) == counts(&last);
             unchanged = if is_unchanged { unchanged + 1 } else { 0 };
             last = now;
             (unchanged >= UNCHANGED).then_some(())
         });
-        ensure!(settled.is_some(), "it does not come to rest: {last}");
+        ensure!(measure_idle.is_some(), "it does not come to rest: {last}");
         Ok(last)
     }
 }
@@ -277,7 +278,7 @@ fn calls() -> Result<u64> {
 }
 
 #[expect(clippy::print_stderr, reason = "prints to the log of the tests")]
-fn leaves_nothing(protocol: Protocol) -> Result<()> {
+fn assert_nothing_left_after_calls(protocol: Protocol) -> Result<()> {
     let calls = calls()?;
     let mut soak = Soak::start(protocol)?;
     for number in 0..WARM {
@@ -286,26 +287,26 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
     soak.at_once(AT_ONCE)?;
     // The maximum over several measurements, as transient resources (such as the shell for the next
     // call) show up in only one of them.
-    let mut before = soak.held()?;
+    let mut before = soak.measure()?;
     for number in 0..LOOKS {
         soak.call(number)?;
-        before = before.at_most(&soak.held()?);
+        before = before.at_most(&soak.measure()?);
     }
-    before = before.at_most(&soak.settled()?);
+    before = before.at_most(&soak.measure_idle()?);
     for number in WARM..calls {
         soak.call(number)?;
     }
-    let in_a_row = soak.held()?;
+    let in_a_row = soak.measure()?;
     // As many calls in concurrent waves as a tenth of the sequential ones.
     for _ in 0..(calls / 10).div_ceil(AT_ONCE) {
         soak.at_once(AT_ONCE)?;
     }
     // Idle threads and shells end after a while.
     let rest = poll::until(SOON, || {
-        let now = soak.held().ok()?;
+        let now = soak.measure().ok()?;
         now.is_no_more_than(&before, MORE_MEMORY).then_some(now)
     });
-    let after = soak.held()?;
+    let after = soak.measure()?;
     eprintln!(
         "{}: {calls} calls\n  warm     {before}\n  in a row {in_a_row}\n  at rest  {after}",
         protocol.name
@@ -319,12 +320,12 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
 
 #[test]
 fn many_calls_through_rpc_leave_nothing_behind() -> Result<()> {
-    leaves_nothing(RPC)
+    assert_nothing_left_after_calls(RPC)
 }
 
 #[test]
 fn many_calls_through_mcp_leave_nothing_behind() -> Result<()> {
-    leaves_nothing(MCP)
+    assert_nothing_left_after_calls(MCP)
 }
 
 /// Negative control: the comparison detects additional resources.
@@ -332,12 +333,12 @@ fn many_calls_through_mcp_leave_nothing_behind() -> Result<()> {
 fn comparison_detects_additional_resources() -> Result<()> {
     let mut soak = Soak::start(RPC)?;
     soak.call(0)?;
-    let before = soak.settled()?;
+    let before = soak.measure_idle()?;
     // A job holds a process and its files.
     let job = json!({"command": "sleep 1000", "mode": "background"});
     soak.begin(job, false)?;
     let (_, started) = soak.answer()?;
-    let after = soak.held()?;
+    let after = soak.measure()?;
     ensure!(after.processes > before.processes, "{after}");
     ensure!(after.files > before.files, "{after}");
     ensure!(!after.is_no_more_than(&before, u64::MAX), "{after}");

@@ -1,6 +1,6 @@
 //! `cargo xtask agents`: runs the published Claude Code, Codex, Gemini CLI and opencode, each
-//! against a stub of its model. The step downloads them once (several hundred megabytes), so only
-//! CI runs it by default.
+//! against a stub of its model. The command downloads them once (several hundred megabytes), so the
+//! suite runs it only on CI.
 
 use crate::suite::cargo;
 use crate::{Tree, say, tests_step};

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The tables in the order of the page, with their headings.
+/// The tables in the order of the page, each with its file name and its heading.
 const GROUPS: [(&str, &str); 6] = [
     ("writes", "Changing files outside the workspace"),
     (

@@ -6,11 +6,12 @@ use anyhow::{Result, bail};
 
 /// `cargo xtask bench [PACKAGE|BENCH] [-- ARGS]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
-    let (own, passed) = match arguments.iter().position(|argument| argument == "--") {
+    let (selection, bench_arguments) = match arguments.iter().position(|argument| argument == "--")
+    {
         Some(at) => (&arguments[..at], &arguments[at..]),
         None => (arguments, &[][..]),
     };
-    let only = match own {
+    let only = match selection {
         [] => None,
         [name] => Some(name.trim_start_matches("agent-bash-")),
         [_, extra, ..] => bail!("unexpected argument `{extra}`"),
@@ -25,7 +26,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         for bench in benches.filter(|bench| wanted(&bench.name)) {
             say(&format!("── {name}: {}", bench.name));
             let mut call = vec!["bench", "--package", &name, "--bench", &bench.name];
-            call.extend(passed.iter().map(String::as_str));
+            call.extend(bench_arguments.iter().map(String::as_str));
             check(&cargo(tree, &call))?;
             ran += 1;
         }

@@ -10,22 +10,23 @@ use crate::suite::cargo;
 use anyhow::{Result, bail};
 use std::collections::BTreeSet;
 
-/// The builds before the tests: this tool, then programs and documentation.
-const BEFORE: [&[&str]; 2] = [
+/// The arguments of `cargo tree` for the builds before the tests: this tool, then programs and
+/// documentation.
+const EARLIER_BUILDS: [&[&str]; 2] = [
     &["--package=xtask", "--edges=normal,build"],
     &["--workspace", "--edges=normal,build"],
 ];
 
-const TESTS: &[&str] = &["--workspace", "--edges=normal,build,dev"];
+const TEST_BUILD: &[&str] = &["--workspace", "--edges=normal,build,dev"];
 
-/// Separates a crate from its features.
-const WITH: &str = " with ";
+/// Separates a crate from its features in the output of `cargo tree`.
+const FEATURES_MARK: &str = " with ";
 
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    let tests = builds(tree, TESTS)?;
+    let tests = builds(tree, TEST_BUILD)?;
     let mut faults = BTreeSet::new();
-    for call in BEFORE {
-        faults.extend(others(&builds(tree, call)?, &tests));
+    for call in EARLIER_BUILDS {
+        faults.extend(differing(&builds(tree, call)?, &tests));
     }
     if faults.is_empty() {
         return Ok(());
@@ -37,9 +38,9 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     );
 }
 
-/// The crates that a call builds, each with its features.
+/// Returns the crates that a call builds, each with its features.
 fn builds(tree: &Tree, call: &[&str]) -> Result<BTreeSet<String>> {
-    let format = format!("--format={{p}}{WITH}{{f}}");
+    let format = format!("--format={{p}}{FEATURES_MARK}{{f}}");
     let arguments = [&["tree", "--prefix=none", &format], call].concat();
     let shown = cargo(tree, &arguments).read()?;
     let lines = shown
@@ -48,15 +49,15 @@ fn builds(tree: &Tree, call: &[&str]) -> Result<BTreeSet<String>> {
     Ok(lines.collect())
 }
 
-/// Describes the crates that the tests build with other features.
-fn others(built: &BTreeSet<String>, tests: &BTreeSet<String>) -> Vec<String> {
-    let name = |line: &str| line.split(WITH).next().map(str::to_owned);
+/// Describes the crates in `built` that the tests build with other features.
+fn differing(built: &BTreeSet<String>, tests: &BTreeSet<String>) -> Vec<String> {
+    let name = |line: &str| line.split(FEATURES_MARK).next().map(str::to_owned);
     built
         .difference(tests)
         .map(|line| {
-            let theirs = tests.iter().filter(|other| name(other) == name(line));
-            let theirs: Vec<&str> = theirs.map(String::as_str).collect();
-            format!("{line}\n    in tests: {}", theirs.join("; "))
+            let in_tests = tests.iter().filter(|other| name(other) == name(line));
+            let in_tests: Vec<&str> = in_tests.map(String::as_str).collect();
+            format!("{line}\n    in tests: {}", in_tests.join("; "))
         })
         .collect()
 }
@@ -66,11 +67,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crate_with_fewer_features_than_in_the_tests_is_named_with_both() {
+    fn crate_with_other_features_in_tests_is_named_with_both() {
         let set = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
         let tests = set(&["a v1 with std", "a v1 with ", "b v1 with x,y"]);
-        assert_eq!(others(&set(&["a v1 with std"]), &tests), [""; 0]);
-        let found = others(&set(&["a v1 with ", "b v1 with x"]), &tests);
+        assert_eq!(differing(&set(&["a v1 with std"]), &tests), [""; 0]);
+        let found = differing(&set(&["a v1 with ", "b v1 with x"]), &tests);
         assert_eq!(found, ["b v1 with x\n    in tests: b v1 with x,y"]);
     }
 }

@@ -2,8 +2,8 @@
 //! read, moved and tested with the files below it and without those above.
 //!
 //! An arrow runs from a file to the file that defines a name it uses; re-exports are followed to
-//! the definition. Only `use` items and paths outside of tests are read. Calls of methods that
-//! another file defines are not seen, nor the contents of macros.
+//! the definition. Only `use` items and paths outside of tests are read, not method calls or the
+//! contents of macros.
 
 use crate::Tree;
 use crate::source_rules::listed_files;
@@ -14,7 +14,7 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Item, Meta, UseTree, Visibility};
 
-/// The circles of the checkout, as sentences; a part of `cargo xtask layers`.
+/// Returns a sentence for each circle of the checkout; a part of `cargo xtask layers`.
 pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
     let mut sources = BTreeMap::new();
     for path in listed_files(tree)? {
@@ -26,18 +26,22 @@ pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
     faults(&sources)
 }
 
-/// Every circle, as a sentence. `sources` are texts by path.
+/// Returns a sentence for each circle. `sources` are texts by path.
 fn faults(sources: &BTreeMap<String, String>) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for root in sources.keys().filter(|path| is_root(path)) {
-        let house = House::read(root, sources)?;
-        let arrows = house.arrows();
-        faults.extend(circles(&arrows).iter().map(|circle| told(circle, &arrows)));
+        let modules = CrateModules::read(root, sources)?;
+        let arrows = modules.arrows();
+        faults.extend(
+            circles(&arrows)
+                .iter()
+                .map(|circle| description(circle, &arrows)),
+        );
     }
     Ok(faults)
 }
 
-fn told(circle: &[&str], arrows: &Arrows<'_>) -> String {
+fn description(circle: &[&str], arrows: &Arrows<'_>) -> String {
     let mut text = format!("{} files import each other in a circle:", circle.len());
     for ((from, to), names) in arrows {
         if circle.contains(from) && circle.contains(to) {
@@ -52,22 +56,30 @@ fn told(circle: &[&str], arrows: &Arrows<'_>) -> String {
 /// Arrows from file to file, with the imported names.
 type Arrows<'h> = BTreeMap<(&'h str, &'h str), BTreeSet<String>>;
 
-/// The files that reach each other, each circle sorted.
+/// Returns the sets of files that import each other in a circle, each sorted.
 fn circles<'h>(arrows: &Arrows<'h>) -> BTreeSet<Vec<&'h str>> {
     let reached = |from: &'h str| {
-        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
-        while let Some(file) = open.pop() {
+        let (mut reached, mut pending) = (BTreeSet::new(), vec![from]);
+        while let Some(file) = pending.pop() {
             let next = arrows.keys().filter(|(start, _)| *start == file);
-            open.extend(next.map(|(_, end)| *end).filter(|end| seen.insert(*end)));
+            pending.extend(next.map(|(_, end)| *end).filter(|end| reached.insert(*end)));
         }
-        seen
+        reached
     };
     let starts: BTreeSet<&str> = arrows.keys().map(|(from, _)| *from).collect();
-    let reach: BTreeMap<&str, BTreeSet<&str>> =
+    let reached_from: BTreeMap<&str, BTreeSet<&str>> =
         starts.iter().map(|file| (*file, reached(file))).collect();
     let circle = |from: &&str| {
-        let back = |to: &&&str| reach.get(**to).is_some_and(|back| back.contains(from));
-        reach[from].iter().filter(back).copied().collect::<Vec<_>>()
+        let back = |to: &&&str| {
+            reached_from
+                .get(**to)
+                .is_some_and(|back| back.contains(from))
+        };
+        reached_from[from]
+            .iter()
+            .filter(back)
+            .copied()
+            .collect::<Vec<_>>()
     };
     starts
         .iter()
@@ -79,8 +91,8 @@ fn circles<'h>(arrows: &Arrows<'h>) -> BTreeSet<Vec<&'h str>> {
 /// A path of names from a crate's root.
 type Names = Vec<String>;
 
-/// One crate: its modules by their path from the root.
-struct House(BTreeMap<Names, Module>);
+/// The modules of one crate, by their path from the root.
+struct CrateModules(BTreeMap<Names, Module>);
 
 /// A module with its own file.
 #[derive(Default)]
@@ -88,41 +100,41 @@ struct Module {
     file: String,
     /// Items and modules inside the file.
     defined: BTreeSet<String>,
-    /// The names that `use` items bind, each with its path.
-    bound: BTreeMap<String, Names>,
+    /// The names that `use` items import, each with its path.
+    imported: BTreeMap<String, Names>,
     /// Modules imported by `*`.
     globs: Vec<Names>,
-    /// Every path that is used, except in re-exports.
-    named: BTreeSet<Names>,
+    /// Every used path, except in re-exports.
+    used_paths: BTreeSet<Names>,
     /// The child modules, each with its own file.
     children: Vec<String>,
 }
 
-impl House {
+impl CrateModules {
     /// Reads a crate, starting at its root file. Skips modules that are compiled for tests only.
     fn read(root: &str, sources: &BTreeMap<String, String>) -> Result<Self> {
         let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
         let mut modules = BTreeMap::new();
-        let mut open = vec![(Names::new(), root.to_owned())];
-        while let Some((path, file)) = open.pop() {
+        let mut pending = vec![(Names::new(), root.to_owned())];
+        while let Some((path, file)) = pending.pop() {
             let text = sources
                 .get(&file)
                 .with_context(|| format!("{file} is not there"))?;
-            let mut reading = Reading {
+            let mut reader = FileReader {
                 path: path.clone(),
                 module: Module {
                     file: file.clone(),
                     ..Module::default()
                 },
-                inside: 0,
+                inline_depth: 0,
             };
-            reading.visit_file(&syn::parse_file(text).context(file)?);
-            for child in &reading.module.children {
+            reader.visit_file(&syn::parse_file(text).context(file)?);
+            for child in &reader.module.children {
                 let child = joined(&path, [child.clone()]);
                 let file = format!("{folder}/{}.rs", child.join("/"));
-                open.push((child, file));
+                pending.push((child, file));
             }
-            modules.insert(path, reading.module);
+            modules.insert(path, reader.module);
         }
         Ok(Self(modules))
     }
@@ -130,7 +142,7 @@ impl House {
     fn arrows(&self) -> Arrows<'_> {
         let mut arrows = Arrows::new();
         for module in self.0.values() {
-            for path in &module.named {
+            for path in &module.used_paths {
                 let definer = self.definer(path, 0).filter(|file| *file != module.file);
                 if let (Some(file), Some(name)) = (definer, path.last()) {
                     let names = arrows.entry((module.file.as_str(), file)).or_default();
@@ -141,7 +153,8 @@ impl House {
         arrows
     }
 
-    /// The file that defines the name at the end of a path; `None` for modules and other crates.
+    /// Returns the file that defines the name at the end of a path; `None` for modules and other
+    /// crates.
     fn definer(&self, path: &[String], hops: usize) -> Option<&str> {
         let known = |length: &usize| self.0.contains_key(&path[..*length]);
         let length = (0..=path.len()).rev().find(known)?;
@@ -150,10 +163,10 @@ impl House {
         if module.defined.contains(name) || name == "*" {
             return Some(&module.file);
         }
-        // Re-exports in a circle define nothing.
+        // The limit ends circular re-exports, which define nothing.
         let hops = (hops < 16).then_some(hops + 1)?;
-        if let Some(bound) = module.bound.get(name) {
-            return self.definer(&joined(bound, rest[1..].to_vec()), hops);
+        if let Some(imported) = module.imported.get(name) {
+            return self.definer(&joined(imported, rest[1..].to_vec()), hops);
         }
         let mut globs = module.globs.iter();
         globs.find_map(|glob| self.definer(&joined(glob, rest.to_vec()), hops))
@@ -165,18 +178,18 @@ fn joined(path: &[String], rest: impl IntoIterator<Item = String>) -> Names {
 }
 
 /// The state of reading one file.
-struct Reading {
+struct FileReader {
     /// The path of the file's module.
     path: Names,
     module: Module,
-    /// The number of inline modules around the item being read.
-    inside: usize,
+    /// The number of inline modules around the current item.
+    inline_depth: usize,
 }
 
-impl Reading {
-    /// The path from the crate's root, for a path as written.
+impl FileReader {
+    /// Resolves a written path to the path from the crate's root.
     fn full_path(&self, written: &[String]) -> Names {
-        let mut inside = self.inside;
+        let mut inline_depth = self.inline_depth;
         let mut path = self.path.clone();
         let mut rest = written;
         while let [first, behind @ ..] = rest {
@@ -184,7 +197,7 @@ impl Reading {
                 "crate" => path.clear(),
                 "self" => {}
                 // `super` inside an inline module stays in this file.
-                "super" if inside > 0 => inside -= 1,
+                "super" if inline_depth > 0 => inline_depth -= 1,
                 "super" => drop(path.pop()),
                 _ => break,
             }
@@ -193,15 +206,15 @@ impl Reading {
         joined(&path, rest.to_vec())
     }
 
-    fn bind(&mut self, tree: &UseTree, before: &[String], is_handed_on: bool) {
-        let (bound, name) = match tree {
+    fn bind(&mut self, tree: &UseTree, before: &[String], is_reexport: bool) {
+        let (imported, name) = match tree {
             UseTree::Path(path) => {
                 let before = joined(before, [path.ident.to_string()]);
-                return self.bind(&path.tree, &before, is_handed_on);
+                return self.bind(&path.tree, &before, is_reexport);
             }
             UseTree::Group(group) => {
                 let all = group.items.iter();
-                return all.for_each(|tree| self.bind(tree, before, is_handed_on));
+                return all.for_each(|tree| self.bind(tree, before, is_reexport));
             }
             UseTree::Glob(_) => (None, "*".to_owned()),
             UseTree::Name(name) if name.ident == "self" => {
@@ -216,17 +229,17 @@ impl Reading {
             joined(before, [name])
         };
         let path = self.full_path(&written);
-        match bound {
-            Some(bound) => drop(self.module.bound.insert(bound, path.clone())),
+        match imported {
+            Some(imported) => drop(self.module.imported.insert(imported, path.clone())),
             None => self.module.globs.push(path[..path.len() - 1].to_vec()),
         }
-        if !is_handed_on {
-            self.module.named.insert(path);
+        if !is_reexport {
+            self.module.used_paths.insert(path);
         }
     }
 }
 
-impl<'ast> Visit<'ast> for Reading {
+impl<'ast> Visit<'ast> for FileReader {
     fn visit_item(&mut self, item: &'ast Item) {
         let (attributes, name) = match item {
             Item::Const(item) => (&item.attrs, Some(&item.ident)),
@@ -259,9 +272,9 @@ impl<'ast> Visit<'ast> for Reading {
                 self.module.children.push(item.ident.to_string());
             }
             Item::Mod(_) => {
-                self.inside += 1;
+                self.inline_depth += 1;
                 visit::visit_item(self, item);
-                self.inside -= 1;
+                self.inline_depth -= 1;
             }
             _ => visit::visit_item(self, item),
         }
@@ -273,7 +286,7 @@ impl<'ast> Visit<'ast> for Reading {
             .iter()
             .map(|segment| segment.ident.to_string());
         let full = self.full_path(&names.collect::<Vec<_>>());
-        self.module.named.insert(full);
+        self.module.used_paths.insert(full);
         visit::visit_path(self, path);
     }
 }
@@ -291,7 +304,7 @@ fn is_root(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(files: &[(&str, &str)]) -> Vec<String> {
+    fn faults_in(files: &[(&str, &str)]) -> Vec<String> {
         let path = |name: &str| format!("crates/x/src/{name}.rs");
         let sources = files
             .iter()
@@ -321,8 +334,12 @@ mod tests {
             ),
             ("pub fn f() {}", false),
         ] {
-            let found = found(&[lib, ("a", a), b]);
-            assert_eq!(found.len(), usize::from(is_circle), "{a}: {found:?}");
+            let faults_in = faults_in(&[lib, ("a", a), b]);
+            assert_eq!(
+                faults_in.len(),
+                usize::from(is_circle),
+                "{a}: {faults_in:?}"
+            );
         }
     }
 
@@ -338,8 +355,11 @@ mod tests {
                 ("b", b),
             ]
         };
-        assert_eq!(found(&files("pub struct B; use crate::Below;")), [""; 0]);
-        let circle = found(&files("pub struct B; impl B { fn a() -> crate::a::A {} }"));
+        assert_eq!(
+            faults_in(&files("pub struct B; use crate::Below;")),
+            [""; 0]
+        );
+        let circle = faults_in(&files("pub struct B; impl B { fn a() -> crate::a::A {} }"));
         assert_eq!(circle, [""; 0], "`a` defines no `A`");
         let up = [
             ("lib", lib),
@@ -347,12 +367,12 @@ mod tests {
             ("a/below", "pub struct Below(super::super::b::B);"),
             ("b", "pub struct B(crate::Below);"),
         ];
-        let [told] = &found(&up)[..] else {
+        let [description] = &faults_in(&up)[..] else {
             panic!("one circle")
         };
         assert!(
-            told.contains("crates/x/src/b.rs -> crates/x/src/a/below.rs: Below"),
-            "{told}"
+            description.contains("crates/x/src/b.rs -> crates/x/src/a/below.rs: Below"),
+            "{description}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask clients`: the types of the Python and TypeScript clients, generated from
+//! `cargo xtask clients`: generates the types of the Python and TypeScript clients from
 //! `docs/schema`.
 //!
 //! [`model`] reads the schemas; [`python`] and [`typescript`] write the types. The files are
@@ -78,7 +78,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_checked_in_types_are_fresh() {
+    fn checked_in_types_are_current() {
         check_tree(&Tree::open().unwrap()).unwrap();
     }
 
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_expressed_is_refused() {
+    fn nested_record_without_a_name_is_refused() {
         let inline = json!({ "title": "Thing", "type": "object", "properties": {
             "at": { "type": "object", "properties": { "x": { "type": "integer" } } },
         } });

@@ -15,7 +15,8 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
         bail!("unexpected argument `{option}`");
     }
     programs::ensure(tree)?;
-    // Built first, so that the build's processes are not counted as leftovers of the cases.
+    // The test is built first, so that the census does not count the build's processes as
+    // leftovers.
     let kit = [
         "test",
         "--package",

@@ -1,6 +1,6 @@
-//! `cargo xtask corpora`: tests on third-party material. Runs bash's own tests, contained, by bash
-//! and by the product; collections of commands are only checked. It is not a part of the suite: it
-//! downloads, takes minutes, and uses third-party data.
+//! `cargo xtask corpora`: tests with third-party material. bash's own tests run in namespaces, by
+//! bash and by the product; collections of commands are only checked. The suite does not run this
+//! command: it downloads, and takes minutes.
 
 mod bash_suite;
 mod commands;
@@ -45,7 +45,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     ] {
         if let Some(directory) = directory {
             let found = read(directory).with_context(|| format!("--{name}"))?;
-            commands::judge(name, &found, &downloads)?;
+            commands::check_commands(name, &found, &downloads)?;
         }
     }
     let sources = match selected.bash {
@@ -72,7 +72,7 @@ impl CorporaArguments {
                     .clone()
                     .next()
                     .with_context(|| format!("{option} needs a directory"))?;
-                // Tests run in a different directory.
+                // The path is made absolute, because tests run in a different directory.
                 let found = std::path::absolute(named)?;
                 if !found.is_dir() {
                     bail!("{option} {named}: no such directory");

@@ -1,5 +1,5 @@
-//! The crates of the workspace and their allowed dependencies: the diagram of docs/architecture.md
-//! as data.
+//! The crates of the workspace and their allowed dependencies, as in the diagram of
+//! docs/architecture.md.
 //!
 //! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render)
 //! never depend on each other. A third-party crate is listed only for the crate that wraps it,

@@ -12,7 +12,7 @@ struct Campaign {
     name: &'static str,
     summary: &'static str,
     package: &'static str,
-    /// The arguments of `cargo test` that select it.
+    /// The arguments of `cargo test` that select the test.
     target: &'static [&'static str],
     variable: &'static str,
     /// Default number of cases.

@@ -124,7 +124,8 @@ fn files(tree: &Tree) -> Result<Vec<Generated>> {
     Ok(files)
 }
 
-/// The schema of `T`: for deserialising if it is an input, for serialising if it is an output.
+/// Returns the schema of `T`. `settings` say whether `T` is an input (deserialised) or an output
+/// (serialised).
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> Result<String> {
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut text = serde_json::to_string_pretty(&schema)?;
@@ -137,12 +138,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_checked_in_files_are_fresh() {
+    fn checked_in_files_are_current() {
         check_tree(&Tree::open().unwrap()).unwrap();
     }
 
     #[test]
-    fn a_file_that_differs_or_is_missing_is_stale() {
+    fn missing_or_different_file_is_stale() {
         let directory = tempfile::tempdir().unwrap();
         let file = Generated {
             path: "a.txt",

@@ -1,9 +1,7 @@
-//! Which crate may depend on which: compares every `Cargo.toml` of the workspace with the table in
-//! `crates.rs`.
+//! Compares the dependencies in every `Cargo.toml` of the workspace with the table in `crates.rs`.
 //!
-//! The table is exact. A dependency that is missing from it is an error, so that a new edge or
-//! third-party crate is a deliberate decision; an entry that is not used is an error too, so that
-//! the table never goes stale.
+//! The table is exact. An unlisted dependency is an error, so that each new one is a deliberate
+//! decision. An unused entry is an error, so that the table stays current.
 
 use crate::crates::{CRATES, Crate};
 use crate::{Tree, circles, no_arguments, say};
@@ -74,7 +72,7 @@ fn edges(metadata: &Metadata) -> Vec<Manifest> {
         .collect()
 }
 
-/// Every difference between the manifests and the table, as a sentence.
+/// Returns a sentence for each difference between the manifests and the table.
 fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
     let mut faults = Vec::new();
     for manifest in manifests {
@@ -155,12 +153,12 @@ mod tests {
     ];
 
     #[test]
-    fn the_workspace_agrees_with_the_table() {
+    fn workspace_matches_the_table() {
         check_tree(&Tree::open().unwrap()).unwrap();
     }
 
     #[test]
-    fn differences_are_found() {
+    fn each_difference_from_the_table_is_a_fault() {
         let low = || manifest("low", &[], &["serde"]);
         let high = || manifest("high", &["low"], &[]);
         let cases = [
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn no_crate_reaches_itself() {
+    fn no_crate_depends_on_itself() {
         fn reaches(from: &str, to: &str) -> bool {
             CRATES
                 .iter()

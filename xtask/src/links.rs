@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut faults = Vec::new();
     for path in source_rules::listed_files(tree)? {
-        // A symbolic link to a page resolves its links in the directory of the page.
+        // A symbolic link to a page is skipped: its links are relative to the page's own directory.
         if Path::new(&path).extension().is_some_and(|end| end == "md")
             && !tree.root.join(&path).is_symlink()
             && let Ok(text) = std::fs::read_to_string(tree.root.join(&path))
@@ -23,7 +23,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     bail!("{}", faults.join("\n"));
 }
 
-/// The broken links of `page` (relative to `root`).
+/// Returns a sentence for each broken link of `page`, a path relative to `root`.
 fn faults_of(root: &Path, page: &Path, text: &str) -> Result<Vec<String>> {
     let link = Regex::new(r"\]\(([^)\s]+)\)")?;
     let directory = page.parent().unwrap_or(Path::new(""));
@@ -34,7 +34,7 @@ fn faults_of(root: &Path, page: &Path, text: &str) -> Result<Vec<String>> {
             if target.contains("://") || target.starts_with("mailto:") {
                 continue;
             }
-            if !leads_somewhere(root, directory, page, target) {
+            if !has_target(root, directory, page, target) {
                 faults.push(format!(
                     "{}:{}: the link to `{target}` leads nowhere",
                     page.display(),
@@ -46,7 +46,7 @@ fn faults_of(root: &Path, page: &Path, text: &str) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-fn leads_somewhere(root: &Path, directory: &Path, page: &Path, target: &str) -> bool {
+fn has_target(root: &Path, directory: &Path, page: &Path, target: &str) -> bool {
     let (file, heading) = target.split_once('#').unwrap_or((target, ""));
     let path: PathBuf = if file.is_empty() {
         root.join(page)
@@ -63,8 +63,8 @@ fn leads_somewhere(root: &Path, directory: &Path, page: &Path, target: &str) -> 
     })
 }
 
-/// The anchor that common renderers generate for a heading: lower case, spaces to hyphens,
-/// punctuation dropped.
+/// Returns the anchor that common renderers generate for a heading: lower case, hyphens for spaces,
+/// no punctuation.
 fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()
@@ -82,12 +82,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pages_links_lead_somewhere() {
+    fn links_of_the_checkout_have_targets() {
         check_tree(&Tree::open().unwrap()).unwrap();
     }
 
     #[test]
-    fn a_link_that_leads_nowhere_is_found() {
+    fn broken_link_is_a_fault() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("docs")).unwrap();
         std::fs::write(root.path().join("docs/a.md"), "# A heading: 1.2\n").unwrap();

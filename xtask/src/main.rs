@@ -225,7 +225,7 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// For commands that take no arguments.
+/// Refuses arguments of a command that takes none.
 fn no_arguments(arguments: &[String]) -> Result<()> {
     match arguments {
         [] => Ok(()),
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_help_names_every_command() {
+    fn help_names_every_command() {
         let help = help();
         for command in COMMANDS {
             assert!(help.contains(command.summary), "{}", command.name);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_command_is_refused_with_the_list() {
+    fn unknown_command_is_refused_with_the_list() {
         let error = run(&["tset".to_owned()]).unwrap_err().to_string();
         assert!(error.contains("unknown command `tset`") && error.contains("  test "));
     }

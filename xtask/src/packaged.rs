@@ -39,10 +39,10 @@ const ALLOWED: &[(&str, &str)] = &[
 ];
 
 /// Endings of files that belong to tests.
-const OF_TESTS: &[&str] = &["tests.rs", ".snap", ".json", ".jsonl", ".tsv", ".bashrc"];
+const TEST_ENDINGS: &[&str] = &["tests.rs", ".snap", ".json", ".jsonl", ".tsv", ".bashrc"];
 
 /// The manifest fields that a registry needs.
-const TOLD: &[&str] = &[
+const REQUIRED_FIELDS: &[&str] = &[
     "description",
     "license",
     "readme",
@@ -67,22 +67,25 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut faults = Vec::new();
     let mut published = Vec::new();
     for package in metadata.workspace_packages() {
-        let is_meant = package
+        let should_be_published = package
             .manifest_path
             .starts_with(metadata.workspace_root.join(PUBLISHED));
-        if is_published(package) != is_meant {
-            faults.push(format!("{}: `publish` should be {is_meant}", package.name));
+        if is_published(package) != should_be_published {
+            faults.push(format!(
+                "{}: `publish` should be {should_be_published}",
+                package.name
+            ));
         }
-        if is_meant {
+        if should_be_published {
             published.push(package);
         }
     }
     pack(tree, &published)?;
-    let place = target.join("packaged");
-    tree.shell.remove_path(&place)?;
-    tree.shell.create_dir(&place)?;
+    let workspace = target.join("packaged");
+    tree.shell.remove_path(&workspace)?;
+    tree.shell.create_dir(&workspace)?;
     for package in &published {
-        let directory = unpack(tree, package, target, &place)?;
+        let directory = unpack(tree, package, target, &workspace)?;
         let name = package.name.as_str();
         let files = files_below(&directory, &directory)?;
         let manifest = toml::from_str(&tree.shell.read_file(directory.join("Cargo.toml"))?)?;
@@ -94,7 +97,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     if !faults.is_empty() {
         bail!("{}", faults.join("\n"));
     }
-    compile(tree, &published, &place, target)?;
+    compile(tree, &published, &workspace, target)?;
     say(&format!(
         "   {} packages hold what they should, and compile",
         published.len()
@@ -109,7 +112,7 @@ fn is_published(package: &Package) -> bool {
         .is_none_or(|registries| !registries.is_empty())
 }
 
-/// Packs all crates in one call, so that they find each other.
+/// Packs all crates in one call, so that cargo resolves them from each other.
 fn pack(tree: &Tree, packages: &[&Package]) -> Result<()> {
     let mut words = vec![
         "package",
@@ -121,26 +124,26 @@ fn pack(tree: &Tree, packages: &[&Package]) -> Result<()> {
     for package in packages {
         words.extend(["--package", package.name.as_str()]);
     }
-    // Cargo warns of each test program that is left out, as intended; the same stream has its
-    // errors.
+    // Cargo warns about each test program that it leaves out. The output is captured, because
+    // errors come in the same stream.
     let ran = cargo(tree, &words).ignore_status().output()?;
-    let said = String::from_utf8_lossy(&ran.stderr);
-    ensure!(ran.status.success(), "`cargo package` failed:\n{said}");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    ensure!(ran.status.success(), "`cargo package` failed:\n{stderr}");
     Ok(())
 }
 
 /// Unpacks a package; returns its directory.
-fn unpack(tree: &Tree, package: &Package, target: &Path, place: &Path) -> Result<PathBuf> {
+fn unpack(tree: &Tree, package: &Package, target: &Path, workspace: &Path) -> Result<PathBuf> {
     let name = format!("{}-{}", package.name, package.version);
     let file = target.join(format!("package/{name}.crate"));
     check(
         &cmd!(
             tree.shell,
-            "tar --extract --gzip --touch --file {file} --directory {place}"
+            "tar --extract --gzip --touch --file {file} --directory {workspace}"
         )
         .quiet(),
     )?;
-    Ok(place.join(name))
+    Ok(workspace.join(name))
 }
 
 /// The files below `directory`, by their paths from `root`.
@@ -159,7 +162,7 @@ fn files_below(directory: &Path, root: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// The missing files, and those that do not belong into a package.
+/// Returns a sentence for each missing file, and for each file that does not belong into a package.
 fn faults_of_files(files: &[String]) -> Vec<String> {
     let missing = REQUIRED
         .iter()
@@ -167,14 +170,14 @@ fn faults_of_files(files: &[String]) -> Vec<String> {
         .map(|name| format!("the package lacks {name}"));
     let others = files
         .iter()
-        .filter(|file| !REQUIRED.contains(&file.as_str()) && !may_be_there(file))
+        .filter(|file| !REQUIRED.contains(&file.as_str()) && !is_allowed_file(file))
         .map(|file| {
             format!("{file} does not belong into the package; see `include` in Cargo.toml")
         });
     missing.chain(others).collect()
 }
 
-fn may_be_there(file: &str) -> bool {
+fn is_allowed_file(file: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     let is_allowed = ALLOWED.iter().any(|(directory, end)| {
         if directory.is_empty() {
@@ -183,14 +186,14 @@ fn may_be_there(file: &str) -> bool {
             file.starts_with(directory) && file.ends_with(end)
         }
     });
-    let is_of_tests = OF_TESTS.iter().any(|end| name.ends_with(end));
+    let is_of_tests = TEST_ENDINGS.iter().any(|end| name.ends_with(end));
     is_allowed && (name == ".cargo_vcs_info.json" || !is_of_tests)
 }
 
-/// The faults of a manifest as it would be published.
+/// Returns the faults of a manifest as it would be published.
 fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
     let package = manifest.get("package").and_then(toml::Value::as_table);
-    let mut faults: Vec<String> = TOLD
+    let mut faults: Vec<String> = REQUIRED_FIELDS
         .iter()
         .filter(|key| package.is_none_or(|package| !package.contains_key(**key)))
         .map(|key| format!("the manifest does not say `{key}`"))
@@ -209,7 +212,7 @@ fn faults_of_manifest(name: &str, manifest: &toml::Table) -> Vec<String> {
 }
 
 /// Compiles the packages in a workspace where they find only each other.
-fn compile(tree: &Tree, packages: &[&Package], place: &Path, target: &Path) -> Result<()> {
+fn compile(tree: &Tree, packages: &[&Package], workspace: &Path, target: &Path) -> Result<()> {
     let mut manifest = String::from(
         "[workspace]\nresolver = \"3\"\nmembers = [\"*-*.*.*\"]\n\n[patch.crates-io]\n",
     );
@@ -217,9 +220,11 @@ fn compile(tree: &Tree, packages: &[&Package], place: &Path, target: &Path) -> R
         let (name, version) = (&package.name, &package.version);
         let _ = writeln!(manifest, "{name} = {{ path = \"{name}-{version}\" }}");
     }
-    tree.shell.write_file(place.join("Cargo.toml"), manifest)?;
-    tree.shell.copy_file(tree.root.join("Cargo.lock"), place)?;
-    let manifest = place.join("Cargo.toml");
+    tree.shell
+        .write_file(workspace.join("Cargo.toml"), manifest)?;
+    tree.shell
+        .copy_file(tree.root.join("Cargo.lock"), workspace)?;
+    let manifest = workspace.join("Cargo.toml");
     let words = "check --quiet --offline --workspace --lib --bins --examples --manifest-path";
     let mut words: Vec<&str> = words.split(' ').collect();
     words.extend([
@@ -244,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn test_files_in_package_are_found() {
+    fn test_file_in_a_package_is_a_fault() {
         assert!(faults_of_files(&files(&["build.rs", "examples/one.rs"])).is_empty());
         for file in [
             "tests/it/main.rs",
@@ -264,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_found() {
+    fn missing_file_is_a_fault() {
         let without = |name: &str| {
             let mut files = files(&[]);
             files.retain(|file| file != name);
@@ -276,11 +281,11 @@ mod tests {
     }
 
     #[test]
-    fn test_program_and_incomplete_manifest_are_found() {
-        let told = TOLD.iter().flat_map(|key| [key, " = 'x'\n"]);
-        let told: String = told.collect();
+    fn test_program_and_incomplete_manifest_are_faults() {
+        let fields = REQUIRED_FIELDS.iter().flat_map(|key| [key, " = 'x'\n"]);
+        let fields: String = fields.collect();
         let manifest = |bin: &str| {
-            toml::from_str(&format!("[package]\n{told}\n[[bin]]\nname = '{bin}'")).unwrap()
+            toml::from_str(&format!("[package]\n{fields}\n[[bin]]\nname = '{bin}'")).unwrap()
         };
         let (owner, program) = PROGRAM;
         assert!(faults_of_manifest(owner, &manifest(program)).is_empty());
@@ -290,6 +295,9 @@ mod tests {
             1
         );
         let silent = toml::from_str("[package]\nname = 'x'").unwrap();
-        assert_eq!(faults_of_manifest(owner, &silent).len(), TOLD.len());
+        assert_eq!(
+            faults_of_manifest(owner, &silent).len(),
+            REQUIRED_FIELDS.len()
+        );
     }
 }

@@ -43,7 +43,7 @@ const DIRECTORY: &str = "docs/picture";
 
 /// A theme of the interface, and of the page around the picture.
 struct Theme {
-    /// As `--theme` takes it.
+    /// The value of `--theme`.
     name: &'static str,
     colours: draw::Colours,
     picture: &'static str,

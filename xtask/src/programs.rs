@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_found_where_it_is_and_only_there() {
+    fn is_on_path_finds_files_in_listed_directories_only() {
         assert!(is_on_path("sh", "/nowhere:/bin"));
         assert!(!is_on_path("sh", "/nowhere"));
         assert!(!is_on_path("no-such-program", "/bin:/usr/bin"));

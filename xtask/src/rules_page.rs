@@ -27,7 +27,7 @@ pub(crate) fn page() -> String {
     text
 }
 
-/// The interceptor's built-in rules.
+/// Adds the interceptor's built-in rules.
 fn better_tools(text: &mut String) {
     text.push_str(
         "\n## A better tool\n\n\

@@ -110,7 +110,8 @@ fn block_comment(rest: &str) -> usize {
     rest.len()
 }
 
-/// The end of a literal with escapes. The contents start at `from`.
+/// Returns the length of a literal with escapes, up to its closing quote. The contents start at
+/// `from`.
 fn quoted(rest: &str, from: usize, quote: char) -> usize {
     let mut is_escaped = false;
     for (index, c) in rest[from..].char_indices() {
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_comments_and_characters_are_told_apart() {
+    fn tokens_distinguish_strings_comments_and_characters() {
         let text = "// a \"b\"\nlet s = \"// \\\" c\"; /* d /* e */ f */\nlet q = '\"'; let l: &'a u8 = b'\\'';\n\
                     r#\"g \" h\"# r#type b\"i\" 'x' 1.5";
         assert_eq!(
@@ -293,13 +294,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_through_literals_of_several_lines() {
+    fn tokens_count_lines_within_literals() {
         let text = "let a = \"x\n y\";\n/* z\n */ b";
         assert_eq!(of_kind(text, TokenKind::Ident).last(), Some(&("b", 4)));
     }
 
     #[test]
-    fn items_for_tests_are_dropped() {
+    fn without_tests_drops_test_items() {
         let text = "fn a() {} #[cfg(test)] mod tests { fn b() {} } #[test] fn c() {} #[cfg(not(test))] fn d() {} \
                     #[cfg(all(test, unix))] #[path = \"x.rs\"] mod e; #[tokio::test] async fn f(g: u8) -> u8 { 1 } fn h() {}";
         let tokens = tokens(text);

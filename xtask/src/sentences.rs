@@ -1,9 +1,9 @@
-//! Generates `docs/generated/sentences.txt`: every sentence and fragment of one in the product's
+//! Generates `docs/generated/sentences.txt`: every sentence, whole or in part, in the product's
 //! string literals.
 //!
-//! A changed text thereby shows up in review, in one place. The list names no files, so moving code
-//! changes nothing in it. Tests, regular expressions, scripts and other code in strings are left
-//! out. The texts of `--help` are doc comments; a snapshot in the crate `cli` holds those.
+//! Each changed text thereby shows up in review, in one file. The list names no files, so moved
+//! code does not change it. Tests, regular expressions, scripts and other code in strings are
+//! omitted. The texts of `--help` are doc comments, and a snapshot in the crate `cli` has them.
 
 use crate::rust_tokens::{self, Token, TokenKind};
 use crate::{Tree, source_rules};
@@ -11,20 +11,20 @@ use anyhow::{Context, Result};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Attributes whose strings users read. Strings of other attributes are for compilers and
+/// Attributes with strings that users read. Strings of other attributes are for compilers and
 /// developers.
-const SPOKEN_ATTRIBUTES: &[&str] = &["error", "arg", "command", "group", "value", "clap"];
+const USER_TEXT_ATTRIBUTES: &[&str] = &["error", "arg", "command", "group", "value", "clap"];
 
 /// Fields of the product's tables that hold scripts.
 const SCRIPT_FIELDS: &[&str] = &["fires", "spares"];
 
-/// Marks that occur in regular expressions and not in sentences.
-const OF_REGEXES: &[&str] = &[
+/// Character sequences that occur in regular expressions and not in sentences.
+const REGEX_MARKS: &[&str] = &[
     r"\b", r"\s", r"\d", r"\w", r"\S", "(?", "[^", ".*", "[A-Z", "[a-z", "[0-9", r"\.", ")?", "]+",
 ];
 
-/// Marks that occur in scripts, settings and markup and not in sentences.
-const OF_CODE: &[&str] = &[
+/// Character sequences that occur in scripts, settings and markup and not in sentences.
+const CODE_MARKS: &[&str] = &[
     "$(",
     "\"$",
     "&&",
@@ -60,7 +60,7 @@ pub(crate) fn page(tree: &Tree) -> Result<String> {
     Ok(page)
 }
 
-/// True for sources that end up in the program.
+/// True for sources that are compiled into the program.
 fn is_product(path: &str) -> bool {
     let is_rust = Path::new(path).extension().is_some_and(|end| end == "rs");
     let is_test =
@@ -76,7 +76,7 @@ fn sentences_of(text: &str) -> BTreeSet<String> {
     let mut at = 0;
     while at < tokens.len() {
         if let Some(end) = rust_tokens::attribute_end(&tokens, at) {
-            if !SPOKEN_ATTRIBUTES.contains(&rust_tokens::attribute_name(&tokens[at..end])) {
+            if !USER_TEXT_ATTRIBUTES.contains(&rust_tokens::attribute_name(&tokens[at..end])) {
                 at = end;
                 continue;
             }
@@ -93,7 +93,7 @@ fn sentences_of(text: &str) -> BTreeSet<String> {
     sentences
 }
 
-/// True at the start of `fires: &[`.
+/// True if the tokens start with a field of scripts: `fires: &[`.
 fn is_script_field(tokens: &[Token<'_>]) -> bool {
     matches!(tokens, [name, colon, and, open, ..]
         if SCRIPT_FIELDS.contains(&name.text) && colon.is(":") && and.is("&") && open.is("["))
@@ -106,7 +106,7 @@ fn sentence(literal: &str) -> Option<String> {
     let has_word = words
         .clone()
         .any(|word| word.chars().filter(|c| c.is_alphabetic()).count() >= 2);
-    let is_code = [OF_REGEXES, OF_CODE]
+    let is_code = [REGEX_MARKS, CODE_MARKS]
         .concat()
         .iter()
         .any(|mark| value.contains(mark));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_found_in_calls_macros_attributes_and_tables() {
+    fn sentences_of_reads_calls_macros_attributes_and_tables() {
         let text = "#[error(\"no such {job}\")] struct A;\n\
                     const B: &str = \"line one \\\n     goes on\\nline two\";\n\
                     fn c() { bail!(\"cannot open {path}: {error}\"); d(\"the \\\"last\\\" word\"); }";
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn code_names_and_texts_of_tests_are_not_listed() {
+    fn sentences_of_skips_code_names_and_tests() {
         let text = "#[expect(dead_code, reason = \"for the next release\")] fn a() { b(\"word\"); c(r\"\\bgit \\w+\"); }\n\
                     // \"a comment says\"\n\
                     const D: Rule = Rule { fires: &[\"git add -A\"], spares: &[], message: \"stage files by name\" };\n\
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sources_of_the_program_are_read() {
+    fn is_product_excludes_tests_and_tools() {
         assert!(is_product("crates/cli/src/args.rs"));
         for path in [
             "crates/cli/src/args/args_tests.rs",

@@ -7,16 +7,16 @@ use crate::tests_step;
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail};
 
-/// The number of calls.
-const VARIABLE: &str = "AGENT_BASH_SOAK_CALLS";
+/// The variable with the number of calls.
+const COUNT_VARIABLE: &str = "AGENT_BASH_SOAK_CALLS";
 
 /// Default number of calls: some minutes.
-const COUNT: u32 = 10_000;
+const DEFAULT_CALL_COUNT: u32 = 10_000;
 
-/// `cargo xtask soak [COUNT]`.
+/// `cargo xtask soak [DEFAULT_CALL_COUNT]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     let count = match arguments {
-        [] => COUNT,
+        [] => DEFAULT_CALL_COUNT,
         [count] => count
             .parse()
             .with_context(|| format!("`{count}` is no number of calls"))?,
@@ -36,7 +36,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
             cargo(tree, &call)
                 .env("TMPDIR", temp)
                 .env("XDG_STATE_HOME", state)
-                .env(VARIABLE, count.to_string())
+                .env(COUNT_VARIABLE, count.to_string())
         })?;
     }
     say(&format!(

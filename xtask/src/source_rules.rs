@@ -1,5 +1,5 @@
-//! Invariants of docs/architecture.md that a text search can check: patterns that must *not* occur
-//! in the sources.
+//! Checks invariants of docs/architecture.md by text search: patterns that must *not* occur in the
+//! sources.
 //!
 //! One table of rules, one function that applies them. Clippy checks rules that need types or
 //! resolved names (`clippy.toml`, `[workspace.lints]`). Comments and the unit tests at the end of a
@@ -15,7 +15,7 @@ use xshell::cmd;
 /// Maximum number of lines in a source file, excluding its tests.
 const MAX_LINES: usize = 600;
 
-/// A pattern that must not occur, where, and why.
+/// A pattern that must not occur, the paths without it, and the reason.
 struct Rule {
     pattern: &'static str,
     /// Path prefixes that the rule applies to.
@@ -153,7 +153,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// File names that do not describe the contents.
-const EMPTY_NAMES: [&str; 6] = ["mod", "util", "utils", "helpers", "common", "misc"];
+const VAGUE_FILE_NAMES: [&str; 6] = ["mod", "util", "utils", "helpers", "common", "misc"];
 
 /// A source file of the checkout.
 struct Source {
@@ -166,13 +166,16 @@ struct Source {
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut faults = Vec::new();
     let mut sources = Vec::new();
-    let here = neighbourhood(tree);
+    let parent = parent_directory(tree);
     for path in listed_files(tree)? {
         // The rules apply to UTF-8 only.
         let Ok(text) = std::fs::read_to_string(tree.root.join(&path)) else {
             continue;
         };
-        if let Some(line) = here.as_deref().and_then(|here| line_with(&text, here)) {
+        if let Some(line) = parent
+            .as_deref()
+            .and_then(|parent| line_with(&text, parent))
+        {
             faults.push(format!("{path}:{line}: a path of this machine"));
         }
         if Path::new(&path).extension().is_some_and(|end| end == "rs") {
@@ -196,27 +199,27 @@ pub(crate) fn listed_files(tree: &Tree) -> Result<Vec<String>> {
     .quiet()
     .read()
     .context("listing the checkout's files with git")?;
-    // Git still lists a file that was deleted but not committed.
-    let is_there = |path: &&str| tree.root.join(path).exists();
-    Ok(listed.lines().filter(is_there).map(str::to_owned).collect())
+    // Git still lists a deleted file until the deletion is committed.
+    let exists = |path: &&str| tree.root.join(path).exists();
+    Ok(listed.lines().filter(exists).map(str::to_owned).collect())
 }
 
-/// The parent directory of the checkout: paths in it are specific to this machine. `None` if it is
-/// a system directory that every machine has.
-fn neighbourhood(tree: &Tree) -> Option<PathBuf> {
+/// Returns the parent directory of the checkout: paths in it are specific to this machine. `None`
+/// if it is a system directory that every machine has.
+fn parent_directory(tree: &Tree) -> Option<PathBuf> {
     let parent = tree.root.parent()?;
     let system = ["/", "/home", "/root", "/tmp", "/usr/src", "/srv", "/opt"];
     (!system.iter().any(|system| parent == Path::new(system))).then(|| parent.to_owned())
 }
 
-/// The first line that mentions an existing path in `neighbourhood`; a path that does not exist is
-/// an example.
-fn line_with(text: &str, neighbourhood: &Path) -> Option<usize> {
-    let prefix = format!("{}/", neighbourhood.display());
+/// Returns the first line that mentions an existing path in `parent_directory`. A path that does
+/// not exist is an example.
+fn line_with(text: &str, parent_directory: &Path) -> Option<usize> {
+    let prefix = format!("{}/", parent_directory.display());
     let is_real = |after: &str| {
         let ends = |c: char| !(c.is_alphanumeric() || "._-".contains(c));
         let name = after.split(ends).next().unwrap_or_default();
-        !name.is_empty() && neighbourhood.join(name).exists()
+        !name.is_empty() && parent_directory.join(name).exists()
     };
     let line = text
         .lines()
@@ -271,7 +274,7 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
         let stem = Path::new(&source.path)
             .file_stem()
             .and_then(|stem| stem.to_str());
-        if stem.is_some_and(|stem| EMPTY_NAMES.contains(&stem)) {
+        if stem.is_some_and(|stem| VAGUE_FILE_NAMES.contains(&stem)) {
             faults.push(format!("{}: name the file after its contents", source.path));
         }
     }
@@ -280,11 +283,11 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
 
 /// Lines of product code: no comments, no tests, benches or examples.
 fn code_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
-    let beside = ["/tests/", "/benches/", "/examples/"];
-    let is_beside = source.path.starts_with("crates/")
-        && (beside.iter().any(|part| source.path.contains(part))
+    let other_targets = ["/tests/", "/benches/", "/examples/"];
+    let is_other_target = source.path.starts_with("crates/")
+        && (other_targets.iter().any(|part| source.path.contains(part))
             || source.path.ends_with("_tests.rs"));
-    let text = if is_beside {
+    let text = if is_other_target {
         ""
     } else {
         text_without_tests(source)
@@ -320,12 +323,12 @@ mod tests {
     }
 
     #[test]
-    fn the_checkout_keeps_the_rules() {
+    fn checkout_has_no_faults() {
         check_tree(&Tree::open().unwrap()).unwrap();
     }
 
     #[test]
-    fn each_rule_finds_its_pattern_and_no_near_miss() {
+    fn each_rule_finds_its_pattern_and_ignores_similar_text() {
         let long = "fn f() {}\n".repeat(MAX_LINES + 1);
         let cases: &[(&str, &str, bool)] = &[
             ("crates/sink/src/a.rs", "static A: AtomicU64 = x;", true),
@@ -391,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_that_is_not_needed_is_a_fault() {
+    fn unneeded_exception_is_a_fault() {
         let rule = |except| Rule {
             pattern: "forbidden",
             within: &["crates/"],
@@ -414,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_the_machine_is_found_by_line() {
+    fn line_with_finds_existing_paths_only() {
         let here = tempfile::tempdir().unwrap();
         std::fs::create_dir(here.path().join("real")).unwrap();
         let path = |name: &str| format!("first\nsee {}/{name}, or not\n", here.path().display());

@@ -14,7 +14,8 @@ use xshell::{Cmd, cmd};
 /// One step of the suite.
 struct Step {
     name: &'static str,
-    /// Also a part of `cargo xtask lint`: runs no tests and builds only what clippy builds.
+    /// True if `cargo xtask lint` runs the step, too: it runs no tests and builds only what clippy
+    /// builds.
     lint: bool,
     run: fn(&Tree) -> Result<()>,
 }
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lint_is_a_part_of_test_that_runs_no_test() {
+    fn lint_has_only_steps_without_tests() {
         let lint: Vec<_> = STEPS.iter().filter(|step| step.lint).collect();
         assert!(!lint.is_empty() && lint.len() < STEPS.len());
         assert!(lint.iter().all(|step| !step.name.contains("tests")));

@@ -14,7 +14,7 @@ use std::time::Duration;
 use xshell::Cmd;
 
 /// How long processes may take to end after the last test.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PROCESS_END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `cargo test --workspace` under the census.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
@@ -22,7 +22,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     under_census(|temp, state| {
         cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
             .env("TMPDIR", temp)
-            // Leftovers of a test that sets no state directory are found here.
+            // The census finds the leftovers of a test that sets no state directory below this one.
             .env("XDG_STATE_HOME", state)
             .env("AGENT_BASH_TEST_BINARY", binary)
             .env("INSTA_UPDATE", "no")
@@ -30,14 +30,14 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     })
 }
 
-/// Runs tests with new directories for temporary files and state, then checks those for leftovers.
+/// Runs tests with new directories for temporary files and state, then checks for leftovers.
 pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> Result<()> {
-    let room = tempfile::Builder::new()
+    let directory = tempfile::Builder::new()
         .prefix("agent-bash-suite-")
         .tempdir()
         .context("no temporary directory for the tests")?;
-    let temp = room.path().join("tmp");
-    let state = room.path().join("state");
+    let temp = directory.path().join("tmp");
+    let state = directory.path().join("state");
     for directory in [&temp, &state] {
         std::fs::create_dir(directory)?;
     }
@@ -45,25 +45,25 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
     adopt_orphans()?;
     let mut census = Census::new();
     census.watch_orphans();
-    census.watch_place(room.path());
+    census.watch_directory(directory.path());
     census.watch_files(&temp);
     census.watch_files(&state);
     let passed = run_as_init(tests(&temp, &state).into());
 
-    let left = census.end(PATIENCE);
+    let leftovers = census.end(PROCESS_END_TIMEOUT);
     let killed = census.kill_leftovers();
     if !passed? {
         bail!("tests failed; what they said is above");
     }
-    if !left.is_empty() {
-        bail!("the tests left behind (now removed, {killed} processes ended):\n{left}");
+    if !leftovers.is_empty() {
+        bail!("the tests left behind (now removed, {killed} processes ended):\n{leftovers}");
     }
     Ok(())
 }
 
-/// Runs `command` and reaps all children that are reparented to this process, as init does: a test
-/// that checks whether a process has exited must not find a zombie. Returns whether the command
-/// succeeded.
+/// Runs `command` and reaps all children that are reparented to this process, as init does. Without
+/// this, a test that checks whether a process has exited would find a zombie. Returns true if the
+/// command succeeded.
 fn run_as_init(mut command: Command) -> Result<bool> {
     // The loop below collects its exit status, as for every other child.
     let child = command.spawn()?.id();

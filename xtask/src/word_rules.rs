@@ -20,21 +20,19 @@ use std::path::Path;
 /// Longest line of a comment, in columns.
 const MAX_COLUMNS: usize = 100;
 
-/// Words of everyday life that name nothing by themselves. Compared with whole names, whatever
-/// their case.
+/// Everyday words that do not name a thing by themselves. Compared with whole names, in any case.
 const BANNED_NAMES: &[&str] = &[
     "said", "told", "kept", "given", "taken", "left", "seen", "here", "there", "late", "later",
     "spare", "own", "beside", "besides", "beneath", "apart", "turn", "took", "remark", "spell",
     "steady", "deeds", "reach", "judged", "asked", "came", "gone", "whose", "place", "living",
 ];
 
-/// Nouns that are too little as the whole name of a type.
+/// Nouns that are too vague as the whole name of a type.
 const VAGUE_TYPES: &[&str] = &[
     "Place", "State", "Part", "Entry", "Kind", "Found", "Ready", "Answer", "Record", "Session",
 ];
 
-/// Parts of a name, between underscores or capitals, that make persons of processes. Also in names
-/// of tests.
+/// Words within a name that describe a process as a person. Applies to names of tests, too.
 const PERSONS_IN_NAMES: &[&str] = &[
     "nobody",
     "nobodys",
@@ -47,12 +45,12 @@ const PERSONS_IN_NAMES: &[&str] = &[
     "whom",
 ];
 
-/// Whole names of numbers that are complete without a unit or an object: control characters of
-/// ASCII. Signals are accepted, too.
+/// Constants of a single word that are complete without a unit: control characters of ASCII. Names
+/// of signals are accepted, too.
 const COMPLETE_NUMBERS: &[&str] = &["BEL", "CAN", "DEL", "ESC", "SUB"];
 
-/// Types of a constant with a unit.
-const NUMBER_TYPES: &[&str] = &[
+/// The types of constants that need a unit or an object in their name.
+const TYPES_WITH_UNIT: &[&str] = &[
     "usize", "isize", "u8", "u16", "u32", "u64", "u128", "i8", "i16", "i32", "i64", "i128", "f32",
     "f64", "Duration",
 ];
@@ -61,7 +59,7 @@ const NUMBER_TYPES: &[&str] = &[
 struct ProseRule {
     name: &'static str,
     pattern: &'static str,
-    /// What may stand before a match, so that it is none: matched against the text up to it.
+    /// A match after this text is accepted. Matched against all text before it.
     unless_after: Option<&'static str>,
     scope: ProseScope,
     advice: &'static str,
@@ -140,7 +138,7 @@ const PROSE_RULES: &[ProseRule] = &[
     },
 ];
 
-/// One place that breaks a rule.
+/// One line that breaks a rule.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Offence {
     pub(crate) path: String,
@@ -197,15 +195,16 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     bail!("{}", shown.join("\n"));
 }
 
-/// The offences of a checkout below some paths, or of all of it, in the order of files and lines.
+/// Returns the offences of a checkout below `prefixes`, or all if there are none, sorted by file
+/// and line.
 fn offences_of(tree: &Tree, prefixes: &[String]) -> Result<Vec<Offence>> {
     let rules = Rules::compile()?;
     let mut offences = Vec::new();
     for path in source_rules::listed_files(tree)? {
-        let is_asked =
+        let is_selected =
             prefixes.is_empty() || prefixes.iter().any(|prefix| path.starts_with(prefix));
         // A file that is not UTF-8 has no sentences.
-        if is_asked
+        if is_selected
             && !exceptions::is_exempt_file(&path)
             && !tree.root.join(&path).is_symlink()
             && let Ok(text) = std::fs::read_to_string(tree.root.join(&path))
@@ -213,11 +212,12 @@ fn offences_of(tree: &Tree, prefixes: &[String]) -> Result<Vec<Offence>> {
             offences.extend(rules.offences_in(&path, &text));
         }
     }
-    Ok(excused(offences, prefixes.is_empty()))
+    Ok(without_exceptions(offences, prefixes.is_empty()))
 }
 
-/// Removes what the table excuses. Adds the entries that excuse nothing if all files were read.
-fn excused(mut offences: Vec<Offence>, all_files: bool) -> Vec<Offence> {
+/// Removes the offences that the table excuses. If all files were read, adds an offence for each
+/// exception that excuses nothing.
+fn without_exceptions(mut offences: Vec<Offence>, all_files: bool) -> Vec<Offence> {
     let mut is_needed = vec![false; EXCEPTIONS.len()];
     offences.retain(|offence| {
         let found = EXCEPTIONS
@@ -239,7 +239,7 @@ fn excused(mut offences: Vec<Offence>, all_files: bool) -> Vec<Offence> {
     offences
 }
 
-/// The tables, compiled.
+/// The compiled patterns of [`PROSE_RULES`].
 struct Rules {
     prose: Vec<(Regex, Option<Regex>)>,
 }
@@ -308,7 +308,7 @@ impl Rules {
     }
 }
 
-/// What is wrong with a name of this kind, if anything.
+/// Returns the offence of a name of this kind, if it breaks a rule.
 fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Offence> {
     let offence = |rule, advice| {
         Some(Offence {
@@ -320,8 +320,8 @@ fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Of
         })
     };
     let parts = names::parts(name);
-    let is_declared_for_others = kind != "private function";
-    if is_declared_for_others && parts.len() == 1 && BANNED_NAMES.contains(&parts[0].as_str()) {
+    let is_visible = kind != "private function";
+    if is_visible && parts.len() == 1 && BANNED_NAMES.contains(&parts[0].as_str()) {
         return offence("banned name", "use the noun of the field");
     }
     if kind == "type" && VAGUE_TYPES.contains(&name) {
@@ -336,10 +336,10 @@ fn offence_of_name(path: &str, line: usize, kind: &str, name: &str) -> Option<Of
     None
 }
 
-/// Constants with a number or a duration, and a name of a single word.
+/// Returns an offence for each constant of a number or a duration with a name of a single word.
 fn bare_constants(path: &str, text: &str) -> Vec<Offence> {
     let bare = names::constants(text).into_iter().filter(|(name, kind)| {
-        NUMBER_TYPES.contains(kind)
+        TYPES_WITH_UNIT.contains(kind)
             && names::parts(name.text).len() == 1
             && !COMPLETE_NUMBERS.contains(&name.text)
             && !name.text.starts_with("SIG")

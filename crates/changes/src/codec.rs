@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_no_prefix_of_it() {
+    fn decoding_returns_the_encoded_value_and_rejects_prefixes() {
         type Value = (Option<(u64, Vec<u8>)>, (i64, Option<Vec<u8>>));
         let value = (
             Some((7_u64, b"a\n\0\xff".to_vec())),

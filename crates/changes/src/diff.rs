@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_text_in_any_encoding_is_binary() {
+    fn data_that_is_no_text_in_any_encoding_is_binary() {
         let cut = [&[b'a'; BINARY_CHECK_BYTES - 1][..], "é".as_bytes()].concat();
         let late = [&[b'a'; BINARY_CHECK_BYTES][..], b"\0"].concat();
         // A compressed tree object of git.

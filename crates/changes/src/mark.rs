@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_before_and_after_a_mark_is_told_apart_however_close() {
+    fn mark_separates_earlier_and_later_changes() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("mark");
         let file = File::create(&path).unwrap();

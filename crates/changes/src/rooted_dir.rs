@@ -260,7 +260,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn step_by_step_fails_where_openat2_fails() {
+    fn open_by_steps_fails_like_openat2() {
         let temp = tempfile::tempdir().unwrap();
         fs::create_dir_all(temp.path().join("a/b")).unwrap();
         fs::write(temp.path().join("a/b/file"), "content").unwrap();

@@ -1,6 +1,5 @@
 //! The command line as clap parses it: names, help texts, and which options exclude each other.
-//! What the commands do is in [`crate::commands`]. One file per command; `values` holds what
-//! several share.
+//! Each command has a file here and one in [`crate::commands`]; `values` holds the shared types.
 
 mod about;
 mod artifact;
@@ -59,7 +58,7 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
-/// The heading of a target's own settings.
+/// The line above what `doctor --on` prints.
 const TARGET_SETTINGS_HEADING: &str = "\
 note     target      what follows is tried there, with the settings of that machine;
                      calls from here bring the settings of this one (agent-bash settings)";
@@ -80,8 +79,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-// Options are described only for the command that is called; for help and completions, for all of
-// them.
+// With `defer`, clap builds the options only of the called command; for help and completions, of
+// all commands.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
@@ -133,14 +132,14 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The target that runs this command line itself, if one does.
-    pub(crate) fn elsewhere(&self) -> Option<TargetCommandLine<'_>> {
-        fn named(state: Option<&String>) -> &str {
+    /// Returns this command line for a target, if the command has `--on` and runs there as a whole.
+    pub(crate) fn for_target(&self) -> Option<TargetCommandLine<'_>> {
+        fn session_name(state: Option<&String>) -> &str {
             state.map_or(DEFAULT_SESSION, String::as_str)
         }
         let (on, state) = match self {
-            Self::Jobs(args) => (&args.on, Some(named(args.state.as_ref()))),
-            Self::Artifact(args) => (&args.on, Some(named(args.state.as_ref()))),
+            Self::Jobs(args) => (&args.on, Some(session_name(args.state.as_ref()))),
+            Self::Artifact(args) => (&args.on, Some(session_name(args.state.as_ref()))),
             Self::Clean(args) => (&args.on, (!args.all).then_some(args.state.as_str())),
             Self::Doctor(args) => (&args.on, None),
             _ => return None,
@@ -148,9 +147,9 @@ impl Command {
         Some(TargetCommandLine {
             on: on.as_deref()?,
             state,
-            reads: matches!(self, Self::Jobs(args) if args.reads()),
-            follows: match self {
-                Self::Jobs(args) => args.follows(),
+            reads_stdin: matches!(self, Self::Jobs(args) if args.reads_stdin()),
+            followed_job: match self {
+                Self::Jobs(args) => args.followed_job(),
                 _ => None,
             },
             heading: match self {

@@ -1,9 +1,10 @@
 //! The `agent-bash` command: the library's tool for people and scripts.
 //!
-//! Contains nothing that a user of the library would miss: it parses the command line, sets up the
-//! process, and prints.
+//! Parses the command line, sets up the process, and prints. All other functions are in the
+//! library.
 
 mod args;
+mod argv;
 mod commands;
 mod logging;
 mod output;
@@ -15,7 +16,6 @@ mod start;
 mod table;
 mod theme;
 mod usage;
-mod words;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -26,52 +26,52 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use usage::UsageError;
 
-const USAGE_ERROR: u8 = 2;
+const USAGE_ERROR_EXIT_CODE: u8 = 2;
 
-/// `EX_IOERR`: the work was done, but the result could not be written to stdout. Distinct from the
+/// `EX_IOERR`: the command ran, but its result could not be written to stdout. Distinct from the
 /// code for "not started".
-const WRITE_ERROR: u8 = 74;
+const WRITE_ERROR_EXIT_CODE: u8 = 74;
 
-/// The exit code of a failure of this program, not of the command: as of `timeout(1)` and `env(1)`.
-const OWN_FAILURE: u8 = 125;
+/// The exit code if this program fails, not the command: as of `timeout(1)` and `env(1)`.
+const OWN_FAILURE_EXIT_CODE: u8 = 125;
 
 fn main() -> ExitCode {
     // Must come first, before any thread exists: in a supervisor process this call does not return.
     let token = agent_bash::process::supervisor::init();
     agent_bash::process::hide_memory();
-    panics::tell_plainly();
+    panics::install_hook();
     let words: Vec<OsString> = std::env::args_os().collect();
     if let Some(line) = CommandLine::of_link(&words) {
-        return own_end(OWN_FAILURE, || {
+        return run_to_exit_code(OWN_FAILURE_EXIT_CODE, || {
             commands::shell::shell(&line, &StartContext::of_this_process(token)?)
         });
     }
-    let words = words::joined(words);
+    let words = argv::joined(words);
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| {
         // Clap reports help and version as errors, too.
         let _ = error.print();
-        if let Some(advice) = words::advice(error.kind(), &words) {
+        if let Some(advice) = argv::advice(error.kind(), &words) {
             output::say(&format!("\n{advice}"));
         }
         std::process::exit(error.exit_code())
     });
     let own_failure = match cli.command {
-        // With any other failure of a hook, agents let the command run.
+        // Agents run the command if a hook fails with any other code.
         Command::Hook(_) => agent_bash::hook::BLOCKED_EXIT_CODE,
-        _ => OWN_FAILURE,
+        _ => OWN_FAILURE_EXIT_CODE,
     };
-    own_end(own_failure, || dispatch(cli.command, &words, token))
+    run_to_exit_code(own_failure, || dispatch(cli.command, &words, token))
 }
 
 /// Runs a command, reports its error, and returns the exit code of this process.
-fn own_end(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8>) -> ExitCode {
+fn run_to_exit_code(own_failure: u8, command: impl FnOnce() -> anyhow::Result<u8>) -> ExitCode {
     let code = panics::or_failure(own_failure, || {
         command().unwrap_or_else(|error| {
             output::say(&format!("agent-bash: {error:#}"));
             if error.is::<UsageError>() {
-                USAGE_ERROR
+                USAGE_ERROR_EXIT_CODE
             } else if error.is::<output::WriteFailed>() {
-                WRITE_ERROR
+                WRITE_ERROR_EXIT_CODE
             } else {
                 own_failure
             }
@@ -96,8 +96,8 @@ fn dispatch(
     if logs {
         logging::init(&start.host);
     }
-    if let Some(elsewhere) = command.elsewhere() {
-        return commands::remote_command::run_remotely(&elsewhere, words, &start);
+    if let Some(for_target) = command.for_target() {
+        return commands::remote_command::run_remotely(&for_target, words, &start);
     }
     match command {
         Command::Run(args) => commands::run::run(&args, &start),

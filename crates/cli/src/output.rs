@@ -1,6 +1,6 @@
-//! Writing to our own stdout and stderr; all output goes through here. A closed pipe is not an
-//! error (`agent-bash run … | head -1`). Output to a terminal is cleaned, so that text from
-//! commands and files cannot control it.
+//! Writes to our own stdout and stderr; all output goes through here. A closed pipe is not an error
+//! (`agent-bash run … | head -1`). For a terminal, control sequences from commands and files are
+//! removed.
 
 use agent_bash::core::{Cancel, ConsumerFlow, OutputConsumer, StreamId};
 use agent_bash::sink::TerminalText;
@@ -23,7 +23,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
         out.write_all(text.as_bytes())
     };
     let written = written.and_then(|()| out.flush());
-    but_for_lost_readers(written).map_err(|error| WriteFailed(error).into())
+    ignore_closed_pipe(written).map_err(|error| WriteFailed(error).into())
 }
 
 /// Writes bytes as they are, for another program.
@@ -33,7 +33,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
-    but_for_lost_readers(written).map_err(|error| WriteFailed(error).into())
+    ignore_closed_pipe(written).map_err(|error| WriteFailed(error).into())
 }
 
 /// Stdout cannot be written, for a reason other than a closed pipe.
@@ -60,7 +60,7 @@ pub(crate) fn say(line: &str) {
     };
 }
 
-/// Passes bytes through as they come, unchanged; cleaned if they go to a terminal.
+/// Writes bytes unchanged as they come; for a terminal, without control sequences.
 #[derive(Debug)]
 pub(crate) struct PassThrough<W> {
     to: W,
@@ -95,25 +95,26 @@ pub(crate) fn pass(out: &mut PassThrough<Stdout>, bytes: &[u8]) -> anyhow::Resul
     }
 }
 
-fn but_for_lost_readers(result: io::Result<()>) -> io::Result<()> {
+fn ignore_closed_pipe(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other,
     }
 }
 
-/// Live output: stdout and merged output to stdout, stderr to stderr; or everything to stderr.
+/// Prints live output: stdout and merged output to stdout, stderr to stderr; or everything to
+/// stderr.
 #[derive(Debug)]
 pub(crate) struct LiveOutput {
     out: PassThrough<Stdout>,
     err: PassThrough<Stderr>,
-    /// Stdout is reserved for the JSON result.
+    /// True if stdout is reserved for the JSON result.
     all_to_stderr: bool,
     /// Triggered when the pipe is closed, as SIGPIPE would end a program.
     pub(crate) cancel: Cancel,
-    /// The pipe is closed.
+    /// True if the pipe is closed.
     pub(crate) lost_reader: bool,
-    /// Writing failed otherwise, for example because the disk is full.
+    /// The error of a write that failed for another reason, for example a full disk.
     pub(crate) unwritten: Option<WriteFailed>,
 }
 

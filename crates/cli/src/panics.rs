@@ -5,8 +5,8 @@ use crate::output;
 use agent_bash::panics::{caught, message};
 use std::panic::PanicHookInfo;
 
-/// Installs the reporting: from here on every panic prints one line, whether or not it is caught.
-pub(crate) fn tell_plainly() {
+/// Installs the panic hook: every panic prints one line, whether or not it is caught.
+pub(crate) fn install_hook() {
     std::panic::set_hook(Box::new(|info| output::say(&line(info))));
 }
 
@@ -20,8 +20,8 @@ fn line(info: &PanicHookInfo<'_>) -> String {
     let at = info
         .location()
         .map_or_else(String::new, |at| format!(" at {at}"));
-    let said = message(info.payload());
-    format!("agent-bash: it failed in a way that it should not ({said}{at}); please report it")
+    let message = message(info.payload());
+    format!("agent-bash: it failed in a way that it should not ({message}{at}); please report it")
 }
 
 #[cfg(test)]
@@ -30,7 +30,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[test]
-    fn a_panic_is_one_line_and_an_exit_code() {
+    fn panic_prints_one_line_and_returns_the_failure_code() {
         let lines: Arc<Mutex<Vec<String>>> = Arc::default();
         let seen = Arc::clone(&lines);
         let before = std::panic::take_hook();

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// Commands that finish sooner show no progress.
+/// Commands that finish sooner show no status line.
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 
 /// Update interval.
@@ -96,7 +96,8 @@ async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Cl
     }
 }
 
-/// Short enough for any terminal, as a wrapped line could not be erased.
+/// Returns the text of the line. It fits on any terminal, because a wrapped line could not be
+/// erased.
 fn line(elapsed: Duration, bytes: u64, lines: u64) -> String {
     let elapsed = short_duration(Duration::from_secs(elapsed.as_secs()));
     let printed = match (bytes, lines) {
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_how_long_and_how_much() {
+    fn status_line_shows_elapsed_time_and_output() {
         for (millis, bytes, lines, want) in [
             (1000, 0, 0, "[1s: nothing printed yet]"),
             (61_900, 9, 1, "[61s: 9 B, 1 line]"),

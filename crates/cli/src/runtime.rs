@@ -1,6 +1,6 @@
-//! Starts a tokio runtime with all its threads and descriptors, or fails with an error that says
-//! what is missing. (Tokio itself panics if a thread or descriptor cannot be had, and what it has
-//! started by then blocks for ever.)
+//! Starts a tokio runtime with all its threads and descriptors, or fails with an error that names
+//! the exhausted resource. Tokio itself panics then, and its already started threads block for
+//! ever.
 
 use agent_bash::process::supervisor::Supervisor;
 use anyhow::Context;
@@ -12,8 +12,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, EnterGuard, Runtime};
 use tokio::sync::oneshot;
 
-/// Descriptors needed by a runtime (epoll, waker, signals), and as many again for what uses it
-/// first.
+/// Descriptors needed by a runtime (epoll, waker, signals), and as many again for its first users.
 const NEEDED_DESCRIPTORS: usize = 12;
 
 const NO_THREAD: &str = "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)";
@@ -22,7 +21,7 @@ const NO_THREAD: &str = "no thread can be started, so nothing was run; the user'
 ///
 /// # Errors
 /// Too many open files.
-pub(crate) fn start_here() -> anyhow::Result<Runtime> {
+pub(crate) fn start_single_threaded() -> anyhow::Result<Runtime> {
     build(&mut Builder::new_current_thread())
 }
 
@@ -40,15 +39,15 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
 
 /// The runtime of a program that makes one call. A separate thread handles I/O events and timers,
 /// so that a blocking call (a disk, or the reader of its output) does not delay them.
-pub(crate) struct OneCall(Runtime);
+pub(crate) struct OneCallRuntime(Runtime);
 
-impl OneCall {
-    /// The thread is not started yet.
+impl OneCallRuntime {
+    /// Creates the runtime; [`Self::block_on`] starts the thread.
     ///
     /// # Errors
     /// Too many open files.
     pub(crate) fn new() -> anyhow::Result<Self> {
-        start_here().map(Self)
+        start_single_threaded().map(Self)
     }
 
     /// Enters the runtime's context.
@@ -92,13 +91,13 @@ fn can_open(descriptors: usize) -> io::Result<()> {
     others.collect::<io::Result<Vec<_>>>().map(drop)
 }
 
-/// How long to wait for supervisors that end with this program; those that withstand SIGKILL are
-/// not waited for.
+/// How long to wait for the end of our supervisors. A supervisor in an uninterruptible wait may
+/// take longer.
 pub(crate) const REAP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Shuts down before the program exits. Pending blocking work (reading stdin, an unread write) is
-/// abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does not reap,
-/// they would remain zombies.
+/// Shuts down before the program exits. Abandons pending blocking work (reading stdin, an unread
+/// write), but reaps every supervisor started by `supervisor`. If process 1 does not reap, they
+/// would remain zombies.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
     supervisor.all_reaped(REAP_TIMEOUT);

@@ -15,15 +15,15 @@ const CANCELLING_SIGNALS: [(SignalKind, u8); 3] = [
     (SignalKind::terminate(), 15),
 ];
 
-/// The signals received so far.
+/// Cancels the command at the first termination signal, and remembers that signal.
 #[derive(Debug, Clone)]
-pub(crate) struct CalledOff {
+pub(crate) struct CancelSignals {
     cancel: Cancel,
     /// Number of the first signal; 0 if none.
     first: Arc<AtomicU8>,
 }
 
-impl CalledOff {
+impl CancelSignals {
     /// Installs the handlers. SIGHUP stays ignored if it was ignored at the start, so that `nohup`
     /// works. SIGINT does not: scripts start background commands with SIGINT ignored, and a SIGINT
     /// that is sent to this process is meant for it.
@@ -31,7 +31,7 @@ impl CalledOff {
     /// # Errors
     /// The system cannot install a handler.
     pub(crate) fn listen() -> std::io::Result<Self> {
-        let called_off = Self {
+        let signals = Self {
             cancel: Cancel::new(),
             first: Arc::default(),
         };
@@ -39,10 +39,10 @@ impl CalledOff {
         let is_hangup_ignored = ignored_signals().contains(&hangup.as_raw_value());
         for (kind, number) in CANCELLING_SIGNALS {
             if !(is_hangup_ignored && kind == hangup) {
-                tokio::spawn(called_off.clone().wait(signal(kind)?, number));
+                tokio::spawn(signals.clone().wait(signal(kind)?, number));
             }
         }
-        Ok(called_off)
+        Ok(signals)
     }
 
     /// Handles SIGQUIT as well, for a program that must restore a terminal before it ends.
@@ -54,12 +54,12 @@ impl CalledOff {
         Ok(())
     }
 
-    /// Triggered by the first signal.
+    /// The cancellation that the first signal triggers.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// 128 + n if signal n cancelled the command: the code a shell would report.
+    /// Returns 128 + n if signal n cancelled the command, as a shell would report it.
     pub(crate) fn exit_code(&self) -> Option<u8> {
         match self.first.load(Ordering::Acquire) {
             0 => None,

@@ -1,4 +1,4 @@
-//! The process state we were started with: read once, here, and passed down.
+//! The state with which the process was started: read once, and passed down.
 
 use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, word};
 use crate::usage::UsageError;
@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The parts of it that commands need.
+/// The working directory, the environment, and the permission to start a supervisor.
 #[derive(Debug)]
 pub(crate) struct StartContext {
     /// Directory, environment, home.
@@ -35,7 +35,7 @@ pub(crate) struct ChosenSettings<'a> {
 }
 
 impl StartContext {
-    /// Captures it.
+    /// Captures the state of this process.
     ///
     /// # Errors
     /// The current directory cannot be determined. [`UsageError`]: the state directory is named by
@@ -52,7 +52,7 @@ impl StartContext {
         Ok(Self { host, token })
     }
 
-    /// This user's settings for this directory, overridden by a command's options.
+    /// Returns the user's settings for this directory, overridden by a command's options.
     ///
     /// # Errors
     /// A file or variable with an invalid setting; [`UsageError`].
@@ -86,7 +86,7 @@ impl StartContext {
         Ok(loaded)
     }
 
-    /// `dir` resolved against our directory; absolute. The pipeline checks whether it exists.
+    /// Returns `dir` resolved against our directory. The pipeline checks whether it exists.
     pub(crate) fn cwd(&self, dir: Option<&Path>) -> PathBuf {
         match dir {
             Some(dir) => self.host.cwd.join(dir),
@@ -95,8 +95,8 @@ impl StartContext {
     }
 }
 
-/// A relative path would be another directory wherever a command is started, and what is kept would
-/// not be found again.
+/// Refuses a relative state directory: a command in another directory would not find the stored
+/// data again.
 fn check_state_dir(host: &HostContext) -> Result<(), UsageError> {
     const STATE_VARIABLE: &str = "AGENT_BASH_STATE_DIR";
     let named = host
@@ -115,8 +115,8 @@ fn check_state_dir(host: &HostContext) -> Result<(), UsageError> {
     }
 }
 
-/// The current directory under the name that the user's shell has for it (`PWD`, with symbolic
-/// links), if that is the same directory. If the directory was removed, the name is used all the
+/// Returns the current directory by the name that the user's shell has for it (`PWD`, with symbolic
+/// links), if both are the same directory. If the directory was removed, returns `PWD` all the
 /// same: the pipeline then reports it as missing.
 fn current_dir(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     #[expect(

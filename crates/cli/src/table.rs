@@ -4,13 +4,14 @@ use agent_bash::core::Timestamp;
 use agent_bash_render::shortened;
 use std::fmt::Write as _;
 
-/// The last column has at least so many columns of a terminal; before that, others are left out.
+/// Minimum width of the last column, in characters. If less room is left, other columns are
+/// omitted.
 const MIN_LAST_COLUMN: usize = 16;
 
-/// The preferred width. Before the column gets narrower, cells of others are shortened.
+/// Preferred width of the last column. If less room is left, cells of other columns are shortened.
 const PREFERRED_LAST_COLUMN: usize = 40;
 
-/// Rows in columns under headings; the last column is not padded.
+/// Returns rows in columns under headings; the last column is not padded.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
     fitted(headings, rows, None, NarrowColumns::default())
 }
@@ -18,14 +19,14 @@ pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
 /// How columns shrink on a narrow terminal.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct NarrowColumns<'a> {
-    /// First, cells of these are cut, down to that many characters.
+    /// Columns whose cells are shortened first, each with its minimum width.
     pub(crate) cut: &'a [(usize, usize)],
-    /// Then these are left out, one after the other.
-    pub(crate) left_out: &'a [usize],
+    /// Columns that are then omitted, in this order.
+    pub(crate) omitted: &'a [usize],
 }
 
-/// Returns the table for a terminal of so many columns, if it is for one. If there is little room,
-/// other columns are shortened, and the cells of the last column are cut.
+/// Returns the table for a terminal with this many columns; `None`: not for a terminal. If there is
+/// little room, other columns are shortened or omitted, and the last column is cut.
 pub(crate) fn fitted<const N: usize>(
     headings: [&str; N],
     rows: &[[String; N]],
@@ -37,25 +38,27 @@ pub(crate) fn fitted<const N: usize>(
     let mut widths: [usize; N] =
         std::array::from_fn(|at| all().map(|row| row[at].chars().count()).max().unwrap_or(0));
     let whole = widths;
-    let mut out: &[usize] = &[];
+    let mut hidden: &[usize] = &[];
     if let Some(columns) = columns {
-        let room = |widths: &[usize; N], out: &[usize]| {
-            let shown = (0..N - 1).filter(|at| !out.contains(at));
-            let taken: usize = shown.map(|at| widths[at] + 2).sum();
-            columns.saturating_sub(taken)
+        let room = |widths: &[usize; N], hidden: &[usize]| {
+            let shown = (0..N - 1).filter(|at| !hidden.contains(at));
+            let used: usize = shown.map(|at| widths[at] + 2).sum();
+            columns.saturating_sub(used)
         };
         let last = widths[N - 1];
         for (at, least) in narrow.cut {
             let missing = PREFERRED_LAST_COLUMN
                 .min(last)
-                .saturating_sub(room(&widths, out));
-            let spare = widths[*at].saturating_sub(*least);
-            widths[*at] -= spare.min(missing);
+                .saturating_sub(room(&widths, hidden));
+            let excess = widths[*at].saturating_sub(*least);
+            widths[*at] -= excess.min(missing);
         }
-        while room(&widths, out) < MIN_LAST_COLUMN.min(last) && out.len() < narrow.left_out.len() {
-            out = &narrow.left_out[..=out.len()];
+        while room(&widths, hidden) < MIN_LAST_COLUMN.min(last)
+            && hidden.len() < narrow.omitted.len()
+        {
+            hidden = &narrow.omitted[..=hidden.len()];
         }
-        widths[N - 1] = room(&widths, out);
+        widths[N - 1] = room(&widths, hidden);
     }
     let mut text = String::new();
     for row in all() {
@@ -68,7 +71,7 @@ pub(crate) fn fitted<const N: usize>(
         });
         let mut line = String::new();
         let cells = row.iter().zip(widths).enumerate();
-        for (_, (cell, width)) in cells.filter(|(at, _)| !out.contains(at)) {
+        for (_, (cell, width)) in cells.filter(|(at, _)| !hidden.contains(at)) {
             if !line.is_empty() {
                 line.push_str("  ");
             }
@@ -81,7 +84,8 @@ pub(crate) fn fitted<const N: usize>(
     text
 }
 
-/// `just now`, `5 min ago`, `3 h ago`, `2 days ago`; the absolute time if it is in the future.
+/// Returns `just now`, `5 min ago`, `3 h ago`, `2 days ago`; the absolute time if it is in the
+/// future.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400, "days"), (3600, "h"), (60, "min"), (1, "s")];
     let Some(millis) = now.0.checked_sub(then.0) else {
@@ -100,13 +104,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_as_wide_as_their_widest_cell() {
+    fn table_aligns_columns_by_their_widest_cell() {
         let rows = [["1", "é"], ["22", "two words"]].map(|row| row.map(str::to_owned));
         assert_eq!(table(["ID", "X"], &rows), "ID  X\n1   é\n22  two words\n");
     }
 
     #[test]
-    fn on_a_terminal_rows_fit_and_what_matters_least_goes_first() {
+    fn narrow_table_omits_the_configured_columns() {
         let rows = [
             ["1", "12:39:21", "cargo test --workspace --all"],
             ["2", "12:39:22", "ls"],
@@ -119,7 +123,7 @@ mod tests {
                 columns,
                 NarrowColumns {
                     cut: &[],
-                    left_out: &[1],
+                    omitted: &[1],
                 },
             )
         };
@@ -137,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_little_room_wide_cells_are_cut_before_columns_are_left_out() {
+    fn narrow_table_cuts_wide_cells_first() {
         let long = "+4 ~1, 26 in .git undone, later ~1";
         let rows = [
             [
@@ -151,7 +155,7 @@ mod tests {
         let fitted = |columns| {
             let narrow = NarrowColumns {
                 cut: &[(1, 16), (0, 12)],
-                left_out: &[],
+                omitted: &[],
             };
             fitted(["OUTCOME", "FILES", "COMMAND"], &rows, columns, narrow)
         };
@@ -170,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_relative() {
+    fn ago_uses_the_largest_whole_unit() {
         let now = Timestamp(1_000_000_000);
         for (seconds, want) in [
             (0, "just now"),

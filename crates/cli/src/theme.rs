@@ -10,14 +10,14 @@ use terminal_colorsaurus::{QueryOptions, ThemeMode, theme_mode};
 /// The light background colours in `COLORFGBG`: white and bright white.
 const LIGHT_BACKGROUNDS: [&str; 2] = ["7", "15"];
 
-/// Time limit for a terminal's answer about its background. A terminal that does not know the
-/// question answers the next one at once.
+/// Time limit for a terminal's answer about its background. A second query follows, which every
+/// terminal answers at once; only a terminal that answers neither takes this long.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The requested theme, or else the one that the environment suggests, or the terminal itself. Our
-/// terminal has to be one.
-pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
-    chosen(asked, host, background_is_light)
+/// Returns the requested theme, or else the one that the environment or the terminal suggests.
+/// Requires that stdin and stdout are a terminal.
+pub(crate) fn theme(requested: ThemeArg, host: &HostContext) -> Theme {
+    chosen(requested, host, background_is_light)
 }
 
 /// Asks the terminal for the colour of its background (OSC 11).
@@ -27,12 +27,12 @@ fn background_is_light() -> bool {
     matches!(theme_mode(options), Ok(ThemeMode::Light))
 }
 
-fn chosen(asked: ThemeArg, host: &HostContext, is_light: impl FnOnce() -> bool) -> Theme {
+fn chosen(requested: ThemeArg, host: &HostContext, is_light: impl FnOnce() -> bool) -> Theme {
     let value = |name: &str| {
         let value = host.env.get(&OsString::from(name));
         value.map(|value| value.to_string_lossy().into_owned())
     };
-    match asked {
+    match requested {
         ThemeArg::Dark => Theme::dark(),
         ThemeArg::Light => Theme::light(),
         ThemeArg::Plain => Theme::plain(),
@@ -64,8 +64,8 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn the_environment_says_which() {
-        for (asked, vars, want) in [
+    fn theme_follows_option_then_environment_then_terminal() {
+        for (requested, vars, want) in [
             (ThemeArg::Auto, &[][..], Theme::dark()),
             (ThemeArg::Auto, &[("NO_COLOR", "1")], Theme::plain()),
             (ThemeArg::Auto, &[("NO_COLOR", "")], Theme::dark()),
@@ -85,12 +85,20 @@ mod tests {
                 env: Arc::new(env.collect()),
                 tools: None,
             };
-            assert_eq!(chosen(asked, &host, || false), want, "{asked:?} {vars:?}");
+            assert_eq!(
+                chosen(requested, &host, || false),
+                want,
+                "{requested:?} {vars:?}"
+            );
             // The terminal is asked only if neither settings nor options name a theme.
-            let is_open = asked == ThemeArg::Auto && want == Theme::dark();
+            let is_open = requested == ThemeArg::Auto && want == Theme::dark();
             let is_open = is_open && vars.iter().all(|(name, _)| *name != "COLORFGBG");
             let want = if is_open { Theme::light() } else { want };
-            assert_eq!(chosen(asked, &host, || true), want, "{asked:?} {vars:?}");
+            assert_eq!(
+                chosen(requested, &host, || true),
+                want,
+                "{requested:?} {vars:?}"
+            );
         }
     }
 }

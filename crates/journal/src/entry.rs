@@ -4,7 +4,7 @@ use agent_bash_core::{Caller, Mode, ProfileName, SessionName, ToolResult};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much the journal records.
+/// The amount of data that the journal records.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -59,7 +59,7 @@ pub struct JournalEntry {
     pub escalation: Option<Escalation>,
     /// The result. Its text is empty unless the level is [`JournalLevel::Full`].
     pub result: ToolResult,
-    /// The raw output.
+    /// The output with its escape sequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<PrintedOutput>,
     /// Further values to mask, besides recognised secrets. They are not recorded.

@@ -2,8 +2,8 @@
 //! directory.
 //!
 //! A command has one JSON line when it starts and another when it ends; the second replaces the
-//! first. Every write holds a lock on a separate file, because several interfaces share the history
-//! and each may shorten it.
+//! first. Each write holds a lock on a separate file: several interfaces share the history, and
+//! each may shorten it.
 
 use crate::MaskSecrets;
 use agent_bash_core::{Status, Timestamp};
@@ -18,13 +18,13 @@ use std::path::PathBuf;
 /// The file's name in the state directory.
 const FILE_NAME: &str = "history.jsonl";
 
-/// Held while the file is written or replaced.
+/// The file whose lock is held while the history is written or replaced.
 const LOCK_FILE_NAME: &str = "history.lock";
 
-/// Length in bytes beyond which the older half is dropped.
-const MOST_BYTES: u64 = 4 << 20;
+/// Maximum length of the file in bytes. A longer file loses its older half.
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// Longer commands, usually pasted texts, are not stored. In bytes.
+/// Maximum length of a stored command in bytes. Longer ones are usually pasted texts.
 const MAX_COMMAND_BYTES: usize = 32 << 10;
 
 /// A typed command.
@@ -36,9 +36,9 @@ pub struct HistoryEntry {
     pub command: String,
     /// The working directory.
     pub directory: String,
-    /// The interface's run in which it was typed.
+    /// The name of the run of the interface in which the command was typed.
     pub session: String,
-    /// How the command ended; absent while it runs.
+    /// The outcome; absent while the command runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<HistoryEnd>,
     /// Duration in milliseconds.
@@ -46,7 +46,7 @@ pub struct HistoryEntry {
     pub took_ms: Option<u64>,
 }
 
-/// How a command ended.
+/// The outcome of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryEnd {
@@ -101,7 +101,7 @@ impl HistoryEntry {
 pub struct History {
     state: PathBuf,
     hide: MaskSecrets,
-    most_bytes: u64,
+    max_bytes: u64,
 }
 
 impl fmt::Debug for History {
@@ -119,7 +119,7 @@ impl History {
         Self {
             state,
             hide,
-            most_bytes: MOST_BYTES,
+            max_bytes: MAX_FILE_BYTES,
         }
     }
 
@@ -138,7 +138,7 @@ impl History {
         let mut file = dir.open_or_create(FILE_NAME)?;
         file.seek(SeekFrom::End(0))?;
         file.write_all(&line)?;
-        if file.metadata()?.len() > self.most_bytes {
+        if file.metadata()?.len() > self.max_bytes {
             self.shorten(&dir, &mut file)?;
         }
         // Closing the lock file releases the lock.
@@ -159,11 +159,12 @@ impl History {
     }
 
     fn read(&self, file: &mut File) -> io::Result<Vec<HistoryEntry>> {
-        // If another program made the file longer, reading starts at the size limit before its end.
-        let from = file.metadata()?.len().saturating_sub(2 * self.most_bytes);
+        // If another program made the file longer, only the bytes up to twice the limit before its
+        // end are read.
+        let from = file.metadata()?.len().saturating_sub(2 * self.max_bytes);
         file.seek(SeekFrom::Start(from))?;
         let mut bytes = Vec::new();
-        file.take(2 * self.most_bytes).read_to_end(&mut bytes)?;
+        file.take(2 * self.max_bytes).read_to_end(&mut bytes)?;
         let mut entries: Vec<HistoryEntry> = Vec::new();
         let mut known: HashMap<(Timestamp, String), usize> = HashMap::new();
         for line in bytes.split(|byte| *byte == b'\n') {
@@ -183,7 +184,7 @@ impl History {
         Ok(entries)
     }
 
-    /// Drops the older half.
+    /// Rewrites the file with the newest entries, up to half of the limit.
     fn shorten(&self, dir: &PrivateDir, file: &mut File) -> io::Result<()> {
         let entries = self.read(file)?;
         let mut lines: Vec<Vec<u8>> = Vec::new();
@@ -191,7 +192,7 @@ impl History {
         for entry in entries.iter().rev() {
             let line = self.line(entry)?;
             length += line.len() as u64;
-            if length > self.most_bytes / 2 {
+            if length > self.max_bytes / 2 {
                 break;
             }
             lines.push(line);
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_command_is_in_the_next_run_with_its_end() {
+    fn entries_returns_each_command_with_its_end() {
         let dir = tempfile::tempdir().unwrap();
         assert!(history(&dir).entries().unwrap().is_empty());
         let ended = HistoryEntry {
@@ -252,7 +253,7 @@ mod tests {
         history(&dir).add(&entry(1, "make")).unwrap();
         history(&dir).add(&entry(2, "ls")).unwrap();
         history(&dir).add(&ended).unwrap();
-        // A line that is written late does not replace a known end.
+        // A later line without an end does not replace a known end.
         history(&dir).add(&entry(1, "make")).unwrap();
         assert_eq!(history(&dir).entries().unwrap(), [ended, entry(2, "ls")]);
         let file = dir.path().join("state").join(FILE_NAME);
@@ -274,10 +275,10 @@ mod tests {
     }
 
     #[test]
-    fn it_is_bounded_and_the_newest_stay() {
+    fn long_history_loses_its_oldest_entries() {
         let dir = tempfile::tempdir().unwrap();
         let history = History {
-            most_bytes: 4000,
+            max_bytes: 4000,
             ..history(&dir)
         };
         for at in 0..200 {
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn many_write_at_once_and_nothing_is_lost() {
+    fn concurrent_writers_lose_no_entry() {
         let dir = tempfile::tempdir().unwrap();
         let history = history(&dir);
         std::thread::scope(|scope| {

@@ -3,8 +3,8 @@
 use crate::PrintedOutput;
 use std::collections::VecDeque;
 
-/// Bytes of the beginning, and of the end. Together they are as much of one call as a user reads on
-/// a page.
+/// Maximum bytes of the beginning, and of the end: as much output of one call as a user reads on a
+/// page.
 const HEAD_BYTES: usize = 16 << 10;
 const TAIL_BYTES: usize = 48 << 10;
 
@@ -23,11 +23,11 @@ impl PrintedTail {
         self.head.extend_from_slice(first);
         // Only the end of a chunk that is longer than the limit matters.
         let (over, last) = rest.split_at(rest.len().saturating_sub(TAIL_BYTES));
-        let room = TAIL_BYTES - last.len();
-        let gone = self.tail.len().saturating_sub(room);
-        self.tail.drain(..gone);
+        let capacity = TAIL_BYTES - last.len();
+        let dropped = self.tail.len().saturating_sub(capacity);
+        self.tail.drain(..dropped);
         self.tail.extend(last);
-        self.left_out += (gone + over.len()) as u64;
+        self.left_out += (dropped + over.len()) as u64;
     }
 
     /// Returns the collected output. Characters are never split; if bytes are omitted, lines are
@@ -42,8 +42,8 @@ impl PrintedTail {
                 tail: String::new(),
             };
         }
-        // Without a line break it cuts at a blank, because half of a secret could not be
-        // recognised.
+        // Without a line break, the output is cut at a blank: a cut within a secret would prevent
+        // its recognition.
         let end = last_end(&head, b'\n').or_else(|| last_end(&head, b' '));
         let end = end.unwrap_or(head.len());
         let first = |byte| tail.iter().position(|one| *one == byte);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_not_cut_in_two_where_there_are_no_lines() {
+    fn output_without_line_breaks_is_cut_between_words() {
         let printed = of([b"secret ".repeat(20_000)]);
         assert!(printed.head.ends_with("secret ") && printed.tail.starts_with("secret "));
         let words = printed.head.len() + printed.tail.len();

@@ -9,12 +9,12 @@ use std::fs::{self, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The longest valid line: an entry has at most 64 KiB of output, which JSON escapes can make six
-/// times as long, and the text of a result.
-const LONGEST_LINE: u64 = 8 << 20;
+/// Maximum bytes of a valid line. An entry has at most 64 KiB of output, which JSON escapes can
+/// make six times as long, and the text of a result.
+const MAX_LINE_BYTES: u64 = 8 << 20;
 
-/// The number of bytes in which the last entry is looked for first.
-const FIRST_TAIL: u64 = 64 << 10;
+/// The bytes at the end of the file that are searched first for the last entry.
+const FIRST_TAIL_BYTES: u64 = 64 << 10;
 
 /// A stored journal.
 #[derive(Debug)]
@@ -108,21 +108,21 @@ impl Recording {
         file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
     }
 
-    /// Removes the journal, unless its process runs. Returns whether it did.
+    /// Removes the journal, unless its process runs. Returns true if it was removed.
     pub fn remove(&self) -> bool {
-        // A file that cannot be removed is tried again at the next sweep.
+        // If the file cannot be removed, the next sweep tries again.
         !self.is_live() && self.dir.remove(&self.name).is_ok()
     }
 
-    /// Returns the last entry, from the end of the file. `None` if there is none, or only behind
-    /// other text that is longer than any entry.
+    /// Returns the last entry, reading from the end of the file. `None` if the file has no entry,
+    /// or only before a text that is longer than any entry.
     ///
     /// # Errors
     /// The file cannot be read.
     pub fn last(&self) -> io::Result<Option<JournalEntry>> {
         let mut file = self.dir.read(&self.name)?;
         let length = file.metadata()?.len();
-        let mut size = FIRST_TAIL;
+        let mut size = FIRST_TAIL_BYTES;
         loop {
             let start = length.saturating_sub(size);
             file.seek(SeekFrom::Start(start))?;
@@ -139,7 +139,7 @@ impl Recording {
             if let Some(entry) = entries.next() {
                 return Ok(Some(entry));
             }
-            if start == 0 || size > LONGEST_LINE {
+            if start == 0 || size > MAX_LINE_BYTES {
                 return Ok(None);
             }
             size *= 16;
@@ -156,10 +156,10 @@ impl Recording {
         let mut line = Vec::new();
         loop {
             line.clear();
-            let taken = Read::by_ref(&mut reader)
-                .take(LONGEST_LINE)
+            let length = Read::by_ref(&mut reader)
+                .take(MAX_LINE_BYTES)
                 .read_until(b'\n', &mut line)?;
-            if taken == 0 {
+            if length == 0 {
                 return Ok(recorded);
             }
             match serde_json::from_slice(&line) {

@@ -12,13 +12,13 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The reason when the journal has reached its size limit.
+/// The text of the error when the journal has reached its size limit.
 pub const FULL_REASON: &str = "it is full";
 
 /// The last line of a full journal.
 const FULL_LINE: &[u8] = b"{\"full\":true}\n";
 
-/// Replaces a secret of an entry.
+/// The text that replaces a secret of an entry.
 const SECRET_MASK: &str = "[hidden]";
 
 /// Masks secrets in a text.
@@ -35,7 +35,7 @@ pub struct JournalOptions {
     pub level: JournalLevel,
     /// The size limit of the file in bytes.
     pub max_bytes: u64,
-    /// True if each call is of another process: all of them write one file.
+    /// True if several processes, one per call, write one file.
     pub is_shared: bool,
     /// Applied to every text of an entry.
     pub hide: MaskSecrets,
@@ -128,7 +128,8 @@ impl Journal {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => dir.write(&name, true)?,
             created => created?,
         };
-        // The lock says that this process runs. Without locks that is unknown.
+        // The lock marks this process as running. On a file system without locks, it counts as
+        // ended.
         let _ = file.try_lock_shared();
         Ok(OpenJournal {
             file,
@@ -145,8 +146,8 @@ impl Journal {
             value.as_object_mut().map(|entry| entry.remove("printed"));
         }
         self.hide_in(&mut value, &entry.secrets);
-        let moved = value["command"].as_str().map(str::len) != Some(before);
-        if moved && let Some(objection) = value["objection"].as_object_mut() {
+        let is_moved = value["command"].as_str().map(str::len) != Some(before);
+        if is_moved && let Some(objection) = value["objection"].as_object_mut() {
             objection.remove("span");
         }
         let mut line = serde_json::to_vec(&value)?;
@@ -177,7 +178,7 @@ impl Journal {
     }
 }
 
-/// The end of the name of a file that several processes write.
+/// The suffix of a file that several processes write.
 const SHARED_SUFFIX: &str = "-shared.jsonl";
 
 /// Opens the file that all processes of a session write, or creates it.
@@ -192,7 +193,7 @@ fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
         let name = format!("{:014}{SHARED_SUFFIX}", first.0);
         match dir.create_new(&name) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            // Of two processes that create one at a time, both take the older.
+            // If two processes each create a file, both use the older one.
             _ => oldest()?.unwrap_or(name),
         }
     };
@@ -207,7 +208,7 @@ fn open_shared(dir: &PrivateDir, first: Timestamp) -> io::Result<OpenJournal> {
     })
 }
 
-/// Unlocks a file that several processes write.
+/// Unlocks the file when dropped.
 struct Unlock(File);
 
 impl Drop for Unlock {
@@ -217,7 +218,7 @@ impl Drop for Unlock {
 }
 
 impl OpenJournal {
-    /// Waits until no other process writes, and takes over what they have written.
+    /// Waits until no other process writes, then reads the current length of the file.
     fn lock(&mut self) -> io::Result<Unlock> {
         self.file.lock()?;
         let unlock = Unlock(self.file.try_clone()?);

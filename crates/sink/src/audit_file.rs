@@ -80,7 +80,7 @@ mod tests {
 
     /// Tests a FIFO with a reader and one without.
     #[test]
-    fn only_a_regular_file_is_written() {
+    fn audit_log_must_be_a_regular_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("fifo");
         mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_added_for_each_call() {
+    fn audit_log_has_a_line_for_each_call() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("logs/audit.jsonl");
         let log = AuditFile::new(&path);

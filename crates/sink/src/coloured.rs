@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_has_its_colours_and_nothing_else_that_acts() {
+    fn coloured_page_has_only_colour_sequences() {
         for (bytes, wanted) in [
             (&b"a \x1b[31mred\x1b[0m b\n"[..], "a \x1b[31mred\x1b[0m b\n"),
             (
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colour_goes_on_over_lines_and_sequences_over_chunks() {
+    fn colours_continue_over_lines_and_chunks() {
         let mut bytes = b"\x1b[1mbold\x1b[0m\x1b[31m\nred\n".to_vec();
         let (_file, short) = view(&bytes);
         let page = short.lines(2, Some(1)).unwrap();

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_at_every_distance() {
+    fn run_lengths_are_correct_for_every_byte_and_offset() {
         for stop in 0..=u8::MAX {
             let plain = matches!(stop, b'\n' | b'\t' | 0x20..0x7f);
             let uncontrolled = plain || stop >= 0x80;

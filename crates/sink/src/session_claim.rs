@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_at_a_time_has_the_name_and_the_next_gets_it_again() {
+    fn claimed_name_is_exclusive_until_released() {
         let root = tempfile::tempdir().unwrap();
         let claim = || SessionClaim::first_free(root.path(), "s").unwrap();
         let (first, second) = (claim(), claim());

@@ -181,7 +181,7 @@ mod tests {
 
     /// An artifact finished between reading the sidecar and checking the owner counts as finished.
     #[test]
-    fn an_owner_that_finishes_and_ends_has_finished() {
+    fn artifact_finished_before_its_owners_exit_counts_as_finished() {
         let root = tempfile::tempdir().unwrap();
         let dir = PrivateDir::create(root.path(), &["artifacts"]).unwrap();
         let meta = ArtifactMeta {

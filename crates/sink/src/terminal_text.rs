@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_gets_text_however_it_is_split() {
+    fn terminal_text_is_independent_of_chunks() {
         for (raw, wanted) in [
             (&b"\x1b]52;c;ZXZpbA==\x07x\n"[..], &b"x\n"[..]),
             (b"\x1b]0;title\x1b\\a\x1b[31mred\x1b[0m", b"ared"),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_come_through_where_they_are_wanted_and_nothing_else_does() {
+    fn coloured_mode_passes_only_colour_sequences() {
         let raw = b"\x1b[1;31mred\x1b[0m\x1b[2J\x1b[5;5H\x1b]0;title\x1b\\\0\x1bPopen\nlast\x1b[4";
         let wanted = "\x1b[1;31mred\x1b[0m\u{2400}\nlast".as_bytes();
         for at in 0..raw.len() {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_known_while_it_comes() {
+    fn binary_output_is_detected_during_the_stream() {
         let noise: Vec<u8> = (0..=255).collect();
         for (raw, is_binary) in [
             (&noise[..], true),

@@ -1,4 +1,4 @@
-//! A server that answers each line with a line, and the round-trip times of its answers.
+//! A server that answers each line with a line, and a client that measures the round-trip times.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -27,17 +27,17 @@ impl Server {
         })
     }
 
-    pub(crate) fn tell(&mut self, message: &Value) -> Result<()> {
+    pub(crate) fn send(&mut self, message: &Value) -> Result<()> {
         let input = self.input.as_mut().context("it is open")?;
         Ok(input.write_all(format!("{message}\n").as_bytes())?)
     }
 
     pub(crate) fn ask(&mut self, message: &Value) -> Result<Value> {
-        self.tell(message)?;
+        self.send(message)?;
         Ok(serde_json::from_str(&self.line()?)?)
     }
 
-    /// The next line of the server's output.
+    /// Returns the next line of the server's output.
     pub(crate) fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         self.output.read_line(&mut line)?;
@@ -64,8 +64,8 @@ pub(crate) fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(begin.elapsed())
 }
 
-/// The 10th percentile, the median, and the 90th percentile.
-pub(crate) fn deciles(mut times: Vec<Duration>) -> [Duration; 3] {
+/// Returns the 10th percentile, the median, and the 90th percentile.
+pub(crate) fn percentiles(mut times: Vec<Duration>) -> [Duration; 3] {
     times.sort_unstable();
     [1, 5, 9].map(|tenth| {
         times

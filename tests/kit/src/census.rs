@@ -1,5 +1,5 @@
 //! Finds the living processes of a call: all that have the call's mark in their environment,
-//! wherever they hide.
+//! whatever their session or parent.
 
 use crate::soon;
 use agent_bash_process::ProcessInfo;
@@ -38,7 +38,7 @@ impl Default for Census {
 }
 
 impl Census {
-    /// A census with a new mark.
+    /// Creates a census with a new mark.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -47,13 +47,13 @@ impl Census {
         }
     }
 
-    /// The variable with the mark.
+    /// Returns the variable with the mark.
     pub fn variable(&self) -> (OsString, OsString) {
         (VARIABLE.into(), self.mark.clone().into())
     }
 
-    /// All living processes with the mark, including supervisors and hosts. A zombie has no
-    /// environment any more.
+    /// Returns all living processes with the mark, including supervisors and hosts. Zombies have no
+    /// environment and are not found.
     pub fn all(&self) -> Vec<FoundProcess> {
         let entry = format!("{VARIABLE}={}", self.mark);
         let bears = |pid: i32| {
@@ -73,14 +73,14 @@ impl Census {
             .collect()
     }
 
-    /// All except supervisors.
+    /// Returns all found processes except supervisors.
     pub fn commands(&self) -> Vec<FoundProcess> {
         let mut found = self.all();
         found.retain(|found| found.name != SUPERVISOR);
         found
     }
 
-    /// The supervisors.
+    /// Returns the found supervisors.
     pub fn supervisors(&self) -> Vec<FoundProcess> {
         let mut found = self.all();
         found.retain(|found| found.name == SUPERVISOR);
@@ -141,7 +141,7 @@ impl FoundProcess {
         })
     }
 
-    /// Kills the process, never another one that has reused its pid.
+    /// Kills the process; does nothing if another process has reused the pid.
     pub fn end(&self) {
         let Some(before) = ProcessInfo::read(self.pid) else {
             return;

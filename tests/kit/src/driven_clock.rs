@@ -1,5 +1,5 @@
-//! A clock on which one time limit passes only when a test advances it. No test waits for a
-//! timeout, and a slow machine does not exceed one.
+//! A clock on which one time limit passes only when a test advances it. Tests thus wait for no
+//! timeout, and no timeout passes early on a slow machine.
 
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_process::SystemClock;
@@ -17,7 +17,7 @@ pub struct DrivenClock {
     system: SystemClock,
     held: Duration,
     passed: CancellationToken,
-    /// In seconds.
+    /// The time added by [`Self::advance`], in seconds.
     ahead: AtomicU64,
 }
 
@@ -28,12 +28,13 @@ impl Default for DrivenClock {
 }
 
 impl DrivenClock {
-    /// Holds [`LIMIT`].
+    /// Creates a clock that holds [`LIMIT`].
     pub fn new() -> Self {
         Self::holding(LIMIT)
     }
 
-    /// Sleeps of this duration, or slightly less, last until [`Self::pass`].
+    /// Creates a clock on which sleeps of this duration, or slightly less, last until
+    /// [`Self::pass`].
     pub fn holding(held: Duration) -> Self {
         Self {
             held,
@@ -43,7 +44,7 @@ impl DrivenClock {
         }
     }
 
-    /// Makes the limit pass.
+    /// Makes the held limit pass.
     pub fn pass(&self) {
         self.passed.cancel();
     }
@@ -65,7 +66,7 @@ impl Clock for DrivenClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        // Also holds the remainder of a limit.
+        // A slightly shorter sleep is the remainder of a limit, and is held, too.
         if duration <= self.held && duration > self.held * 9 / 10 {
             self.passed.cancelled().await;
         } else {

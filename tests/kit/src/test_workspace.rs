@@ -1,4 +1,4 @@
-//! A workspace for sandboxed calls, which may write to it but not to the directory next to it.
+//! A workspace for sandboxed calls. Calls may write to it, but not to the directory next to it.
 
 use agent_bash_core::RunSpec;
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Both ways in which a box is made.
+/// Both tiers of the sandbox.
 pub const TIERS: [Tier; 2] = [Tier::Base, Tier::Full];
 
 /// A workspace and the directory next to it, removed when dropped.
@@ -20,7 +20,7 @@ pub struct TestWorkspace {
 }
 
 impl TestWorkspace {
-    /// Makes one.
+    /// Creates the workspace and the directory next to it.
     #[expect(clippy::new_without_default, reason = "it makes directories")]
     pub fn new() -> Self {
         let temp = tempfile::tempdir().unwrap();
@@ -37,7 +37,7 @@ impl TestWorkspace {
         }
     }
 
-    /// The box of the base tier in which the workspace may be written, without a network.
+    /// Returns a sandbox plan that allows writes in the workspace, without a network.
     pub fn plan(&self) -> Plan {
         Plan {
             level: Level::WorkspaceWrite,
@@ -50,7 +50,7 @@ impl TestWorkspace {
         }
     }
 
-    /// The same call in the sandbox of this tier, in the workspace.
+    /// Returns the call with its working directory in the workspace, in the sandbox of this tier.
     pub fn in_sandbox(&self, spec: RunSpec, tier: Tier) -> RunSpec {
         let plan = Plan {
             tier,
@@ -59,13 +59,13 @@ impl TestWorkspace {
         spec.cwd(self.workspace.clone()).sandbox(Arc::new(plan))
     }
 
-    /// A script that writes into the workspace, then outside of it.
+    /// Returns a script that writes into the workspace, then outside of it.
     pub fn writes(&self, name: &str) -> String {
         let beside = self.sibling.join(name);
         format!("echo in >{name}; echo out >{}", beside.display())
     }
 
-    /// Whether each of the two writes succeeded.
+    /// Returns true for each of the two writes that succeeded.
     pub fn written(&self, name: &str) -> (bool, bool) {
         let exists = |directory: &Path| directory.join(name).exists();
         (exists(&self.workspace), exists(&self.sibling))

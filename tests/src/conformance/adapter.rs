@@ -8,7 +8,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The head of an adapter's file.
+/// The fields of an adapter's file that are not cases.
 #[derive(Debug)]
 pub struct Adapter {
     /// The name that calls use.
@@ -19,7 +19,7 @@ pub struct Adapter {
     pub tools: Value,
 }
 
-/// Where an adapter's interface was found.
+/// The package that an adapter's interface was taken from.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {

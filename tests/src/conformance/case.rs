@@ -1,4 +1,4 @@
-//! The format of cases, and how the files are read.
+//! The format of cases; reads their files.
 
 use super::adapter::{Adapter, Source};
 use crate::refusals::Facility;
@@ -10,9 +10,9 @@ use std::path::Path;
 /// All cases, and the requirements they cover.
 #[derive(Debug)]
 pub struct Cases {
-    /// In the order of the files and within them.
+    /// The cases, in the order of the files and within them.
     pub cases: Vec<Case>,
-    /// In the order of `requirements.toml`.
+    /// The requirements, in the order of `requirements.toml`.
     pub requirements: Vec<Requirement>,
     /// The heads of the adapters' files, in the order of file names.
     pub adapters: Vec<Adapter>,
@@ -53,8 +53,8 @@ pub struct Case {
     /// The calls, in order and in the same world.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
-    /// True if processes may outlive the last call. They are killed then; otherwise they are a
-    /// failure.
+    /// True if processes may outlive the last call and are then killed. Otherwise such a process is
+    /// a failure.
     #[serde(default)]
     pub leaves_processes: bool,
     /// Name of the case's file, without extension.
@@ -210,7 +210,7 @@ pub fn load(directory: &Path) -> Result<Cases> {
     Ok(all)
 }
 
-/// The files of cases in a directory, with their names without extension.
+/// Reads the files of cases in a directory; returns them with their names without extension.
 fn read(directory: &Path) -> Result<Vec<(String, File)>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
@@ -315,7 +315,7 @@ mod tests {
     ";
 
     #[test]
-    fn a_case_is_read_whole() {
+    fn load_reads_every_field_of_a_case() {
         let cases = load_text(GOOD).unwrap();
         let case = &cases.cases[0];
         assert_eq!(

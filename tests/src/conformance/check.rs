@@ -59,7 +59,7 @@ fn check_text(expect: &Expect, got: &str, world: &World, faults: &mut Vec<String
     if let Some(want) = &expect.text
         && !text::matches(want, got, world)?
     {
-        let want = text::fill_what_can_be(want, world);
+        let want = text::fill_known(want, world);
         faults.push(format!("text: {}", difference(&want, got)));
     }
     for line in &expect.text_lines {
@@ -85,7 +85,7 @@ fn check_result(
     world: &World,
     faults: &mut Vec<String>,
 ) -> Result<()> {
-    // Checked in any case: the object has the contract's form and is consistent.
+    // The object's form and consistency are checked for every case.
     match serde_json::from_value::<ToolResult>(result.clone()) {
         Ok(typed) if typed.is_error == typed.status.is_error() => {}
         Ok(_) => faults.push("result: `is_error` does not go with `status`".to_owned()),
@@ -168,7 +168,7 @@ fn check_artifact(want: &str, result: &Value, faults: &mut Vec<String>) -> Resul
 
 /// Objects may have additional fields; everything else must be equal.
 fn compare(
-    place: &str,
+    path: &str,
     want: &Value,
     got: &Value,
     world: &World,
@@ -178,54 +178,54 @@ fn compare(
         (Value::Object(want), Value::Object(got)) => {
             for (name, want) in want {
                 let got = got.get(name).unwrap_or(&Value::Null);
-                compare(&format!("{place}.{name}"), want, got, world, faults)?;
+                compare(&format!("{path}.{name}"), want, got, world, faults)?;
             }
         }
         (Value::Array(want), Value::Array(got)) if want.len() == got.len() => {
             for (index, (want, got)) in want.iter().zip(got).enumerate() {
-                compare(&format!("{place}[{index}]"), want, got, world, faults)?;
+                compare(&format!("{path}[{index}]"), want, got, world, faults)?;
             }
         }
         (Value::String(want), got) if want == "{{null}}" => {
             if !got.is_null() {
-                faults.push(format!("{place}: expected null, got {got}"));
+                faults.push(format!("{path}: expected null, got {got}"));
             }
         }
         (Value::String(want), Value::Number(_)) if text::is_number_wildcard(want) => {}
         (Value::String(want), Value::String(got)) => {
             if !text::matches(want, got, world)? {
-                let want = text::fill_what_can_be(want, world);
-                faults.push(format!("{place}: {}", difference(&want, got)));
+                let want = text::fill_known(want, world);
+                faults.push(format!("{path}: {}", difference(&want, got)));
             }
         }
         (Value::Number(want), Value::Number(got)) if want.as_f64() == got.as_f64() => {}
         (want, got) if want == got => {}
-        (want, got) => faults.push(format!("{place}: expected {want}, got {got}")),
+        (want, got) => faults.push(format!("{path}: expected {want}, got {got}")),
     }
     Ok(())
 }
 
 /// Reports fields that were not expected.
-fn unexpected(place: &str, want: &Value, got: &Value, faults: &mut Vec<String>) {
+fn unexpected(path: &str, want: &Value, got: &Value, faults: &mut Vec<String>) {
     match (want, got) {
         (Value::Object(want), Value::Object(got)) => {
             for (name, got) in got {
                 match want.get(name) {
-                    Some(want) => unexpected(&format!("{place}.{name}"), want, got, faults),
-                    None => faults.push(format!("{place}.{name}: not expected, and is {got}")),
+                    Some(want) => unexpected(&format!("{path}.{name}"), want, got, faults),
+                    None => faults.push(format!("{path}.{name}: not expected, and is {got}")),
                 }
             }
         }
         (Value::Array(want), Value::Array(got)) => {
             for (index, (want, got)) in want.iter().zip(got).enumerate() {
-                unexpected(&format!("{place}[{index}]"), want, got, faults);
+                unexpected(&format!("{path}[{index}]"), want, got, faults);
             }
         }
         _ => {}
     }
 }
 
-/// Where two texts differ, with an excerpt of both.
+/// Describes where two texts differ, with an excerpt of both.
 fn difference(want: &str, got: &str) -> String {
     let same = want
         .chars()

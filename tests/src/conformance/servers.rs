@@ -1,5 +1,5 @@
-//! The servers as interfaces: one server for all calls of a case, as for an agent in another
-//! language.
+//! The servers as interfaces. All calls of a case use one server, as an agent in another language
+//! would.
 
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
@@ -173,7 +173,7 @@ pub fn shake_hands(server: &mut ServerClient) -> Result<Value> {
     shake_hands_as(server, "test")
 }
 
-/// As [`shake_hands`], with `client` as the client's name.
+/// Initialises a session as [`shake_hands`] does, with `client` as the client's name.
 ///
 /// # Errors
 /// As for [`shake_hands`].

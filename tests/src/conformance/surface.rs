@@ -18,9 +18,9 @@ use std::time::Duration;
 /// A call to be made.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// Where.
+    /// The world of the call.
     pub world: &'a World,
-    /// Under which profile.
+    /// The profile of the call.
     pub profile: &'a str,
     /// The request as JSON text, possibly invalid on purpose.
     pub request: &'a str,
@@ -95,7 +95,7 @@ impl Surface for CliJson {
     }
 }
 
-/// The same where a container engine's refusals are in force.
+/// As `agent-bash run --json`, under the refusals of a container engine.
 #[derive(Debug)]
 pub struct InEngine {
     /// The engine.
@@ -188,7 +188,7 @@ impl Surface for CliText {
     }
 }
 
-/// The request as a script and flags; `None` if flags cannot express it.
+/// Returns the request as a script and flags; `None` if flags cannot express it.
 fn flags(request: &Value) -> Option<(&str, Vec<String>)> {
     let fields = request.as_object()?;
     let script = fields.get("command")?.as_str()?;
@@ -254,7 +254,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_request_becomes_flags_where_flags_can_say_it() {
+    fn flags_express_a_request_or_return_none() {
         let request = json!({"command": "ls", "timeout": 2, "cwd": "a", "env": {"A": "1"}});
         let (script, mut flags) = flags(&request).unwrap();
         flags.sort();

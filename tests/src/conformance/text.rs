@@ -48,7 +48,7 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>> {
     Ok(pieces)
 }
 
-/// The text with every placeholder that has a value replaced.
+/// Replaces every placeholder that has a value.
 ///
 /// # Errors
 /// An unknown placeholder, or a wildcard, which has no value.
@@ -63,8 +63,8 @@ pub(super) fn fill(text: &str, world: &World) -> Result<String> {
     Ok(filled)
 }
 
-/// The text with every placeholder that has a value replaced; others are left. For reports.
-pub(super) fn fill_what_can_be(text: &str, world: &World) -> String {
+/// Replaces every placeholder that has a value, and leaves the others. For reports.
+pub(super) fn fill_known(text: &str, world: &World) -> String {
     let Ok(pieces) = pieces(text) else {
         return text.to_owned();
     };
@@ -81,7 +81,7 @@ pub(super) fn fill_what_can_be(text: &str, world: &World) -> String {
     filled
 }
 
-/// Whether `actual` matches `expected`, including wildcards.
+/// Returns true if `actual` matches `expected`, including wildcards.
 ///
 /// # Errors
 /// An unknown placeholder.
@@ -128,8 +128,8 @@ pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<boo
 }
 
 fn compile(pattern: &str) -> Result<Regex> {
-    /// For large outputs between two wildcards; the default limit is meant for patterns written by
-    /// hand.
+    /// Compiles with a higher size limit than the default, which is too low for wildcards around
+    /// large outputs.
     const SIZE_LIMIT: usize = 256 << 20;
     Ok(RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()?)
 }
@@ -190,10 +190,7 @@ mod tests {
             );
         }
         assert!(fill("{{nonsense}}", &world).is_err());
-        assert_eq!(
-            fill_what_can_be("{{int}} {{repeat 2 a}}", &world),
-            "{{int}} aa"
-        );
+        assert_eq!(fill_known("{{int}} {{repeat 2 a}}", &world), "{{int}} aa");
         assert!(fill("{{int}}", &world).is_err());
         assert!(matches("{{open", "x", &world).is_err());
     }

@@ -61,7 +61,7 @@ impl Docker {
             .args(["--iptables=false", "--ip6tables=false", "--bridge=none"])
             // The daemon would enable forwarding for the whole machine.
             .arg("--ip-forward=false")
-            // The only driver that needs no support of the file system below.
+            // This driver works on every file system.
             .args(["--storage-driver=vfs", "--host"])
             .arg(format!("unix://{}", path("socket").display()))
             .arg("--data-root")
@@ -122,8 +122,8 @@ impl Docker {
         self.must(&["import", &tar, IMAGE]).map(drop)
     }
 
-    /// A container with this machine's programs. Its first process sleeps and reaps nothing. The
-    /// shared directories have the same paths as on the machine.
+    /// Starts a container with this machine's programs. Its first process sleeps and reaps nothing.
+    /// The shared directories have the same paths as on the machine.
     ///
     /// # Errors
     /// The container cannot be started.
@@ -141,8 +141,8 @@ impl Docker {
         }
         fs::write(root.join("etc/passwd"), "root:x:0:0:root:/root:/bin/bash\n")?;
         self.import(&root)?;
-        // The rights that a sandbox in the container needs. (Not `--privileged`, which asks for
-        // rights that the test may lack.)
+        // The rights that a sandbox in the container needs. `--privileged` would need rights that
+        // the test may not have.
         let mut words = vec![
             "run",
             "--detach",
@@ -165,7 +165,7 @@ impl Docker {
         })
     }
 
-    /// A container with bash, busybox, and the shell that the bootstrap script needs.
+    /// Starts a container with bash, busybox, and the shell that the bootstrap script needs.
     ///
     /// # Errors
     /// The container cannot be started.

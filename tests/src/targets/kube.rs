@@ -16,7 +16,8 @@ pub const NAMESPACE: &str = "ns";
 /// The only pod.
 pub const POD: &str = "pod";
 
-/// kubectl, installed once below `target`, which is the caller's `CARGO_TARGET_TMPDIR`.
+/// Returns the path of kubectl, installed once below `target`, which is the caller's
+/// `CARGO_TARGET_TMPDIR`.
 ///
 /// # Errors
 /// The package cannot be installed.

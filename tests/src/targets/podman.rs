@@ -78,8 +78,8 @@ impl Podman {
         Ok(podman)
     }
 
-    /// Podman's path and options. The runtime must see one version of cgroups, so it gets the newer
-    /// one even on a machine with both.
+    /// Returns podman's path and options. The runtime must see one version of cgroups, so it gets
+    /// the newer one on a machine with both.
     fn words(&self) -> Vec<String> {
         let alone =
             "umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec \"$@\"";
@@ -119,7 +119,7 @@ impl Podman {
         product::run(self.command(words), None)
     }
 
-    /// The command of [`Self::podman`].
+    /// Returns the command of [`Self::podman`].
     pub fn command(&self, words: &[&str]) -> std::process::Command {
         let all = self.words();
         let mut command = self.world.command(&all[0]);

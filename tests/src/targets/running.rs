@@ -43,7 +43,7 @@ pub fn has_ended(pid: u32, patience: Duration) -> bool {
 ///
 /// # Errors
 /// The call does not start.
-pub fn running(world: &World, lease: &str) -> Result<(Child, u32)> {
+pub fn start_call(world: &World, lease: &str) -> Result<(Child, u32)> {
     set_lease(world, lease)?;
     let mut command = command(world, &["run", "--json", STAYS])?;
     let child = command
@@ -70,7 +70,7 @@ pub fn set_lease(world: &World, lease: &str) -> Result<()> {
     Ok(fs::write(config, text)?)
 }
 
-/// The pid of an engine's client that a process has started.
+/// Returns the pid of an engine's client that a process has started.
 ///
 /// # Errors
 /// The process has no such child.

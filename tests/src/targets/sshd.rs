@@ -15,7 +15,7 @@ use std::time::Duration;
 /// The server must be started by its absolute path.
 const PROGRAM: &str = "/usr/sbin/sshd";
 
-/// The directory that a server of root confines its unauthenticated part to.
+/// The directory to which a server run by root confines its unauthenticated process.
 const EMPTY: &str = "/run/sshd";
 
 /// The time that the server may take to listen.
@@ -41,7 +41,7 @@ impl Sshd {
         Self::with_environment(world, directory, &BTreeMap::new())
     }
 
-    /// As [`Self::start`], with additional environment variables for logins.
+    /// Starts a server as [`Self::start`] does, with additional environment variables for logins.
     ///
     /// # Errors
     /// As for [`Self::start`].
@@ -107,7 +107,7 @@ impl Sshd {
 
 impl Drop for Sshd {
     fn drop(&mut self) {
-        // Ends open logins by closing their connections.
+        // Stops the server, which closes the connections of open logins.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -20,7 +20,7 @@ pub(crate) struct Agent {
     pub(crate) wire: &'static Wire,
     /// The name under which its model sees the tool of agent-bash.
     pub(crate) tool: &'static str,
-    /// Its own shell tool, and the tool's field for the script.
+    /// The agent's own shell tool, and the tool's field for the script.
     pub(crate) shell: (&'static str, &'static str),
     /// Its name for `agent-bash hook`.
     pub(crate) hook: &'static str,
@@ -109,11 +109,11 @@ pub(crate) enum Way {
     Shell,
 }
 
-/// The surroundings in which an agent is started.
+/// The world and the settings with which an agent is started.
 #[derive(Debug)]
 pub(crate) struct AgentHome<'a> {
     pub(crate) world: &'a World,
-    /// Its own program.
+    /// The agent's program.
     pub(crate) program: &'a Path,
     /// The URL of its model.
     pub(crate) model: String,
@@ -138,7 +138,7 @@ impl AgentHome<'_> {
         Ok(path)
     }
 
-    /// A program that can reach only its model: all other connections are refused.
+    /// Returns a command that can reach only its model: all other connections are refused.
     pub(crate) fn command(&self, program: &Path) -> Result<Command> {
         // A separate directory: the world checks its own for leftovers of the product.
         let temp = self.world.home().join("tmp");

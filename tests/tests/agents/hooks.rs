@@ -3,7 +3,7 @@
 use crate::Check;
 use crate::agent::{Agent, Way};
 use crate::model::Ask;
-use crate::run::{end, hear, measured, play, world};
+use crate::run::{end, measured, play, play_with_request, world};
 use agent_bash::policy::{Context as Place, Policy, Script};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -98,7 +98,7 @@ pub(crate) const CHECKS: &[Check] = &[
             for (broken, why) in [
                 ("printf '' | $REAL \"$@\"", judged),
                 ("printf '{' | $REAL \"$@\"", judged),
-                // As for a program that was removed or killed.
+                // This is the state after the program was removed or killed.
                 ("exit 127", ""),
                 ("kill -KILL $$", ""),
             ] {
@@ -142,12 +142,12 @@ fn advised(agent: &Agent, mode: &str) -> Result<String> {
     std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
     let (tool, field) = agent.shell;
     let input = json!({field: "cat notes.txt", "description": "what it does"});
-    let (_, request) = hear(agent, Way::Hook, &world, Ask { tool, input })?;
+    let (_, request) = play_with_request(agent, Way::Hook, &world, Ask { tool, input })?;
     end(world)?;
     Ok(request.to_string())
 }
 
-pub(crate) struct Tried {
+pub(crate) struct PushOutcome {
     /// True if the remote was overwritten.
     pub(crate) ran: bool,
     /// The texts that the model reads.
@@ -155,7 +155,7 @@ pub(crate) struct Tried {
 }
 
 /// Runs a forced push in a repository whose history was rewritten after pushing.
-pub(crate) fn forced_push(agent: &Agent, way: Way) -> Result<Tried> {
+pub(crate) fn forced_push(agent: &Agent, way: Way) -> Result<PushOutcome> {
     let world = world()?;
     let remote = world.home().join("remote.git");
     let remote = remote.to_str().context("a path in UTF-8")?;
@@ -188,7 +188,7 @@ pub(crate) fn forced_push(agent: &Agent, way: Way) -> Result<Tried> {
     let reads = shell(agent, way, &world, FORCED)?;
     let after = git(&["ls-remote", "--heads", "origin"])?;
     end(world)?;
-    Ok(Tried {
+    Ok(PushOutcome {
         ran: before != after,
         reads,
     })

@@ -28,18 +28,18 @@ pub(crate) struct Ask {
 #[derive(Debug)]
 pub(crate) struct Model {
     address: SocketAddr,
-    heard: Arc<Mutex<Heard>>,
+    received: Arc<Mutex<ReceivedRequests>>,
     _runtime: Runtime,
 }
 
 /// The requests that an agent has sent.
 #[derive(Debug, Default)]
-struct Heard {
+struct ReceivedRequests {
     /// The call's result, and the whole request that carried it.
     returned: Option<(Value, Value)>,
-    /// The agent was told to wait for its servers.
+    /// True if the agent was told to wait for its servers.
     waits: bool,
-    /// The number of times.
+    /// How often the agent was told to wait.
     waited: usize,
     /// Method and path of every request, for diagnosing failures.
     requests: Vec<String>,
@@ -54,13 +54,13 @@ impl Model {
             .build()?;
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
         let address = listener.local_addr()?;
-        let heard = Arc::new(Mutex::new(Heard::default()));
-        let ours = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(ReceivedRequests::default()));
+        let ours = Arc::clone(&received);
         let answers = Router::new()
             .fallback(move |method: Method, uri: Uri, body: Bytes| {
-                let mut heard = ours.lock().unwrap_or_else(PoisonError::into_inner);
-                heard.requests.push(format!("{method} {uri}"));
-                let answer = answer(wire, &ask, &mut heard, &uri, &body);
+                let mut received = ours.lock().unwrap_or_else(PoisonError::into_inner);
+                received.requests.push(format!("{method} {uri}"));
+                let answer = answer(wire, &ask, &mut received, &uri, &body);
                 async { answer }
             })
             // A request contains the whole result, which may be megabytes.
@@ -68,7 +68,7 @@ impl Model {
         runtime.spawn(axum::serve(listener, answers).into_future());
         Ok(Self {
             address,
-            heard,
+            received,
             _runtime: runtime,
         })
     }
@@ -80,17 +80,23 @@ impl Model {
 
     /// The call's result, and all texts that the model reads with it.
     pub(crate) fn returned(&self) -> Result<(Value, Value)> {
-        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
-        heard.returned.clone().with_context(|| {
+        let received = self.received.lock().unwrap_or_else(PoisonError::into_inner);
+        received.returned.clone().with_context(|| {
             format!(
                 "no call came back to the model, which heard {:?}",
-                heard.requests
+                received.requests
             )
         })
     }
 }
 
-fn answer(wire: &Wire, ask: &Ask, heard: &mut Heard, uri: &Uri, body: &[u8]) -> Response {
+fn answer(
+    wire: &Wire,
+    ask: &Ask,
+    received: &mut ReceivedRequests,
+    uri: &Uri,
+    body: &[u8],
+) -> Response {
     let body = serde_json::from_slice(body).ok();
     let Some(body) = body.filter(|_: &Value| uri.path().ends_with(wire.path)) else {
         // Connectivity checks, telemetry, package registries.
@@ -100,16 +106,16 @@ fn answer(wire: &Wire, ask: &Ask, heard: &mut Heard, uri: &Uri, body: &[u8]) -> 
     let missing = returned.as_ref().and_then(wire.wait);
     let events = match (&returned, missing) {
         (None, _) if (wire.offers)(&body) => (wire.call)(ask.tool, &ask.input),
-        (Some(_), _) if std::mem::take(&mut heard.waits) => (wire.call)(ask.tool, &ask.input),
-        (Some(_), Some(wait)) if heard.waited < PATIENCE => {
-            heard.waited += 1;
-            heard.waits = true;
+        (Some(_), _) if std::mem::take(&mut received.waits) => (wire.call)(ask.tool, &ask.input),
+        (Some(_), Some(wait)) if received.waited < PATIENCE => {
+            received.waited += 1;
+            received.waits = true;
             (wire.call)(wait, &json!({}))
         }
         _ => (wire.say)("done"),
     };
     if let Some(returned) = returned {
-        heard.returned = Some((returned, body));
+        received.returned = Some((returned, body));
     }
     (
         [(header::CONTENT_TYPE, "text/event-stream")],

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// The time that an agent may take on a loaded machine. Normally one to ten seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Presents the product to the agent as an unknown server, and the agent to the product as an
-/// unknown client. In newer revisions of MCP, the field has a prefix.
+/// The variable that presents the product to the agent as an unknown server, and the agent to the
+/// product as an unknown client. In newer revisions of MCP, the field has a prefix.
 const STRANGER: &str = r#"sed -u 's/clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
 
 /// A world in which `agent-bash` can be called.
@@ -23,11 +23,16 @@ pub(crate) fn world() -> Result<World> {
 
 /// Runs the agent, whose model requests one call; returns the result that the model got.
 pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
-    hear(agent, way, world, ask).map(|(returned, _)| returned)
+    play_with_request(agent, way, world, ask).map(|(returned, _)| returned)
 }
 
-/// As [`Self::run`], with the whole request that carried the result.
-pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(Value, Value)> {
+/// Runs the agent as [`play`] does. Returns also the whole request that carried the result.
+pub(crate) fn play_with_request(
+    agent: &Agent,
+    way: Way,
+    world: &World,
+    ask: Ask,
+) -> Result<(Value, Value)> {
     let model = Model::start(agent.wire, ask)?;
     let place = AgentHome {
         world,

@@ -1,4 +1,4 @@
-//! `agent-bash shell` below unmodified agents: each starts it in place of bash, for its own shell
+//! `agent-bash shell` with unmodified agents: each starts it in place of bash, for its own shell
 //! tool.
 
 use crate::Check;

@@ -182,13 +182,13 @@ fn root() -> Result<&'static Path> {
         .context("the root")
 }
 
-fn kept(name: &str, packages: &[&str]) -> PathBuf {
+fn cached(name: &str, packages: &[&str]) -> PathBuf {
     packages::cached_packages(Path::new(env!("CARGO_TARGET_TMPDIR")), name, packages)
 }
 
 /// A virtual environment's Python with `packages`.
 fn python(packages: &[&str]) -> Result<PathBuf> {
-    let directory = kept("python", packages);
+    let directory = cached("python", packages);
     made_once(&directory, |directory| {
         packages::python(directory, packages)
     })?;
@@ -197,7 +197,7 @@ fn python(packages: &[&str]) -> Result<PathBuf> {
 
 /// A directory with the node `packages`.
 fn node(packages: &[&str], options: &[&str]) -> Result<PathBuf> {
-    let directory = kept("node", packages);
+    let directory = cached("node", packages);
     made_once(&directory, |directory| {
         packages::npm(directory, options, packages)
     })?;

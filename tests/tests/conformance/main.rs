@@ -9,7 +9,7 @@ mod tool_definitions;
 use agent_bash::process::supervisor;
 use agent_bash_tests::conformance::{self, CliJson, CliText, InEngine, Mcp, Rpc, Surface};
 use agent_bash_tests::refusals::ENGINES;
-use agent_bash_tests::targets::{may_be_left_out, not_run};
+use agent_bash_tests::targets::{may_be_skipped, not_run};
 use library::Library;
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     match targets::by_docker(&programs) {
         Ok(docker) => there.push(Arc::new(docker)),
         Err(why) => trials.push(Trial::test(not_run("rpc-docker", why), || {
-            may_be_left_out("docker").map_err(|error| error.to_string().into())
+            may_be_skipped("docker").map_err(|error| error.to_string().into())
         })),
     }
     let refuse = Path::new(env!("CARGO_BIN_EXE_refuse"));

@@ -5,7 +5,9 @@ mod exec;
 
 use crate::Test;
 use agent_bash_tests::product;
-use agent_bash_tests::targets::running::{ENDING, SOON, has_ended, is_alive, running, set_lease};
+use agent_bash_tests::targets::running::{
+    ENDING, SOON, has_ended, is_alive, set_lease, start_call,
+};
 use agent_bash_tests::targets::{kube, on};
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
@@ -22,7 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
     ("that carries nothing more is a lost call", frozen),
     (
         "that says exit 0 in the middle is a lost call",
-        said_to_have_ended,
+        false_success,
     ),
 ];
 
@@ -46,14 +48,14 @@ fn kubectl() -> Result<PathBuf> {
 
 /// A world with the pod as its target; the pod is in that world, too. The program is stored next to
 /// kubectl, so that only one test uploads it.
-fn pod(manner: InputMode) -> Result<(World, Cluster)> {
+fn pod(input_mode: InputMode) -> Result<(World, Cluster)> {
     let world = World::new()?;
-    let cluster = Cluster::start(&world, manner)?;
+    let cluster = Cluster::start(&world, input_mode)?;
     kube::add_target(&world, &kubectl()?, &cluster.url())?;
     Ok((world, cluster))
 }
 
-/// The result of `kubectl` alone with these arguments in the pod.
+/// Runs `kubectl` alone with these arguments in the pod.
 fn alone(world: &World, pod: &str, words: &[&str]) -> Result<product::CommandResult> {
     let mut command = world.command("kubectl");
     command
@@ -105,8 +107,8 @@ fn half_closed() -> Result<()> {
     let (world, cluster) = pod(InputMode::Faithful)?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
-    // The worker has exited by itself, and kubectl with it.
-    let heard = cluster.heard_until(SOON, |heard| {
+    // The worker has exited without a signal, and kubectl with it.
+    let heard = cluster.events_until(SOON, |heard| {
         heard.last() == Some(&ConnectionEvent::Ended(0))
     });
     ensure!(
@@ -121,7 +123,7 @@ fn half_closed() -> Result<()> {
     set_lease(&world, "25s")?;
     let ran = on(&world, &["run", "exit 4"])?;
     ensure!(ran.code == 4, "{ran:?}");
-    let heard = cluster.heard_until(SOON, |heard| {
+    let heard = cluster.events_until(SOON, |heard| {
         heard.last() == Some(&ConnectionEvent::Disconnected)
     });
     ensure!(
@@ -142,7 +144,7 @@ fn half_closed() -> Result<()> {
 
 fn frozen() -> Result<()> {
     let (world, cluster) = pod(InputMode::Faithful)?;
-    let (host, shell) = running(&world, "600s")?;
+    let (host, shell) = start_call(&world, "600s")?;
     cluster.freeze();
     let ended = product::CommandResult::from(host.wait_with_output()?);
     ensure!(ended.code == 70, "{ended:?}");
@@ -165,10 +167,10 @@ fn lost(ended: &product::CommandResult) -> Result<()> {
     Ok(())
 }
 
-fn said_to_have_ended() -> Result<()> {
+fn false_success() -> Result<()> {
     let (world, cluster) = pod(InputMode::Faithful)?;
-    let (host, shell) = running(&world, "60s")?;
-    cluster.say_success();
+    let (host, shell) = start_call(&world, "60s")?;
+    cluster.report_success();
     let ended = product::CommandResult::from(host.wait_with_output()?);
     ensure!(ended.code == 70, "{ended:?}");
     lost(&ended)?;
@@ -194,7 +196,7 @@ fn said_to_have_ended() -> Result<()> {
         .stderr(Stdio::piped())
         .spawn()?;
     agent_bash_tests::poll::exists(&world.cwd().join("begun"), SOON)?;
-    cluster.say_success();
+    cluster.report_success();
     let plain = product::CommandResult::from(plain.wait_with_output()?);
     ensure!(plain.code == 0, "{plain:?}");
     drop(cluster);

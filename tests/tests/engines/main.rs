@@ -29,7 +29,7 @@ fn main() {
     let mut trials = Vec::new();
     for (engine, tests, cannot_run) in engines {
         if let Some(why) = cannot_run {
-            let left_out = move || said(targets::may_be_left_out(engine));
+            let left_out = move || said(targets::may_be_skipped(engine));
             trials.push(Trial::test(targets::not_run(engine, &why), left_out));
             continue;
         }

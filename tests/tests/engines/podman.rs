@@ -17,8 +17,8 @@ pub(crate) const TESTS: &[Test] = &[(
     in_a_container,
 )];
 
-/// A container in which podman by itself runs commands. That takes more of a machine than having
-/// podman: its kind of control groups, for example.
+/// Starts a container, and checks that podman alone can run commands in it. Some machines have
+/// podman, but not the control groups that it needs.
 fn usable() -> Result<Podman> {
     let container = Podman::start()?;
     let mut last = None;
@@ -38,12 +38,12 @@ fn in_a_container() -> Result<()> {
         Err(why) => {
             let test = targets::not_run("podman", &format!("{why:#}"));
             eprintln!("{test}");
-            return targets::may_be_left_out("podman");
+            return targets::may_be_skipped("podman");
         }
     };
     let world = World::new()?;
     container.add_target(&world)?;
-    runs_there(&container, &world)?;
+    run_in_container(&container, &world)?;
 
     let mut host = running(&container, &world, "4001")?;
     host.kill()?;
@@ -71,7 +71,7 @@ fn in_a_container() -> Result<()> {
     Ok(())
 }
 
-fn runs_there(container: &Podman, world: &World) -> Result<()> {
+fn run_in_container(container: &Podman, world: &World) -> Result<()> {
     let first = on(world, &["run", "echo $BASH_VERSION; exit 3"])?;
     ensure!(first.code == 3 && first.stdout.contains('.'), "{first:?}");
     let long = on(world, &["run", "--json", "seq 50000"])?;

@@ -25,7 +25,7 @@ fn lines(world: &World) -> Result<Vec<Value>> {
 }
 
 /// The line without fields that differ between runs.
-fn steady(line: &Value) -> Result<Value> {
+fn without_varying_fields(line: &Value) -> Result<Value> {
     let mut line = line.clone();
     let fields = line.as_object_mut().context("an object")?;
     let time = fields.remove("time").context("a time")?;
@@ -70,7 +70,7 @@ fn each_call_writes_a_line_without_its_command() -> Result<()> {
         json!({"profile": "modes", "by": "model", "command_bytes": 8, "verdict": "allowed",
                "command_sha256": "any", "status": {"kind": "timed_out", "after_ms": 1000}}),
     ]) {
-        let mut got = steady(line)?;
+        let mut got = without_varying_fields(line)?;
         let mut want = want;
         if want["command_sha256"].as_str().is_some_and(|text| text.len() < 64) {
             got["command_sha256"].take();

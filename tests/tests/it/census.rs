@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How long a process may take to appear.
 const SOON: Duration = Duration::from_secs(20);
-/// The first check finds processes that keep running.
+/// A short time: the first check finds processes that keep running.
 const NOW: Duration = Duration::ZERO;
 
 /// Makes a shell leave a sleeping process in `world`; the arguments determine the marks that it
@@ -21,7 +21,7 @@ fn leave_behind(world: &World, words: &str) {
 }
 
 #[test]
-fn an_empty_world_leaves_nothing() {
+fn empty_world_has_no_leftovers() {
     let world = World::new().unwrap();
     assert!(world.command("true").status().unwrap().success());
     let left = world.end(SOON);
@@ -49,7 +49,7 @@ fn leftover_process_is_found_whatever_marks_it_removed() {
 }
 
 #[test]
-fn a_neighbour_is_not_ours() {
+fn process_of_another_world_is_no_leftover() {
     let (ours, neighbours) = (World::new().unwrap(), World::new().unwrap());
     leave_behind(&neighbours, "");
     assert!(ours.leftovers(NOW).is_empty());
@@ -58,7 +58,7 @@ fn a_neighbour_is_not_ours() {
 }
 
 #[test]
-fn a_file_left_in_the_temporary_directory_is_found() {
+fn leftover_temporary_file_is_found() {
     let world = World::new().unwrap();
     let script = "mkdir $TMPDIR/a && touch $TMPDIR/a/b";
     assert!(
@@ -75,7 +75,7 @@ fn a_file_left_in_the_temporary_directory_is_found() {
 }
 
 #[test]
-fn an_open_descriptor_is_found() {
+fn leftover_descriptor_is_found() {
     let world = World::new().unwrap();
     let mut census = Census::new();
     census.watch_descriptors();

@@ -88,7 +88,7 @@ fn check_and_run_refuse_alike() -> anyhow::Result<()> {
 }
 
 #[test]
-fn the_schema_names_the_directory_and_what_is_required() -> anyhow::Result<()> {
+fn schema_names_directory_and_required_fields() -> anyhow::Result<()> {
     let world = World::new()?;
     let cwd = world.cwd().display().to_string();
     for (profile, fields) in [
@@ -178,7 +178,7 @@ fn truncated_output_can_be_read_from_its_artifact() -> anyhow::Result<()> {
 }
 
 #[test]
-fn env_shows_what_a_command_would_find() -> anyhow::Result<()> {
+fn env_prints_the_environment_of_commands() -> anyhow::Result<()> {
     let world = World::new()?;
     let mut command = world.command(product::agent_bash()?);
     command.args(["env"]).env("GITHUB_TOKEN", "hidden-value");
@@ -220,7 +220,7 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
 }
 
 #[test]
-fn doctor_takes_another_shell_than_bash_for_a_choice() -> anyhow::Result<()> {
+fn doctor_accepts_a_shell_other_than_bash() -> anyhow::Result<()> {
     let world = World::new()?;
     let mut doctor = world.command(product::agent_bash()?);
     doctor.arg("doctor").env("AGENT_BASH_SHELL_PATH", "/bin/sh");
@@ -294,7 +294,7 @@ fn clean_removes_unused_files_and_lists_them() -> anyhow::Result<()> {
 }
 
 #[test]
-fn pages_and_completions_are_made_for_every_command() -> anyhow::Result<()> {
+fn man_and_completions_cover_every_command() -> anyhow::Result<()> {
     let world = World::new()?;
     let pages = world.cwd().join("man1");
     output_of(&world, &["man", "--out", &pages.display().to_string()])?;
@@ -320,7 +320,7 @@ fn pages_and_completions_are_made_for_every_command() -> anyhow::Result<()> {
 }
 
 #[test]
-fn exhausted_options_name_the_next_step() -> anyhow::Result<()> {
+fn truncated_artifact_names_the_command_for_the_rest() -> anyhow::Result<()> {
     let world = World::new()?;
     let said = |words: &[&str]| agent_bash(&world, words).map(|ran| ran.stderr);
     output_of(
@@ -354,7 +354,7 @@ fn exhausted_options_name_the_next_step() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_job_is_fed_and_followed() -> anyhow::Result<()> {
+fn job_accepts_input_and_output_is_followed() -> anyhow::Result<()> {
     let world = World::new()?;
     let script = "while read -r line; do echo \"got $line\"; done; echo end";
     output_of(

@@ -1,5 +1,5 @@
-//! Calls where system calls fail as they do in containers: calls end, what is missing is said, and
-//! nothing is promised that does not hold. The conformance kit runs under the same refusals.
+//! Calls under the system call refusals of container engines: calls end, missing facilities are
+//! reported, and no broken promise is claimed. The conformance kit runs under the same refusals.
 
 use agent_bash_tests::product::{self, CommandResult};
 use agent_bash_tests::refusals::{self, ENGINES, Engine, Facility, Refusal, When, always, when};
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// No filter of system calls has a listener.
+/// The refusal of seccomp filters with a listener.
 const NO_LISTENER: [Refusal; 2] = [
     when(libc::SYS_seccomp, &[When::Is(1, 0x8)], EINVAL),
     when(libc::SYS_seccomp, &[When::Is(1, 0x28)], EINVAL),
@@ -77,7 +77,7 @@ fn call_ends_with_its_command_without_pidfds_and_with_a_strict_subreaper() -> Re
     ensure!(ended["status"]["kind"] == "exited", "{ended}");
     ensure!(ended["survivors"][0]["command"] == "sleep 60", "{ended}");
     world.sweep();
-    // Without any subreaper, a thread of the host does its work, and the reason is said.
+    // Without a subreaper, a thread of the host supervises the call, and a notice gives the reason.
     let refused = [
         when(libc::SYS_prctl, &[When::Is(0, 36)], EPERM),
         always(libc::SYS_pidfd_open, ENOSYS),
@@ -96,7 +96,7 @@ fn call_ends_with_its_command_without_pidfds_and_with_a_strict_subreaper() -> Re
 }
 
 #[test]
-fn doctor_ends_and_says_what_works_for_each_engine() -> Result<()> {
+fn doctor_reports_working_facilities_in_each_engine() -> Result<()> {
     for Engine {
         name,
         refusals,
@@ -169,7 +169,7 @@ fn trial_that_is_refused_leaves_no_set() -> Result<()> {
 }
 
 #[test]
-fn partial_sandbox_says_what_does_not_hold_to_model_and_user() -> Result<()> {
+fn partial_sandbox_reports_missing_promises_to_model_and_user() -> Result<()> {
     let world = repository()?;
     let docker = engine("docker-2026")?;
     let boxed = ["--sandbox", "workspace_write", "echo x >.git/config"];
@@ -245,7 +245,7 @@ fn sandboxed_call_is_recorded_without_pidfd_getfd() -> Result<()> {
 }
 
 #[test]
-fn directory_of_a_call_on_a_target_decides_the_workspace() -> Result<()> {
+fn cwd_of_a_remote_call_determines_the_workspace() -> Result<()> {
     let world = repository()?;
     let config = world.home().join(".config/agent-bash");
     fs::create_dir_all(&config)?;
@@ -269,7 +269,7 @@ fn directory_of_a_call_on_a_target_decides_the_workspace() -> Result<()> {
     let words = ["--on", "box", "--cwd", cwd, "--changes=undo", "rm file"];
     let ended = result(&world, &[], &words)?;
     ensure!(ended["changes"]["root"] == cwd, "{ended}");
-    // Relative to where the target begins.
+    // Relative to the directory in which the target begins.
     let ended = result(&world, &[], &["--on", "box", "--cwd", "tmp", "pwd"])?;
     ensure!(ended["text"] == "/tmp\n", "{ended}");
     let missing = result(&world, &[], &["--on", "box", "--cwd", "/no/such", "pwd"])?;

@@ -34,7 +34,7 @@ fn run(name: &str, words: &[&str], input: Option<&str>) -> Result<String> {
 }
 
 #[test]
-fn a_whole_agent_uses_every_part() -> Result<()> {
+fn agent_example_calls_the_tool_and_finishes() -> Result<()> {
     let said = run("agent_loop", &[], None)?;
     for line in [
         "tool   Blocked: permission denied: blind git add commands",
@@ -71,7 +71,7 @@ fn process_that_leaves_its_session_is_named() -> Result<()> {
 }
 
 #[test]
-fn a_call_is_read_as_models_write_it() -> Result<()> {
+fn request_example_accepts_the_forms_that_models_write() -> Result<()> {
     let said = run(
         "read_call",
         &[],
@@ -83,7 +83,7 @@ fn a_call_is_read_as_models_write_it() -> Result<()> {
 }
 
 #[test]
-fn one_call_is_all_it_takes_and_the_readme_shows_it() -> Result<()> {
+fn one_call_example_equals_the_readme() -> Result<()> {
     let said = run("run_once", &["echo one; exit 3"], None)?;
     ensure!(
         said == "one\n\nCommand exited with code 3\nExited { code: 3 }\n",
@@ -101,7 +101,7 @@ fn one_call_is_all_it_takes_and_the_readme_shows_it() -> Result<()> {
 }
 
 #[test]
-fn a_permission_hook_refuses_or_is_silent() -> Result<()> {
+fn permission_hook_example_refuses_or_prints_nothing() -> Result<()> {
     let world = World::new()?;
     let ask = |script: &str| -> Result<_> {
         let call = serde_json::json!({
@@ -127,7 +127,7 @@ fn a_permission_hook_refuses_or_is_silent() -> Result<()> {
 }
 
 #[test]
-fn any_reader_goes_through_a_sink() -> Result<()> {
+fn pipe_example_truncates_any_reader() -> Result<()> {
     let lines: Vec<String> = (1..=20_000).map(|line| line.to_string()).collect();
     let input = lines.join("\n") + "\n";
     let said = run("pipe_through", &["--tail", "2"], Some(&input))?;
@@ -136,7 +136,7 @@ fn any_reader_goes_through_a_sink() -> Result<()> {
 }
 
 #[test]
-fn a_server_and_its_client_talk() -> Result<()> {
+fn serve_example_answers_its_client() -> Result<()> {
     let said = run("serve", &["echo one; exit 3"], None)?;
     let last = said.lines().last().context("no answer")?;
     let answer: serde_json::Value = serde_json::from_str(last)?;
@@ -165,7 +165,7 @@ fn on_terminal(name: &str, words: &str, keys: &str) -> Result<String> {
 }
 
 #[test]
-fn a_card_is_drawn_and_a_key_ends_it() -> Result<()> {
+fn card_example_draws_and_ends_by_key() -> Result<()> {
     let shown = on_terminal("card", "", "q")?;
     // The words of the command have their own colours.
     ensure!(shown.contains("{1..30}"), "{shown}");
@@ -173,7 +173,7 @@ fn a_card_is_drawn_and_a_key_ends_it() -> Result<()> {
 }
 
 #[test]
-fn an_overlay_shows_a_command_until_it_ends() -> Result<()> {
+fn overlay_example_shows_a_command_until_its_end() -> Result<()> {
     let shown = on_terminal("overlay", "'echo on a terminal; sleep 0.5'", "")?;
     ensure!(shown.contains("on a terminal"), "{shown}");
     Ok(())

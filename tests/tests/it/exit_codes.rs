@@ -7,7 +7,7 @@ use anyhow::ensure;
 use std::fs::File;
 use std::process::Stdio;
 
-/// The columns: arguments, whether stdout is full, the exit code, and a part of stderr.
+/// The columns: arguments, true if stdout is full, the exit code, and a part of stderr.
 const CASES: &[(&[&str], bool, i32, &str)] = &[
     (
         &["echo hi; touch ran; exit 3"],
@@ -32,7 +32,7 @@ const CASES: &[(&[&str], bool, i32, &str)] = &[
 ];
 
 #[test]
-fn exit_code_tells_started_calls_from_calls_that_never_started() -> anyhow::Result<()> {
+fn exit_code_distinguishes_started_and_unstarted_calls() -> anyhow::Result<()> {
     for (words, full, code, said) in CASES {
         let world = World::new()?;
         let mut command = world.command(product::agent_bash()?);
@@ -75,7 +75,7 @@ fn call_that_never_started_exits_with_125_and_starts_no_supervisor() -> anyhow::
 
 /// With this descriptor limit the binary either runs or names the limit. It never panics.
 #[test]
-fn too_few_descriptors_are_named() -> anyhow::Result<()> {
+fn descriptor_limit_is_named_in_the_error() -> anyhow::Result<()> {
     let world = World::new()?;
     let (mut ran, mut refused) = (0, 0);
     for descriptors in 4..30 {

@@ -55,7 +55,7 @@ fn helpers(world: &World) -> usize {
         let program = process.command.split(' ').next().unwrap_or_default();
         process.is_alive()
             && Path::new(program).ends_with("misbehave")
-            && (process.environment_has(&world.mark()) || process.stands_in(&world.cwd()))
+            && (process.environment_has(&world.mark()) || process.uses_directory(&world.cwd()))
     };
     procfs::processes()
         .iter()
@@ -141,7 +141,7 @@ fn killed_host_ends_its_command() -> anyhow::Result<()> {
 
 #[test]
 fn killed_host_ends_a_command_that_is_blocked_in_write() -> anyhow::Result<()> {
-    // A command that floods a host which has stopped reading blocks in `write`.
+    // A command that prints to a host which has stopped reading blocks in `write`.
     let world = world()?;
     let script = "touch started; misbehave endless";
     let mut child = started(&world, &["run", "--stream", script], 1)?;
@@ -193,8 +193,8 @@ fn process_that_outlives_its_call_keeps_writing_its_artifact() -> anyhow::Result
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_crash() -> anyhow::Result<()> {
-    // The text, printed at the end, has no reader.
+fn closed_stdout_causes_no_panic() -> anyhow::Result<()> {
+    // Stdout has no reader for the text that is printed at the end.
     let world = world()?;
     let script = "touch started; misbehave linger gate; misbehave lines 50000";
     let mut child = started(&world, &["run", script], 1)?;
@@ -207,7 +207,7 @@ fn a_reader_that_goes_away_is_no_crash() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_live_reader_that_goes_away_ends_the_command() -> anyhow::Result<()> {
+fn closed_stdout_of_a_stream_ends_the_command() -> anyhow::Result<()> {
     let world = world()?;
     let script = "touch started; misbehave endless";
     let mut child = started(&world, &["run", "--stream", script], 1)?;
@@ -224,7 +224,7 @@ fn a_live_reader_that_goes_away_ends_the_command() -> anyhow::Result<()> {
 }
 
 #[test]
-fn a_stream_shows_what_is_printed_when_it_is_printed() -> anyhow::Result<()> {
+fn stream_prints_output_without_delay() -> anyhow::Result<()> {
     let world = world()?;
     let script = "echo early; touch started; misbehave linger gate; echo late";
     let mut child = started(&world, &["run", "--stream", script], 1)?;
@@ -292,7 +292,7 @@ fn concurrent_calls_do_not_interfere() -> anyhow::Result<()> {
 }
 
 #[test]
-fn mistakes_on_the_command_line_are_exit_code_2_and_start_nothing() -> anyhow::Result<()> {
+fn usage_errors_exit_with_2_and_start_nothing() -> anyhow::Result<()> {
     let world = world()?;
     for words in [
         &["run"][..],
@@ -318,7 +318,7 @@ fn mistakes_on_the_command_line_are_exit_code_2_and_start_nothing() -> anyhow::R
 }
 
 #[test]
-fn words_are_quoted_and_joined() -> anyhow::Result<()> {
+fn several_words_are_quoted_and_joined() -> anyhow::Result<()> {
     let world = world()?;
     let words = [
         "run",

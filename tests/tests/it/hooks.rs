@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 /// The fallback after the program in the hook's command line, in case the program gives no verdict.
 const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
-/// Each agent with its event and tool name.
+/// Each agent with the names of its event and its tool.
 const AGENTS: [(&str, &str, &str); 4] = [
     ("claude-code", "PreToolUse", "Bash"),
     ("codex", "PreToolUse", "Bash"),
@@ -33,7 +33,7 @@ fn call(world: &World, event: &str, tool: &str, script: &str) -> String {
     call.to_string()
 }
 
-/// The answer to Claude Code's call of this script.
+/// Returns the answer to Claude Code's call of this script.
 fn asked(world: &World, script: &str) -> anyhow::Result<CommandResult> {
     let call = call(world, "PreToolUse", "Bash", script);
     product::run(hook(world, &["claude-code"])?, Some(&call))

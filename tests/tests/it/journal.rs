@@ -168,7 +168,7 @@ fn state(world: &World) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_page_and_the_list_show_what_changed() -> Result<()> {
+fn report_and_log_show_changed_files() -> Result<()> {
     let world = World::new()?;
     let ran = {
         let mut command = world.command(product::agent_bash()?);

@@ -200,7 +200,7 @@ fn long_call_returns_a_handle_and_continues() -> Result<()> {
 }
 
 #[test]
-fn notable_ends_are_logged_at_the_requested_level() -> Result<()> {
+fn call_ends_are_logged_at_their_level() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
     let level = |server: &mut ServerClient, level: &str| {

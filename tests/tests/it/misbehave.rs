@@ -18,7 +18,7 @@ fn misbehave(world: &World, words: &[&str]) -> Command {
 }
 
 #[test]
-fn output_has_the_requested_form() {
+fn misbehave_prints_the_requested_output() {
     let world = World::new().unwrap();
     for (words, want) in [
         (&["flood", "100000"][..], "x".repeat(100_000)),
@@ -38,7 +38,7 @@ fn output_has_the_requested_form() {
 }
 
 #[test]
-fn it_ends_as_asked() {
+fn misbehave_exits_as_requested() {
     let world = World::new().unwrap();
     let group = |words: &str| {
         let mut command = world.command("setsid");
@@ -53,7 +53,7 @@ fn it_ends_as_asked() {
 }
 
 #[test]
-fn signals_are_ignored_or_handled_late() {
+fn misbehave_ignores_or_handles_signals() {
     use rustix::process::{Pid, Signal, kill_process};
     let world = World::new().unwrap();
     for (words, line, kill) in [
@@ -81,7 +81,7 @@ fn signals_are_ignored_or_handled_late() {
 }
 
 #[test]
-fn it_stops_itself() {
+fn misbehave_stops_itself() {
     use rustix::process::{Pid, Signal, kill_process};
     let world = World::new().unwrap();
     let mut child = product::start(misbehave(&world, &["stop-self"]), None).unwrap();
@@ -94,7 +94,7 @@ fn it_stops_itself() {
 }
 
 #[test]
-fn daemons_leave_session_and_parent() {
+fn misbehave_daemons_leave_session_and_parent() {
     let world = World::new().unwrap();
     for (how, holds) in [("hold", true), ("close", false)] {
         let mut child = product::start(misbehave(&world, &["daemon", how]), None).unwrap();
@@ -119,7 +119,7 @@ fn daemons_leave_session_and_parent() {
 }
 
 #[test]
-fn children_outlive_the_parent_and_lingering_ends() {
+fn misbehave_children_outlive_their_parent() {
     let world = World::new().unwrap();
     let status = misbehave(&world, &["children", "3"]).status().unwrap();
     assert!(status.success());
@@ -134,7 +134,7 @@ fn children_outlive_the_parent_and_lingering_ends() {
 }
 
 #[test]
-fn it_tells_what_it_finds() {
+fn misbehave_prints_its_own_state() {
     let world = World::new().unwrap();
     let ran = product::run(misbehave(&world, &["descriptors"]), None).unwrap();
     // The test runner may leak descriptors of its own.

@@ -44,7 +44,7 @@ fn answer(server: &ServerClient, id: &Value) -> Result<Value> {
     server.next_where(SOON, |line| line["id"] == *id && line["type"] == "response")
 }
 
-/// As `ask`; the request must succeed.
+/// Sends a request as `ask` does; the request must succeed.
 fn data(server: &mut ServerClient, request: Value) -> Result<Value> {
     let answer = ask(server, request)?;
     ensure!(answer["success"] == true, "{answer}");
@@ -58,7 +58,7 @@ fn responses_have_id_and_command_and_bash_has_its_own_format() -> Result<()> {
     server
         .send(&json!({"id": "a", "type": "bash", "command": "cd /tmp; printf 'x\\ny'; exit 3"}))?;
     let mut first = server.next(SOON)?;
-    // As for a named session whose shell dies.
+    // As after the shell of a named session has died.
     let notices = first["data"]["notices"].take();
     assert_eq!(notices[0]["kind"], "session_reset", "{notices}");
     assert_eq!(
@@ -135,14 +135,14 @@ fn tools_come_from_call_hello_or_option_in_this_order() -> Result<()> {
         Ok(result["status"]["kind"] == "blocked")
     };
     let nothing = Value::Null;
-    // From the option.
+    // The option names the tools.
     ensure!(is_blocked(&mut server, "grep a notes", nothing.clone())?);
     ensure!(!is_blocked(&mut server, "cat notes", nothing.clone())?);
-    // From the call, which takes precedence.
+    // The call names the tools, which takes precedence.
     ensure!(is_blocked(&mut server, "cat notes", json!(["read"]))?);
     ensure!(!is_blocked(&mut server, "grep a notes", json!(["read"]))?);
     ensure!(!is_blocked(&mut server, "grep a notes", json!([]))?);
-    // From `hello`, for later requests.
+    // `hello` names the tools of later requests.
     let before = data(&mut server, json!({"type": "hello"}))?;
     ensure!(before["tools"] == json!(["grep"]), "{before}");
     let hello = data(&mut server, json!({"type": "hello", "tools": ["read"]}))?;
@@ -434,7 +434,7 @@ fn end_of_input_or_signal_cancels_calls_but_not_jobs() -> Result<()> {
 }
 
 #[test]
-fn logs_go_elsewhere() -> Result<()> {
+fn logs_are_written_to_stderr() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("rpc").env("AGENT_BASH_LOG", "trace");

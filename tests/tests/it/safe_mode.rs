@@ -15,8 +15,8 @@ use std::time::Duration;
 /// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// Texts that only the home's secret files and the server's environment contain. (In `/etc/shadow`
-/// each line has `:99999:`.)
+/// Texts that only the home's secret files and the server's environment contain. (Each line of
+/// `/etc/shadow` has `:99999:`.)
 const SECRET: &str = "correct-horse-battery-staple";
 
 /// The commands: how each is confined, and the script as a JSON string.
@@ -131,7 +131,7 @@ fn allowed_commands_change_nothing_and_read_no_secret() -> Result<()> {
         let answer =
             server.next_where(SOON, |line| line["id"] == id && line["type"] == "response")?;
         let result = &answer["data"];
-        // Without unconfined effects the test would show nothing.
+        // Without the sandbox, the commands must have effects; otherwise this test proves nothing.
         assert_eq!(
             result["sandbox"]["level"], "read_only",
             "{script}: {answer}"
@@ -202,7 +202,7 @@ fn following_a_file_ends_at_the_time_limit() -> Result<()> {
 }
 
 #[test]
-fn safe_mode_is_read_only_whatever_the_settings() -> Result<()> {
+fn safe_mode_stays_read_only_under_any_settings() -> Result<()> {
     let world = world()?;
     let config = world.home().join(".config/agent-bash");
     std::fs::create_dir_all(&config)?;
@@ -228,9 +228,9 @@ fn safe_mode_is_read_only_whatever_the_settings() -> Result<()> {
 }
 
 #[test]
-fn the_users_own_programs_run_and_have_a_temporary_directory() -> Result<()> {
+fn user_programs_run_in_safe_mode_with_a_temporary_directory() -> Result<()> {
     let world = world()?;
-    // Like a program of a virtual environment: found by PATH alone.
+    // As a program of a virtual environment: only PATH finds it.
     world.script(
         "pytest",
         "echo ok > \"$TMPDIR/file\" && cat \"$TMPDIR/file\"; echo no > made; ls made\n",

@@ -35,7 +35,7 @@ fn sandbox_command_tries_every_promise() -> Result<()> {
 
 /// A user who relies on a sandbox, in a project of another user.
 #[test]
-fn a_project_file_that_loosens_is_refused_and_nothing_runs() -> Result<()> {
+fn project_file_cannot_loosen_the_sandbox() -> Result<()> {
     let world = World::new()?;
     let config = world.home().join(".config/agent-bash");
     fs::create_dir_all(&config)?;
@@ -74,7 +74,7 @@ fn a_project_file_that_loosens_is_refused_and_nothing_runs() -> Result<()> {
 }
 
 #[test]
-fn workspace_is_the_directory_given_to_run() -> Result<()> {
+fn workspace_is_the_cwd_option_of_run() -> Result<()> {
     let world = World::new()?;
     for name in ["one/.git", "one/sub", "two/.git"] {
         fs::create_dir_all(world.cwd().join(name))?;
@@ -142,7 +142,7 @@ fn trial_and_commit_and_redo_name_files_that_run_programs() -> Result<()> {
 }
 
 #[test]
-fn call_runs_where_tmpdir_takes_no_directory() -> Result<()> {
+fn sandboxed_call_runs_if_tmpdir_is_unusable() -> Result<()> {
     let world = World::new()?;
     let file = world.cwd().join("file");
     fs::write(&file, "")?;
@@ -160,7 +160,7 @@ fn call_runs_where_tmpdir_takes_no_directory() -> Result<()> {
 }
 
 #[test]
-fn secrets_that_variables_move_are_not_read() -> Result<()> {
+fn secret_files_moved_by_variables_are_hidden() -> Result<()> {
     let world = World::new()?;
     let moved = world.home().join("moved");
     for (path, variable, value) in [

@@ -81,7 +81,7 @@ fn text(result: &Value) -> &str {
 }
 
 #[test]
-fn directory_replaced_by_link_is_no_workspace_however_it_is_reached() -> Result<()> {
+fn directory_replaced_by_link_is_never_the_workspace() -> Result<()> {
     for place in ["app", "app/deep"] {
         let scene = Scene::new()?;
         let start = scene.repo().join(place);
@@ -114,7 +114,7 @@ fn directory_replaced_by_link_is_no_workspace_however_it_is_reached() -> Result<
         for name in ["planted", "deep/planted"] {
             ensure!(!scene.victim().join(name).exists(), "{place}: {name}");
         }
-        // A link that leads nowhere else is harmless.
+        // A link to a path outside of the victim is harmless.
         fs::remove_file(scene.repo().join("app"))?;
         symlink("app.old", scene.repo().join("app"))?;
         let result = scene.call(&start, &["echo x > made"])?;
@@ -124,7 +124,7 @@ fn directory_replaced_by_link_is_no_workspace_however_it_is_reached() -> Result<
 }
 
 #[test]
-fn workspace_stays_what_it_was_when_a_call_removes_its_repository() -> Result<()> {
+fn workspace_is_unchanged_after_a_call_removes_its_repository() -> Result<()> {
     let scene = Scene::new()?;
     let outer = scene.world.cwd().join("repo");
     let inner = outer.join("inner");
@@ -143,7 +143,7 @@ fn workspace_stays_what_it_was_when_a_call_removes_its_repository() -> Result<()
 }
 
 #[test]
-fn writable_directory_within_another_is_kept_in_place_and_no_link_stands_for_it() -> Result<()> {
+fn nested_writable_directory_cannot_be_replaced_by_a_link() -> Result<()> {
     let scene = Scene::new()?;
     let (outer, inner) = (
         scene.world.home().join("outer"),
@@ -182,7 +182,7 @@ fn writable_directory_within_another_is_kept_in_place_and_no_link_stands_for_it(
 }
 
 #[test]
-fn settings_below_the_root_count_as_they_were_whatever_a_call_does_to_them() -> Result<()> {
+fn settings_changed_by_a_call_have_no_effect() -> Result<()> {
     let scene = Scene::new()?;
     let app = scene.repo().join("app");
     let config = scene.world.home().join(".config/agent-bash");
@@ -208,7 +208,7 @@ fn settings_below_the_root_count_as_they_were_whatever_a_call_does_to_them() -> 
         scene.call(&app, &[script])?;
         ensure!(network(&app)? == "off", "{script}");
     }
-    // One that is nearer, and one that no start would survive.
+    // A settings file in a nearer directory, and an invalid one that would make every start fail.
     fs::create_dir_all(app.join("near"))?;
     let near = app.join("near");
     for script in [": > .agent-bash.toml", "echo nonsense > .agent-bash.toml"] {
@@ -220,14 +220,14 @@ fn settings_below_the_root_count_as_they_were_whatever_a_call_does_to_them() -> 
         ensure!(network(&near)? == "off", "{script}");
         fs::remove_file(near.join(".agent-bash.toml"))?;
     }
-    // The user's own file counts.
+    // A file that the user writes is read.
     fs::write(&file, "[sandbox]\nnetwork = \"loopback\"\n")?;
     ensure!(network(&app)? == "loopback");
     Ok(())
 }
 
 #[test]
-fn what_git_would_run_is_named_wherever_a_call_puts_it() -> Result<()> {
+fn changed_git_programs_and_hooks_are_named() -> Result<()> {
     for (before, script, want) in [
         ("", "mv .git/HEAD .git/HEAD.old", ".git/HEAD"),
         ("", "echo nonsense > .git/HEAD", ".git/HEAD"),
@@ -317,7 +317,7 @@ fn what_git_would_run_is_named_wherever_a_call_puts_it() -> Result<()> {
 }
 
 #[test]
-fn repository_that_a_file_leads_to_within_the_workspace_is_kept() -> Result<()> {
+fn repository_named_by_a_gitfile_is_protected() -> Result<()> {
     let scene = Scene::new()?;
     scene.outside("mv .git .bare && echo 'gitdir: ./.bare' > .git && git status")?;
     let was = fs::read(scene.repo().join(".bare/config"))?;
@@ -340,7 +340,7 @@ fn repository_that_a_file_leads_to_within_the_workspace_is_kept() -> Result<()> 
 }
 
 #[test]
-fn names_count_at_any_depth_and_ordinary_work_is_not_named() -> Result<()> {
+fn protected_names_are_reported_at_any_depth() -> Result<()> {
     let scene = Scene::new()?;
     let files = [
         "pkg/.envrc",

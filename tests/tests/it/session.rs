@@ -94,8 +94,8 @@ fn user_commands_run_in_a_persistent_shell() -> Result<()> {
         );
         let shells = session.shells();
         assert_eq!(shells[0].name.0, USER_SHELL);
-        // The model's rules do not apply: `exit` has ended that shell, and a forced push fails by
-        // itself.
+        // The rules for the model do not apply: `exit` has ended that shell, and git itself rejects
+        // the forced push.
         let third = bang(&session, "git push --force; echo $PWD").await?;
         assert_eq!(third.status, Status::Exited { code: 0 });
         assert!(third.output.ends_with("/usr\n"), "{third:?}");
@@ -182,7 +182,7 @@ fn pipeline_into_head_keeps_the_shell_state() -> Result<()> {
             tool.execute(call, &Cancel::new()).await
         };
         run("x=1").await;
-        // Lifted out of a pipeline or not, the stages run in subshells.
+        // The stages run in subshells, whether or not the pipeline is rewritten.
         for command in [
             "{ x=2; cd /usr; echo in; } | head -1",
             "{ echo in; exit 0; } | tail -1",
@@ -193,7 +193,7 @@ fn pipeline_into_head_keeps_the_shell_state() -> Result<()> {
             let unmoved = format!("1 {}\n", session.cwd().display());
             assert_eq!(after.text, unmoved, "{command}");
         }
-        // A command that is not lifted does change the shell's state.
+        // A command outside of a pipeline changes the shell's state.
         run("x=4; echo in").await;
         assert_eq!(run("echo $x").await.text, "4\n");
         Ok(())

@@ -81,7 +81,7 @@ fn run_at_process_limit_ends_and_names_the_limit() -> Result<()> {
 }
 
 #[test]
-fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
+fn server_at_process_limit_answers_every_request() -> Result<()> {
     let world = World::new()?;
     let program = program(&world)?;
     // The program cannot reopen these pipes, like those of another user.
@@ -96,7 +96,7 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
     // Answers must not depend on threads started on demand.
     let pid = server.pid();
     let most = std::thread::available_parallelism()?.get() + 1;
-    let settled = poll::until(SOON, || (of_the_runtime(pid) <= most).then_some(()));
+    let settled = poll::until(SOON, || (runtime_threads(pid) <= most).then_some(()));
     settled.context("its threads stay")?;
     let prlimit = bash(&world, 54332, &format!("prlimit --pid={pid} --nproc=1:1"))?;
     let limited = product::run(prlimit, None)?;
@@ -151,7 +151,7 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
 }
 
 /// The number of runtime threads, of any kind.
-fn of_the_runtime(pid: u32) -> usize {
+fn runtime_threads(pid: u32) -> usize {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
         .flatten();
@@ -164,19 +164,19 @@ fn of_the_runtime(pid: u32) -> usize {
 const HUNG: &str = "exec 9<> /dev/fuse && mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none hung || exit 77
 \"$@\" 9<&-";
 
-fn beside_a_hung_mount(world: &World, command: &[&str]) -> Command {
+fn command_with_hung_mount(world: &World, command: &[&str]) -> Command {
     let mut unshare = world.command("unshare");
     unshare.args(["--user", "--map-root-user", "--mount"]);
     unshare.args(["bash", "-c", HUNG, "bash"]).args(command);
     unshare
 }
 
-/// `None` if no file system can be mounted.
+/// Returns a world; `None` if no file system can be mounted.
 #[expect(clippy::print_stderr, reason = "what is left out is said")]
 fn world_with_a_hung_mount() -> Result<Option<World>> {
     let world = World::new()?;
     fs::create_dir(world.cwd().join("hung"))?;
-    let tried = product::run(beside_a_hung_mount(&world, &["true"]), None)?;
+    let tried = product::run(command_with_hung_mount(&world, &["true"]), None)?;
     if tried.code != 0 {
         eprintln!("left out, since no file system can be mounted here: {tried:?}");
         return Ok(None);
@@ -190,7 +190,7 @@ fn unresponsive_file_system_blocks_only_its_own_calls() -> Result<()> {
         return Ok(());
     };
     let program = product::agent_bash()?.display().to_string();
-    let mut server = ServerClient::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
+    let mut server = ServerClient::start(command_with_hung_mount(&world, &[&program, "rpc"]))?;
     // More than there are threads that could block.
     let hung = std::thread::available_parallelism()?.get() + 2;
     for id in 0..hung {
@@ -215,7 +215,7 @@ fn unresponsive_file_system_blocks_only_its_own_calls() -> Result<()> {
     // The server still shuts down.
     ensure!(server.end()?.status.success(), "its end");
 
-    let mut run = beside_a_hung_mount(
+    let mut run = command_with_hung_mount(
         &world,
         &[
             "timeout",
@@ -260,7 +260,7 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
     ];
     let said = "echo \"cat: $PWD/hung/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
-    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
         ran.code == 0
             && ran
@@ -271,7 +271,7 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
     // Paths in an output are not looked up if the lookup could block.
     let below = "echo \"cat: $PWD/hung/below/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([below]).collect();
-    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
         ran.code == 0 && !ran.stdout.contains("it is not known"),
         "{ran:?}"
@@ -279,12 +279,12 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
     // Control: responsive paths are looked up.
     let said = "echo \"cat: $PWD/file: Permission denied\"";
     let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
-    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
         ran.code == 0 && ran.stdout.contains("this call may not write there"),
         "{ran:?}"
     );
-    // Without a plan nothing runs.
+    // If the sandbox cannot be planned, the command does not run.
     let config = world.home().join(".config/agent-bash");
     fs::create_dir_all(&config)?;
     let hidden = world.cwd().join("hung/secret");
@@ -292,7 +292,7 @@ fn sandbox_setup_does_not_wait_for_unresponsive_file_systems() -> Result<()> {
         config.join("config.toml"),
         format!("[sandbox]\nhidden = [{:?}]\n", hidden.display().to_string()),
     )?;
-    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    let ran = product::run(command_with_hung_mount(&world, &words), None)?;
     ensure!(
         ran.code == 125 && ran.stdout.contains("does not answer"),
         "{ran:?}"
@@ -342,7 +342,7 @@ fn recording_gives_up_on_an_unresponsive_file_system() -> Result<()> {
 
 /// Runs `script` in the removed directory `p/x`, with `$ab` for the program and `$here` for the
 /// directory.
-fn cut_off(world: &World, program: &Path, script: &str) -> Result<Command> {
+fn bash_in_removed_directory(world: &World, program: &Path, script: &str) -> Result<Command> {
     let around = format!(
         "umask 022; mkdir -p p/x/sub && here=$PWD/p/x ab={} && cd p/x && chmod 0 .. || exit 77
         ! cd \"$here\" 2> /dev/null || exit 78
@@ -375,7 +375,7 @@ fn removed_directory_can_be_a_working_directory() -> Result<()> {
     ] {
         for shell in ["bash", "dash"] {
             let script = format!("AGENT_BASH_SHELL_PATH=$(type -p {shell}) \"$ab\" {arguments}");
-            let ran = product::run(cut_off(&world, &program, &script)?, None)?;
+            let ran = product::run(bash_in_removed_directory(&world, &program, &script)?, None)?;
             let wanted = wanted.replace("{here}", &here);
             ensure!(ran.stdout == wanted, "{shell}, {arguments}: {ran:?}");
         }
@@ -384,7 +384,7 @@ fn removed_directory_can_be_a_working_directory() -> Result<()> {
         let script = format!(
             "AGENT_BASH_SHELL_PATH=$(type -p {shell}) script -qec \"$ab run --pty pwd\" /dev/null"
         );
-        let ran = product::run(cut_off(&world, &program, &script)?, None)?;
+        let ran = product::run(bash_in_removed_directory(&world, &program, &script)?, None)?;
         ensure!(
             ran.stdout.ends_with(&format!("{here}\r\n")),
             "{shell}: {ran:?}"
@@ -397,7 +397,11 @@ fn removed_directory_can_be_a_working_directory() -> Result<()> {
 #[test]
 fn session_returns_to_a_removed_directory() -> Result<()> {
     let world = World::new()?;
-    let mut server = ServerClient::start(cut_off(&world, &program(&world)?, "\"$ab\" rpc")?)?;
+    let mut server = ServerClient::start(bash_in_removed_directory(
+        &world,
+        &program(&world)?,
+        "\"$ab\" rpc",
+    )?)?;
     let here = world
         .cwd()
         .canonicalize()?

@@ -50,10 +50,10 @@ fn package(into: &Path, name: &str, shows: &str, sources: &Path) -> Result<()> {
     } else {
         format!("fn main() {{\n{program}}}\n")
     };
-    stranger(into, name, dependencies, &program, sources)
+    write_package(into, name, dependencies, &program, sources)
 }
 
-fn stranger(into: &Path, name: &str, toml: &str, program: &str, sources: &Path) -> Result<()> {
+fn write_package(into: &Path, name: &str, toml: &str, program: &str, sources: &Path) -> Result<()> {
     let directory = into.join(name);
     fs::create_dir_all(directory.join("src"))?;
     let toml = toml.replace("…", &sources.display().to_string());
@@ -85,7 +85,7 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-fn a_readme_is_enough_to_use_a_crate_alone() -> Result<()> {
+fn example_of_each_readme_compiles_alone() -> Result<()> {
     let packages = tempfile::tempdir()?;
     for (name, shows) in STRANGERS {
         package(packages.path(), name, shows, &root().canonicalize()?).context(name)?;
@@ -183,14 +183,14 @@ fn dependent_program_compiles_after_core_gains_fields() -> Result<()> {
         }
     "#;
     let toml = "[dependencies]\nagent-bash-core = { path = \"…/crates/core\" }\n";
-    stranger(packages.path(), "caller", toml, caller, grown)?;
+    write_package(packages.path(), "caller", toml, caller, grown)?;
     package(packages.path(), "core", "impl Executor for", grown)?;
     let checked = check(packages.path())?;
     ensure!(checked.status.success(), "{}", said(&checked));
 
-    // A struct literal would break, and already does not compile today.
+    // Control: a struct literal does not compile even today.
     let program = "fn main() { let _ = agent_bash_core::Stage { code: 0 }; }\n";
-    stranger(packages.path(), "literal", toml, program, grown)?;
+    write_package(packages.path(), "literal", toml, program, grown)?;
     let checked = check(packages.path())?;
     ensure!(
         !checked.status.success() && said(&checked).contains("E0639"),

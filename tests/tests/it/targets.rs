@@ -55,7 +55,7 @@ fn ssh_target_runs_first_and_later_calls() -> Result<()> {
 }
 
 #[test]
-fn ends_are_told_apart() -> Result<()> {
+fn remote_endings_have_distinct_exit_codes() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
     for (words, code) in [

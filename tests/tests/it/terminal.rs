@@ -81,7 +81,7 @@ fn commands_pass_no_control_sequences_to_a_terminal() -> anyhow::Result<()> {
 
 /// Control: elsewhere the bytes are passed on unchanged.
 #[test]
-fn a_pipe_gets_every_byte() -> anyhow::Result<()> {
+fn pipe_receives_every_byte() -> anyhow::Result<()> {
     let world = World::new()?;
     std::fs::write(world.cwd().join("hostile"), HOSTILE)?;
     let mut command = world.command(product::agent_bash()?);
@@ -105,7 +105,7 @@ fn settings_path_must_be_a_regular_file() -> anyhow::Result<()> {
 }
 
 #[test]
-fn the_log_fits_the_terminal_and_is_whole_in_a_pipe() -> anyhow::Result<()> {
+fn log_is_fitted_on_a_terminal_and_whole_in_a_pipe() -> anyhow::Result<()> {
     const COLUMNS: usize = 60;
     let world = World::new()?;
     let long = format!("echo {}", "word ".repeat(40));

@@ -10,7 +10,7 @@ use std::time::Duration;
 const CASES: &str = include_str!("../../data/truth_table.tsv");
 
 #[test]
-fn an_earlier_failure_is_pointed_out() -> anyhow::Result<()> {
+fn failure_of_an_earlier_stage_is_reported() -> anyhow::Result<()> {
     let world = World::new()?;
     let mut cases = 0;
     for line in CASES.lines().skip(1) {

@@ -45,7 +45,7 @@ fn on_a_terminal(play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>) -> Result<(
     Ok(())
 }
 
-/// As [`on_terminal`], in the interface, which is quit at the end.
+/// Runs `play` in the interface, which is quit at the end.
 fn in_the_interface(
     options: &str,
     play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>,
@@ -64,7 +64,7 @@ fn in_the_interface(
 }
 
 #[test]
-fn a_command_is_typed_and_completes() -> Result<()> {
+fn typed_command_runs_to_its_end() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("printf 'one\\ntwo\\n'; exit 3")?;
         let screen = tmux.shows("╰ exit 3")?;
@@ -153,7 +153,7 @@ fn running_command_is_cancelled_and_interface_stays() -> Result<()> {
 }
 
 #[test]
-fn binary_output_is_a_mark_while_it_comes_and_after() -> Result<()> {
+fn binary_output_is_replaced_by_its_size() -> Result<()> {
     const MARK: &str = "[Binary output: 4.9KB, not shown]";
     in_the_interface("", |tmux, world| {
         let noise: Vec<u8> = (0..5000u32).map(|n| 128 + (n % 128) as u8).collect();
@@ -228,7 +228,7 @@ fn long_outputs_are_expanded_and_paged() -> Result<()> {
 }
 
 #[test]
-fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
+fn editor_and_pager_work_in_the_overlay() -> Result<()> {
     in_the_interface("--pty", |tmux, world| {
         tmux.enters("vim -u NONE notes.txt")?;
         tmux.shows("vim -u NONE notes.txt · ctrl+] force-kill")?;
@@ -267,7 +267,7 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
 }
 
 #[test]
-fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
+fn command_that_needs_a_terminal_gets_one_automatically() -> Result<()> {
     in_the_interface("", |tmux, world| {
         // Control: other commands have no terminal.
         tmux.enters("tty")?;
@@ -286,7 +286,7 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
         tmux.shows("│ [full-screen program, ")?;
         let written = std::fs::read_to_string(world.cwd().join("notes.txt"))?;
         ensure!(written == "hello\n", "{written:?}");
-        // The person's editor opens, not the one that fails for want of a user.
+        // The user's editor opens. The editor of unattended commands would fail.
         tmux.enters("!!git init -q; git config user.name u; git config user.email u@e; git config core.editor 'vim -u NONE'; echo set")?;
         tmux.shows("\n  set\n")?;
         tmux.enters("git commit --allow-empty")?;
@@ -298,7 +298,7 @@ fn a_command_that_needs_a_terminal_gets_one_by_itself() -> Result<()> {
         tmux.hides("force-kill")?;
         tmux.shows("] First")?;
         tmux.shows("· ⎇ ")?;
-        // A program that does not draw is shown in a box.
+        // A program that does not use the full screen is shown in a box.
         tmux.enters("bash --norc")?;
         let screen = tmux.shows("Console bash --norc")?;
         // The box hides everything behind it.
@@ -462,7 +462,7 @@ fn escape_kills_and_second_escape_is_sent_to_program() -> Result<()> {
         tmux.press(&["C-l"])?;
         tmux.enters("echo reads; read -rsn1 key; printf 'code %d\\n' \"'$key\"")?;
         tmux.shows("│reads")?;
-        // Separately: tmux would send both at once, as one key.
+        // Sent separately: tmux would send both at once, as one key.
         tmux.press(&["Escape"])?;
         tmux.press(&["Escape"])?;
         tmux.shows("│ code 27")?;
@@ -480,7 +480,7 @@ fn escape_kills_and_second_escape_is_sent_to_program() -> Result<()> {
 fn resize_reaches_interface_and_programs() -> Result<()> {
     in_the_interface("--pty", |tmux, _| {
         tmux.enters("trap 'stty size' WINCH; stty size; until read -rt 2; do :; done")?;
-        // Of 100 × 30: four fifths of the rows, minus the borders.
+        // For 100 × 30: four fifths of the rows, minus the borders.
         tmux.shows("│22 94")?;
         tmux.resize(60, 20)?;
         tmux.shows("│14 58")?;
@@ -498,7 +498,7 @@ fn resize_reaches_interface_and_programs() -> Result<()> {
 }
 
 #[test]
-fn it_is_suspended_and_continued() -> Result<()> {
+fn interface_is_suspended_and_continued() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("echo before")?;
         tmux.shows("│ before")?;
@@ -539,7 +539,7 @@ fn interface(world: &World) -> Result<Pid> {
 }
 
 #[test]
-fn one_command_takes_over_the_terminal() -> Result<()> {
+fn run_pty_shows_one_command_on_the_terminal() -> Result<()> {
     on_a_terminal(|tmux, world| {
         tmux.enters("agent-bash run --pty --record ../a.cast 'read -rp \"name? \" name; echo \"hello $name\"'; echo left: $?")?;
         tmux.shows("Console")?;

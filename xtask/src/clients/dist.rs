@@ -17,8 +17,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The tags of the wheel: no C library is needed, neither glibc nor musl.
 const PLATFORMS: &str = "manylinux_2_17_x86_64.musllinux_1_1_x86_64";
 
-/// The largest size of a package.
-const MOST_BYTES: u64 = 8 << 20;
+/// Maximum size of a package.
+const MAX_PACKAGE_BYTES: u64 = 8 << 20;
 
 /// The packages that build the wheel.
 const BUILDERS: &[&str] = &["build==1.6.1", "hatchling==1.33.0", "wheel==0.48.0"];
@@ -28,7 +28,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     match arguments {
         [] => {
             let program = static_build::build(tree, "dist")?;
-            pack(tree, &program, Some(MOST_BYTES)).map(drop)
+            pack(tree, &program, Some(MAX_PACKAGE_BYTES)).map(drop)
         }
         [option, program] if option == "--program" => {
             pack(tree, Path::new(program), None).map(drop)
@@ -40,14 +40,14 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
 }
 
 /// The results of [`pack`].
-pub(super) struct Packed {
+pub(super) struct PackedFiles {
     pub(super) wheel: PathBuf,
     /// The package for npm, and the package with the program.
     pub(super) npm: [PathBuf; 2],
 }
 
 /// Packs `program` in every way, into `target/dist`.
-pub(super) fn pack(tree: &Tree, program: &Path, most: Option<u64>) -> Result<Packed> {
+pub(super) fn pack(tree: &Tree, program: &Path, max_bytes: Option<u64>) -> Result<PackedFiles> {
     let target = target(tree)?;
     let out = target.join("dist");
     tree.shell.remove_path(&out)?;
@@ -65,11 +65,11 @@ pub(super) fn pack(tree: &Tree, program: &Path, most: Option<u64>) -> Result<Pac
             length as f64 / f64::from(1 << 20)
         ));
         ensure!(
-            most.is_none_or(|most| length <= most),
-            "{name} is longer than a package may be: {length} bytes of {MOST_BYTES}"
+            max_bytes.is_none_or(|max_bytes| length <= max_bytes),
+            "{name} is longer than a package may be: {length} bytes of {MAX_PACKAGE_BYTES}"
         );
     }
-    Ok(Packed { wheel, npm })
+    Ok(PackedFiles { wheel, npm })
 }
 
 fn target(tree: &Tree) -> Result<PathBuf> {
@@ -83,7 +83,7 @@ fn tarball(tree: &Tree, program: &Path, out: &Path) -> Result<PathBuf> {
     let shell = &tree.shell;
     let name = format!("agent-bash-{VERSION}-x86_64-linux");
     let directory = out.join(&name);
-    place(program, &directory.join("bin/agent-bash"))?;
+    copy_program(program, &directory.join("bin/agent-bash"))?;
     for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         shell.copy_file(tree.root.join(file), &directory)?;
     }
@@ -108,7 +108,7 @@ fn wheel(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<PathB
     let shell = &tree.shell;
     let python = venv(target, "wheel", BUILDERS)?;
     let sources = tree.root.join("clients/python");
-    place(program, &sources.join("program/agent-bash"))?;
+    copy_program(program, &sources.join("program/agent-bash"))?;
     let built = cmd!(
         shell,
         "{python} -m build --quiet --wheel --no-isolation --outdir {out} {sources}"
@@ -136,7 +136,7 @@ fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBu
         check(&cmd!(shell, "node_modules/.bin/tsc --project tsconfig.json").quiet())?;
     }
     let carrier = out.join("linux-x64");
-    place(program, &carrier.join("bin/agent-bash"))?;
+    copy_program(program, &carrier.join("bin/agent-bash"))?;
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         shell.copy_file(tree.root.join(file), &carrier)?;
     }
@@ -180,7 +180,7 @@ pub(super) fn link_packages(tree: &Tree, packages: &Path) -> Result<()> {
 }
 
 /// Copies a program, executable for all.
-fn place(program: &Path, to: &Path) -> Result<()> {
+fn copy_program(program: &Path, to: &Path) -> Result<()> {
     if let Some(directory) = to.parent() {
         std::fs::create_dir_all(directory)?;
     }

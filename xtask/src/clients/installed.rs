@@ -1,7 +1,7 @@
 //! Installs the packages as users do, in an otherwise empty root, and runs the examples of their
 //! pages.
 
-use super::dist::{self, Packed};
+use super::dist::{self, PackedFiles};
 use super::pages::{self, Example};
 use crate::suite::check;
 use crate::{Tree, say, tests_step};
@@ -13,60 +13,63 @@ use xshell::cmd;
 /// Creates the root and documents its contents.
 const CLEAN_ROOT: &str = include_str!("clean_root.sh");
 
-/// Packs `program`, and runs the examples with what was packed. `python` has mypy, `packages` the
-/// compiler of TypeScript.
+/// Packs `program`, and runs the examples with the installed packages. `python` has mypy,
+/// `packages` has the TypeScript compiler.
 pub(super) fn test(tree: &Tree, program: &Path, python: &Path, packages: &Path) -> Result<()> {
-    let room = tempfile::tempdir()?;
-    let stripped = room.path().join("agent-bash");
+    let directory = tempfile::tempdir()?;
+    let stripped = directory.path().join("agent-bash");
     check(&cmd!(tree.shell, "strip -o {stripped} {program}").quiet())?;
     let packed = dist::pack(tree, &stripped, None)?;
     say("   the wheel, in a root with Python alone");
-    in_python(
+    test_in_python(
         tree,
         &packed,
         python,
-        &Root::new(tree, room.path(), "python", &["python3"])?,
+        &Root::new(tree, directory.path(), "python", &["python3"])?,
     )?;
     say("   the packages for npm, in a root with Node alone");
-    in_node(
+    test_in_node(
         tree,
         &packed,
         packages,
-        &Root::new(tree, room.path(), "node", &["node", "npm", "npx"])?,
+        &Root::new(tree, directory.path(), "node", &["node", "npm", "npx"])?,
     )
 }
 
 /// A root for running programs.
 struct Root {
     /// The only writable directory of the root.
-    room: PathBuf,
+    directory: PathBuf,
     /// The interpreters in the root.
     programs: Vec<PathBuf>,
 }
 
 impl Root {
     fn new(tree: &Tree, parent: &Path, name: &str, programs: &[&str]) -> Result<Self> {
-        let room = parent.join(name);
-        std::fs::create_dir(&room)?;
+        let directory = parent.join(name);
+        std::fs::create_dir(&directory)?;
         let programs = programs
             .iter()
-            .map(|name| found(tree, name))
+            .map(|name| program_path(tree, name))
             .collect::<Result<_>>()?;
-        std::fs::create_dir(room.join("repo"))?;
-        let stand_ins = room.join("programs");
+        std::fs::create_dir(directory.join("repo"))?;
+        let stand_ins = directory.join("programs");
         std::fs::create_dir(&stand_ins)?;
         for (name, script) in pages::STAND_INS {
             let path = stand_ins.join(name);
             std::fs::write(&path, format!("#!/bin/sh\n{script}\n"))?;
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
         }
-        Ok(Self { room, programs })
+        Ok(Self {
+            directory,
+            programs,
+        })
     }
 
-    /// Copies a file into the writable directory; returns its path.
-    fn take(&self, file: &Path) -> Result<PathBuf> {
+    /// Copies a file into the writable directory. Returns the path of the copy.
+    fn copy_in(&self, file: &Path) -> Result<PathBuf> {
         let to = self
-            .room
+            .directory
             .join(file.file_name().context("a file has a name")?);
         std::fs::copy(file, &to)?;
         Ok(to)
@@ -74,28 +77,28 @@ impl Root {
 
     fn write(&self, examples: &[Example]) -> Result<Vec<PathBuf>> {
         let write = |example: &Example| {
-            let path = self.room.join(example.name);
+            let path = self.directory.join(example.name);
             std::fs::write(&path, &example.text)?;
             Ok(path)
         };
         examples.iter().map(write).collect()
     }
 
-    /// Runs a command in the root; returns its output.
+    /// Runs a command in the root. Returns its output.
     fn run(&self, tree: &Tree, words: &[&str]) -> Result<String> {
-        let (room, programs) = (&self.room, &self.programs);
+        let (directory, programs) = (&self.directory, &self.programs);
         let mut options = vec!["--mount"];
         if !rustix::process::geteuid().is_root() {
             options.push("--map-root-user");
         }
-        let script = self.room.with_extension("sh");
-        let printed = self.room.with_extension("printed");
+        let script = self.directory.with_extension("sh");
+        let printed = self.directory.with_extension("printed");
         std::fs::write(&script, CLEAN_ROOT)?;
         let capture = "out=$1; shift; exec \"$@\" > \"$out\"";
         tests_step::under_census(|_, _| {
             cmd!(
                 tree.shell,
-                "sh -c {capture} sh {printed} unshare {options...} sh {script} {room} {programs...} -- {words...}"
+                "sh -c {capture} sh {printed} unshare {options...} sh {script} {directory} {programs...} -- {words...}"
             )
             .quiet()
         })?;
@@ -103,8 +106,8 @@ impl Root {
     }
 
     /// Runs an example in the root, with the stand-ins, and checks its output for `expected`.
-    fn runs(&self, tree: &Tree, words: &[&str], expected: &[&str]) -> Result<()> {
-        let path = format!("PATH={}/programs:/usr/bin", self.room.display());
+    fn run_example(&self, tree: &Tree, words: &[&str], expected: &[&str]) -> Result<()> {
+        let path = format!("PATH={}/programs:/usr/bin", self.directory.display());
         let printed = self.run(tree, &[&["env", &path], words].concat())?;
         ensure!(
             expected.iter().all(|part| printed.contains(part)),
@@ -114,10 +117,10 @@ impl Root {
     }
 }
 
-fn in_python(tree: &Tree, packed: &Packed, checker: &Path, root: &Root) -> Result<()> {
-    let wheel = root.take(&packed.wheel)?;
+fn test_in_python(tree: &Tree, packed: &PackedFiles, checker: &Path, root: &Root) -> Result<()> {
+    let wheel = root.copy_in(&packed.wheel)?;
     let first = root.programs.first().context("Python is there")?;
-    let environment = root.room.join("environment");
+    let environment = root.directory.join("environment");
     root.run(tree, &[text(first)?, "-m", "venv", text(&environment)?])?;
     let python = environment.join("bin/python");
     let words = [
@@ -142,16 +145,16 @@ fn in_python(tree: &Tree, packed: &Packed, checker: &Path, root: &Root) -> Resul
     );
     check(&types.quiet())?;
     for (file, example) in files.iter().zip(&examples) {
-        root.runs(tree, &[text(&python)?, text(file)?], example.expected)?;
+        root.run_example(tree, &[text(&python)?, text(file)?], example.expected)?;
     }
     Ok(())
 }
 
-fn in_node(tree: &Tree, packed: &Packed, packages: &Path, root: &Root) -> Result<()> {
+fn test_in_node(tree: &Tree, packed: &PackedFiles, packages: &Path, root: &Root) -> Result<()> {
     let manifest = "{\"private\": true, \"type\": \"module\"}";
-    std::fs::write(root.room.join("package.json"), manifest)?;
+    std::fs::write(root.directory.join("package.json"), manifest)?;
     let [package, carrier] = &packed.npm;
-    let files = [root.take(carrier)?, root.take(package)?];
+    let files = [root.copy_in(carrier)?, root.copy_in(package)?];
     let words = "npm install --offline --no-audit --no-fund --loglevel=error --omit=peer";
     let mut words: Vec<&str> = words.split(' ').collect();
     words.extend([text(&files[0])?, text(&files[1])?]);
@@ -172,7 +175,7 @@ fn in_node(tree: &Tree, packed: &Packed, packages: &Path, root: &Root) -> Result
         .quiet(),
     )?;
     for (file, example) in files.iter().zip(&examples) {
-        root.runs(
+        root.run_example(
             tree,
             &["node", text(&file.with_extension("js"))?],
             example.expected,
@@ -187,9 +190,9 @@ fn text(path: &Path) -> Result<&str> {
     path.to_str().context("the path is not UTF-8")
 }
 
-/// The path of a program on the `PATH`. If Python is a script that chooses an interpreter, the
-/// chosen one.
-fn found(tree: &Tree, name: &str) -> Result<PathBuf> {
+/// Returns the path of a program on the `PATH`. If Python is a script that chooses an interpreter,
+/// returns the chosen one.
+fn program_path(tree: &Tree, name: &str) -> Result<PathBuf> {
     let path = if name.starts_with("python") {
         cmd!(tree.shell, "{name} -c 'import sys; print(sys.executable)'")
             .quiet()

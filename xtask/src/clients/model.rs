@@ -1,12 +1,12 @@
-//! The content of the schemas, independent of a language: records, and names for other types.
+//! The content of the schemas, independent of a language: records, and aliases of other types.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A field of [`CALL`] that accepts more than its schema: times are also read from texts such as
-/// `"10m"`.
-const ALSO_TEXT: &str = "timeout";
+/// A field of [`CALL`] that accepts more than its schema says: a duration may also be a text such
+/// as `"10m"`.
+const DURATION_FIELD: &str = "timeout";
 
 /// The record of a call. Its fields, except the command, are the options of a client's methods.
 const CALL: &str = "Request";
@@ -109,7 +109,10 @@ impl Model {
         let Some(Shape::Record(fields)) = call else {
             bail!("{CALL} is not a record");
         };
-        for field in fields.iter_mut().filter(|field| field.name == ALSO_TEXT) {
+        for field in fields
+            .iter_mut()
+            .filter(|field| field.name == DURATION_FIELD)
+        {
             field.of = one_of(vec![field.of.clone(), Type::Text]);
         }
         let mut options = fields.clone();
@@ -177,8 +180,8 @@ impl Type {
     }
 }
 
-/// The suffix that a variant adds to the name of its union: the value of its tag, or its first
-/// required field.
+/// Returns the suffix that a variant adds to the name of its union: the value of its tag, or its
+/// first required field.
 fn variant_name(fields: &[Field]) -> Result<String> {
     let tag = fields.iter().find_map(|field| match &field.of {
         Type::Literal(Value::String(tag)) if field.required => Some(tag),
@@ -213,7 +216,7 @@ fn fields(owner: &str, schema: &Value) -> Result<Vec<Field>> {
         .collect()
 }
 
-/// The type that a schema without a name of its own describes.
+/// Returns the type that a schema without a name describes.
 fn read(schema: &Value) -> Result<Type> {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         let name = target.strip_prefix("#/$defs/");
@@ -263,7 +266,7 @@ fn simple(kind: &Value, schema: &Value) -> Result<Type> {
     })
 }
 
-/// The union of `types`, flat and without repetitions.
+/// Returns the union of `types`, flat and without repetitions.
 fn one_of(types: Vec<Type>) -> Type {
     let mut flat: Vec<Type> = Vec::new();
     for of in types {
@@ -286,7 +289,7 @@ fn one_of(types: Vec<Type>) -> Type {
     }
 }
 
-/// A description without the links of Rust's documentation, on one line.
+/// Returns a description on one line, without the link brackets of Rust's documentation.
 fn plain(doc: &str) -> String {
     doc.replace("[`", "`").replace("`]", "`").replace('\n', " ")
 }

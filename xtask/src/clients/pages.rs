@@ -11,10 +11,10 @@ pub(super) struct Example {
     pub(super) expected: &'static [&'static str],
 }
 
-/// Texts in the output of the first examples.
-const FIRST: &[&str] = &["exited", "so far", "99999:99999"];
+/// Texts in the output of the quickstart examples.
+const QUICKSTART_OUTPUT: &[&str] = &["exited", "so far", "99999:99999"];
 
-/// Stand-ins for the programs on the page of both clients, below a directory of programs.
+/// Scripts that stand in for the programs that the clients' page calls.
 pub(super) const STAND_INS: &[(&str, &str)] = &[
     ("make", "seq 30000; echo an error >&2"),
     ("pytest", "echo 1 passed"),
@@ -23,8 +23,8 @@ pub(super) const STAND_INS: &[(&str, &str)] = &[
 
 /// The examples in Python.
 pub(super) fn python(tree: &Tree) -> Result<Vec<Example>> {
-    let lines = only_block(tree, "docs/clients.md", "python")?;
-    let around = "import asyncio\nfrom agent_bash import AsyncShell\n\nasync def main() -> None:\n";
+    let lines = single_block(tree, "docs/clients.md", "python")?;
+    let frame = "import asyncio\nfrom agent_bash import AsyncShell\n\nasync def main() -> None:\n";
     let file = |name: &str| {
         tree.shell
             .read_file(tree.root.join("clients/python/examples").join(name))
@@ -32,13 +32,13 @@ pub(super) fn python(tree: &Tree) -> Result<Vec<Example>> {
     Ok(vec![
         Example {
             name: "readme.py",
-            text: only_block(tree, "clients/python/README.md", "python")?,
-            expected: FIRST,
+            text: single_block(tree, "clients/python/README.md", "python")?,
+            expected: QUICKSTART_OUTPUT,
         },
         Example {
             name: "page.py",
             text: format!(
-                "{around}{}    print(r.status, text)\n\nasyncio.run(main())\n",
+                "{frame}{}    print(r.status, text)\n\nasyncio.run(main())\n",
                 indented(&lines)
             ),
             expected: &["exited", "30001:an error"],
@@ -46,47 +46,47 @@ pub(super) fn python(tree: &Tree) -> Result<Vec<Example>> {
         Example {
             name: "quickstart.py",
             text: file("quickstart.py")?,
-            expected: FIRST,
+            expected: QUICKSTART_OUTPUT,
         },
         Example {
             name: "quickstart_sync.py",
             text: file("quickstart_sync.py")?,
-            expected: FIRST,
+            expected: QUICKSTART_OUTPUT,
         },
     ])
 }
 
 /// The examples in TypeScript.
 pub(super) fn typescript(tree: &Tree) -> Result<Vec<Example>> {
-    let lines = only_block(tree, "docs/clients.md", "ts")?;
-    let around =
+    let lines = single_block(tree, "docs/clients.md", "ts")?;
+    let frame =
         "import { Shell } from \"agent-bash\";\nconst { signal } = new AbortController();\n";
     let quickstart = tree.root.join("clients/typescript/examples/quickstart.ts");
     Ok(vec![
         Example {
             name: "readme.ts",
-            text: only_block(tree, "clients/typescript/README.md", "ts")?,
-            expected: FIRST,
+            text: single_block(tree, "clients/typescript/README.md", "ts")?,
+            expected: QUICKSTART_OUTPUT,
         },
         Example {
             name: "page.ts",
-            text: format!("{around}{lines}console.log(r.status);\n"),
+            text: format!("{frame}{lines}console.log(r.status);\n"),
             expected: &["exited"],
         },
         Example {
             name: "quickstart.ts",
-            // Next to the sources, the example would find those; here it must find the package by
+            // Beside the sources, the example imports them. In the test it must find the package by
             // its name.
             text: tree
                 .shell
                 .read_file(quickstart)?
                 .replace("../src/index.js", "agent-bash"),
-            expected: FIRST,
+            expected: QUICKSTART_OUTPUT,
         },
     ])
 }
 
-fn only_block(tree: &Tree, page: &str, language: &str) -> Result<String> {
+fn single_block(tree: &Tree, page: &str, language: &str) -> Result<String> {
     let text = tree.shell.read_file(tree.root.join(page))?;
     let mut found = blocks(&text, language);
     let first = found

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// Words that cannot be the name of a field in a class.
 const KEYWORDS: &[&str] = &["from", "class", "global", "in", "is", "not", "pass", "with"];
 
-/// The whole file.
+/// Returns the text of the whole file.
 pub(super) fn module(model: &Model) -> String {
     let mut text = String::from(
         "\"\"\"What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.\n\n\
@@ -19,7 +19,7 @@ pub(super) fn module(model: &Model) -> String {
         match &item.shape {
             Shape::Record(fields) => text.push_str(&record(name, item, fields)),
             Shape::Alias(of) => {
-                let (doc, of) = (comment(&item.doc, ""), quoted(of));
+                let (doc, of) = (comment(&item.doc, ""), quoted_type(of));
                 let _ = write!(text, "\n\n{doc}{name} = {of}\n");
             }
         }
@@ -27,7 +27,7 @@ pub(super) fn module(model: &Model) -> String {
     text
 }
 
-/// A record. `TypedDict` requires all fields of a class or none, so a record with both kinds
+/// Writes a record. `TypedDict` requires all fields of a class or none, so a record with both kinds
 /// becomes two classes.
 fn record(name: &str, item: &Item, fields: &[Field]) -> String {
     let (required, optional): (Vec<&Field>, Vec<&Field>) =
@@ -54,7 +54,7 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         let words = format!("_{name}Words");
         let _ = writeln!(text, "{words} = TypedDict(\n    \"{words}\",\n    {{");
         for field in by_keyword {
-            let shown = shown(&field.of).replace('"', "'");
+            let shown = annotation(&field.of).replace('"', "'");
             let _ = writeln!(text, "        \"{}\": \"{shown}\",", field.name);
         }
         let _ = writeln!(text, "    }}{options},\n)");
@@ -75,7 +75,7 @@ fn class(name: &str, base: &str, options: &str, doc: &str, fields: &[&Field]) ->
         let _ = writeln!(body, "    \"\"\"{}\"\"\"", doc.replace('\\', "\\\\"));
     }
     for field in plain {
-        let shown = shown(&field.of);
+        let shown = annotation(&field.of);
         let _ = write!(body, "\n{}", comment(&field.doc, "    "));
         let _ = writeln!(body, "    {}: {shown}", field.name);
     }
@@ -99,13 +99,13 @@ fn comment(doc: &str, indent: &str) -> String {
     format!("{indent}# {doc}\n")
 }
 
-/// The type as an annotation, which is never evaluated.
-fn shown(of: &Type) -> String {
+/// Returns the type as an annotation, which Python never evaluates.
+fn annotation(of: &Type) -> String {
     write_type(of, &|name| name.to_owned())
 }
 
-/// The type as a value; names that are defined further below are quoted.
-fn quoted(of: &Type) -> String {
+/// Returns the type as a value. Names are quoted, because they may be defined later in the file.
+fn quoted_type(of: &Type) -> String {
     write_type(of, &|name| format!("\"{name}\""))
 }
 

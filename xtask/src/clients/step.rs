@@ -13,8 +13,8 @@ use xshell::cmd;
 /// The packages that test the Python client.
 const PYTHON: &[&str] = &["pytest==9.2.0", "mypy==2.4.1"];
 
-/// The frameworks that the client in Python is tested with; several hundred megabytes, so only CI
-/// takes them by default.
+/// The frameworks for the tests of the Python client. They take several hundred megabytes, so only
+/// CI installs them by default.
 const FRAMEWORKS: &[&str] = &[
     "openai-agents==0.24.0",
     "deepagents==0.7.32",
@@ -66,14 +66,14 @@ pub(super) fn installed(tree: &Tree, program: &Path) -> Result<()> {
     installed::test(tree, program, &python, &node_packages(target)?)
 }
 
-/// The tests of the frameworks, each in the version named here.
+/// Runs the tests of the frameworks, in the versions of [`FRAMEWORKS`].
 pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
     let metadata = layers::metadata(tree)?;
     let target = Path::new(metadata.target_directory.as_str());
     let packages = [PYTHON, FRAMEWORKS].concat();
     let python = venv(target, "frameworks", &packages)?;
     let _here = tree.shell.push_dir("clients/python");
-    // The files are named one by one: as a package they are excluded, as in the configuration.
+    // The files are named one by one, because the configuration excludes their package.
     let mut sources = tree.shell.read_dir("src/agent_bash/frameworks")?;
     sources.retain(|path| path.extension().is_some_and(|end| end == "py"));
     let types = cmd!(
@@ -89,7 +89,7 @@ pub(crate) fn frameworks(tree: &Tree) -> Result<()> {
     )
 }
 
-/// The interpreter of an environment with these packages.
+/// Returns the interpreter of an environment with these packages; creates the environment once.
 pub(super) fn venv(target: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
     let directory = cached_packages(&target.join("clients"), name, packages);
     made_once(&directory, |directory| {
@@ -130,7 +130,7 @@ fn pytest(tree: &Tree, python: &Path, program: &Path, options: &[&str]) -> Resul
     })
 }
 
-/// The directory `node_modules` with [`NODE`].
+/// Returns the directory `node_modules` with [`NODE`]; installs it once.
 pub(super) fn node_packages(target: &Path) -> Result<PathBuf> {
     let directory = cached_packages(&target.join("clients"), "node", NODE);
     made_once(&directory, |directory| npm(directory, &[], NODE))?;

@@ -3,7 +3,7 @@
 use super::model::{Field, Item, Model, Shape, Type};
 use std::fmt::Write as _;
 
-/// The whole file.
+/// Returns the text of the whole file.
 pub(super) fn module(model: &Model) -> String {
     let mut text = String::from(
         "// What is sent and received, as types. Generated from docs/schema by `cargo xtask clients`.\n\

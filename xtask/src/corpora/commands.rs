@@ -1,5 +1,5 @@
-//! Collections of commands, checked by the safety rules and never run: how many each rule refuses,
-//! how long a verdict takes, and a list of the refused ones for manual review.
+//! Checks collections of commands by the safety rules, without running them. Counts how many each
+//! rule refuses, measures the time of a verdict, and lists the refused commands for manual review.
 
 use crate::say;
 use agent_bash_policy::{Context as Policy, RuleSelection, Script, Verdict, check_safety, rules};
@@ -45,11 +45,11 @@ fn example(line: &str) -> Option<String> {
         let choice = placeholder
             .strip_prefix('[')
             .and_then(|choice| choice.strip_suffix(']'));
-        let said = choice.map_or(placeholder, |choice| {
+        let text = choice.map_or(placeholder, |choice| {
             choice.rsplit('|').next().unwrap_or(choice)
         });
         command.push_str(before);
-        command.push_str(said);
+        command.push_str(text);
         rest = after;
     }
     command.push_str(rest);
@@ -68,17 +68,17 @@ struct Verdicts {
 }
 
 /// Checks `commands`, prints a summary, and writes the list of refused ones below `downloads`.
-pub(super) fn judge(name: &str, commands: &[String], downloads: &Path) -> Result<()> {
-    let verdicts = ask(commands);
+pub(super) fn check_commands(name: &str, commands: &[String], downloads: &Path) -> Result<()> {
+    let verdicts = verdicts_on(commands);
     let list = downloads.join(format!("{name}-refused.txt"));
     fs::write(&list, verdicts.list()).context(list.display().to_string())?;
     say(&format!("── {name}: {} commands", commands.len()));
-    say(&verdicts.sum(commands));
+    say(&verdicts.summary(commands));
     say(&format!("   all of the refused: {}", list.display()));
     Ok(())
 }
 
-fn ask(commands: &[String]) -> Verdicts {
+fn verdicts_on(commands: &[String]) -> Verdicts {
     let context = Policy::new("/home/u/project").with_home("/home/u");
     let all = RuleSelection::all();
     let mut verdicts = Verdicts::default();
@@ -113,7 +113,7 @@ impl Verdicts {
         text
     }
 
-    fn sum(&self, commands: &[String]) -> String {
+    fn summary(&self, commands: &[String]) -> String {
         let usual = RuleSelection::default();
         let mut text = String::new();
         for rule in rules() {
@@ -128,7 +128,7 @@ impl Verdicts {
         }
         let _ = writeln!(text, "   {:6} not read to their end", self.unreadable);
         let (longest, slowest) = self.times.last().copied().unwrap_or_default();
-        let typical = self.at(0.99);
+        let typical = self.percentile(0.99);
         let shown: String = commands
             .get(slowest)
             .map(|command| command.chars().take(100).collect())
@@ -145,7 +145,7 @@ impl Verdicts {
         text
     }
 
-    fn at(&self, part: f64) -> Duration {
+    fn percentile(&self, part: f64) -> Duration {
         let index = (self.times.len() as f64 * part) as usize;
         self.times
             .get(index)
@@ -185,14 +185,14 @@ mod tests {
     #[test]
     fn refused_commands_are_counted_and_listed() {
         let commands = ["ls", "git push --force", "rm -rf /", "echo '"].map(str::to_owned);
-        let verdicts = ask(&commands);
+        let verdicts = verdicts_on(&commands);
         assert_eq!(verdicts.refused["no_force_push"], ["git push --force"]);
         assert_eq!(verdicts.unreadable, 1);
         assert!(verdicts.list().contains("no_dangerous_rm: 1\n  rm -rf /\n"));
-        let sum = verdicts.sum(&commands);
+        let summary = verdicts.summary(&commands);
         assert!(
-            sum.contains("1 refused by no_force_push (group core, on by default)"),
-            "{sum}"
+            summary.contains("1 refused by no_force_push (group core, on by default)"),
+            "{summary}"
         );
         assert!(
             verdicts

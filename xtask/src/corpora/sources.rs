@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 /// Apt's configuration, which names the mirrors.
-const APT: &str = "/etc/apt";
+const APT_DIRECTORY: &str = "/etc/apt";
 
 /// Downloads the sources below `downloads`, once.
 ///
@@ -27,7 +27,7 @@ fn fetch(directory: &Path) -> Result<()> {
     for needed in ["lists/partial", "sources.list.d", "sources"] {
         fs::create_dir_all(directory.join(needed))?;
     }
-    let lists = source_lists(Path::new(APT))?;
+    let lists = source_lists(Path::new(APT_DIRECTORY))?;
     for (name, text) in lists {
         fs::write(directory.join("sources.list.d").join(name), text)?;
     }
@@ -66,7 +66,7 @@ fn fetch(directory: &Path) -> Result<()> {
     install("tar", &unpack, directory)
 }
 
-/// This machine's package lists converted to source lists, by file name.
+/// Returns this machine's package lists converted to source lists, each with its file name.
 fn source_lists(apt: &Path) -> Result<Vec<(String, String)>> {
     let mut files = vec![apt.join("sources.list")];
     if let Ok(parts) = fs::read_dir(apt.join("sources.list.d")) {

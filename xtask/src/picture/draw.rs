@@ -1,5 +1,5 @@
-//! Draws screens of a terminal as one SVG, which shows them one after another. The SVG loads
-//! nothing and runs nothing.
+//! Draws screens of a terminal as one SVG, which shows them one after another. The SVG loads no
+//! other file and contains no script.
 
 use super::{COLUMNS, ROWS};
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ const MARGIN: f32 = 14.0;
 const TITLE: f32 = 30.0;
 
 /// The seconds that each screen is shown.
-const SHOWN: usize = 6;
+const SECONDS_PER_SCREEN: usize = 6;
 
 /// Colours of a page: the background, the text, the title, and the sixteen of a terminal.
 pub(super) struct Colours {
@@ -83,14 +83,18 @@ pub(super) fn svg(screens: &[(&str, String)], colours: &Colours) -> String {
 
 /// Shows one screen after another; only the first for a reader who prefers reduced motion.
 fn animation(screens: usize) -> String {
-    let whole = screens * SHOWN;
+    let whole = screens * SECONDS_PER_SCREEN;
     let share = 100 / screens;
     let mut css = format!(
         ".s {{ opacity: 0; animation: s {whole}s step-end infinite }}\n\
          @keyframes s {{ 0% {{ opacity: 1 }} {share}% {{ opacity: 0 }} }}\n"
     );
     for at in 0..screens {
-        let _ = writeln!(css, ".s{at} {{ animation-delay: {}s }}", at * SHOWN);
+        let _ = writeln!(
+            css,
+            ".s{at} {{ animation-delay: {}s }}",
+            at * SECONDS_PER_SCREEN
+        );
     }
     css.push_str(
         "@media (prefers-reduced-motion: reduce) { .s { animation: none } .s0 { opacity: 1 } }\n",
@@ -98,9 +102,9 @@ fn animation(screens: usize) -> String {
     css
 }
 
-/// The appearance of cells.
+/// The appearance of a cell.
 #[derive(Clone, PartialEq, Eq)]
-struct Look {
+struct CellStyle {
     classes: String,
     fill: Option<String>,
     behind: Option<String>,
@@ -120,12 +124,15 @@ fn draw(out: &mut String, screen: &str, colours: &Colours) {
         while column < COLUMNS.get() {
             let first = column;
             let mut text = String::new();
-            let Some(look) = screen.cell(row, column).map(|cell| look(cell, colours)) else {
+            let Some(cell_style) = screen
+                .cell(row, column)
+                .map(|cell| cell_style(cell, colours))
+            else {
                 break;
             };
             while let Some(cell) = screen.cell(row, column) {
                 if !cell.is_wide_continuation() {
-                    if self::look(cell, colours) != look {
+                    if cell_style(cell, colours) != style {
                         break;
                     }
                     text.push_str(if cell.has_contents() {
@@ -136,17 +143,23 @@ fn draw(out: &mut String, screen: &str, colours: &Colours) {
                 }
                 column += 1;
             }
-            run(out, (row, first), column - first, &text, &look);
+            draw_run(out, (row, first), column - first, &text, &cell_style);
         }
     }
 }
 
-/// Adjacent cells with the same look.
-fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look: &Look) {
+/// Draws adjacent cells with the same style.
+fn draw_run(
+    out: &mut String,
+    (row, column): (u16, u16),
+    cells: u16,
+    text: &str,
+    cell_style: &CellStyle,
+) {
     let x = MARGIN + f32::from(column) * CELL.0;
     let y = TITLE + f32::from(row) * CELL.1;
     let width = f32::from(cells) * CELL.0;
-    if let Some(behind) = &look.behind {
+    if let Some(behind) = &cell_style.behind {
         put(
             out,
             format_args!(
@@ -162,7 +175,7 @@ fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look
     }
     // Leading blanks would be stretched with the text.
     let blanks = u16::try_from(start).unwrap_or(0);
-    let shown = u16::try_from(text[start..].chars().map(wide).sum::<usize>()).unwrap_or(cells);
+    let shown = u16::try_from(text[start..].chars().map(width_of).sum::<usize>()).unwrap_or(cells);
     put(
         out,
         format_args!(
@@ -170,12 +183,13 @@ fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look
             x + f32::from(blanks) * CELL.0,
             y + 13.0,
             f32::from(shown) * CELL.0,
-            if look.classes.is_empty() {
+            if cell_style.classes.is_empty() {
                 String::new()
             } else {
-                format!(" class=\"{}\"", look.classes)
+                format!(" class=\"{}\"", cell_style.classes)
             },
-            look.fill
+            cell_style
+                .fill
                 .as_ref()
                 .map_or_else(String::new, |fill| format!(" {fill}")),
             escaped(&text[start..]),
@@ -185,11 +199,11 @@ fn run(out: &mut String, (row, column): (u16, u16), cells: u16, text: &str, look
 
 /// The width of a character in columns. Covers only the wide characters that the recorded screens
 /// have.
-fn wide(char: char) -> usize {
+fn width_of(char: char) -> usize {
     unicode_width::UnicodeWidthChar::width(char).unwrap_or(0)
 }
 
-fn look(cell: &vt100::Cell, colours: &Colours) -> Look {
+fn cell_style(cell: &vt100::Cell, colours: &Colours) -> CellStyle {
     let (mut text, mut behind) = (cell.fgcolor(), cell.bgcolor());
     if cell.inverse() {
         std::mem::swap(&mut text, &mut behind);
@@ -224,14 +238,15 @@ fn look(cell: &vt100::Cell, colours: &Colours) -> Look {
         vt100::Color::Idx(at @ 0..16) => Some(format!("class=\"c{at}\"")),
         other => Some(format!("fill=\"{}\"", exact(other))),
     };
-    Look {
+    CellStyle {
         classes: classes.join(" "),
         fill,
         behind,
     }
 }
 
-/// A colour beyond the sixteen, which no theme changes. The cube and the greys are xterm's.
+/// Returns a colour beyond the sixteen, which no theme changes. The cube and the greys are those of
+/// xterm.
 fn exact(colour: vt100::Color) -> String {
     let (red, green, blue) = match colour {
         vt100::Color::Rgb(red, green, blue) => (red, green, blue),
@@ -265,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_screen_is_drawn_by_its_cells() {
+    fn svg_draws_each_run_of_equal_cells() {
         let screen = "a <b>&\n\x1b[1;31m漢  \x1b[0;7mx\x1b[0m  \x1b[38;5;196my\n".to_owned();
         let drawn = svg(&[("t < u", screen)], &DARK);
         for part in [

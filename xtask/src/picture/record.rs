@@ -33,7 +33,7 @@ pub(super) fn record(tree: &Tree) -> Result<()> {
     })
 }
 
-/// Plays the session, and writes its screens into `directory`.
+/// Runs the session, and writes its screens into `directory`.
 fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     let world = World::new()?.with_program(program)?;
     let made = world.command("bash").args(["-c", PROJECT]).status()?;
@@ -52,7 +52,7 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.enters("python3 -m http.server --bind 127.0.0.1 8137 & sleep 0.5; echo serving")?;
     tmux.shows("still running as")?;
     tmux.shows("1 job")?;
-    keep(directory, &tmux, 0)?;
+    save_screen(directory, &tmux, 0)?;
 
     tmux.types(
         "rm -r legacy && sed -i 's/old table/new one/' README.md && echo 4.99 > src/prices.txt",
@@ -63,7 +63,7 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.shows("esc back")?;
     tmux.press(&["Enter"])?;
     tmux.shows("+Prices come from the new one")?;
-    keep(directory, &tmux, 1)?;
+    save_screen(directory, &tmux, 1)?;
     tmux.press(&["q"])?;
     tmux.hides("+Prices come from the new one")?;
     tmux.press(&["Escape"])?;
@@ -74,17 +74,17 @@ fn session(program: &Path, theme: &str, directory: &Path) -> Result<()> {
     tmux.shows("\"README.md\" 5L")?;
     tmux.press(&["G"])?;
     tmux.shows("All")?;
-    keep(directory, &tmux, 2)?;
+    save_screen(directory, &tmux, 2)?;
     tmux.types(":q!")?;
     tmux.press(&["Enter"])?;
     drop(tmux);
-    // The session leaves a server running, which the end of the world stops.
+    // The session leaves a server running; `World::end` stops it.
     drop(world.end(Duration::from_secs(5)));
     Ok(())
 }
 
 /// Writes the current screen of the terminal into a file.
-fn keep(directory: &Path, tmux: &Tmux<'_>, at: usize) -> Result<()> {
+fn save_screen(directory: &Path, tmux: &Tmux<'_>, at: usize) -> Result<()> {
     let path = directory.join(SCREENS[at].file);
     std::fs::write(&path, tmux.coloured()?).with_context(|| format!("writing {}", path.display()))
 }

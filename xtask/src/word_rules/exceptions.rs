@@ -1,9 +1,8 @@
-//! What is exempt from the rules over names and sentences, and why.
+//! The exceptions from the rules over names and sentences, each with its reason.
 
 use super::Offence;
 
-/// One exemption. It excuses the offences of one rule in one file with `excerpt` in what is
-/// reported.
+/// One exemption. Excuses the offences of one rule in one file whose excerpt contains `excerpt`.
 pub(crate) struct Exception {
     pub(crate) rule: &'static str,
     pub(crate) path: &'static str,
@@ -54,7 +53,7 @@ impl Exception {
             && offence.excerpt.contains(self.excerpt)
     }
 
-    /// The complaint that nothing needs this exception.
+    /// Returns the offence of an exception that is not needed.
     pub(crate) fn as_offence(&self) -> Offence {
         Offence {
             path: "xtask/src/word_rules/exceptions.rs".to_owned(),

@@ -1,7 +1,7 @@
 //! Finds the names that a Rust file declares: types, modules, fields, variants and functions.
 //!
-//! Local variables and parameters are not looked at: a plain word is fine where its meaning is in
-//! sight.
+//! Local variables and parameters are not checked: a plain word is fine where its meaning is
+//! visible.
 
 use crate::rust_tokens::{self, Token, TokenKind};
 use std::path::Path;
@@ -15,13 +15,13 @@ pub(crate) struct Name<'t> {
     pub(crate) kind: &'static str,
 }
 
-/// The name of a file without its ending; `None` for names that cargo gives.
+/// Returns the name of a file without its ending.
 pub(crate) fn file_name(path: &str) -> Option<String> {
     let stem = Path::new(path).file_stem()?.to_str()?;
     Some(stem.to_owned())
 }
 
-/// The words of a name, in lower case: `WhoIs` and `who_is` have two.
+/// Returns the words of a name, in lower case: `WhoIs` and `who_is` have two.
 pub(crate) fn parts(name: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut was_lower = false;
@@ -40,7 +40,7 @@ pub(crate) fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// The names that `text` declares, in its order.
+/// Returns the names that `text` declares, in their order.
 pub(crate) fn declared(text: &str) -> Vec<Name<'_>> {
     let tokens: Vec<Token<'_>> = rust_tokens::tokens(text)
         .into_iter()
@@ -77,7 +77,8 @@ pub(crate) fn declared(text: &str) -> Vec<Name<'_>> {
     names
 }
 
-/// The constants and statics that `text` declares outside of tests, each with its type's name.
+/// Returns the constants and statics that `text` declares outside of tests, each with its type's
+/// name.
 pub(crate) fn constants(text: &str) -> Vec<(Name<'_>, &str)> {
     let tokens: Vec<Token<'_>> = rust_tokens::tokens(text)
         .into_iter()
@@ -110,7 +111,7 @@ fn named<'t>(kind: &'static str, token: &Token<'t>) -> Name<'t> {
     }
 }
 
-/// The `{` of an item with its name before `from`; `None` if `;` comes first.
+/// Returns the index of the `{` of an item with its name before `from`; `None` if `;` comes first.
 fn body(tokens: &[Token<'_>], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -171,7 +172,7 @@ fn variants<'t>(inside: &[Token<'t>], names: &mut Vec<Name<'t>>) {
     }
 }
 
-/// The parts between commas, without attributes and visibility.
+/// Splits at commas, and drops attributes and visibility.
 fn members<'a, 't>(inside: &'a [Token<'t>]) -> Vec<&'a [Token<'t>]> {
     let mut members = Vec::new();
     let (mut start, mut at, mut angles) = (0, 0, 0_usize);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_declaration_is_found() {
+    fn declared_finds_every_kind_of_declaration() {
         let text = "pub struct A<T> { /* x */ #[serde(default)] pub(crate) b: HashMap<u8, Vec<T>>,\n c: fn(u8) -> u8, }\n\
                     enum D { E, F(u8), G { h: u8 }, I = 3 }\n\
                     trait J { fn k(&self); fn l() { let m: u8 = 1; } }\n\
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_are_found_with_their_type() {
+    fn constants_returns_names_and_types() {
         let text = "pub const A: usize = 1; const fn b(c: u8) {} impl D { const E: Duration = F; }\n\
                     fn g<const H: usize>() {} #[cfg(test)] mod tests { const I: u8 = 1; }";
         let found = constants(text).into_iter();
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_split_at_underscores_and_capitals() {
+    fn parts_splits_at_underscores_and_capitals() {
         assert_eq!(parts("who_is"), ["who", "is"]);
         assert_eq!(parts("NobodysJob"), ["nobodys", "job"]);
         assert_eq!(parts("LEFT"), ["left"]);

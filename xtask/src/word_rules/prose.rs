@@ -10,13 +10,13 @@ use std::ops::Range;
 pub(crate) struct Piece {
     /// As written.
     text: String,
-    /// The text with its code spans overwritten; as long as the text.
+    /// The text with `.` for each character of its code spans; as long as the text.
     pub(crate) words: String,
     /// True for comments of Rust.
     pub(crate) is_comment: bool,
     /// True for the first paragraph of a doc comment.
     pub(crate) is_doc_start: bool,
-    /// Where each line starts in the text, with its number.
+    /// The offset at which each line starts in the text, with the line's number.
     starts: Vec<(usize, usize)>,
 }
 
@@ -39,7 +39,7 @@ impl Piece {
         self.text.push_str(text);
     }
 
-    /// The number of the line that has the byte at `offset`.
+    /// Returns the number of the line that has the byte at `offset`.
     pub(crate) fn line_at(&self, offset: usize) -> usize {
         let before = self.starts.iter().rev();
         before
@@ -49,22 +49,26 @@ impl Piece {
             .unwrap_or(1)
     }
 
-    /// The text at `range`, with whole words around it.
+    /// Returns the text at `range`, with some whole words around it.
     pub(crate) fn excerpt(&self, range: Range<usize>) -> String {
-        const WORDS: usize = 4;
+        const CONTEXT_WORDS: usize = 4;
         let blanks =
             |text: &str| -> Vec<usize> { text.match_indices(' ').map(|(at, _)| at).collect() };
         let before = blanks(&self.text[..range.start]);
-        let from = before.iter().rev().nth(WORDS).map_or(0, |at| at + 1);
+        let from = before
+            .iter()
+            .rev()
+            .nth(CONTEXT_WORDS)
+            .map_or(0, |at| at + 1);
         let behind = blanks(&self.text[range.end..]);
         let to = behind
-            .get(WORDS)
+            .get(CONTEXT_WORDS)
             .map_or(self.text.len(), |at| range.end + at);
         format!("\"{}\"", &self.text[from..to])
     }
 }
 
-/// The sentences of a file; none of a file that is not read.
+/// Returns the sentences of a file; none for other kinds of files.
 pub(crate) fn pieces(path: &str, text: &str) -> Vec<Piece> {
     let ending = path.rsplit('.').next().unwrap_or_default();
     let mut pieces = match ending {
@@ -82,7 +86,8 @@ pub(crate) fn pieces(path: &str, text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// Comments of Rust, those that follow each other joined, and string literals with a blank in them.
+/// Returns the comments of Rust, with adjacent ones joined, and the string literals with a blank in
+/// them.
 fn of_rust(text: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut last: Option<(&str, usize)> = None;
@@ -90,18 +95,18 @@ fn of_rust(text: &str) -> Vec<Piece> {
     for token in rust_tokens::tokens(text) {
         match token.kind {
             TokenKind::Comment => {
-                let sign = sign_of(token.text);
-                let goes_on =
-                    last.is_some_and(|(before, line)| before == sign && line + 1 == token.line);
-                in_fence &= goes_on;
-                last = Some((sign, token.line));
+                let marker = marker_of(token.text);
+                let continues =
+                    last.is_some_and(|(before, line)| before == marker && line + 1 == token.line);
+                in_fence &= continues;
+                last = Some((marker, token.line));
                 for (index, line) in token.text.lines().enumerate() {
                     let body = line.trim().trim_start_matches(['/', '!', '*']).trim();
                     let opens_block = body.starts_with("```");
-                    let starts_anew = !goes_on && index == 0;
-                    if starts_anew || body.is_empty() || opens_block || body.starts_with("- ") {
+                    let is_new = !continues && index == 0;
+                    if is_new || body.is_empty() || opens_block || body.starts_with("- ") {
                         let mut piece = Piece::new(true);
-                        piece.is_doc_start = starts_anew && matches!(sign, "//!" | "///");
+                        piece.is_doc_start = is_new && matches!(marker, "//!" | "///");
                         pieces.push(piece);
                     }
                     if opens_block {
@@ -129,15 +134,15 @@ fn of_rust(text: &str) -> Vec<Piece> {
 }
 
 /// `//!`, `///`, `//` or `/*`.
-fn sign_of(comment: &str) -> &str {
-    let signs = ["//!", "///", "//", "/*"];
-    signs
+fn marker_of(comment: &str) -> &str {
+    let markers = ["//!", "///", "//", "/*"];
+    markers
         .into_iter()
-        .find(|sign| comment.starts_with(sign))
+        .find(|marker| comment.starts_with(marker))
         .unwrap_or("//")
 }
 
-/// Lines joined up to blank ones, list items and table rows. Fenced blocks are left out.
+/// Joins lines up to blank lines, list items and table rows. Skips fenced blocks.
 fn paragraphs(text: &str, is_read: fn(&str) -> bool) -> Vec<Piece> {
     let mut pieces = vec![Piece::new(false)];
     let mut in_fence = false;
@@ -159,7 +164,7 @@ fn paragraphs(text: &str, is_read: fn(&str) -> bool) -> Vec<Piece> {
     pieces
 }
 
-/// Overwrites what stands between backticks: names of code and of programs such as `who` are no
+/// Overwrites the text between backticks: names of code and of programs such as `who` are not
 /// words.
 fn without_code_spans(text: &str) -> String {
     let mut is_code = false;
@@ -174,7 +179,7 @@ fn without_code_spans(text: &str) -> String {
     text.chars().map(masked).collect()
 }
 
-/// The lines of comments, each with its number and with what stands before the comment.
+/// Returns the lines of comments, each with its number and with the code before the comment.
 pub(crate) fn comment_lines(text: &str) -> Vec<(usize, &str)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The rules that a text breaks, with their lines.
+/// Returns the rules that a text breaks, with their lines.
 fn broken(path: &str, text: &str) -> Vec<(&'static str, usize)> {
     let rules = Rules::compile().unwrap();
     let offences = rules.offences_in(path, text).into_iter();
@@ -11,7 +11,7 @@ fn broken(path: &str, text: &str) -> Vec<(&'static str, usize)> {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn planted_offences_are_found_by_file_and_line() {
+fn offences_are_found_by_file_and_line() {
     let long = format!("\n// {}", "word ".repeat(25));
     let cases: &[(&str, &str, &str, usize)] = &[
         ("crates/a/src/a.rs", "\npub struct Told;", "banned name", 2),
@@ -170,7 +170,7 @@ fn planted_offences_are_found_by_file_and_line() {
 }
 
 #[test]
-fn near_misses_are_not_found() {
+fn similar_valid_text_has_no_offence() {
     let cases: &[(&str, &str)] = &[
         (
             "crates/a/src/a.rs",

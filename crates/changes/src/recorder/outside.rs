@@ -97,7 +97,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_comes_and_goes_takes_no_room_and_what_stays_is_counted() {
+    fn temporary_files_are_not_counted() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: usize| place.path().join(name.to_string());
         let mut outside = OutsideFiles::default();
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_counts_only_by_itself() {
+    fn directory_is_not_counted_for_changed_entries() {
         let place = tempfile::tempdir().unwrap();
         let at = |name: &str| place.path().join(name);
         let mut outside = OutsideFiles::default();

@@ -117,12 +117,12 @@ pub(crate) fn is(tree: &Tree, other: &Tree) -> bool {
 }
 
 #[test]
-fn a_commit_that_is_killed_anywhere_is_whole_or_was_not() {
+fn killed_commit_is_complete_or_changes_nothing() {
     killed_in_commit(TestTree::new);
 }
 
 #[test]
-fn a_commit_that_is_killed_is_whole_or_was_not_with_a_store_elsewhere() {
+fn killed_commit_is_complete_or_changes_nothing_with_a_store_on_another_device() {
     killed_in_commit(TestTree::far);
 }
 
@@ -179,12 +179,12 @@ fn killed_in_commit(new: fn(&str) -> TestTree) {
 }
 
 #[test]
-fn an_undo_that_is_killed_anywhere_is_whole_or_was_not() {
+fn killed_undo_is_complete_or_changes_nothing() {
     killed_in_undo(TestTree::new);
 }
 
 #[test]
-fn an_undo_that_is_killed_is_whole_or_was_not_with_a_store_elsewhere() {
+fn killed_undo_is_complete_or_changes_nothing_with_a_store_on_another_device() {
     killed_in_undo(TestTree::far);
 }
 
@@ -222,7 +222,7 @@ fn killed_in_undo(new: fn(&str) -> TestTree) {
 }
 
 #[test]
-fn a_recovery_that_is_killed_is_finished_by_the_next() {
+fn killed_recovery_is_completed_by_the_next_one() {
     let place = TestTree::new(TREE);
     let held = place.hold(SCRIPT);
     assert!(kill(&place, "commit", 5, None));
@@ -237,7 +237,7 @@ fn a_recovery_that_is_killed_is_finished_by_the_next() {
 
 /// Without power, the journal that was not synced is empty when the first file is already another.
 #[test]
-fn a_journal_is_on_disk_before_anything_is_done() {
+fn journal_is_synced_before_the_first_operation() {
     for (unsynced, whole) in [("synced", true), ("unsynced", false)] {
         let place = TestTree::new(TREE);
         let before = place.files();
@@ -251,7 +251,7 @@ fn a_journal_is_on_disk_before_anything_is_done() {
 }
 
 #[test]
-fn a_commit_that_fails_anywhere_is_taken_back() {
+fn failed_commit_is_rolled_back() {
     let count = {
         let place = TestTree::new(TREE);
         let held = place.hold(SCRIPT);
@@ -319,7 +319,7 @@ const SAVES: [&str; 4] = [
 ];
 
 #[test]
-fn what_an_editor_saves_during_a_commit_is_never_lost() {
+fn file_saved_by_an_editor_during_a_commit_is_kept() {
     let count = {
         let place = TestTree::new(TREE);
         let held = place.hold(SCRIPT);
@@ -348,7 +348,7 @@ fn what_an_editor_saves_during_a_commit_is_never_lost() {
 
 /// Each care that is left out loses something.
 #[test]
-fn without_care_something_is_lost() {
+fn each_disabled_precaution_loses_a_change() {
     let careless = |change: fn(&mut Precautions)| {
         let mut care = Precautions::default();
         change(&mut care);
@@ -422,7 +422,7 @@ fn without_care_something_is_lost() {
 /// A file that was changed in the very moment of the mark was changed before the trial, as the mark
 /// is a moment that is over when the trial begins.
 #[test]
-fn the_moment_of_the_mark_counts_as_before() {
+fn change_at_the_moment_of_the_mark_counts_as_earlier() {
     let (mut conflicts, mut rounds) = (0, 0);
     for _ in 0..40 {
         let place = TestTree::new("");
@@ -492,7 +492,7 @@ fn trial_of_a_dead_host_is_discarded() {
 
 /// A commit that was killed, and cannot be finished, as its tree is not there.
 #[test]
-fn a_commit_that_cannot_be_finished_hinders_nothing_else() {
+fn unfinishable_commit_blocks_no_other_change_set() {
     let place = TestTree::new(TREE);
     let held = place.hold(SCRIPT);
     let journaled = {
@@ -550,12 +550,12 @@ fn a_commit_that_cannot_be_finished_hinders_nothing_else() {
 
 /// A disk that is full: in a namespace with a small file system for the tree and the store.
 #[test]
-fn a_full_disk_leaves_all_as_it_was() {
+fn commit_on_a_full_disk_changes_nothing() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_FULL") {
         return full(Path::new(&dir));
     }
     let dir = tempfile::tempdir().unwrap();
-    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" --exact crash::a_full_disk_leaves_all_as_it_was --nocapture"#;
+    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" --exact crash::commit_on_a_full_disk_changes_nothing --nocapture"#;
     let output = Command::new("unshare")
         .args(["-Urm", "sh", "-c", script, "sh"])
         .arg(dir.path())

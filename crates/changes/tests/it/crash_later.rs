@@ -4,7 +4,7 @@ use crate::crash::{SCRIPT, TREE, is, kill, steps};
 use crate::support::{SESSION, TestTree, difference};
 
 #[test]
-fn a_redo_that_is_killed_anywhere_is_whole_or_was_not() {
+fn killed_redo_is_complete_or_changes_nothing() {
     let undone = || {
         let place = TestTree::new(TREE);
         let before = place.files();

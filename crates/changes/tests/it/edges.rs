@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// Another process replaces a parent directory of the changed file by a link to another place.
 #[test]
-fn a_link_in_the_place_of_a_directory_leads_no_commit_out_of_the_tree() {
+fn commit_does_not_follow_a_link_that_replaced_a_directory() {
     let place = TestTree::new(
         "mkdir -p d/sub; echo one >d/sub/file; mkdir ../etc ../etc/sub; echo theirs >../etc/sub/file",
     );
@@ -31,7 +31,7 @@ fn a_link_in_the_place_of_a_directory_leads_no_commit_out_of_the_tree() {
 }
 
 #[test]
-fn the_directory_that_a_trial_is_in_may_go() {
+fn trial_may_remove_its_own_working_directory() {
     let place = TestTree::new("mkdir -p gone/deep; echo x >gone/file; echo a >a");
     let before = place.files();
     let held = place.hold("cd gone/deep; rm -r ../../gone; ! touch here 2>/dev/null");
@@ -50,12 +50,12 @@ fn the_directory_that_a_trial_is_in_may_go() {
 /// The disk that takes what a trial writes is full: that is the command's error, and nothing else
 /// of it is lost.
 #[test]
-fn where_there_is_no_room_for_a_trial_its_command_fails() {
+fn trial_on_a_full_disk_fails_only_its_command() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_NO_ROOM") {
         return no_room(Path::new(&dir));
     }
     let dir = tempfile::tempdir().unwrap();
-    let script = r#"mount -t tmpfs -o size=1m tmpfs "$1" && exec "$2" --exact edges::where_there_is_no_room_for_a_trial_its_command_fails --nocapture"#;
+    let script = r#"mount -t tmpfs -o size=1m tmpfs "$1" && exec "$2" --exact edges::trial_on_a_full_disk_fails_only_its_command --nocapture"#;
     let output = Command::new("unshare")
         .args(["-Urm", "sh", "-c", script, "sh"])
         .arg(dir.path())
@@ -94,7 +94,7 @@ fn no_room(dir: &Path) {
 
 /// A directory becomes a link, and a link a directory: what is below comes when the link is gone.
 #[test]
-fn a_directory_and_a_link_take_each_others_place() {
+fn directory_and_link_can_replace_each_other() {
     for (tree, script) in [
         ("mkdir d x; echo a >d/f; echo b >x/f", "rm -r d; ln -s x d"),
         (

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn twenty_thousand_new_files_are_made_and_taken_back() {
+fn twenty_thousand_new_files_are_committed_and_undone() {
     const MAKE: &str =
         "python3 -c \"for n in range(20000): open(f'many/{n % 100}/{n}', 'w').write(str(n))\"";
     let place = TestTree::new("echo old >old");
@@ -27,13 +27,13 @@ fn twenty_thousand_new_files_are_made_and_taken_back() {
 /// In a namespace with a small file system for the tree. What a store elsewhere has kept is copied
 /// there, and does not fit.
 #[test]
-fn a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was() {
+fn disk_that_fills_up_during_a_commit_causes_a_rollback() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_FILLS_UP") {
         return fills_up(Path::new(&dir));
     }
     let dir = tempfile::tempdir().unwrap();
     fs::create_dir(dir.path().join("small")).unwrap();
-    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1/small" && exec "$2" --exact extremes::a_disk_that_fills_up_in_mid_commit_leaves_all_as_it_was --nocapture"#;
+    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1/small" && exec "$2" --exact extremes::disk_that_fills_up_during_a_commit_causes_a_rollback --nocapture"#;
     let output = Command::new("unshare")
         .args(["-Urm", "sh", "-c", script, "sh"])
         .arg(dir.path())
@@ -77,7 +77,7 @@ fn fills_up(dir: &Path) {
 
 /// Files of users outside a user namespace cannot be changed in an overlay, and keep their owner.
 #[test]
-fn a_foreign_group_deep_in_a_tree_is_the_commands_error() {
+fn file_of_an_unmapped_group_fails_only_the_command() {
     if !rustix::process::geteuid().is_root() {
         return;
     }

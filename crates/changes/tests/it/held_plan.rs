@@ -35,7 +35,7 @@ fn without_held_plan(place: &TestTree, id: ChangesId) {
 }
 
 #[test]
-fn what_is_changed_afterwards_moves_nothing_of_it() {
+fn held_plan_is_unaffected_by_later_changes() {
     for (tree, script, later, way) in [
         // With the line of the other process, the trial would seem to have removed it.
         (
@@ -115,7 +115,7 @@ fn what_is_changed_afterwards_moves_nothing_of_it() {
 }
 
 #[test]
-fn a_file_that_is_in_the_way_is_marked_in_the_diff() {
+fn conflicting_file_is_marked_in_the_diff() {
     let place = TestTree::new("echo 1 >a; echo 2 >b");
     let held = place.hold("echo x >>a; echo x >>b");
     place.sh("echo y >>b");
@@ -153,7 +153,7 @@ fn trial_without_held_plan_is_compared_and_can_be_decided() {
 /// Nothing of the tree is touched: no links of its files are made, in which others could write as
 /// well.
 #[test]
-fn what_was_there_is_kept_as_a_copy() {
+fn held_plan_stores_preimages_as_copies() {
     use std::os::unix::fs::MetadataExt;
     let place = TestTree::new("echo 1 >a; echo 2 >b");
     let times = |name: &str| {
@@ -176,7 +176,7 @@ fn what_was_there_is_kept_as_a_copy() {
 
 /// A file that is too large to be copied is unknown, unless it still exists unchanged.
 #[test]
-fn what_was_not_kept_is_not_made_up() {
+fn missing_preimage_gives_no_diff() {
     let many =
         "for i in $(seq 1 17); do head -c 4100000 /dev/zero | tr '\\0' 'x' >$i; echo $i >>$i; done";
     let place = TestTree::new(&format!(
@@ -213,7 +213,7 @@ fn what_was_not_kept_is_not_made_up() {
 
 /// A preimage of a later call has the contents.
 #[test]
-fn what_was_not_kept_is_looked_for_where_it_was() {
+fn missing_preimage_is_found_in_a_later_change_set() {
     let place = TestTree::new("echo 1 >a");
     let held = place.hold("echo x >>a");
     let set = set_of(&place, held.id);
@@ -237,7 +237,7 @@ fn what_was_not_kept_is_looked_for_where_it_was() {
 
 /// `touch`, `: >>file`, the same content again.
 #[test]
-fn a_trial_that_changed_no_file_is_not_held() {
+fn trial_without_changed_files_is_not_held() {
     for script in ["ls", ": >>a; touch -c b", "echo 1 >a", "echo t >t; rm t"] {
         let place = TestTree::new("echo 1 >a; echo 2 >b");
         let ended = place.hold(script);
@@ -271,7 +271,7 @@ fn call(place: &TestTree, command: &str, path: &str) -> ChangesId {
 }
 
 #[test]
-fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
+fn changed_by_names_the_last_call_that_changed_the_file() {
     let place = TestTree::new("echo 1 >a; echo 2 >b; mkdir d");
     let held = place.hold("echo x >>a; rm b; echo n >d/new");
     let by = |path: &str| {
@@ -303,7 +303,7 @@ fn the_later_call_that_has_left_a_file_as_it_is_is_known() {
 
 /// `git status`, which a prompt runs as well, writes an index anew that says the same.
 #[test]
-fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repository() {
+fn changed_by_names_the_call_that_wrote_the_index_after_git_status() {
     const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
     const INDEX: &str = ".git/index";
     let place = TestTree::new(&format!(
@@ -342,7 +342,7 @@ fn the_call_that_has_left_an_index_of_git_is_known_also_after_a_look_at_the_repo
 /// Of an ordinary call it is kept if that has changed something; the next one that takes over its
 /// set does not get it.
 #[test]
-fn a_set_has_its_command_and_not_that_of_another_call() {
+fn change_set_has_only_its_own_command() {
     let place = TestTree::new("echo 1 >a");
     let store = place.store();
     for (command, kept) in [("true", None), ("echo 2 >>a", Some("echo 2 >>a"))] {

@@ -110,7 +110,7 @@ fn there_and_back(seed: u64) {
 }
 
 #[test]
-fn all_are_taken_back_and_made_again() {
+fn calls_are_undone_and_redone_in_any_sequence() {
     for seed in 1..=40 {
         there_and_back(seed);
     }

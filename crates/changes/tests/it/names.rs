@@ -259,19 +259,19 @@ fn there_and_back(new: fn(&str) -> TestTree) {
 }
 
 #[test]
-fn what_is_changed_by_another_name_is_listed_and_taken_back() {
+fn changes_by_other_names_are_listed_and_undone() {
     there_and_back(TestTree::new);
 }
 
 #[test]
-fn what_is_changed_by_another_name_is_taken_back_from_a_store_elsewhere() {
+fn changes_by_other_names_are_undone_with_a_store_on_another_device() {
     there_and_back(TestTree::far);
 }
 
 /// Of a file that has moved and was written to, the former content is kept: alone it comes back as
 /// it was.
 #[test]
-fn a_moved_file_is_taken_back_alone_as_it_was() {
+fn moved_and_changed_file_is_undone_alone() {
     let place = TestTree::new(TREE);
     let changes = traced(
         &place,
@@ -290,7 +290,7 @@ fn a_moved_file_is_taken_back_alone_as_it_was() {
 
 /// The one is where the other was, with the same content: it goes back nevertheless.
 #[test]
-fn files_of_the_same_content_that_change_places_are_two_files_again() {
+fn swapped_files_with_equal_contents_are_swapped_back() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let steps: Steps = &[
@@ -307,7 +307,7 @@ fn files_of_the_same_content_that_change_places_are_two_files_again() {
 
 /// The file is written to outside of the root.
 #[test]
-fn a_file_that_has_left_the_root_is_kept_as_it_was() {
+fn file_changed_outside_of_the_root_has_a_preimage() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let out = place.root.with_file_name("out");
@@ -331,7 +331,7 @@ fn a_file_that_has_left_the_root_is_kept_as_it_was() {
 /// Undo removes one of the file's names and cannot restore its attributes by another: the result
 /// names the file.
 #[test]
-fn a_look_that_cannot_be_given_back_is_named() {
+fn unrestorable_attributes_are_named() {
     let place = TestTree::new(TREE);
     let changes = traced(
         &place,
@@ -353,7 +353,7 @@ fn a_look_that_cannot_be_given_back_is_named() {
 /// One call moves a file, and another writes to it. Undoing both restores the former content.
 /// Undoing the first alone is refused, because its preimage is a link to the file.
 #[test]
-fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
+fn undo_of_a_move_does_not_restore_later_writes() {
     let moved: Steps = &[(&[("a", Name), ("m", Name)], "mv a m")];
     let written: Steps = &[(&[("m", Content)], "echo x >>m")];
     let place = TestTree::new(TREE);
@@ -378,7 +378,7 @@ fn what_a_later_call_writes_to_a_moved_file_does_not_come_back() {
 /// A file time in the future does not show a later write. A remaining name of the file may have
 /// been used for one.
 #[test]
-fn a_removed_name_comes_back_unless_its_file_was_written_to_since() {
+fn removed_name_is_restored_unless_its_file_was_written_to() {
     let place = TestTree::new(&format!("{TREE} touch -d 2099-01-01 a"));
     let before = place.files();
     let changes = traced(&place, &[(&[("a", Name), ("c", Name)], "rm a c")]);

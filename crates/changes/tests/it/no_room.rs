@@ -67,7 +67,7 @@ fn without_room() {
 }
 
 #[test]
-fn where_there_is_no_room_sets_are_listed_and_discarded_all_the_same() {
+fn sets_are_listed_and_discarded_on_a_full_disk() {
     let place = TestTree::new("echo one >a; echo two >b");
     let committed = place.hold("echo new >d");
     place.commit(committed.id);

@@ -41,7 +41,7 @@ impl Drop for Mounted {
 }
 
 #[test]
-fn changes_on_another_device_are_named_and_not_taken_back() {
+fn changes_on_another_device_are_listed_and_not_undone() {
     let Some(mounted) = Mounted::new() else {
         return;
     };

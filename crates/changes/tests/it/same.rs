@@ -33,7 +33,7 @@ fn contents_with_restored_times_are_a_change() {
 }
 
 #[test]
-fn a_directory_has_its_time_again() {
+fn undo_restores_the_time_of_a_directory() {
     const TREE: &str = "mkdir d; echo a >d/f; touch -d 2001-02-03 d";
     type Steps = &'static [(&'static [(&'static str, Touch)], &'static str)];
     const CASES: &[Steps] = &[
@@ -69,7 +69,7 @@ fn a_directory_has_its_time_again() {
 /// A socket cannot be opened to be compared, and a path that is too long cannot be looked at: all
 /// else is listed, and the latter is named.
 #[test]
-fn what_cannot_be_compared_is_no_reason_to_list_nothing() {
+fn uncomparable_file_does_not_hide_other_changes() {
     const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";
     let place = TestTree::new(BIND);
     let script = format!("rm s; {BIND} echo x >new");
@@ -92,7 +92,7 @@ fn what_cannot_be_compared_is_no_reason_to_list_nothing() {
 }
 
 #[test]
-fn a_path_that_is_too_long_is_known_not_to_be_kept() {
+fn too_long_path_is_listed_without_a_preimage() {
     let place = TestTree::new("");
     let store = place.store();
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);

@@ -31,7 +31,7 @@ fn files(changes: &Changes) -> BTreeMap<&str, (Change, Option<&str>)> {
 }
 
 #[test]
-fn names_sizes_and_times_tell_what_was_done() {
+fn scan_detects_changes_by_names_sizes_and_times() {
     use Change::{Changed, Created, Deleted, Mode, Renamed};
     type ExpectedChanges = &'static [(&'static str, Change, Option<&'static str>)];
     let cases: &[(&str, ExpectedChanges)] = &[
@@ -74,7 +74,7 @@ fn names_sizes_and_times_tell_what_was_done() {
 
 /// Without a trace, the list is never complete, a rename is inferred, and no preimage exists.
 #[test]
-fn no_more_is_claimed_than_a_walk_can_tell() {
+fn scan_claims_no_exactness_renames_or_undo() {
     let place = TestTree::new(TREE);
     let changes = compared(&place, "mv a moved; echo more >>b; rm c");
     let shown = place.store().show(SESSION, changes.id).unwrap();
@@ -109,7 +109,7 @@ fn no_more_is_claimed_than_a_walk_can_tell() {
 }
 
 #[test]
-fn a_walk_ends_where_it_is_told_to() {
+fn scan_ends_when_its_callback_returns_false() {
     let place = TestTree::new("mkdir d; touch d/{1..50}");
     let store = place.store();
     let stopped = store.scan_before(&place.root, |files| files < 20);
@@ -125,7 +125,7 @@ fn a_walk_ends_where_it_is_told_to() {
 
 /// A set that says nothing is the next one's, under a number of its own.
 #[test]
-fn sets_of_calls_in_which_nothing_is_seen_are_taken_over() {
+fn sets_of_scans_without_changes_are_reused() {
     let place = TestTree::new(TREE);
     let store = place.store();
     let mut ids = Vec::new();
@@ -146,9 +146,9 @@ fn sets_of_calls_in_which_nothing_is_seen_are_taken_over() {
 }
 
 /// Entries of an unlistable directory are neither deleted nor new. For a user other than root: see
-/// `trial::without_privileges_it_is_the_same`.
+/// `trial::results_are_equal_for_an_unprivileged_user`.
 #[test]
-fn what_cannot_be_listed_is_not_said_to_be_gone() {
+fn unlistable_entries_are_not_reported_as_deleted() {
     if rustix::process::geteuid().is_root() {
         return;
     }
@@ -163,7 +163,7 @@ fn what_cannot_be_listed_is_not_said_to_be_gone() {
 }
 
 #[test]
-fn another_directory_is_no_after() {
+fn scans_of_different_directories_are_not_compared() {
     let (place, other) = (TestTree::new(TREE), TestTree::new(TREE));
     let store = place.store();
     let (before, after) = (scan(&store, &place), scan(&store, &other));

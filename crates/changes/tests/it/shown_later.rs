@@ -37,7 +37,7 @@ impl TestTree {
 }
 
 #[test]
-fn each_call_shows_what_it_did_itself() {
+fn each_call_shows_only_its_own_changes() {
     let place = TestTree::new("echo zero >a");
     let calls: Vec<ChangesId> = ["one", "two", "three"]
         .iter()
@@ -121,7 +121,7 @@ fn change_set_stays_unchanged_after_an_edit() {
 
 /// Nothing of it can be given back: that is said, and not that nothing was to be done.
 #[test]
-fn what_was_not_kept_is_not_called_undone() {
+fn set_without_preimages_is_not_undone() {
     let place = TestTree::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");
     let mut limits = Limits::default();
     limits.preimage = 1 << 20;
@@ -146,7 +146,7 @@ fn what_was_not_kept_is_not_called_undone() {
 }
 
 #[test]
-fn when_a_trial_was_decided_on_is_known_whatever_is_done_with_it_later() {
+fn time_of_a_decision_survives_undo_and_redo() {
     let decided = |place: &TestTree, id: ChangesId| {
         let sets = place.store().list(SESSION).unwrap();
         let set = sets.into_iter().find(|set| set.changes.id == id).unwrap();

@@ -169,12 +169,12 @@ fn counts(changes: &Changes) -> [u64; 5] {
 }
 
 #[test]
-fn what_a_trace_recorded_is_listed_and_taken_back() {
+fn traced_changes_are_listed_and_undone() {
     taken_back(TestTree::new, true);
 }
 
 #[test]
-fn what_a_trace_recorded_is_taken_back_from_a_store_elsewhere() {
+fn traced_changes_are_undone_with_a_store_on_another_device() {
     taken_back(TestTree::far, false);
 }
 
@@ -227,7 +227,7 @@ fn taken_back(new: fn(&str) -> TestTree, links: bool) {
 }
 
 #[test]
-fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
+fn files_without_preimages_are_named_and_the_rest_is_undone() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let set = place
@@ -262,7 +262,7 @@ fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
 /// A file of several names that is written to by one of them has changed by all, and is one file
 /// again afterwards.
 #[test]
-fn a_file_of_several_names_is_taken_back_by_each_of_them() {
+fn file_with_several_names_is_restored_under_each() {
     for (touched, script) in [
         (&[("h1", Content)][..], "echo more >>h1"),
         (
@@ -293,7 +293,7 @@ fn a_file_of_several_names_is_taken_back_by_each_of_them() {
 }
 
 #[test]
-fn too_large_a_file_is_not_kept_and_too_large_a_set_ends() {
+fn file_size_and_set_size_are_limited() {
     let place = TestTree::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
     let mut limits = Limits::default();
     limits.preimage = 2 << 20;
@@ -319,7 +319,7 @@ fn too_large_a_file_is_not_kept_and_too_large_a_set_ends() {
 }
 
 #[test]
-fn what_is_beyond_the_root_is_counted() {
+fn changes_outside_of_the_root_are_counted() {
     let place = TestTree::new(TREE);
     place.sh("ln -s /tmp out");
     let set = place
@@ -370,7 +370,7 @@ fn what_is_beyond_the_root_is_counted() {
 }
 
 #[test]
-fn a_list_keeps_no_contents() {
+fn level_list_stores_no_contents() {
     let place = TestTree::new(TREE);
     let steps: &[(&[(&str, Touch)], &str)] =
         &[(&[("a", Content), ("b", Name)], "echo more >>a; rm b")];
@@ -423,7 +423,7 @@ fn trace_of_a_dead_host_is_interrupted_and_can_be_undone() {
 }
 
 #[test]
-fn git_status_between_is_no_conflict_and_no_change() {
+fn git_status_after_a_call_is_no_conflict() {
     const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
     let place = TestTree::new(&format!(
         "{GIT} git init -q .; echo 1 >a; git add a; git commit -qm one"
@@ -453,7 +453,7 @@ fn git_status_between_is_no_conflict_and_no_change() {
 /// Files in a directory that the call made unreadable are inaccessible for a user other than root:
 /// they are named, and the rest is listed and undone.
 #[test]
-fn an_unreadable_directory_is_taken_back_by_root_and_else_named() {
+fn unreadable_directory_is_undone_by_root_and_named_for_others() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let steps: &[(&[(&str, Touch)], &str)] = &[

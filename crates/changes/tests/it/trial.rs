@@ -126,7 +126,7 @@ fn comparable(tree: &Tree) -> Tree {
 }
 
 #[test]
-fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
+fn commit_equals_the_command_and_undo_restores_the_tree() {
     let is_root = rustix::process::geteuid().is_root();
     for (name, script, counts) in CASES {
         // Only root can look into it afterwards.
@@ -199,7 +199,7 @@ fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
 /// The view copies a file that is changed: its other names keep the old content. An undo makes them
 /// one again.
 #[test]
-fn hard_links_part_and_are_one_again_after_an_undo() {
+fn undo_restores_hard_links_that_the_overlay_split() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("echo more >>h1");
@@ -212,7 +212,7 @@ fn hard_links_part_and_are_one_again_after_an_undo() {
 
 /// For a user other than root, unreadable directories must be made accessible first.
 #[test]
-fn directories_that_their_owner_may_not_change_are_committed() {
+fn directories_without_owner_permissions_are_committed() {
     let place = TestTree::new("mkdir r; echo 1 >r/1; chmod 555 r");
     let before = place.files();
     let held = place.hold(
@@ -231,7 +231,7 @@ fn directories_that_their_owner_may_not_change_are_committed() {
 }
 
 #[test]
-fn a_store_on_another_file_system_does_as_one_beside_the_tree() {
+fn store_on_another_file_system_gives_equal_results() {
     use std::os::unix::fs::MetadataExt;
     let place = TestTree::far(TREE);
     let device = |path: &std::path::Path| fs::metadata(path).unwrap().dev();
@@ -284,7 +284,7 @@ fn a_store_on_another_file_system_does_as_one_beside_the_tree() {
 }
 
 #[test]
-fn what_is_discarded_leaves_nothing() {
+fn discard_removes_all_files() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("rm -rf d; echo x >a; mkdir m; chmod 000 m");
@@ -299,7 +299,7 @@ fn what_is_discarded_leaves_nothing() {
 }
 
 #[test]
-fn what_others_changed_meanwhile_is_a_conflict_and_nothing_is_done() {
+fn concurrent_change_is_a_conflict_and_nothing_is_committed() {
     for (script, theirs, path) in [
         ("echo mine >>a", "echo theirs >>a", "a"),
         ("rm a", "echo theirs >>a", "a"),
@@ -334,7 +334,7 @@ fn what_others_changed_meanwhile_is_a_conflict_and_nothing_is_done() {
 }
 
 #[test]
-fn what_others_changed_beside_it_is_no_conflict_and_stays() {
+fn unrelated_concurrent_change_is_no_conflict() {
     let place = TestTree::new(TREE);
     let held = place.hold("echo mine >>a; echo mine >d/9; rm d/1");
     place.sh("echo theirs >>c; echo theirs >d/8; touch d/sub/2");
@@ -353,7 +353,7 @@ fn what_others_changed_beside_it_is_no_conflict_and_stays() {
 }
 
 #[test]
-fn an_undo_refuses_what_was_changed_since_and_takes_back_the_rest_alone() {
+fn undo_refuses_conflicts_and_partial_undo_skips_them() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("echo mine >>a; echo mine >>b; rm c; mkdir n; echo x >n/x; echo y >n/y");
@@ -390,7 +390,7 @@ fn an_undo_refuses_what_was_changed_since_and_takes_back_the_rest_alone() {
 }
 
 #[test]
-fn some_paths_are_undone_alone() {
+fn selected_paths_are_undone_alone() {
     let place = TestTree::new(TREE);
     let before = place.files();
     let held = place.hold("echo mine >>a; rm -r d; echo new >new");
@@ -412,7 +412,7 @@ fn some_paths_are_undone_alone() {
 }
 
 #[test]
-fn the_first_of_several_trials_wins() {
+fn first_committed_trial_makes_others_conflict() {
     let place = TestTree::new(TREE);
     let first = place.hold("echo 1 >>a");
     let second = place.hold("echo 2 >>a");
@@ -424,7 +424,7 @@ fn the_first_of_several_trials_wins() {
 }
 
 #[test]
-fn three_of_a_hundred_thousand_files() {
+fn commit_of_three_files_in_a_large_tree() {
     let place =
         TestTree::new("mkdir d; cd d; seq 100000 | xargs touch; echo x >1; echo y >2; echo z >3");
     let held = place.hold("cd d; echo 1 >1; rm 2; echo 4 >0; ls >/dev/null");
@@ -437,7 +437,7 @@ fn three_of_a_hundred_thousand_files() {
 }
 
 #[test]
-fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
+fn git_commit_in_a_trial_is_committed_and_undone() {
     const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
     let place = TestTree::new(&format!(
         "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
@@ -467,7 +467,7 @@ fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
 
 /// A `git status` of another process rewrites the index while a trial holds another one.
 #[test]
-fn git_status_while_a_trial_is_held_is_no_conflict_but_git_add_is() {
+fn git_add_conflicts_with_a_held_trial_and_git_status_does_not() {
     const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
     for (meanwhile, conflicts) in [
         ("touch -d 2001-01-01 a; git status >/dev/null", false),
@@ -494,7 +494,7 @@ fn git_status_while_a_trial_is_held_is_no_conflict_but_git_add_is() {
 }
 
 #[test]
-fn nothing_of_a_set_can_be_read_by_others() {
+fn change_set_is_unreadable_for_other_users() {
     use std::os::unix::fs::MetadataExt;
     let place = TestTree::new(TREE);
     let held = place.hold("echo x >a");
@@ -514,7 +514,7 @@ fn nothing_of_a_set_can_be_read_by_others() {
 }
 
 #[test]
-fn a_root_around_the_store_or_within_it_is_refused() {
+fn root_around_or_inside_the_store_is_refused() {
     let place = TestTree::new("");
     let store = place.store();
     let above = place.root.parent().unwrap();
@@ -533,7 +533,7 @@ fn a_root_around_the_store_or_within_it_is_refused() {
 
 /// The results are the same for a user other than root.
 #[test]
-fn without_privileges_it_is_the_same() {
+fn results_are_equal_for_an_unprivileged_user() {
     use std::os::unix::fs::PermissionsExt;
     if !rustix::process::geteuid().is_root() {
         return;

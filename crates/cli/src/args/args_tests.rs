@@ -15,7 +15,7 @@ fn run_args(words: &[&str]) -> Result<RunArgs, ErrorKind> {
 }
 
 #[test]
-fn the_definition_is_sound() {
+fn definition_of_the_command_line_passes_claps_checks() {
     Cli::command().debug_assert();
 }
 
@@ -26,22 +26,22 @@ fn help_texts_equal_their_snapshot() {
     let mut texts = String::new();
     let mut program = Cli::command();
     program.build();
-    let mut open = vec![program];
-    while let Some(mut command) = open.pop() {
+    let mut commands = vec![program];
+    while let Some(mut command) = commands.pop() {
         let name = command.get_bin_name().unwrap_or("agent-bash").to_owned();
         let help = command.render_long_help();
         writeln!(texts, "==== {name} --help\n{help}").unwrap();
         let mut subcommands: Vec<_> = command.get_subcommands().cloned().collect();
         subcommands.retain(|command| command.get_name() != "help");
         subcommands.sort_by(|a, b| b.get_name().cmp(a.get_name()));
-        open.extend(subcommands);
+        commands.extend(subcommands);
     }
     insta::assert_snapshot!("help", texts);
 }
 
-/// Help is wrapped to a fixed width; a longer line, wrapped by hand, would be wrapped again.
+/// Clap wraps help to a fixed width. A longer line, wrapped by hand, would be wrapped again.
 #[test]
-fn what_follows_the_options_fits_its_lines() {
+fn text_after_the_options_fits_in_100_columns() {
     const MAX_COLUMNS: usize = 100;
     let mut program = Cli::command();
     program.build();
@@ -50,7 +50,10 @@ fn what_follows_the_options_fits_its_lines() {
         if let Some(help) = command.get_after_help() {
             let help = help.to_string();
             let name = command.get_name();
-            assert!(!help.starts_with(' '), "{name}: it would be taken off");
+            assert!(
+                !help.starts_with(' '),
+                "{name}: clap removes leading spaces"
+            );
             for line in help.lines() {
                 assert!(line.chars().count() <= MAX_COLUMNS, "{name}: {line}");
             }
@@ -60,7 +63,7 @@ fn what_follows_the_options_fits_its_lines() {
 }
 
 #[test]
-fn options_may_stand_before_and_after_the_script() {
+fn options_are_accepted_before_and_after_the_script() {
     for words in [
         &["--json", "--timeout", "2m", "ls | wc -l"][..],
         &["ls | wc -l", "--json", "--timeout=2m"],
@@ -75,12 +78,12 @@ fn options_may_stand_before_and_after_the_script() {
     }
     let words = run_args(&["--", "ls", "-la", "--json"]).unwrap();
     assert_eq!(words.script, ["ls", "-la", "--json"]);
-    assert!(!words.json, "behind -- everything is a word");
+    assert!(!words.json, "after -- every argument is a word");
     assert_eq!(run_args(&["-"]).unwrap().script, ["-"]);
 }
 
 #[test]
-fn what_makes_no_sense_is_a_usage_error() {
+fn invalid_arguments_are_usage_errors() {
     for (words, kind) in [
         (&[][..], ErrorKind::MissingRequiredArgument),
         (&["--request", "ls"], ErrorKind::ArgumentConflict),

@@ -33,7 +33,7 @@ pub(crate) struct ChangesArgs {
 }
 
 impl ChangesAction {
-    /// The change set with which this changes files.
+    /// Returns the change set if the action changes files.
     pub(crate) fn acts_on(&self) -> Option<ChangesId> {
         match self {
             Self::Commit { id }

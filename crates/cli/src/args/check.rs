@@ -25,7 +25,7 @@ pub(crate) struct CheckArgs {
     pub(crate) script: Option<String>,
 
     #[command(flatten)]
-    pub(crate) questions: CheckOptions,
+    pub(crate) options: CheckOptions,
 
     /// Print the verdict as one line of JSON.
     #[arg(long)]
@@ -48,7 +48,7 @@ pub(crate) struct ExplainArgs {
     pub(crate) script: String,
 
     #[command(flatten)]
-    pub(crate) questions: CheckOptions,
+    pub(crate) options: CheckOptions,
 
     /// Print everything as one line of JSON.
     #[arg(long)]

@@ -70,13 +70,13 @@ pub(crate) enum TakeOverArg {
     Rewrite,
 }
 
-/// An agent, and what is known of it.
+/// An agent with the ways in which we connect to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NamedAgent {
     pub(crate) name: &'static str,
-    /// The format of its hook.
+    /// The format of its hook; `None` if it has no hook.
     pub(crate) hook: Option<&'static Agent>,
-    /// How it finds its shell.
+    /// How it finds its shell; `None` if its shell cannot be replaced.
     pub(crate) shell: Option<&'static ShellAgent>,
 }
 

@@ -1,7 +1,7 @@
 //! `agent-bash jobs`.
 
 use super::values::{duration, lines, session_name};
-use crate::commands::following::FollowedJob;
+use crate::commands::remote_output::FollowedJob;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -92,7 +92,7 @@ pub(crate) enum JobsAction {
 }
 
 impl JobsAction {
-    /// The job that this writes to or ends.
+    /// Returns the job if the action writes to it or ends it.
     pub(crate) fn acts_on(&self) -> Option<&str> {
         match self {
             Self::Input { id, .. } | Self::Kill { id, .. } => Some(id),
@@ -102,8 +102,8 @@ impl JobsAction {
 }
 
 impl JobsArgs {
-    /// True if the job reads a copy of our own stdin.
-    pub(crate) fn reads(&self) -> bool {
+    /// True if the command copies our own stdin to the job.
+    pub(crate) fn reads_stdin(&self) -> bool {
         matches!(
             self.action,
             JobsAction::Input {
@@ -115,7 +115,7 @@ impl JobsArgs {
     }
 
     /// Returns the job that the command follows, if it does.
-    pub(crate) fn follows(&self) -> Option<FollowedJob<'_>> {
+    pub(crate) fn followed_job(&self) -> Option<FollowedJob<'_>> {
         match &self.action {
             JobsAction::Output {
                 id,

@@ -4,7 +4,7 @@ use super::values::{RecordName, recorded_name};
 use clap::Args;
 use std::path::PathBuf;
 
-// Which record is read. No doc comment: clap would take it for what the command says of itself.
+// Selects a record. Not a doc comment, because clap would use it as the help of the command.
 #[derive(Debug, Args)]
 pub(crate) struct RecordSelection {
     /// The session, or one of its records, as `--list` names them; by default the record that was

@@ -25,7 +25,7 @@ pub(crate) struct RpcArgs {
     pub(crate) worker: bool,
 }
 
-// Options of a server. No doc comment: clap would take it for what the command says of itself.
+// Options of a server. Not a doc comment, because clap would use it as the help of the command.
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
     /// How calls behave and how their results read; `standard` unless the settings say otherwise.
@@ -56,7 +56,7 @@ pub(crate) struct ServingArgs {
 }
 
 impl ServingArgs {
-    /// The part of the settings that it overrides.
+    /// Returns the settings that these options override.
     pub(crate) fn chosen(&self) -> ChosenSettings<'_> {
         ChosenSettings {
             profile: self.profile,

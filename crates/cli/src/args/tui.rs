@@ -56,8 +56,8 @@ pub(crate) enum OnQuitArg {
 }
 
 impl From<OnQuitArg> for agent_bash_tui::OnQuit {
-    fn from(given: OnQuitArg) -> Self {
-        match given {
+    fn from(arg: OnQuitArg) -> Self {
+        match arg {
             OnQuitArg::Keep => Self::Keep,
             OnQuitArg::End => Self::End,
             OnQuitArg::Ask => Self::Ask,

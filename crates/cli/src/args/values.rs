@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The on-disk session of one-shot commands.
 pub(crate) const DEFAULT_SESSION: &str = "cli";
 
-/// The word of an argument, which is the word of the settings, too.
+/// Returns the word of an argument's value; the settings use the same words.
 pub(crate) fn word(arg: &impl ValueEnum) -> String {
     let value = arg.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())
@@ -155,11 +155,11 @@ pub(crate) fn session_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// A session, and which of its records.
+/// A session and the number of one of its records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecordName {
     pub(crate) session: String,
-    /// From the oldest that is kept, which is 1; `None`: the one that was last written to.
+    /// 1 is the oldest stored record; `None`: the record that was last written to.
     pub(crate) number: Option<usize>,
 }
 

@@ -13,10 +13,10 @@ use agent_bash::sink::{
 };
 use std::path::Path;
 
-/// The exit code if the artifact cannot be shown, as of `grep` without a match.
+/// The exit code if the artifact cannot be shown; `grep` without a match also exits with 1.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// Lists, shows or searches.
+/// Lists, shows or searches artifacts.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Result<u8> {
     let state = state(args, start);
     let kept = SessionArtifacts(session::artifact_dir(start, &state)?);
@@ -28,7 +28,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Res
             limit,
             byte,
             tail,
-        } => kept.with(id, |view| {
+        } => kept.with_artifact(id, |view| {
             let page = match (byte, tail) {
                 (Some(offset), _) => view.bytes(*offset, MAX_PAGE_BYTES as u64)?,
                 (None, Some(lines)) => view.tail(lines.get())?,
@@ -44,7 +44,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Res
                 let limit = limit.map(|limit| limit.to_string());
                 let mut words = vec!["show", id];
                 words.extend(limit.iter().flat_map(|limit| ["--limit", limit]));
-                say_next(&shown, &words, next, &state);
+                print_next_command(&shown, &words, next, &state);
             }
             Ok(0)
         }),
@@ -54,7 +54,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Res
             context,
             offset,
             limit,
-        } => kept.with(id, |view| {
+        } => kept.with_artifact(id, |view| {
             let found = view.search(&Search {
                 pattern: pattern.clone(),
                 before: *context,
@@ -66,7 +66,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &StartContext) -> anyhow::Res
             if let Some(line) = found.next_line {
                 let (context, limit) = (context.to_string(), limit.to_string());
                 let words = ["grep", pattern, id, "-C", &context, "--limit", &limit];
-                say_next(&found.shown(), &words, Some(("--offset", line)), &state);
+                print_next_command(&found.shown(), &words, Some(("--offset", line)), &state);
             }
             if let Some(capped) = found.capped() {
                 output::say(&format!("[{capped}]"));
@@ -98,8 +98,8 @@ fn state(args: &ArtifactArgs, start: &StartContext) -> String {
     chosen.name
 }
 
-/// Says what was shown, and with which command to continue.
-fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &str) {
+/// Prints to stderr what was shown, and the command that shows the next part.
+fn print_next_command(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &str) {
     let Some((option, at)) = next else {
         output::say(&format!("[{shown}]"));
         return;
@@ -120,9 +120,9 @@ fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &st
 struct SessionArtifacts(Option<ArtifactDir>);
 
 impl SessionArtifacts {
-    /// Runs `action` on the artifact that a number, a URI or a path names, or says that there is
-    /// none.
-    fn with(
+    /// Runs `action` on the artifact that a number, a URI or a path names. If it does not exist,
+    /// prints the error.
+    fn with_artifact(
         &self,
         name: &str,
         action: impl FnOnce(&FileView) -> anyhow::Result<u8>,
@@ -174,7 +174,7 @@ fn as_json(info: &ArtifactInfo) -> serde_json::Value {
     })
 }
 
-/// Name, age, size, and the first line of the command.
+/// The cells of a row: name, age, size, and the first line of the command.
 fn row(info: &ArtifactInfo, now: Timestamp) -> [String; 5] {
     const MAX_COMMAND_CHARS: usize = 60;
     let first = info.command.lines().next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! `agent-bash changes`: what calls did to files, or would do: shown, made, taken back.
+//! `agent-bash changes`: lists and shows change sets, commits or discards trials, undoes and
+//! redoes.
 
 use crate::args::{ChangesAction, ChangesArgs, DEFAULT_SESSION};
 use crate::commands::default_state;
@@ -20,14 +21,14 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-/// Exit code where nothing was done.
+/// Exit code if nothing was done.
 const NOT_DONE_EXIT_CODE: u8 = 1;
 
 /// The columns that a narrow terminal shortens (the counts of files), and then omits (directory and
 /// time).
 const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
     cut: &[(3, 20)],
-    left_out: &[4, 1],
+    omitted: &[4, 1],
 };
 
 /// Lists, shows, commits, discards, undoes or redoes.
@@ -65,7 +66,7 @@ pub(crate) fn changes(args: &ChangesArgs, start: &StartContext) -> anyhow::Resul
     }
 }
 
-/// Why a command did not do what it should.
+/// The error of a command.
 enum NotDone {
     Set(ChangesRefused),
     Output(anyhow::Error),
@@ -83,7 +84,7 @@ impl From<anyhow::Error> for NotDone {
     }
 }
 
-/// Other sessions that are named where one has not what is looked for.
+/// Maximum number of other sessions that are named if a change set does not exist.
 const MAX_NAMED_SESSIONS: usize = 5;
 
 /// The store and the session whose change sets are looked up.
@@ -99,8 +100,7 @@ impl ChangesLocation<'_> {
     }
 
     /// Returns lines that name other state directories with change sets of this directory, for
-    /// example of a running interface. Nothing is done there unasked, because each has its own
-    /// numbers.
+    /// example of a running interface. Only lists them: each has its own numbers.
     fn others(&self, now: Timestamp) -> String {
         let sessions = self.sets(self.session).elsewhere().unwrap_or_default();
         let mut text = String::new();
@@ -123,7 +123,7 @@ impl ChangesLocation<'_> {
     }
 }
 
-/// The sets of a session.
+/// The change sets of a session.
 struct StoredChanges<'a> {
     location: ChangesLocation<'a>,
     json: bool,
@@ -136,12 +136,12 @@ impl StoredChanges<'_> {
             ChangesAction::List => self.list(),
             ChangesAction::Show { id, names } => self.show(*id, *names),
             ChangesAction::Diff { id, paths } => self.diff(*id, paths),
-            ChangesAction::Commit { id } => self.tell(&sets.commit(*id)?),
-            ChangesAction::Discard { id } => self.tell(&sets.discard(*id)?),
+            ChangesAction::Commit { id } => self.print_done(&sets.commit(*id)?),
+            ChangesAction::Discard { id } => self.print_done(&sets.discard(*id)?),
             ChangesAction::Undo { id, paths, partial } => {
-                self.tell(&sets.undo(*id, paths, *partial)?)
+                self.print_done(&sets.undo(*id, paths, *partial)?)
             }
-            ChangesAction::Redo { id } => self.tell(&sets.redo(*id)?),
+            ChangesAction::Redo { id } => self.print_done(&sets.redo(*id)?),
         }
     }
 
@@ -149,7 +149,7 @@ impl StoredChanges<'_> {
         self.location.sets(self.location.session)
     }
 
-    fn tell(&self, done: &ChangesDone) -> Result<(), NotDone> {
+    fn print_done(&self, done: &ChangesDone) -> Result<(), NotDone> {
         if self.json {
             return print_json(&json!(done.changes));
         }
@@ -174,12 +174,13 @@ impl StoredChanges<'_> {
         Ok(())
     }
 
-    /// All sets. Of what outlived a call, the command is that which left it running: where that
-    /// changed nothing itself, only the record has it.
+    /// Returns all change sets. A set of background changes gets the command of its call. If the
+    /// call itself changed nothing, only the journal has that command.
     fn listed(&self) -> Result<Vec<ListedChanges>, NotDone> {
         let mut listed = self.sets().list()?;
-        let left_by = |one: &ListedChanges| one.after.filter(|_| one.changes.command.is_none());
-        if listed.iter().all(|one| left_by(one).is_none()) {
+        let call_without_command =
+            |one: &ListedChanges| one.after.filter(|_| one.changes.command.is_none());
+        if listed.iter().all(|one| call_without_command(one).is_none()) {
             return Ok(listed);
         }
         let mut commands: BTreeMap<ChangesId, String> = BTreeMap::new();
@@ -194,7 +195,7 @@ impl StoredChanges<'_> {
             commands.extend(changes.command.clone().map(|it| (changes.id, it)));
         }
         for one in &mut listed {
-            if let Some(call) = left_by(one) {
+            if let Some(call) = call_without_command(one) {
                 one.changes.command = commands.get(&call).cloned();
             }
         }

@@ -1,4 +1,4 @@
-//! `agent-bash check` and `explain`: would a script be run, and how is it read.
+//! `agent-bash check` and `explain`: print whether a script would be run, and how it is read.
 
 use crate::args::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
 use crate::commands::script;
@@ -16,12 +16,12 @@ use std::io::{self, BufRead, Write as _};
 
 /// Prints the verdict. The exit code is 0 for allowed, 1 for refused, 2 for unreadable.
 pub(crate) fn check(args: &CheckArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let (policy, context) = policy(&args.questions, start)?;
+    let (policy, context) = policy(&args.options, start)?;
     if args.batch {
         return batch(&policy, &context);
     }
     let script = script::script(args.script.as_slice())?;
-    if is_a_hooks_call(&script) {
+    if is_hook_call(&script) {
         output::say(
             "agent-bash: this is read as a script, and looks like a call that an agent writes to its hooks; `agent-bash hook` reads those",
         );
@@ -30,15 +30,15 @@ pub(crate) fn check(args: &CheckArgs, start: &StartContext) -> anyhow::Result<u8
     let text = if args.json {
         serde_json::to_string(&verdict)? + "\n"
     } else {
-        in_words(&verdict, &script)
+        verdict_text(&verdict, &script)
     };
     output::print(&text)?;
     Ok(exit_code(&verdict))
 }
 
-/// Prints how the script is read. Exit codes as for `check`.
+/// Prints how the script is read. Exit codes as of `check`.
 pub(crate) fn explanation(args: &ExplainArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let (policy, context) = policy(&args.questions, start)?;
+    let (policy, context) = policy(&args.options, start)?;
     let script = script::script(std::slice::from_ref(&args.script))?;
     let explanation = explain(&Script::read(&script, &context), &policy);
     let text = if args.json {
@@ -50,8 +50,9 @@ pub(crate) fn explanation(args: &ExplainArgs, start: &StartContext) -> anyhow::R
     Ok(exit_code(&explanation.verdict))
 }
 
-/// True if the script is an agent's hook call: the user configured `check` instead of `hook`.
-fn is_a_hooks_call(script: &str) -> bool {
+/// True if the script is an agent's hook call: the user has then configured `check` instead of
+/// `hook`.
+fn is_hook_call(script: &str) -> bool {
     let call: Option<serde_json::Map<String, serde_json::Value>> =
         serde_json::from_str(script).ok();
     call.is_some_and(|call| call.contains_key("hook_event_name"))
@@ -90,40 +91,40 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The checks to do: safety always, the others if options or settings enable them; or a single one.
-fn policy(questions: &CheckOptions, start: &StartContext) -> anyhow::Result<(Policy, Context)> {
+/// Returns the checks to do. Safety is always checked; options or settings enable the others;
+/// `--only` selects one.
+fn policy(options: &CheckOptions, start: &StartContext) -> anyhow::Result<(Policy, Context)> {
     let chosen = ChosenSettings {
-        safe_mode: questions.safe_mode,
-        tools: questions.tools.as_deref(),
+        safe_mode: options.safe_mode,
+        tools: options.tools.as_deref(),
         ..ChosenSettings::default()
     };
     let settings = start.settings(&chosen)?.settings;
-    let asks = |check: CheckArg, by_default: bool| match questions.only {
+    let is_enabled = |check: CheckArg, by_default: bool| match options.only {
         Some(only) => only == check,
         None => by_default,
     };
     let context = Context {
-        cwd: start.cwd(questions.cwd.as_deref()),
+        cwd: start.cwd(options.cwd.as_deref()),
         ..settings.context(&start.host)
     };
     let mut policy = Policy {
         tools: settings.interceptor_tools.clone().unwrap_or_default(),
         ..Policy::default()
     };
-    // A command that would only be commented on does run. Naming tools here asks for the check
-    // explicitly.
-    let intercepts = settings.interceptor == InterceptMode::Block || questions.tools.is_some();
-    if asks(CheckArg::Interceptor, intercepts) {
+    // In the mode `advise`, the command does run. `--tools` enables the check explicitly.
+    let intercepts = settings.interceptor == InterceptMode::Block || options.tools.is_some();
+    if is_enabled(CheckArg::Interceptor, intercepts) {
         let rules = settings.interceptor_rules.iter().cloned();
         policy.interceptor = Some(Interceptor::new(rules));
     }
-    if asks(CheckArg::Safety, true) {
-        policy.safety = Some(match &questions.groups {
-            Some(groups) => selection(groups)?,
+    if is_enabled(CheckArg::Safety, true) {
+        policy.safety = Some(match &options.groups {
+            Some(groups) => parse_groups(groups)?,
             None => settings.rules()?,
         });
     }
-    if asks(CheckArg::Safemode, settings.safe_mode.is_some()) {
+    if is_enabled(CheckArg::Safemode, settings.safe_mode.is_some()) {
         policy.safe_mode = Some(SafeMode {
             level: settings.safe_mode.unwrap_or_default(),
             allowed: settings.safe_mode_allowed,
@@ -132,7 +133,7 @@ fn policy(questions: &CheckOptions, start: &StartContext) -> anyhow::Result<(Pol
     Ok((policy, context))
 }
 
-fn selection(groups: &[String]) -> anyhow::Result<RuleSelection> {
+fn parse_groups(groups: &[String]) -> anyhow::Result<RuleSelection> {
     let groups: Result<Vec<Group>, _> = groups
         .iter()
         .map(|name| name.trim())
@@ -143,7 +144,7 @@ fn selection(groups: &[String]) -> anyhow::Result<RuleSelection> {
     Ok(RuleSelection::of(groups))
 }
 
-fn in_words(verdict: &Verdict, script: &str) -> String {
+fn verdict_text(verdict: &Verdict, script: &str) -> String {
     let (what, finding) = match verdict {
         Verdict::Allow => return "allowed\n".to_owned(),
         Verdict::Block(finding) => (format!("refused by {}", finding.rule), finding),
@@ -171,14 +172,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_are_named_and_unknown_ones_refused() {
+    fn groups_option_accepts_known_names_and_refuses_unknown_ones() {
         let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let chosen = selection(&names("core, data_loss")).unwrap();
+        let chosen = parse_groups(&names("core, data_loss")).unwrap();
         assert_eq!(
             chosen.groups().collect::<Vec<_>>(),
             [Group::Core, Group::DataLoss]
         );
-        let error = selection(&names("core,dataloss")).unwrap_err();
+        let error = parse_groups(&names("core,dataloss")).unwrap_err();
         assert!(error.is::<UsageError>(), "{error}");
     }
 }

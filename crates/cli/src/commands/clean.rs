@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The removed files, and those that could not be removed.
+/// Counts of removed and kept items.
 #[derive(Debug, Default)]
 struct CleanOutcome {
     artifacts: u64,
@@ -34,29 +34,29 @@ struct CleanOutcome {
     held: usize,
 }
 
-/// Cleans one session or all of them, including what killed programs have left behind.
+/// Cleans one session or all of them, and removes leftovers of killed programs.
 pub(crate) fn clean(args: &CleanArgs, start: &StartContext) -> anyhow::Result<u8> {
-    let runtime = runtime::start_here()?;
+    let runtime = runtime::start_single_threaded()?;
     let names = if args.all {
         sessions(start)
     } else {
         BTreeSet::from([args.state.clone()])
     };
-    let mut account = CleanOutcome::default();
+    let mut outcome = CleanOutcome::default();
     for name in &names {
-        runtime.block_on(clean_session(name, start, &mut account))?;
+        runtime.block_on(clean_session(name, start, &mut outcome))?;
     }
-    account.leftovers += sweep_sessions(&start.host.temp_dir());
+    outcome.leftovers += sweep_sessions(&start.host.temp_dir());
     if let Some(state) = start.host.state_dir() {
-        account.leftovers += sweep_snapshots(&state.join("snapshots"), SystemClock::new().wall());
+        outcome.leftovers += sweep_snapshots(&state.join("snapshots"), SystemClock::new().wall());
     }
-    account.leftovers += sweep_other_versions();
-    output::print(&account.text())?;
+    outcome.leftovers += sweep_other_versions();
+    output::print(&outcome.text())?;
     Ok(0)
 }
 
-/// Removes other versions of the program that a host has uploaded, if this is one: they are known
-/// by their hashes, and what runs of them goes on. Returns how many.
+/// Removes other versions of the program that a host has uploaded, if this program was uploaded.
+/// Their names are hashes. Running ones continue. Returns the number of removed files.
 fn sweep_other_versions() -> usize {
     let Ok(own) = std::fs::read_link("/proc/self/exe") else {
         return 0;
@@ -85,7 +85,7 @@ fn is_uploaded(name: &OsStr) -> bool {
 async fn clean_session(
     name: &str,
     start: &StartContext,
-    account: &mut CleanOutcome,
+    outcome: &mut CleanOutcome,
 ) -> anyhow::Result<()> {
     let mut written = Vec::new();
     if let Some(directory) = jobs_directory(start, name) {
@@ -96,54 +96,54 @@ async fn clean_session(
         let jobs = Jobs::new(options);
         let before = jobs.list()?;
         for job in before.iter().filter(|job| job.state == JobState::Running) {
-            account.running.push(job.id.to_string());
+            outcome.running.push(job.id.to_string());
             written.extend(job.output.clone());
         }
-        account.bytes += finished_bytes(&before, &directory);
-        account.jobs += jobs.clean().await?;
+        outcome.bytes += finished_bytes(&before, &directory);
+        outcome.jobs += jobs.clean().await?;
     }
     if let Some(dir) = session::artifact_dir(start, name)? {
-        clean_artifacts(&dir, &written, account);
+        clean_artifacts(&dir, &written, outcome);
     }
     if let Some(state) = start.host.state_dir() {
-        clean_records(&state, name, account);
-        count_sets(&state, name, account);
+        clean_records(&state, name, outcome);
+        count_sets(&state, name, outcome);
     }
     Ok(())
 }
 
-/// Removes what was recorded of a session by processes that have ended.
-fn clean_records(state: &Path, name: &str, account: &mut CleanOutcome) {
+/// Removes the session's records whose processes have ended.
+fn clean_records(state: &Path, name: &str, outcome: &mut CleanOutcome) {
     for record in recordings(state, Some(name)) {
         if record.remove() {
-            account.records += 1;
-            account.bytes += record.bytes;
+            outcome.records += 1;
+            outcome.bytes += record.bytes;
         } else {
-            account.records_in_use += 1;
+            outcome.records_in_use += 1;
         }
     }
 }
 
-/// Sets of changes are what an undo needs, and go by themselves: they are said, not removed.
-fn count_sets(state: &Path, name: &str, account: &mut CleanOutcome) {
+/// Counts the change sets. They are not removed: an undo needs them, and they expire by themselves.
+fn count_sets(state: &Path, name: &str, outcome: &mut CleanOutcome) {
     if !state.join("changes").join(name).is_dir() {
         return;
     }
     let sets = Store::open(state).and_then(|store| store.list(name));
     let sets = sets.unwrap_or_default();
     let is_held = |set: &&ListedChanges| set.changes.state == ChangesState::Held;
-    account.held += sets.iter().filter(is_held).count();
-    account.sets += sets.len();
+    outcome.held += sets.iter().filter(is_held).count();
+    outcome.sets += sets.len();
 }
 
-/// The jobs directory of a session, if it exists.
+/// Returns the jobs directory of a session, if it exists.
 fn jobs_directory(start: &StartContext, name: &str) -> Option<PathBuf> {
     let directory = start.host.state_dir()?.join(name).join("jobs");
     directory.is_dir().then_some(directory)
 }
 
-/// Size of the output files of ended jobs. Output of adopted processes is in artifacts, and counted
-/// there.
+/// Returns the bytes of the output files of ended jobs. Output of adopted processes is counted with
+/// the artifacts.
 fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
     jobs.iter()
         .filter(|job| job.state != JobState::Running)
@@ -153,18 +153,18 @@ fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
         .sum()
 }
 
-fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut CleanOutcome) {
+fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], outcome: &mut CleanOutcome) {
     let cleared = dir.clear(|info| {
         written
             .iter()
             .any(|path| *path == Path::new(&info.artifact.path))
     });
-    account.artifacts += cleared.removed.artifacts;
-    account.bytes += cleared.removed.bytes;
-    account.artifacts_in_use += cleared.in_use;
+    outcome.artifacts += cleared.removed.artifacts;
+    outcome.bytes += cleared.removed.bytes;
+    outcome.artifacts_in_use += cleared.in_use;
 }
 
-/// The sessions that have anything on disk.
+/// Returns the names of all sessions below the state directory.
 fn sessions(start: &StartContext) -> BTreeSet<String> {
     let entries = start.host.state_dir().map(std::fs::read_dir);
     let Some(Ok(entries)) = entries else {

@@ -1,12 +1,11 @@
-//! `agent-bash cp`: a file to a target, or from one, in pieces over the same channel as everything
-//! else.
+//! `agent-bash cp`: copies a file to a target, or from one, in pieces over the session's channel.
 //!
-//! A file is there as a whole or not at all, at either end. What a target says names no path here.
+//! At both ends, the file is replaced in one step. The target's answers never choose a local path.
 
 use crate::args::CpArgs;
 use crate::commands::remote_command;
 use crate::runtime;
-use crate::signals::CalledOff;
+use crate::signals::CancelSignals;
 use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::core::{Cancel, RemoteHost};
@@ -27,16 +26,19 @@ enum CopyEnd {
     Remote { target: String, path: String },
 }
 
-/// Permissions, not the bits that lend a user's rights.
+/// The permission bits, without setuid, setgid and the sticky bit.
 const PERMISSION_BITS: u32 = 0o777;
 
-/// Most bytes of a file that does not know its length, such as those of `/proc`.
+/// Maximum bytes of a file whose reported size is 0, such as those of `/proc`.
 const MAX_UNSIZED_BYTES: u64 = 64 << 20;
 
 /// Copies one file.
 pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
     let settings = start.settings(&ChosenSettings::default())?.settings;
-    let ends = (end(&args.from, &settings), end(&args.to, &settings));
+    let ends = (
+        parse_end(&args.from, &settings),
+        parse_end(&args.to, &settings),
+    );
     let (target, is_upload) = match &ends {
         (CopyEnd::Local(_), CopyEnd::Remote { target, .. }) => (target, true),
         (CopyEnd::Remote { target, .. }, CopyEnd::Local(_)) => (target, false),
@@ -51,23 +53,23 @@ pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
     };
     let runtime = runtime::start(Some(2))?;
     let copied = runtime.block_on(async {
-        let called_off = CalledOff::listen().context("cannot listen for signals")?;
+        let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let session = remote_command::session(target, &ChosenSettings::default(), start).await?;
-        let place = session
+        let remote = session
             .remote_host()
             .context("a session on a target has a place")?;
-        let cancel = called_off.cancel();
+        let cancel = signals.cancel();
         let copied = match &ends {
             (CopyEnd::Local(from), CopyEnd::Remote { path, .. }) if is_upload => {
-                upload(&**place, &start.cwd(Some(from)), path, cancel).await
+                upload(&**remote, &start.cwd(Some(from)), path, cancel).await
             }
             (CopyEnd::Remote { path, .. }, CopyEnd::Local(to)) => {
-                download(&**place, path, &start.cwd(Some(to)), cancel).await
+                download(&**remote, path, &start.cwd(Some(to)), cancel).await
             }
             _ => Ok(()),
         };
-        place.close().await;
-        match called_off.exit_code() {
+        remote.close().await;
+        match signals.exit_code() {
             Some(code) => Ok(code),
             None => copied.map(|()| 0),
         }
@@ -76,9 +78,9 @@ pub(crate) fn cp(args: &CpArgs, start: &StartContext) -> anyhow::Result<u8> {
     copied
 }
 
-/// Parses a path: `TARGET:PATH` is on a remote host, any other is local. A remote path begins with
-/// `/`, `~/` or `./`, so that colons in a target's name do not end it.
-fn end(text: &str, settings: &Settings) -> CopyEnd {
+/// Parses an argument: `TARGET:PATH` is on a remote host, any other path is local. A remote path
+/// begins with `/`, `~/` or `./`, because a target's name may contain colons.
+fn parse_end(text: &str, settings: &Settings) -> CopyEnd {
     let ends = text.match_indices(':').map(|(at, _)| text.split_at(at));
     for (target, path) in ends {
         let path = &path[1..];
@@ -95,15 +97,15 @@ fn end(text: &str, settings: &Settings) -> CopyEnd {
     CopyEnd::Local(PathBuf::from(text))
 }
 
-/// The file's own name behind a directory's.
-fn named<'a>(directory: &str, file: &'a str) -> anyhow::Result<String> {
+/// Returns `directory` followed by the file's name.
+fn path_in_directory<'a>(directory: &str, file: &'a str) -> anyhow::Result<String> {
     let name: &'a str = file.rsplit('/').next().unwrap_or_default();
     ensure!(!matches!(name, "" | "." | ".."), "`{file}` names no file");
     Ok(format!("{directory}{name}"))
 }
 
 async fn upload(
-    place: &dyn RemoteHost,
+    remote: &dyn RemoteHost,
     from: &Path,
     to: &str,
     cancel: &Cancel,
@@ -114,7 +116,7 @@ async fn upload(
     let found = file.metadata().with_context(cannot)?;
     ensure!(found.is_file(), "{shown} is no regular file; name one");
     let to = if to.ends_with('/') {
-        named(to, &from.to_string_lossy())?
+        path_in_directory(to, &from.to_string_lossy())?
     } else {
         to.to_owned()
     };
@@ -133,28 +135,28 @@ async fn upload(
             upload,
             mode: Some(found.permissions().mode() & PERMISSION_BITS),
         };
-        let written: FileWrittenData = ask(place, &write, cancel).await.map_err(Error::msg)?;
+        let written: FileWrittenData = ask(remote, &write, cancel).await.map_err(Error::msg)?;
         if !more {
             return Ok(());
         }
         ensure!(
             written.upload.is_some(),
             "the target `{}` took a part for the whole",
-            place.name()
+            remote.name()
         );
         upload = written.upload;
     }
 }
 
 async fn download(
-    place: &dyn RemoteHost,
+    remote: &dyn RemoteHost,
     from: &str,
     to: &Path,
     cancel: &Cancel,
 ) -> anyhow::Result<()> {
-    // The name is what the user calls it.
+    // Below a local directory, the file gets its name from the remote path.
     let to = if to.is_dir() {
-        to.join(named("", from)?)
+        to.join(path_in_directory("", from)?)
     } else {
         to.to_owned()
     };
@@ -165,41 +167,41 @@ async fn download(
         .suffix(".part")
         .tempfile_in(directory)
         .with_context(cannot)?;
-    let (mut offset, mut most, mut mode) = (0, None, 0);
+    let (mut offset, mut limit, mut mode) = (0, None, 0);
     loop {
         let read = RpcCall::FileRead {
             path: from.to_owned(),
             offset,
             length: None,
         };
-        let piece: FilePieceData = ask(place, &read, cancel).await.map_err(Error::msg)?;
-        let most = *most.get_or_insert(match piece.size {
+        let piece: FilePieceData = ask(remote, &read, cancel).await.map_err(Error::msg)?;
+        let limit = *limit.get_or_insert(match piece.size {
             0 => MAX_UNSIZED_BYTES,
             size => size,
         });
         if offset == 0 {
             mode = piece.mode & PERMISSION_BITS;
         }
-        // Bytes appended meanwhile are not copied. A remote host that never ends must not fill the
-        // local disk.
-        let left = usize::try_from(most - offset).unwrap_or(usize::MAX);
-        let bytes = &piece.data.0[..piece.data.0.len().min(left)];
+        // Bytes that are appended meanwhile are not copied, so that an endless remote file cannot
+        // fill the local disk.
+        let rest = usize::try_from(limit - offset).unwrap_or(usize::MAX);
+        let bytes = &piece.data.0[..piece.data.0.len().min(rest)];
         part.write_all(bytes).with_context(cannot)?;
         offset += bytes.len() as u64;
-        if piece.at_end || offset == most {
+        if piece.at_end || offset == limit {
             break;
         }
         if bytes.is_empty() {
             bail!(
                 "the target `{}` sends no more of {from}, and not its end",
-                place.name()
+                remote.name()
             );
         }
     }
     part.as_file()
         .set_permissions(Permissions::from_mode(mode))
         .with_context(cannot)?;
-    // A symbolic link stays one: what it leads to is replaced.
+    // A symbolic link stays: the file that it leads to is replaced.
     let to = match fs::symlink_metadata(&to) {
         Ok(found) if found.is_symlink() => fs::canonicalize(&to).with_context(cannot)?,
         _ => to.clone(),
@@ -215,18 +217,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_on_a_target_is_behind_a_target() {
+    fn path_is_remote_only_after_a_valid_target() {
         let settings = Settings::default();
-        let there = |target: &str, path: &str| CopyEnd::Remote {
+        let remote = |target: &str, path: &str| CopyEnd::Remote {
             target: target.to_owned(),
             path: path.to_owned(),
         };
         for (text, want) in [
-            ("ssh:dev@host:22:/a:/b", there("ssh:dev@host:22", "/a:/b")),
-            ("docker:box:~/x", there("docker:box", "~/x")),
-            ("kube:ns/pod:./x", there("kube:ns/pod", "./x")),
+            ("ssh:dev@host:22:/a:/b", remote("ssh:dev@host:22", "/a:/b")),
+            ("docker:box:~/x", remote("docker:box", "~/x")),
+            ("kube:ns/pod:./x", remote("kube:ns/pod", "./x")),
         ] {
-            assert_eq!(end(text, &settings), want);
+            assert_eq!(parse_end(text, &settings), want);
         }
         for text in [
             "a",
@@ -237,15 +239,22 @@ mod tests {
             "docker:box:x",
             "docker:-x:/y",
         ] {
-            assert_eq!(end(text, &settings), CopyEnd::Local(text.into()), "{text}");
+            assert_eq!(
+                parse_end(text, &settings),
+                CopyEnd::Local(text.into()),
+                "{text}"
+            );
         }
     }
 
     #[test]
-    fn a_file_keeps_its_name_in_a_directory() {
-        assert_eq!(named("/d/", "/a/b").ok().as_deref(), Some("/d/b"));
+    fn copy_into_a_directory_keeps_the_files_name() {
+        assert_eq!(
+            path_in_directory("/d/", "/a/b").ok().as_deref(),
+            Some("/d/b")
+        );
         for nameless in ["/", "a/", "..", "a/.."] {
-            assert!(named("", nameless).is_err(), "{nameless}");
+            assert!(path_in_directory("", nameless).is_err(), "{nameless}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The state directory of a command that is given none: that of `agent-bash run`, or an agent's
-//! conversation.
+//! Chooses the state directory of a command without `--state`: that of `agent-bash run`, or an
+//! agent's conversation.
 
 use crate::args::DEFAULT_SESSION;
 use crate::output;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ChosenState {
     /// The name of the session.
     pub(crate) name: String,
-    /// True if the user did not name it, and it is not that of `agent-bash run`.
+    /// True if the user did not name it, and it is an agent's conversation.
     pub(crate) is_assumed: bool,
 }
 
@@ -30,9 +30,9 @@ impl ChosenState {
     }
 }
 
-/// Returns `asked`; else the one of `cli` and of this project's conversation whose newest item is
-/// newer. `newest` returns the time of a state directory's newest item. A conversation is named on
-/// stderr.
+/// Returns `asked`, if given; else `cli` or this project's conversation, whichever has the newer
+/// item. `newest` returns the time of the newest item in a state directory. If a conversation is
+/// chosen, its name is printed to stderr.
 pub(crate) fn chosen(
     start: &StartContext,
     asked: Option<&str>,
@@ -61,8 +61,7 @@ pub(crate) fn chosen(
     }
 }
 
-/// Says that `what` exists in both state directories, so that a command that acts on it must name
-/// one.
+/// Returns the error for a number that exists in both state directories.
 pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
     let name = &state.name;
     format!(
@@ -70,8 +69,8 @@ pub(crate) fn ambiguous(what: &str, state: &ChosenState) -> String {
     )
 }
 
-/// The conversation of the agent that runs this command; else the one that was last recorded in
-/// this project.
+/// Returns the conversation of the agent that runs this command; else the one that was last
+/// recorded in this project.
 fn conversation(start: &StartContext) -> Option<String> {
     let state = start.host.state_dir()?;
     let own = conversation_of(&start.host.env);
@@ -79,18 +78,18 @@ fn conversation(start: &StartContext) -> Option<String> {
     if let Some(own) = own.filter(|own| state.join(own).is_dir()) {
         return Some(own);
     }
-    let here = &start.host.cwd;
-    let here = here.canonicalize().unwrap_or_else(|_| here.clone());
+    let cwd = &start.host.cwd;
+    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.clone());
     let mut recorded = recordings(&state, None);
     recorded.retain(|it| is_conversation_name(&it.session));
     recorded.sort_by_key(|it| std::cmp::Reverse(it.written_at));
     let recorded = recorded.into_iter().find(|recording| {
         let entry = recording.last().ok().flatten();
-        entry.is_some_and(|entry| is_same_project(&here, Path::new(&entry.result.cwd)))
+        entry.is_some_and(|entry| is_same_project(&cwd, Path::new(&entry.result.cwd)))
     });
-    // Without a journal, there are still the changes.
+    // If the journal is off, change sets still name the conversation.
     let changed = || {
-        let names = Store::open(&state).and_then(|store| store.sessions_of(&here));
+        let names = Store::open(&state).and_then(|store| store.sessions_of(&cwd));
         let mut names = names.unwrap_or_default().into_iter();
         names.find(|name| is_conversation_name(name))
     };

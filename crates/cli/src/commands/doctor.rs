@@ -31,7 +31,7 @@ const SESSION_NAME: &str = "doctor";
 /// Exceeds what the standard profile shows.
 const LONG_OUTPUT: &str = "seq 20000";
 
-/// Says which shell runs it, as far as that tells.
+/// Prints the name and version of the shell that runs it, for bash and zsh.
 const SHELL_PROBE: &str =
     "echo \"it runs ${BASH_VERSION:+bash $BASH_VERSION}${ZSH_VERSION:+zsh $ZSH_VERSION}\"";
 
@@ -44,7 +44,7 @@ pub(crate) fn doctor(start: &StartContext) -> anyhow::Result<u8> {
     let mut findings = runtime.block_on(examine(start))?;
     findings.extend(agents::agents(start));
     if let Some(state) = start.host.state_dir() {
-        // The survivors left on purpose were recorded as jobs there. The directory may not exist.
+        // The surviving processes that the checks started were recorded as jobs in this directory.
         let _ = fs::remove_dir_all(state.join(SESSION_NAME));
     }
     let mut text = String::new();
@@ -63,61 +63,65 @@ async fn examine(start: &StartContext) -> anyhow::Result<Vec<Finding>> {
     let loaded = start.settings(&ChosenSettings::default());
     let broken = loaded.as_ref().err().map(|error| format!("{error:#}"));
     // With default settings the other checks can still be done.
-    let theirs = loaded.map(|loaded| loaded.settings).unwrap_or_default();
-    let interceptor = interceptor(&theirs);
-    // The commands of doctor are not on the list of safe mode and need no sandbox. The sandbox has
-    // its own line.
+    let user_settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
+    let interceptor = interceptor(&user_settings);
+    // The commands of the checks are not on safe mode's list and need no sandbox. The sandbox is
+    // checked separately.
     let settings = Settings {
         safe_mode: None,
         sandbox: SandboxSettings::default(),
-        ..theirs.clone()
+        ..user_settings.clone()
     };
-    // Its artifact is removed when the session ends.
+    // The session's artifacts are removed when it ends.
     let (supervisors, lifetime) = (Supervisor::this_program(&start.token), Lifetime::Session);
-    let as_it_is = |builder| builder;
+    let unchanged = |builder| builder;
     let session = session::open_with(
         &settings,
         start,
         &supervisors,
         SESSION_NAME,
         lifetime,
-        as_it_is,
+        unchanged,
     )?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
 
-    let canary = run(&tool, SHELL_PROBE).await;
-    let left_behind = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;
-    for survivor in &left_behind.survivors {
+    let probe_run = run(&tool, SHELL_PROBE).await;
+    let survivor_run = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;
+    for survivor in &survivor_run.survivors {
         run(&tool, &format!("kill {}", survivor.pid)).await;
     }
-    let long = run(&tool, LONG_OUTPUT).await;
-    let place = match &state {
+    let long_run = run(&tool, LONG_OUTPUT).await;
+    let directory_text = match &state {
         Some(path) => path.display().to_string(),
         None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
     };
-    let [record, trial] = changes(&settings, &theirs, start).await;
+    let [record, trial] = changes(&settings, &user_settings, start).await;
     let is_readable = FindingGrade::of(broken.is_none());
     let read = broken.unwrap_or_else(|| "can be read".to_owned());
-    let runs = FindingGrade::of(canary.status == Status::Exited { code: 0 });
-    let ran = match &canary.status {
+    let runs = FindingGrade::of(probe_run.status == Status::Exited { code: 0 });
+    let ran = match &probe_run.status {
         Status::NotStarted { reason } => reason.clone(),
-        _ => format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
+        _ => format!(
+            "{} in {:.1} ms",
+            probe_run.text.trim_end(),
+            probe_run.duration_ms
+        ),
     };
-    let keeps = FindingGrade::of(!long.artifacts.is_empty());
-    let kept = match failed_artifact(&long) {
-        Some(reason) => format!("{place}: {reason}"),
-        None => place,
+    let keeps = FindingGrade::of(!long_run.artifacts.is_empty());
+    let kept = match failed_artifact(&long_run) {
+        Some(reason) => format!("{directory_text}: {reason}"),
+        None => directory_text,
     };
     Ok(vec![
         Finding::new(is_readable, "settings", read),
         shell(&tool),
         Finding::new(runs, "canary", ran),
-        supervisor(&canary),
-        sandbox(&tool, start, &theirs).await?,
+        supervisor(&probe_run),
+        sandbox(&tool, start, &user_settings).await?,
         record,
         trial,
-        survivors(&left_behind),
+        survivors(&survivor_run),
         Finding::new(keeps, "artifacts", kept),
         space(&tool).await,
         terminal(settings, start).await?,
@@ -147,11 +151,14 @@ fn shell(tool: &BashTool) -> Finding {
     Finding::new(grade, "shell", detail)
 }
 
-fn supervisor(canary: &ToolResult) -> Finding {
-    let missing = canary.notices.iter().find_map(|notice| match &notice.kind {
-        NoticeKind::WithoutSupervisor { reason } => Some(reason.clone()),
-        _ => None,
-    });
+fn supervisor(probe_run: &ToolResult) -> Finding {
+    let missing = probe_run
+        .notices
+        .iter()
+        .find_map(|notice| match &notice.kind {
+            NoticeKind::WithoutSupervisor { reason } => Some(reason.clone()),
+            _ => None,
+        });
     let grade = FindingGrade::of(missing.is_none());
     let detail = match missing {
         None => "in force: every process of a command is named and can be ended".to_owned(),
@@ -221,10 +228,14 @@ fn enforced(missing: &[Lack]) -> (FindingGrade, String) {
 
 /// Tries to undo a change, and to run a trial. A failure is only a problem if the settings ask for
 /// a record.
-async fn changes(settings: &Settings, theirs: &Settings, start: &StartContext) -> [Finding; 2] {
+async fn changes(
+    settings: &Settings,
+    user_settings: &Settings,
+    start: &StartContext,
+) -> [Finding; 2] {
     let changes::AttemptResults { record, trial } =
-        changes::tried(settings, start, SESSION_NAME).await;
-    let wanted = theirs.changes.level.unwrap_or(ChangesLevel::Off);
+        changes::try_changes(settings, start, SESSION_NAME).await;
+    let wanted = user_settings.changes.level.unwrap_or(ChangesLevel::Off);
     let lacking = match wanted {
         ChangesLevel::Off => FindingGrade::Note,
         _ => FindingGrade::Problem,
@@ -265,7 +276,7 @@ fn failed_artifact(result: &ToolResult) -> Option<&str> {
     })
 }
 
-/// Free space for temporary files, from `df`.
+/// Reports the free space for temporary files, from `df`.
 async fn space(tool: &BashTool) -> Finding {
     // Any shell runs this.
     let script = "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6; seen=1} END {exit !seen}'";
@@ -309,15 +320,15 @@ async fn terminal(settings: Settings, start: &StartContext) -> anyhow::Result<Fi
     }
     let result = run(session.tool(), "tty && test -t 2 && stty size").await;
     let works = result.status == Status::Exited { code: 0 };
-    let said: Vec<&str> = result.text.split_whitespace().collect();
-    let detail = match &said[..] {
+    let words: Vec<&str> = result.text.split_whitespace().collect();
+    let detail = match &words[..] {
         [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
         _ => result.text,
     };
     Ok(Finding::new(FindingGrade::of(works), "terminal", detail))
 }
 
-/// Finds variables whose names are almost one of ours.
+/// Reports environment variables whose names are almost those of settings.
 fn variables(start: &StartContext) -> Finding {
     let misspelt = settings::misspelt_variables(&start.host);
     let named: Vec<String> = misspelt
@@ -350,10 +361,11 @@ fn interceptor(settings: &Settings) -> Finding {
     Finding::new(grade, "interceptor", detail)
 }
 
-/// Optional; if available, it is used to kill a process tree at once.
+/// Reports whether cgroup v2 is available, which is used to kill a process tree at once. It is
+/// optional.
 fn cgroup() -> Finding {
-    let there = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
-    let detail = if there {
+    let is_available = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
+    let detail = if is_available {
         "there"
     } else {
         "not there; not needed"

@@ -33,13 +33,13 @@ pub(crate) fn env(args: &EnvArgs, start: &StartContext) -> anyhow::Result<u8> {
         });
         format!("{all}\n")
     } else {
-        in_words(&variables, &built.removed, &unattended)
+        environment_text(&variables, &built.removed, &unattended)
     };
     output::print(&text)?;
     Ok(0)
 }
 
-fn in_words(
+fn environment_text(
     variables: &BTreeMap<String, String>,
     removed: &[String],
     unattended: &[&str],

@@ -1,4 +1,4 @@
-//! `agent-bash completions` and `man`, made from the definition of the command line.
+//! `agent-bash completions` and `man`, generated from the definition of the command line.
 
 use crate::args::{Cli, CompletionsArgs, GuideArg, ManArgs};
 use crate::output;
@@ -27,7 +27,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// A completion of job and artifact numbers, from the program's own listings.
+/// Completes job and artifact numbers from the program's own listings.
 const BASH_IDS: &str = include_str!("completion_of_ids.bash");
 
 /// Prints a manual page, or writes all of them.
@@ -58,7 +58,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The documentation pages, embedded for users who only have the binary.
+/// Returns a documentation page; they are embedded for users who only have the binary.
 fn text_of(guide: GuideArg) -> &'static str {
     match guide {
         GuideArg::Cli => include_str!("../../guides/cli.md"),
@@ -77,8 +77,8 @@ fn text_of(guide: GuideArg) -> &'static str {
 
 /// Writes the page of a command and those of its subcommands.
 fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
-    for own in command.get_subcommands() {
-        write_pages(own.clone(), directory)?;
+    for subcommand in command.get_subcommands() {
+        write_pages(subcommand.clone(), directory)?;
     }
     manual(command).generate_to(directory).map(drop)
 }
@@ -88,7 +88,7 @@ fn manual(command: Command) -> Man {
     Man::new(command).source(concat!("agent-bash ", env!("CARGO_PKG_VERSION")))
 }
 
-/// Finds a subcommand, under the name that its page uses: `agent-bash-jobs`.
+/// Finds a subcommand; its page is named `agent-bash-jobs`.
 fn page_of(program: &Command, name: &str) -> anyhow::Result<Command> {
     let Some(command) = program.find_subcommand(name) else {
         let known: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();

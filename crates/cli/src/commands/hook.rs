@@ -1,6 +1,6 @@
-//! `agent-bash hook`: answers an agent that asks before it runs a command. The library makes the
-//! answer. This module reads stdin and makes sure that there is an answer in time, and one that
-//! blocks if anything goes wrong.
+//! `agent-bash hook`: answers an agent that asks before it runs a command. The library computes the
+//! answer. This module reads stdin and guarantees an answer in time, which blocks the command if
+//! anything fails.
 
 pub(crate) mod file;
 mod install;
@@ -48,13 +48,14 @@ pub(crate) fn hook(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> 
         Some(_) => Some(install::program(start)?),
         None => None,
     };
-    let answer = in_time(agent, ANSWER_TIMEOUT, move || {
+    let answer = answer_within(agent, ANSWER_TIMEOUT, move || {
         read_and_answer(agent, &host, program.as_deref())
     });
     if !answer.stderr.is_empty() {
         output::say(answer.stderr.trim_end());
     }
-    // If stdout has no reader, the refusal did not arrive: unlike elsewhere, that is an error here.
+    // Without a reader of stdout, the refusal did not arrive: unlike in other commands, that is an
+    // error.
     let mut out = io::stdout().lock();
     out.write_all(answer.stdout.as_bytes())
         .and_then(|()| out.flush())
@@ -75,8 +76,8 @@ fn hook_of(agent: NamedAgent) -> Result<&'static Agent, UsageError> {
 /// Reads a call and answers it. With a `program`, commands are replaced by calls of it.
 fn read_and_answer(agent: &Agent, host: &HostContext, program: Option<&str>) -> HookAnswer {
     let mut input = Vec::new();
-    let most = MAX_INPUT_BYTES as u64 + 1;
-    match io::stdin().lock().take(most).read_to_end(&mut input) {
+    let max_bytes = MAX_INPUT_BYTES as u64 + 1;
+    match io::stdin().lock().take(max_bytes).read_to_end(&mut input) {
         Ok(_) => match program {
             Some(program) => answer_rewriting(agent, &input, host, program),
             None => answer(agent, &input, host),
@@ -85,8 +86,8 @@ fn read_and_answer(agent: &Agent, host: &HostContext, program: Option<&str>) -> 
     }
 }
 
-/// The answer, or a blocking one if there is none in time or `work` cannot be run.
-fn in_time(
+/// Returns the answer of `work`, or a blocking one if `work` fails or exceeds the deadline.
+fn answer_within(
     agent: &Agent,
     deadline: Duration,
     work: impl FnOnce() -> HookAnswer + Send + 'static,
@@ -115,15 +116,15 @@ mod tests {
     use agent_bash::hook::CLAUDE_CODE;
 
     #[test]
-    fn what_fails_or_hangs_is_blocked() {
-        let panics = in_time(&CLAUDE_CODE, ANSWER_TIMEOUT, || panic!("a fault"));
+    fn failed_or_hanging_answer_blocks_the_command() {
+        let panics = answer_within(&CLAUDE_CODE, ANSWER_TIMEOUT, || panic!("a fault"));
         assert_eq!(panics.exit_code, 2);
         assert!(
             panics.stderr.contains("a fault of agent-bash"),
             "{panics:?}"
         );
         let (_held, never) = mpsc::channel::<()>();
-        let hangs = in_time(&CLAUDE_CODE, Duration::from_millis(1), move || {
+        let hangs = answer_within(&CLAUDE_CODE, Duration::from_millis(1), move || {
             let _ = never.recv();
             panic!("it is held")
         });

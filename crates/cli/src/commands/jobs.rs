@@ -4,7 +4,7 @@ use crate::args::{DEFAULT_SESSION, JobsAction, JobsArgs};
 use crate::commands::{default_state, script, session};
 use crate::output::{self, PassThrough};
 use crate::runtime;
-use crate::signals::CalledOff;
+use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::ScriptEnding;
@@ -19,16 +19,16 @@ use std::time::Duration;
 /// The exit code if the job is still running, as of `timeout(1)`.
 const STILL_RUNNING_EXIT_CODE: u8 = 124;
 
-/// The exit code if there is no such job, or none of its output is left.
+/// The exit code if the job does not exist or its output is not stored.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// How long a job may take to read its input.
+/// How long `input` waits until the job has read it.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Polling interval when following an output.
+/// Interval between two reads of an output that is followed.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Most bytes of output read at once.
+/// Maximum bytes of one read.
 const MAX_PART_BYTES: usize = 256 * 1024;
 
 /// Lists, shows, awaits or ends jobs.
@@ -51,7 +51,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
     let Some(jobs) = session::jobs(start, &chosen.name) else {
         bail!("there is no place for jobs: set HOME or AGENT_BASH_STATE_DIR");
     };
-    let runtime = runtime::start_here()?;
+    let runtime = runtime::start_single_threaded()?;
     match runtime.block_on(act(&jobs, &args.action)) {
         Err(error) if error.is::<JobError>() => {
             output::say(&format!("agent-bash: {error}"));
@@ -94,17 +94,15 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
             Ok(0)
         }
         JobsAction::Wait { id, timeout } => {
-            let called_off = CalledOff::listen().context("cannot listen for signals")?;
+            let signals = CancelSignals::listen().context("cannot listen for signals")?;
             let id = JobId(id.clone());
-            Ok(match jobs.wait(&id, *timeout, called_off.cancel()).await? {
+            Ok(match jobs.wait(&id, *timeout, signals.cancel()).await? {
                 WaitOutcome::Over(job) => {
                     output::print(&format!("{}\n", state(&job)))?;
                     0
                 }
                 WaitOutcome::StillRunning(_) => STILL_RUNNING_EXIT_CODE,
-                WaitOutcome::Cancelled(_) => {
-                    called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE)
-                }
+                WaitOutcome::Cancelled(_) => signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
             })
         }
         JobsAction::Kill { id, grace } => {
@@ -160,7 +158,7 @@ async fn print_output(
     tail: Option<u64>,
     follow: bool,
 ) -> anyhow::Result<u8> {
-    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let signals = CancelSignals::listen().context("cannot listen for signals")?;
     let from = |offset| OutputRange::From {
         offset,
         max_bytes: MAX_PART_BYTES,
@@ -187,14 +185,11 @@ async fn print_output(
         if over {
             return Ok(0);
         }
-        match jobs
-            .wait(id, Some(POLL_INTERVAL), called_off.cancel())
-            .await?
-        {
+        match jobs.wait(id, Some(POLL_INTERVAL), signals.cancel()).await? {
             WaitOutcome::Over(_) => over = true,
             WaitOutcome::StillRunning(_) => {}
             WaitOutcome::Cancelled(_) => {
-                return Ok(called_off.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE));
+                return Ok(signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE));
             }
         }
     }
@@ -202,7 +197,7 @@ async fn print_output(
 
 /// Returns the state of a job in a few words.
 pub(crate) fn state(job: &Job) -> String {
-    let mut state = ending(&job.state);
+    let mut state = state_text(&job.state);
     if job.is_asked_to_end && matches!(job.state, JobState::Ended(_)) {
         state.push_str(", on request");
     }
@@ -212,7 +207,7 @@ pub(crate) fn state(job: &Job) -> String {
     state
 }
 
-fn ending(state: &JobState) -> String {
+fn state_text(state: &JobState) -> String {
     match state {
         JobState::Running => "running".to_owned(),
         JobState::Ended(end) => match &end.ending {

@@ -2,7 +2,7 @@
 
 use crate::args::LogArgs;
 use crate::commands::recorded::{self, NamedRecord};
-use crate::commands::{session, since};
+use crate::commands::{later_events, session};
 use crate::output;
 use crate::start::StartContext;
 use crate::table::{NarrowColumns, ago, fitted, table};
@@ -21,11 +21,11 @@ use std::io::{self, IsTerminal};
 /// The exit code if nothing is recorded.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// The columns that a narrow terminal shortens, and then omits. The outcome of files stays: it is
-/// the purpose of the log.
+/// The columns that a narrow terminal shortens, and then omits. The files stay: they are the
+/// purpose of the log.
 const NARROW_COLUMNS: NarrowColumns<'_> = NarrowColumns {
     cut: &[(FILES_COLUMN, 18), (OUTCOME_COLUMN, 12)],
-    left_out: &[TIME_COLUMN, DURATION_COLUMN],
+    omitted: &[TIME_COLUMN, DURATION_COLUMN],
 };
 const TIME_COLUMN: usize = 1;
 const DURATION_COLUMN: usize = 2;
@@ -58,8 +58,8 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     let jobs = session::jobs(start, &session.name);
     let jobs = jobs.and_then(|jobs| jobs.list().ok()).unwrap_or_default();
     let since = LaterEvents {
-        background: since::background_changes(&session.sets),
-        unsure: since::or_earlier(&session.sets),
+        background: later_events::background_changes(&session.sets),
+        unsure: later_events::or_earlier(&session.sets),
         jobs: jobs
             .into_iter()
             .map(|job| (job.id, matches!(job.state, JobState::Running)))
@@ -93,8 +93,8 @@ pub(crate) fn log(args: &LogArgs, start: &StartContext) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The table with a line for the day before the first row of each that is not the day before it;
-/// the first row is compared with today.
+/// Inserts a line with the date before the first row of each new day. The first row is compared
+/// with today.
 fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp) -> String {
     let day = |time| {
         let mut date = words::date(time);
@@ -116,14 +116,14 @@ fn with_days(table: &str, times: impl Iterator<Item = Timestamp>, now: Timestamp
     text
 }
 
-/// `+1 ~2, later +1, 3 outside`: what it did to files, what that which it left running did, and how
-/// many files beyond the directory that is looked at.
-fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
+/// Returns `+1 ~2, later +1, 3 outside`: the call's changes, those of its background processes, and
+/// the number of files outside of the root.
+fn files(result: &ToolResult, background: &[Changes], unsure: &BTreeSet<ChangesId>) -> String {
     let changes = result.changes.as_ref();
     let outside: u64 = changes.map_or(0, |changes| changes.outside.values().sum());
     let mut parts = vec![recorded::effect(result)];
-    let late = late.iter().map(|set| (set, unsure.contains(&set.id)));
-    parts.extend(words::background_summary(late));
+    let background = background.iter().map(|set| (set, unsure.contains(&set.id)));
+    parts.extend(words::background_summary(background));
     if outside > 0 {
         parts.push(format!("{outside} outside"));
     }
@@ -131,7 +131,7 @@ fn files(result: &ToolResult, late: &[Changes], unsure: &BTreeSet<ChangesId>) ->
     parts.join(", ")
 }
 
-/// The line above the table that identifies the record, for people.
+/// The line above the table that identifies the record.
 fn heading(name: &str, since: Timestamp, now: Timestamp) -> String {
     format!(
         "{}, since {} ({})\n\n",
@@ -165,9 +165,9 @@ impl LaterEvents {
 fn row(index: usize, entry: &JournalEntry, since: &LaterEvents) -> [String; 6] {
     let result = &entry.result;
     let set = result.changes.as_ref().map(|changes| changes.id);
-    let late = set.and_then(|id| since.background.get(&id));
-    let look = words::outcome(&result.status);
-    let mut outcome = format!("{} {}", look.icon, look.text);
+    let background = set.and_then(|id| since.background.get(&id));
+    let outcome_words = words::outcome(&result.status);
+    let mut outcome = format!("{} {}", outcome_words.icon, outcome_words.text);
     for mark in words::marks(result, since.runs(result)) {
         outcome.push_str(", ");
         outcome.push_str(&mark);
@@ -178,12 +178,12 @@ fn row(index: usize, entry: &JournalEntry, since: &LaterEvents) -> [String; 6] {
         (index + 1).to_string(),
         words::clock(result.started_at),
         match result.duration_ms {
-            // Nothing ran.
+            // The command did not run.
             0.0 => String::new(),
             ms => words::duration(words::from_millis(ms)),
         },
         outcome,
-        files(result, late.map_or(&[], Vec::as_slice), &since.unsure),
+        files(result, background.map_or(&[], Vec::as_slice), &since.unsure),
         command,
     ]
 }
@@ -243,7 +243,7 @@ mod tests {
     use agent_bash::core::{Caller, ProfileName, Status, Survivor};
 
     #[test]
-    fn another_day_has_a_line_of_its_own() {
+    fn log_has_a_date_line_for_each_new_day() {
         let night = 86_400_000;
         let times = || [night - 1, night, night + 1].map(Timestamp).into_iter();
         let table = "CALL\n1\n2\n3\n";
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_outside_have_a_mark() {
+    fn files_cell_counts_files_outside_of_the_root() {
         let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let (state, by) = (ChangesState::Done, ChangesBy::Trace);
         let mut changes = Changes::new(ChangesId(1), state, by, "/w");
@@ -262,21 +262,24 @@ mod tests {
         result.changes = Some(changes.clone());
         let sure = BTreeSet::new();
         assert_eq!(files(&result, &[], &sure), "2 outside");
-        let mut late = changes.clone();
-        late.counts.changed = 3;
-        let late = [late];
-        assert_eq!(files(&result, &late, &sure), "later ~3, 2 outside");
+        let mut background = changes.clone();
+        background.counts.changed = 3;
+        let background = [background];
+        assert_eq!(files(&result, &background, &sure), "later ~3, 2 outside");
         changes.counts.created = 1;
         result.changes = Some(changes);
-        assert_eq!(files(&result, &late, &sure), "+1, later ~3, 2 outside");
+        assert_eq!(
+            files(&result, &background, &sure),
+            "+1, later ~3, 2 outside"
+        );
         // An earlier call may have started the process.
         let unsure = BTreeSet::from([ChangesId(1)]);
-        let said = files(&result, &late, &unsure);
-        assert_eq!(said, "+1, perhaps later ~3, 2 outside");
+        let cell = files(&result, &background, &unsure);
+        assert_eq!(cell, "+1, perhaps later ~3, 2 outside");
     }
 
     #[test]
-    fn log_tells_whether_the_model_saw_a_users_line() {
+    fn user_lines_are_marked_by_bangs() {
         let result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let mut entry = JournalEntry::new(Caller::Model, ProfileName::Standard, "ls", result);
         let command = |entry: &JournalEntry| row(0, entry, &LaterEvents::default())[5].clone();
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_tried_is_no_row_like_that_of_what_was_done() {
+    fn discarded_trial_is_marked_in_the_outcome() {
         let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let profile = ProfileName::Standard;
         let outcome = |result: &ToolResult| {
@@ -302,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_running_is_said_to_run_only_while_it_does() {
+    fn survivors_run_while_one_of_their_jobs_runs() {
         let mut result = ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0));
         let id = |number: u64| JobId(number.to_string());
         for number in [1, 2] {
@@ -315,7 +318,7 @@ mod tests {
             (vec![(id(1), false)], Some(false)),
             (vec![(id(1), false), (id(2), false)], Some(false)),
             (vec![(id(1), true), (id(2), false)], Some(true)),
-            // Of another call.
+            // The job of another call.
             (vec![(id(3), true)], None),
         ] {
             let since = LaterEvents {
@@ -327,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_says_which_record_it_is_and_since_when() {
+    fn heading_names_the_record_and_its_start() {
         let since = Timestamp(1_700_000_000_000);
         let text = heading("mcp-\u{1b}[2Jx", since, Timestamp(since.0 + 7_200_000));
         assert!(

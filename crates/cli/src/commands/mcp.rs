@@ -11,16 +11,16 @@ use anyhow::Context;
 pub(crate) fn mcp(args: &McpArgs, start: &StartContext) -> anyhow::Result<u8> {
     let adapter = args.adapter;
     if adapter.is_some() && args.serving.on.is_some() {
-        let no =
+        let error =
             "--adapter: tools of other agents are not served for a target; leave it out, or `--on`";
-        return Err(UsageError(no.to_owned()).into());
+        return Err(UsageError(error.to_owned()).into());
     }
     serving::serve(
         &args.serving,
         start,
         "mcp",
         |builder| builder,
-        move |session, settings, called_off| async move {
+        move |session, settings, signals| async move {
             let (input, output) = stdio().context("stdin and stdout cannot be used")?;
             let options = mcp::McpOptions {
                 handle_after: settings.mcp_handle_after,
@@ -28,7 +28,7 @@ pub(crate) fn mcp(args: &McpArgs, start: &StartContext) -> anyhow::Result<u8> {
                 adapter,
                 asks: true,
             };
-            mcp::serve(input, output, session, options, called_off.cancel())
+            mcp::serve(input, output, session, options, signals.cancel())
                 .await
                 .context("the client on stdin does not speak the Model Context Protocol")
         },

@@ -16,8 +16,8 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-/// The terminals for this command; `None`, with a message on stderr, if we have no terminal to show
-/// it on.
+/// Returns the terminals for this command; `None`, with a message on stderr, if stdin or stdout is
+/// no terminal.
 pub(crate) fn prepare(
     args: &RunArgs,
     start: &StartContext,
@@ -51,8 +51,8 @@ pub(crate) async fn run(
         output::say("agent-bash: terminals are off here: the command runs without one");
     }
     if let Input::Parsed(parsed) = &mut input {
-        // A user at the terminal expects the own editor and pager. Values of the request come
-        // first.
+        // A user at the terminal expects their own editor and pager. The request's own variables
+        // take precedence.
         let request = &mut parsed.request;
         for (name, value) in attended(&start.host.env) {
             request.env.entry(name).or_insert(value);

@@ -1,7 +1,7 @@
 //! Finds the record that `log` and `report` read.
 
 use crate::args::{RecordName, RecordSelection as Chosen};
-use crate::commands::since;
+use crate::commands::later_events;
 use crate::start::StartContext;
 use crate::usage::UsageError;
 use agent_bash::change_sets::ListedChanges;
@@ -13,7 +13,7 @@ use anyhow::Context;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The records of a state directory.
+/// The selected records of a session.
 pub(crate) struct RecordedSession {
     pub(crate) name: String,
     /// The time at which the first shown call began.
@@ -21,11 +21,11 @@ pub(crate) struct RecordedSession {
     pub(crate) recorded: JournalContents,
     /// When the first call of each recorded process began.
     pub(crate) processes: Vec<Timestamp>,
-    /// All sets of changes that are kept of the session.
+    /// All stored change sets of the session.
     pub(crate) sets: Vec<ListedChanges>,
 }
 
-/// A record, and what it is called.
+/// A record and its name.
 pub(crate) struct NamedRecord {
     pub(crate) name: RecordName,
     pub(crate) recording: Recording,
@@ -54,15 +54,14 @@ pub(crate) fn state(start: &StartContext) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// The record that was asked for, or else the one that was last written to; `None` if there is
-/// none.
+/// Returns the requested record, or else the one that was last written to; `None` if none exists.
 pub(crate) fn session(
     start: &StartContext,
     chosen: &Chosen,
 ) -> anyhow::Result<Option<RecordedSession>> {
-    let asked = chosen.session.as_ref();
-    let mut found = all(start, asked.map(|asked| asked.session.as_str()))?;
-    if let Some(number) = asked.and_then(|asked| asked.number) {
+    let requested = chosen.session.as_ref();
+    let mut found = all(start, requested.map(|requested| requested.session.as_str()))?;
+    if let Some(number) = requested.and_then(|requested| requested.number) {
         if chosen.all {
             return Err(
                 UsageError("`--all` takes all records of a session: name it alone".into()).into(),
@@ -91,8 +90,8 @@ pub(crate) fn session(
     recorded
         .entries
         .sort_by_key(|entry| entry.result.started_at);
-    let sets = since::sets(start, &state(start)?, &name);
-    renew(&mut recorded, &sets);
+    let sets = later_events::sets(start, &state(start)?, &name);
+    update_states(&mut recorded, &sets);
     Ok(Some(RecordedSession {
         name,
         since,
@@ -102,20 +101,20 @@ pub(crate) fn session(
     }))
 }
 
-/// Says that there is nothing, and what records it.
+/// Returns the message for a missing record, which names the commands and the setting that record.
 pub(crate) fn none(chosen: &Chosen) -> String {
-    let whose = match &chosen.session {
+    let missing = match &chosen.session {
         Some(name) => {
             format!("there is no record {name}: `agent-bash log --list` lists what is there")
         }
         None => "nothing is recorded".to_owned(),
     };
     format!(
-        "agent-bash: {whose}. rpc, mcp and tui record their calls unless the setting journal.level is off"
+        "agent-bash: {missing}. rpc, mcp and tui record their calls unless the setting journal.level is off"
     )
 }
 
-/// `+2 ~1 −1`, `−1 held`; empty if no file changed.
+/// Returns `+2 ~1 −1` or `−1 held`; empty if no file changed.
 pub(crate) fn effect(result: &ToolResult) -> String {
     result
         .changes
@@ -124,8 +123,8 @@ pub(crate) fn effect(result: &ToolResult) -> String {
         .unwrap_or_default()
 }
 
-/// Takes over what has become of changes since they were recorded, as far as they are still kept.
-fn renew(recorded: &mut JournalContents, sets: &[ListedChanges]) {
+/// Updates the recorded changes from their change sets, if these are still stored.
+fn update_states(recorded: &mut JournalContents, sets: &[ListedChanges]) {
     let now: BTreeMap<ChangesId, &Changes> =
         sets.iter().map(|it| (it.changes.id, &it.changes)).collect();
     let results = recorded.entries.iter_mut().map(|entry| &mut entry.result);

@@ -1,11 +1,11 @@
-//! `--on TARGET` of commands that look at what a machine keeps: the same command is run there, by
-//! our program there.
+//! `--on TARGET` of commands that read or clean a machine's state: our program on the target runs
+//! the same command.
 
-use crate::commands::following::{FollowedJob, follow};
+use crate::commands::remote_output::{FollowedJob, follow};
 use crate::commands::{script, target};
 use crate::output::{self, PassThrough};
 use crate::runtime;
-use crate::signals::CalledOff;
+use crate::signals::CancelSignals;
 use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::Conversation;
@@ -24,91 +24,91 @@ use std::io;
 pub(crate) struct TargetCommandLine<'a> {
     /// The target.
     pub(crate) on: &'a str,
-    /// The session that it looks in, if it looks in one.
+    /// The session whose state it reads; `None`: the command needs none.
     pub(crate) state: Option<&'a str>,
-    /// True if the command reads stdin.
-    pub(crate) reads: bool,
+    /// True if the command copies our stdin to the target.
+    pub(crate) reads_stdin: bool,
     /// The job that the command follows, if it does.
-    pub(crate) follows: Option<FollowedJob<'a>>,
-    /// A line that explains its output.
+    pub(crate) followed_job: Option<FollowedJob<'a>>,
+    /// A line that explains the output, printed above it.
     pub(crate) heading: Option<&'static str>,
 }
 
 /// The exit code if a signal ended the command on the remote host.
 const KILLED_EXIT_CODE: u8 = 137;
 
-/// Runs the command there, and prints what it printed.
+/// Runs the command on the target, and prints its output.
 pub(crate) fn run_remotely(
-    elsewhere: &TargetCommandLine<'_>,
+    line: &TargetCommandLine<'_>,
     words: &[OsString],
     start: &StartContext,
 ) -> anyhow::Result<u8> {
     let settings = start.settings(&ChosenSettings::default())?.settings;
-    let words = without_place(words)?;
-    let input = if elsewhere.reads {
+    let words = without_target_options(words)?;
+    let input = if line.reads_stdin {
         Some(Base64Bytes(script::stdin_bytes("the input")?))
     } else {
         None
     };
-    let name = elsewhere.state.unwrap_or(crate::args::DEFAULT_SESSION);
+    let name = line.state.unwrap_or(crate::args::DEFAULT_SESSION);
     let supervisor = Supervisor::this_program(&start.token);
     let options = ConversationOptions::one_shot(name, supervisor);
     let runtime = runtime::start(Some(2))?;
     let code = runtime.block_on(async {
-        let called_off = CalledOff::listen().context("cannot listen for signals")?;
-        let as_it_is = |builder| builder;
-        let session = target::open(elsewhere.on, &settings, start, options, as_it_is).await?;
-        let cancel = called_off.cancel();
-        let place = session
+        let signals = CancelSignals::listen().context("cannot listen for signals")?;
+        let unchanged = |builder| builder;
+        let session = target::open(line.on, &settings, start, options, unchanged).await?;
+        let cancel = signals.cancel();
+        let remote = session
             .remote_host()
             .context("a session on a target has a place")?;
-        let done = match elsewhere.follows {
-            Some(followed) => follow(&**place, followed, cancel).await,
-            None => by_program(elsewhere, &**place, words, input, cancel).await,
+        let done = match line.followed_job {
+            Some(followed) => follow(&**remote, followed, cancel).await,
+            None => run_program(line, &**remote, words, input, cancel).await,
         };
-        place.close().await;
-        called_off.exit_code().map_or(done, Ok)
+        remote.close().await;
+        signals.exit_code().map_or(done, Ok)
     });
     runtime.shutdown_background();
     code
 }
 
-/// Has our program there do it.
-async fn by_program(
-    elsewhere: &TargetCommandLine<'_>,
-    place: &dyn RemoteHost,
+/// Runs the command in our program on the target.
+async fn run_program(
+    line: &TargetCommandLine<'_>,
+    remote: &dyn RemoteHost,
     words: Vec<String>,
     input: Option<Base64Bytes>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
-    let session = place.session();
+    let session = remote.session();
     let program = RpcCall::Program {
-        words: with_session(words, elsewhere.state.map(|_| session)),
+        words: with_session(words, line.state.map(|_| session)),
         input,
     };
-    let answer: ProgramData = ask(place, &program, cancel).await.map_err(Error::msg)?;
-    if let Some(heading) = elsewhere.heading {
+    let answer: ProgramData = ask(remote, &program, cancel).await.map_err(Error::msg)?;
+    if let Some(heading) = line.heading {
         output::print(&format!("{heading}\n"))?;
     }
     output::pass(&mut PassThrough::new(io::stdout()), &answer.out.0)?;
-    let said = String::from_utf8_lossy(&answer.err.0);
+    let stderr = String::from_utf8_lossy(&answer.err.0);
     // Hints of the remote command are rewritten for this machine.
-    let here = match elsewhere.state {
+    let local_options = match line.state {
         Some(name) if name != crate::args::DEFAULT_SESSION => {
-            format!("--state {name} --on {}", elsewhere.on)
+            format!("--state {name} --on {}", line.on)
         }
-        _ => format!("--on {}", elsewhere.on),
+        _ => format!("--on {}", line.on),
     };
-    let said = said.replace(&format!("--state {session}"), &here);
-    if !said.is_empty() {
-        output::say(said.trim_end());
+    let stderr = stderr.replace(&format!("--state {session}"), &local_options);
+    if !stderr.is_empty() {
+        output::say(stderr.trim_end());
     }
     Ok(answer.code.map_or(KILLED_EXIT_CODE, |code| {
         u8::try_from(code).unwrap_or(KILLED_EXIT_CODE)
     }))
 }
 
-/// Reaches the target and returns the session on it, for what is asked of it in other ways.
+/// Connects to the target and returns the session on it.
 pub(crate) async fn session(
     on: &str,
     chosen: &ChosenSettings<'_>,
@@ -120,8 +120,8 @@ pub(crate) async fn session(
     target::open(on, &settings, start, options, |builder| builder).await
 }
 
-/// The arguments without those that say where.
-fn without_place(words: &[OsString]) -> Result<Vec<String>, UsageError> {
+/// Returns the arguments without the program's name, `--on` and `--state`.
+fn without_target_options(words: &[OsString]) -> Result<Vec<String>, UsageError> {
     let mut kept = Vec::new();
     let mut words = words.iter().skip(1);
     let mut are_options = true;
@@ -141,7 +141,7 @@ fn without_place(words: &[OsString]) -> Result<Vec<String>, UsageError> {
     Ok(kept)
 }
 
-/// The arguments of the same command about that session.
+/// Inserts the remote session's name into the arguments.
 fn with_session(mut words: Vec<String>, session: Option<&str>) -> Vec<String> {
     if let Some(session) = session {
         words.insert(words.len().min(1), format!("--state={session}"));
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_it_is_run_is_left_out_and_nothing_else() {
+    fn target_and_session_options_are_removed_and_no_others() {
         for (words, want) in [
             ("x jobs --on box list", "jobs --state=s list"),
             (
@@ -167,7 +167,7 @@ mod tests {
             ),
         ] {
             let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
-            let words = without_place(&words).unwrap_or_default();
+            let words = without_target_options(&words).unwrap_or_default();
             assert_eq!(with_session(words, Some("s")).join(" "), want);
         }
         assert_eq!(with_session(vec!["doctor".to_owned()], None), ["doctor"]);

@@ -1,7 +1,7 @@
 //! `agent-bash report`: a recorded session as a page.
 
 use crate::args::ReportArgs;
-use crate::commands::{jobs, recorded, session, since};
+use crate::commands::{jobs, later_events, recorded, session};
 use crate::output;
 use crate::runtime;
 use crate::start::StartContext;
@@ -25,7 +25,7 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 /// Maximum number of files of a call with diffs on the page.
 const MAX_DIFFED_FILES: usize = 100;
 
-/// Writes it.
+/// Writes the page, or prints it if the output is `-`.
 pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<u8> {
     let Some(found) = recorded::session(start, &args.recorded)? else {
         output::say(&recorded::none(&args.recorded));
@@ -34,16 +34,16 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
     let now: Timestamp = SystemClock::new().wall();
     let mut page = Page::new(&found.name, found.recorded, now);
     page.processes = found.processes;
-    page.background = since::background_changes(&found.sets);
-    page.or_earlier = since::or_earlier(&found.sets);
-    page.actions = since::actions(&found.sets)
+    page.background = later_events::background_changes(&found.sets);
+    page.or_earlier = later_events::or_earlier(&found.sets);
+    page.actions = later_events::actions(&found.sets)
         .into_iter()
-        .map(|(id, deeds)| (id, deeds.into_iter().map(deed).collect()))
+        .map(|(id, actions)| (id, actions.into_iter().map(page_action).collect()))
         .collect();
-    page.diffs = diffs(&recorded::state(start)?, &page, &since::masks(start));
+    page.diffs = diffs(&recorded::state(start)?, &page, &later_events::masks(start));
     if let Some(jobs) = session::jobs(start, &found.name) {
         let listed = jobs.list().unwrap_or_default();
-        page.jobs = runtime::start_here()?.block_on(job_lines(&jobs, listed));
+        page.jobs = runtime::start_single_threaded()?.block_on(job_lines(&jobs, listed));
     }
     let html = page.html();
     if args.output == Path::new("-") {
@@ -61,12 +61,12 @@ pub(crate) fn report(args: &ReportArgs, start: &StartContext) -> anyhow::Result<
     Ok(0)
 }
 
-fn deed(of: since::LaterAction) -> ChangesAction {
+fn page_action(of: later_events::LaterAction) -> ChangesAction {
     ChangesAction::new(of.at, of.what)
 }
 
-/// Returns the lines of jobs, with the processes that are alive now: a job may run on without those
-/// that its call named.
+/// Returns a line for each job, with the processes that are alive now: processes that the call
+/// named may have ended.
 async fn job_lines(jobs: &Jobs, listed: Vec<Job>) -> Vec<JobLine> {
     let mut lines = Vec::new();
     for job in listed {
@@ -94,12 +94,12 @@ fn job_line(job: Job) -> JobLine {
     line
 }
 
-/// Writes the page. A regular or missing file is replaced in one step, and private, as the page has
-/// what commands printed. Anything else, such as a pipe or a device, is written to.
+/// Writes the page. A regular or missing file is replaced in one step and is private, because the
+/// page contains output. Anything else, such as a pipe or a device, is written to.
 fn write(named: &Path, html: &str) -> io::Result<()> {
-    let file = led_to(named)?;
+    let file = resolve_links(named)?;
     let is_special = |path: &Path| path.metadata().is_ok_and(|found| !found.is_file());
-    // Files below /proc are open already: `/dev/stdout` leads there.
+    // Links such as `/dev/stdout` lead to open files below /proc.
     if file.starts_with("/proc") || is_special(&file) {
         let mut opened = File::options().append(true).open(&file)?;
         return opened.write_all(html.as_bytes());
@@ -113,9 +113,9 @@ fn write(named: &Path, html: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Resolves links in a path, which need not exist. Links in /proc are not followed: an open file is
-/// not what its link says.
-fn led_to(path: &Path) -> io::Result<PathBuf> {
+/// Resolves the links in a path, which need not exist. Links in /proc are not followed: their text
+/// need not be the path of the open file.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     /// Linux's limit for links in a path.
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();
@@ -150,9 +150,9 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
         .entries
         .iter()
         .filter_map(|entry| entry.result.changes.as_ref());
-    let late = |set: &Changes| page.background.get(&set.id).into_iter().flatten();
-    let sets = of_calls.flat_map(|set| std::iter::once(set).chain(late(set)));
-    // The preimages of later change sets are read once for all.
+    let background = |set: &Changes| page.background.get(&set.id).into_iter().flatten();
+    let sets = of_calls.flat_map(|set| std::iter::once(set).chain(background(set)));
+    // The preimages of later change sets are read once for all diffs.
     let known = store.diffs(&page.session);
     sets.filter(|set| set.counts.total() <= MAX_DIFFED_FILES as u64)
         .filter_map(|set| {
@@ -164,8 +164,8 @@ fn diffs(state: &Path, page: &Page, masks: &Masks) -> BTreeMap<ChangesId, Vec<Di
         .collect()
 }
 
-/// Restores renames from the record: after an undo in part, or if files are gone, the change set no
-/// longer tells them.
+/// Restores renames from the record. After a partial undo, or if files are missing, the change set
+/// no longer contains them.
 fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
     for file in recorded {
         let Some(from) = &file.from else { continue };
@@ -174,12 +174,12 @@ fn with_renames(recorded: &[FileChange], mut diffs: Vec<Diff>) -> Vec<Diff> {
             diffs.iter().position(is_it)
         };
         let both = at(from, Change::Deleted).zip(at(&file.name.path, Change::Created));
-        if let Some((gone, new)) = both {
+        if let Some((deleted, created)) = both {
             let mut renamed = Diff::of(file.clone());
             // The rename was inferred from equal contents, so the diff is empty.
             renamed.text = Some(String::new());
-            diffs[new] = renamed;
-            diffs.remove(gone);
+            diffs[created] = renamed;
+            diffs.remove(deleted);
         }
     }
     diffs
@@ -222,7 +222,7 @@ mod tests {
     use agent_bash::core::changes::FileName;
 
     #[test]
-    fn what_was_renamed_stays_renamed() {
+    fn recorded_rename_joins_both_diffs() {
         let file = |path, change| FileChange::new(FileName::new(path), change);
         let renamed = file("new", Change::Renamed).renamed_from(FileName::new("old"));
         let kept = [
@@ -236,7 +236,7 @@ mod tests {
         );
         let files: Vec<FileChange> = diffs.into_iter().map(|diff| diff.file).collect();
         assert_eq!(files, [kept[0].clone(), renamed.clone()]);
-        // Of what only one half is there, nothing is known.
+        // With only one of the two diffs, no rename is restored.
         let half = with_renames(&[renamed], vec![Diff::of(kept[1].clone())]);
         assert_eq!(half, [Diff::of(kept[1].clone())]);
     }

@@ -3,7 +3,7 @@
 use crate::args::RpcArgs;
 use crate::commands::serving;
 use crate::runtime;
-use crate::signals::CalledOff;
+use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash_server::rpc::worker::{self, WorkerEnvironment};
@@ -20,9 +20,9 @@ pub(crate) fn rpc(args: &RpcArgs, start: &StartContext) -> anyhow::Result<u8> {
         start,
         "rpc",
         |builder| builder,
-        |session, _, called_off| async move {
+        |session, _, signals| async move {
             let (input, output) = stdio().context(NO_STDIO)?;
-            rpc::serve(input, output, session, called_off.cancel())
+            rpc::serve(input, output, session, signals.cancel())
                 .await
                 .context(NO_STDIN)
         },
@@ -32,20 +32,21 @@ pub(crate) fn rpc(args: &RpcArgs, start: &StartContext) -> anyhow::Result<u8> {
 const NO_STDIO: &str = "stdin and stdout cannot be used";
 const NO_STDIN: &str = "cannot read stdin";
 
-/// Runs what a host has judged, until it is gone. Exits with 1 if no host could be served.
+/// Serves a host that sends calls it has already checked, until the host disconnects. Exits with 1
+/// if no host connected.
 fn worker(start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(WORKER_THREADS))?;
     let supervisor = Supervisor::this_program(&start.token);
-    let workplace = WorkerEnvironment {
+    let environment = WorkerEnvironment {
         host: start.host.clone(),
         supervisor: supervisor.clone(),
     };
     let served = runtime.block_on(async {
-        let called_off = CalledOff::listen().context("cannot listen for signals")?;
+        let signals = CancelSignals::listen().context("cannot listen for signals")?;
         // As a task, like every server.
         let served = tokio::spawn(async move {
             let (input, output) = stdio().context(NO_STDIO)?;
-            worker::serve(input, output, workplace, called_off.cancel())
+            worker::serve(input, output, environment, signals.cancel())
                 .await
                 .context(NO_STDIN)
         });
@@ -56,5 +57,5 @@ fn worker(start: &StartContext) -> anyhow::Result<u8> {
     served.map(|was_served| u8::from(!was_served))
 }
 
-/// Threads of a worker: what it does is mostly waiting, and there may be many on one machine.
+/// Threads of a worker. It mostly waits, and one machine may run many workers.
 const WORKER_THREADS: usize = 2;

@@ -4,8 +4,8 @@ use crate::args::{RunArgs, StdinArg};
 use crate::commands::{on_terminal, script, session, target};
 use crate::output::{self, LiveOutput};
 use crate::progress::StatusLine;
-use crate::runtime::{self, OneCall};
-use crate::signals::CalledOff;
+use crate::runtime::{self, OneCallRuntime};
+use crate::signals::CancelSignals;
 use crate::start::{ChosenSettings, StartContext};
 use crate::usage::UsageError;
 use agent_bash::core::changes::TrialRequest;
@@ -29,25 +29,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The exit code that shells report for a program killed by SIGPIPE: 128 + 13.
-const BROKEN_PIPE: u8 = 141;
+/// The exit code that shells report for a program killed by SIGPIPE (signal 13).
+const BROKEN_PIPE_EXIT_CODE: u8 = 141;
 
 /// Runs the call, prints its result, and returns its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &StartContext) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
-    let code = run_below(args, start, &supervisor);
-    // A supervisor that was started ahead may be left, however the call ended.
+    let code = run_supervised(args, start, &supervisor);
+    // A supervisor that was started ahead may still run.
     supervisor.all_reaped(runtime::REAP_TIMEOUT);
     code
 }
 
-fn run_below(args: &RunArgs, start: &StartContext, supervisor: &Supervisor) -> anyhow::Result<u8> {
+fn run_supervised(
+    args: &RunArgs,
+    start: &StartContext,
+    supervisor: &Supervisor,
+) -> anyhow::Result<u8> {
     let input = input(args)?.parsed();
-    no_trial_on_a_terminal(args, &input)?;
+    refuse_trial_on_terminal(args, &input)?;
     let settings = settings(args, start)?;
-    let ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
-    if ahead {
-        // Before there are threads and handlers of signals.
+    let starts_ahead = args.on.is_none() && may_start_ahead(&input, &settings, &start.host);
+    if starts_ahead {
+        // Starts it before this process has threads and signal handlers.
         supervisor.start_ahead(&start.host.env);
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -56,7 +60,7 @@ fn run_below(args: &RunArgs, start: &StartContext, supervisor: &Supervisor) -> a
         // another worker.
         let runtime = runtime::start(Some(2))?;
         let ran = runtime.block_on(async {
-            let expected = ahead.then_some(&input);
+            let expected = starts_ahead.then_some(&input);
             let prepared = match &args.on {
                 Some(name) => prepare_on(name, args, &settings, start, supervisor, &clock).await?,
                 None => prepare(args, settings, expected, start, supervisor, &clock)?,
@@ -66,27 +70,27 @@ fn run_below(args: &RunArgs, start: &StartContext, supervisor: &Supervisor) -> a
         runtime.shutdown_background();
         ran?
     } else {
-        let runtime = OneCall::new()?;
+        let runtime = OneCallRuntime::new()?;
         let prepared = {
             let _in_runtime = runtime.enter();
-            let expected = ahead.then_some(&input);
+            let expected = starts_ahead.then_some(&input);
             prepare(args, settings, expected, start, supervisor, &clock)?
         };
         runtime.block_on(call(prepared, args, input, start))??
     };
-    // A command may exit with this code by itself; only if we cancelled it do we know that the
-    // reader is gone.
-    let nobody_reads = code == BROKEN_PIPE && matches!(result.status, Status::Cancelled);
-    if !nobody_reads {
+    // A command may itself exit with this code; only a cancelled call means that stdout has no
+    // reader.
+    let is_unread = code == BROKEN_PIPE_EXIT_CODE && matches!(result.status, Status::Cancelled);
+    if !is_unread {
         print(args, &result)?;
     }
     Ok(code)
 }
 
 /// Refuses options of a sandbox without one, because the user relies on them.
-fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), UsageError> {
+fn refuse_ineffective_options(args: &RunArgs, settings: &Settings) -> Result<(), UsageError> {
     let level = settings.sandbox_in_force().level;
-    let given = if args.network.is_some() && level == SandboxLevel::Off {
+    let option = if args.network.is_some() && level == SandboxLevel::Off {
         "--network"
     } else if !args.writable.is_empty() && level != SandboxLevel::WorkspaceWrite {
         "--writable"
@@ -94,12 +98,12 @@ fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), UsageError>
         return Ok(());
     };
     Err(UsageError(format!(
-        "{given} is of no effect with the sandbox `{level}`; give --sandbox workspace_write too"
+        "{option} is of no effect with the sandbox `{level}`; give --sandbox workspace_write too"
     )))
 }
 
 /// Refuses a trial on a terminal: the combination is not possible, and the user relies on both.
-fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), UsageError> {
+fn refuse_trial_on_terminal(args: &RunArgs, input: &Input) -> Result<(), UsageError> {
     let is_trial = matches!(input, Input::Parsed(parsed) if parsed.request.trial.is_some());
     if !(args.pty && is_trial) {
         return Ok(());
@@ -110,7 +114,7 @@ fn no_trial_on_a_terminal(args: &RunArgs, input: &Input) -> Result<(), UsageErro
 
 /// The parts of a call.
 struct PreparedCall {
-    called_off: CalledOff,
+    signals: CancelSignals,
     session: Conversation,
     /// Present if the call gets its own terminal.
     terminals: Option<Terminals>,
@@ -136,11 +140,11 @@ fn settings(args: &RunArgs, start: &StartContext) -> anyhow::Result<Settings> {
     settings.sandbox.writable.extend(writable);
     // `--cwd` selects the workspace; the request's directory is the model's choice.
     settings.sandbox.directory = args.cwd.as_deref().map(|dir| start.cwd(Some(dir)));
-    without_effect(args, &settings)?;
+    refuse_ineffective_options(args, &settings)?;
     Ok(settings)
 }
 
-/// Everything that comes before the call. Starts the shell of an `expected` call in advance.
+/// Opens the session before the call. Starts the shell of an `expected` call in advance.
 fn prepare(
     args: &RunArgs,
     mut settings: Settings,
@@ -149,7 +153,7 @@ fn prepare(
     supervisor: &Supervisor,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<PreparedCall> {
-    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let signals = CancelSignals::listen().context("cannot listen for signals")?;
     if args.tools.is_some() && settings.interceptor == InterceptMode::Off {
         output::say(
             "agent-bash: --tools changes nothing while the interceptor is off: set interceptor.mode, \
@@ -174,7 +178,7 @@ fn prepare(
         session.expect(call);
     }
     Ok(PreparedCall {
-        called_off,
+        signals,
         session,
         terminals,
         is_expected: expected.is_some(),
@@ -191,17 +195,17 @@ async fn prepare_on(
     supervisor: &Supervisor,
     clock: &Arc<dyn Clock>,
 ) -> anyhow::Result<PreparedCall> {
-    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let signals = CancelSignals::listen().context("cannot listen for signals")?;
     let options = ConversationOptions::one_shot(&args.state, supervisor.clone());
     let cwd = cwd(args)?;
     let session = target::open_in(cwd, name, settings, start, options, |builder| builder);
     let session = tokio::select! {
         biased;
         session = session => session?,
-        () = called_off.cancel().cancelled() => bail!("cancelled before the target was reached"),
+        () = signals.cancel().cancelled() => bail!("cancelled before the target was reached"),
     };
     Ok(PreparedCall {
-        called_off,
+        signals,
         session,
         terminals: None,
         is_expected: false,
@@ -216,17 +220,17 @@ async fn call(
     start: &StartContext,
 ) -> anyhow::Result<(ToolResult, u8)> {
     let PreparedCall {
-        called_off,
+        signals,
         session,
         terminals,
         is_expected,
         clock,
     } = prepared;
     if let Some(terminals) = terminals {
-        let cancel = called_off.cancel();
+        let cancel = signals.cancel();
         let result =
             on_terminal::run(session.tool(), input, terminals, start, &clock, cancel).await?;
-        let code = called_off
+        let code = signals
             .exit_code()
             .filter(|_| result.status == Status::Cancelled);
         let code = code.unwrap_or_else(|| result.status.exit_code());
@@ -235,10 +239,10 @@ async fn call(
     if is_expected {
         session.expect_sandboxed(&input).await;
     }
-    let mut watched = LiveOutput::new(args.json, called_off.cancel().clone());
+    let mut live_output = LiveOutput::new(args.json, signals.cancel().clone());
     let mut progress = None;
     let live: Option<&mut dyn OutputConsumer> = if args.stream {
-        Some(&mut watched)
+        Some(&mut live_output)
     } else {
         progress = StatusLine::start(&start.host, clock);
         progress.as_mut().map(|progress| progress as _)
@@ -252,23 +256,23 @@ async fn call(
         ..CallOptions::default()
     };
     let tool = session.tool();
-    let result = tool.execute_with(input, options, called_off.cancel()).await;
+    let result = tool.execute_with(input, options, signals.cancel()).await;
     drop(progress);
-    if let Some(place) = session.remote_host() {
-        place.close().await;
+    if let Some(remote) = session.remote_host() {
+        remote.close().await;
     }
-    if let Some(unwritten) = watched.unwritten {
+    if let Some(unwritten) = live_output.unwritten {
         return Err(unwritten.into());
     }
-    let code = match (&result.status, called_off.exit_code()) {
+    let code = match (&result.status, signals.exit_code()) {
         (Status::Cancelled, Some(code)) => code,
-        (Status::Cancelled, None) if watched.lost_reader => BROKEN_PIPE,
+        (Status::Cancelled, None) if live_output.lost_reader => BROKEN_PIPE_EXIT_CODE,
         (status, _) => status.exit_code(),
     };
     Ok((result, code))
 }
 
-/// The directory that the command line names.
+/// Returns the directory of `--cwd`.
 fn cwd(args: &RunArgs) -> Result<Option<&str>, UsageError> {
     let text = |dir: &PathBuf| UsageError(format!("--cwd {} is not UTF-8", dir.display()));
     let dir = args.cwd.as_ref();
@@ -276,7 +280,7 @@ fn cwd(args: &RunArgs) -> Result<Option<&str>, UsageError> {
         .transpose()
 }
 
-/// The call described by the command line.
+/// Returns the call that the command line describes.
 fn input(args: &RunArgs) -> anyhow::Result<Input> {
     if args.request {
         let text = script::stdin_text("the request")?;
@@ -285,7 +289,7 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
         return Ok(Input::Json(value));
     }
     let cwd = cwd(args)?.map(|cwd| match &args.on {
-        // The session on the target begins there.
+        // The session on the target begins in that directory.
         Some(_) if !cwd.starts_with(['/', '~']) => ".".to_owned(),
         _ => cwd.to_owned(),
     });
@@ -316,8 +320,8 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
         Status::NotStarted { .. } | Status::Blocked { .. }
     );
     if args.stream && started {
-        // Its output has already been streamed; print only the outcome.
-        if let Some(line) = ending(&result.status) {
+        // The output has already been streamed; print only the outcome.
+        if let Some(line) = outcome_text(&result.status) {
             output::say(&format!("[{line}]"));
         }
         for notice in result.notices.iter().filter(|n| n.kind.is_for_model()) {
@@ -328,9 +332,9 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     output::print(&result.text)
 }
 
-/// The outcome, for a user who has already seen the output; `None` if it is plain success or
+/// Returns the outcome for a user who has already seen the output; `None` for exit code 0, or if
 /// nothing was started.
-fn ending(status: &Status) -> Option<String> {
+fn outcome_text(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code } if *code != 0 => Some(format!("exited with code {code}")),
         Status::Signaled { signal, .. } => Some(format!("terminated by {signal}")),

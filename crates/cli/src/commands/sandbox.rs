@@ -1,5 +1,5 @@
-//! `agent-bash sandbox`: what a sandbox holds on this system, tried: each attempt is made without
-//! one, where it must succeed to show anything, and then within one.
+//! `agent-bash sandbox`: tries what a sandbox enforces on this system. Each attempt runs first
+//! without a sandbox, where it must succeed to prove anything, and then within one.
 
 use crate::commands::sandbox_probe::start_in_directory;
 use crate::commands::session;
@@ -23,63 +23,64 @@ use std::path::Path;
 /// The session of the attempts.
 const SESSION_NAME: &str = "sandbox";
 
-/// A promise, and a command that breaks it where nothing holds it. `$1` is a directory that is not
-/// to be written, `$2` the port of a server on this machine, `$3` our process.
+/// A promise of the sandbox, and a command that breaks it if nothing enforces it. `$1` is the
+/// directory of the attempts, `$2` the port of a local server, `$3` our pid.
 struct Attempt {
     promise: &'static str,
-    tried: &'static str,
+    /// The attempted action in words.
+    attempted: &'static str,
     script: &'static str,
 }
 
 const FORBIDDEN_ATTEMPTS: [Attempt; 10] = [
     Attempt {
         promise: "files outside are not written",
-        tried: "create one",
+        attempted: "create one",
         script: "echo x >\"$1/beside/new\"",
     },
     Attempt {
         promise: "files outside are not written",
-        tried: "shorten one",
+        attempted: "shorten one",
         script: ": >\"$1/beside/old\"",
     },
     Attempt {
         promise: "metadata outside stays",
-        tried: "change a file's mode",
+        attempted: "change a file's mode",
         script: "chmod 600 \"$1/beside/old\"",
     },
     Attempt {
         promise: "secrets are not read",
-        tried: "read one",
+        attempted: "read one",
         script: "read -r line <\"$1/secret\"",
     },
     Attempt {
         promise: "secrets cannot be looked at",
-        tried: "see that one is not empty",
+        attempted: "see that one is not empty",
         script: "test -s \"$1/secret\"",
     },
     Attempt {
         promise: "hooks of the repository stay",
-        tried: "add one",
+        attempted: "add one",
         script: "echo x >\"$1/workspace/.git/hooks/post-commit\"",
     },
     Attempt {
         promise: "there is no network",
-        tried: "reach a server on this machine",
+        attempted: "reach a server on this machine",
         script: "exec 3<>\"/dev/tcp/127.0.0.1/$2\"",
     },
     Attempt {
         promise: "other processes are not signalled",
-        tried: "ask whether this one could be",
+        attempted: "ask whether this one could be",
         script: "kill -0 \"$3\"",
     },
     Attempt {
         promise: "other processes are not looked into",
-        tried: "read the environment of this one",
+        attempted: "read the environment of this one",
         script: "test -n \"$(tr -d '\\0' <\"/proc/$3/environ\")\"",
     },
     Attempt {
         promise: "no namespaces are made",
-        tried: "unshare",
+        attempted: "unshare",
         script: "unshare --user true",
     },
 ];
@@ -93,49 +94,49 @@ const ALLOWED_OPERATIONS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Prints what is enforced, and a line per attempt. Exit code 1 if something of it is not held, or
-/// there is no sandbox.
+/// Prints what is enforced, and a line per attempt. Exit code 1 if a promise is broken or no
+/// sandbox is possible.
 pub(crate) fn sandbox(start: &StartContext) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
-    runtime.block_on(tried(start))
+    runtime.block_on(try_sandbox(start))
 }
 
-async fn tried(start: &StartContext) -> anyhow::Result<u8> {
-    let place = make_temporary(&start.host.temp_dir(), |parent| {
+async fn try_sandbox(start: &StartContext) -> anyhow::Result<u8> {
+    let scratch = make_temporary(&start.host.temp_dir(), |parent| {
         tempfile::tempdir_in(parent)
     })?;
-    let place = place.path();
+    let scratch = scratch.path();
     for directory in ["beside", "workspace/.git/hooks"] {
-        fs::create_dir_all(place.join(directory))?;
+        fs::create_dir_all(scratch.join(directory))?;
     }
-    fs::write(place.join("secret"), "secret\n")?;
+    fs::write(scratch.join("secret"), "secret\n")?;
     let server = TcpListener::bind("127.0.0.1:0")?;
     let words = [
-        shlex::try_quote(&place.to_string_lossy())?.into_owned(),
+        shlex::try_quote(&scratch.to_string_lossy())?.into_owned(),
         server.local_addr()?.port().to_string(),
         std::process::id().to_string(),
     ];
     let script = script(&words);
 
     let supervisor = Supervisor::this_program(&start.token);
-    let (free, _) = run(start, &supervisor, place, &script, SandboxLevel::Off).await?;
-    let (boxed, result) = run(
+    let (without_sandbox, _) = run(start, &supervisor, scratch, &script, SandboxLevel::Off).await?;
+    let (within_sandbox, result) = run(
         start,
         &supervisor,
-        place,
+        scratch,
         &script,
         SandboxLevel::WorkspaceWrite,
     )
     .await?;
-    let Some(said) = result
+    let Some(sandboxed) = result
         .sandbox
-        .filter(|said| said.enforced != Enforced::Nothing)
+        .filter(|sandboxed| sandboxed.enforced != Enforced::Nothing)
     else {
         output::print(&format!("no sandbox: {}\n", result.text))?;
         return Ok(1);
     };
-    let mut text = enforced(&said);
-    let (mut rows, mut all_held) = rows(&free, &boxed);
+    let mut text = enforced(&sandboxed);
+    let (mut rows, mut all_held) = rows(&without_sandbox, &within_sandbox);
     let settings = start.settings(&ChosenSettings::default())?.settings;
     let level = SandboxLevel::WorkspaceWrite;
     let started = start_in_directory(start, &settings, SESSION_NAME, level).await?;
@@ -146,7 +147,7 @@ async fn tried(start: &StartContext) -> anyhow::Result<u8> {
     Ok(u8::from(!all_held))
 }
 
-/// Says by its number which attempt succeeds.
+/// Returns a script that prints the number of each attempt that succeeds.
 fn script(words: &[String; 3]) -> String {
     let mut script = format!("set -- {}\n", words.join(" "));
     let attempts = FORBIDDEN_ATTEMPTS.iter().map(|attempt| attempt.script);
@@ -159,42 +160,42 @@ fn script(words: &[String; 3]) -> String {
     script
 }
 
-/// The numbers of what succeeded.
+/// Runs the attempts at this sandbox level. Returns the numbers of those that succeeded.
 async fn run(
     start: &StartContext,
     supervisor: &Supervisor,
-    place: &Path,
+    scratch: &Path,
     script: &str,
     level: SandboxLevel,
 ) -> anyhow::Result<(BTreeSet<usize>, ToolResult)> {
-    let _ = fs::remove_file(place.join("beside/new"));
-    let _ = fs::remove_file(place.join("workspace/.git/hooks/post-commit"));
-    fs::write(place.join("beside/old"), "old\n")?;
+    let _ = fs::remove_file(scratch.join("beside/new"));
+    let _ = fs::remove_file(scratch.join("workspace/.git/hooks/post-commit"));
+    fs::write(scratch.join("beside/old"), "old\n")?;
     let settings = Settings {
-        // The attempts are ours: no rule is asked about them.
+        // The safety rules are off: the attempts are our own commands.
         safety_groups: BTreeSet::new(),
         sandbox: SandboxSettings {
             level,
-            hidden: vec![place.join("secret")],
+            hidden: vec![scratch.join("secret")],
             ..SandboxSettings::default()
         },
         ..Settings::default()
     };
     let start = StartContext {
         host: HostContext {
-            cwd: place.join("workspace"),
+            cwd: scratch.join("workspace"),
             ..start.host.clone()
         },
         token: start.token.clone(),
     };
-    let (lifetime, as_it_is) = (Lifetime::Session, |builder| builder);
+    let (lifetime, unchanged) = (Lifetime::Session, |builder| builder);
     let session = session::open_with(
         &settings,
         &start,
         supervisor,
         SESSION_NAME,
         lifetime,
-        as_it_is,
+        unchanged,
     )?;
     let call = serde_json::Value::from(script);
     let result = session.tool().execute(call, &Cancel::new()).await;
@@ -202,7 +203,7 @@ async fn run(
     Ok((numbers.collect(), result))
 }
 
-/// The row of the directory that the user is in.
+/// The row for the current directory.
 fn row_of_directory(
     start: &StartContext,
     level: SandboxLevel,
@@ -216,8 +217,8 @@ fn row_of_directory(
     ]
 }
 
-fn enforced(said: &Sandboxed) -> String {
-    match &said.missing[..] {
+fn enforced(sandboxed: &Sandboxed) -> String {
+    match &sandboxed.missing[..] {
         [] => "A sandbox is enforced here in full.\n\n".to_owned(),
         missing => format!(
             "A sandbox is only partly enforced here. What does not hold: {}.\n\n",
@@ -226,21 +227,27 @@ fn enforced(said: &Sandboxed) -> String {
     }
 }
 
-/// A row per attempt, and whether everything that can be tried was held.
-fn rows(free: &BTreeSet<usize>, boxed: &BTreeSet<usize>) -> (Vec<[String; 3]>, bool) {
+/// Returns a row per attempt, and whether all promises that can be tried were kept.
+fn rows(
+    without_sandbox: &BTreeSet<usize>,
+    within_sandbox: &BTreeSet<usize>,
+) -> (Vec<[String; 3]>, bool) {
     let mut all_held = true;
     let mut rows = Vec::new();
     for (number, attempt) in FORBIDDEN_ATTEMPTS.iter().enumerate() {
-        let held = match (free.contains(&number), boxed.contains(&number)) {
+        let held = match (
+            without_sandbox.contains(&number),
+            within_sandbox.contains(&number),
+        ) {
             (_, true) => "NO",
             (true, false) => "yes",
             (false, false) => "cannot be tried: it does not work without a sandbox either",
         };
         all_held &= held != "NO";
-        rows.push([attempt.promise, attempt.tried, held].map(str::to_owned));
+        rows.push([attempt.promise, attempt.attempted, held].map(str::to_owned));
     }
     for (number, (what, _)) in (FORBIDDEN_ATTEMPTS.len()..).zip(ALLOWED_OPERATIONS) {
-        let works = boxed.contains(&number);
+        let works = within_sandbox.contains(&number);
         all_held &= works;
         let works = if works { "yes" } else { "NO" };
         rows.push(["what is needed still works", what, works].map(str::to_owned));

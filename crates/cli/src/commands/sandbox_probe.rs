@@ -1,4 +1,4 @@
-//! Starts a command in the sandbox, in the caller's directory: mounts differ in what they allow.
+//! Starts a command in the sandbox, in the current directory: mounts differ in what they allow.
 
 use crate::commands::session;
 use crate::start::StartContext;
@@ -23,7 +23,7 @@ pub(crate) async fn start_in_directory(
 ) -> anyhow::Result<Result<Sandboxed, String>> {
     let settings = Settings {
         safe_mode: None,
-        // The command is ours: no rule is asked about it.
+        // The safety rules are off: the command is our own.
         safety_groups: BTreeSet::new(),
         sandbox: SandboxSettings {
             level,
@@ -32,8 +32,8 @@ pub(crate) async fn start_in_directory(
         ..settings.clone()
     };
     let supervisor = Supervisor::this_program(&start.token);
-    let (lifetime, as_it_is) = (Lifetime::Session, |builder| builder);
-    let session = session::open_with(&settings, start, &supervisor, session, lifetime, as_it_is)?;
+    let (lifetime, unchanged) = (Lifetime::Session, |builder| builder);
+    let session = session::open_with(&settings, start, &supervisor, session, lifetime, unchanged)?;
     let call = serde_json::Value::from(NO_OP_COMMAND);
     let result = session.tool().execute(call, &Cancel::new()).await;
     let enforced = result

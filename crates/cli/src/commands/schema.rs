@@ -28,20 +28,20 @@ pub(crate) fn schema(args: &SchemaArgs, start: &StartContext) -> anyhow::Result<
         ..ChosenSettings::default()
     })?;
     let policy = loaded.settings.policy()?;
-    let own = loaded.settings.sandbox_in_force();
-    let enforced = match own.level {
+    let sandbox = loaded.settings.sandbox_in_force();
+    let enforced = match sandbox.level {
         SandboxLevel::Off => None,
         _ => enforced(start)?,
     };
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
         .under(policy.safe_mode.as_ref())
-        .within(&own, enforced.as_ref());
+        .within(&sandbox, enforced.as_ref());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)
 }
 
-/// The promises of a sandbox that this system enforces; `None` if a sandbox is not possible.
+/// Returns the promises of a sandbox that this system enforces; `None` if no sandbox is possible.
 fn enforced(start: &StartContext) -> anyhow::Result<Option<Report>> {
     let runtime = runtime::start(Some(2))?;
     let supervisor = Supervisor::this_program(&start.token);
@@ -62,8 +62,8 @@ fn on_target(on: &str, args: &SchemaArgs, start: &StartContext) -> anyhow::Resul
     let tool = runtime.block_on(async {
         let session = remote_command::session(on, &chosen, start).await?;
         let tool = serde_json::to_string_pretty(&session.tool().schema())?;
-        if let Some(place) = session.remote_host() {
-            place.close().await;
+        if let Some(remote) = session.remote_host() {
+            remote.close().await;
         }
         anyhow::Ok(tool)
     });

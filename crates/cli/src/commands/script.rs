@@ -8,8 +8,8 @@ use std::io::{self, Read};
 /// The argument that means "read the script from stdin".
 const STDIN_ARGUMENT: &str = "-";
 
-/// A single word is the script itself; `-` reads it from stdin; several words are quoted and
-/// joined, so that the command receives them unchanged.
+/// Returns the script. A single word is the script itself; `-` reads it from stdin; several words
+/// are quoted and joined, so that the command receives them unchanged.
 ///
 /// # Errors
 /// Stdin cannot be read, or is not UTF-8.
@@ -22,7 +22,7 @@ pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
     }
 }
 
-/// All of stdin, up to just above the maximum length of a script, which the pipeline then refuses.
+/// Reads all of stdin, up to one byte more than a script may have; the pipeline then refuses it.
 ///
 /// # Errors
 /// Stdin cannot be read, or is not UTF-8.
@@ -33,7 +33,7 @@ pub(crate) fn stdin_text(what: &str) -> anyhow::Result<String> {
     })
 }
 
-/// Reads stdin as any bytes, with the limit of [`stdin_text`].
+/// Reads stdin without decoding, with the limit of [`stdin_text`].
 ///
 /// # Errors
 /// Stdin cannot be read.

@@ -3,7 +3,7 @@
 use crate::args::ServingArgs;
 use crate::commands::target;
 use crate::runtime;
-use crate::signals::CalledOff;
+use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::ConversationOptions;
@@ -15,24 +15,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Opens the session, with additions to its tool, and runs `serve` until it returns. A termination
-/// signal triggers its second argument; that is an orderly end.
+/// signal triggers the [`CancelSignals`] that `serve` receives; the server then ends in order.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
     start: &StartContext,
     protocol: &str,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder + Send,
-    serve: impl FnOnce(Arc<Conversation>, Settings, CalledOff) -> F,
+    serve: impl FnOnce(Arc<Conversation>, Settings, CancelSignals) -> F,
 ) -> anyhow::Result<u8>
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
     let settings = start.settings(&args.chosen())?.settings;
-    // Held while serving.
+    // The claim is held while serving.
     let (name, _claim) = session_name_for(args.state.as_deref(), protocol, start);
     let runtime = runtime::start(None)?;
     let supervisor = Supervisor::this_program(&start.token);
     let served = runtime.block_on(async {
-        let called_off = CalledOff::listen().context("cannot listen for signals")?;
+        let signals = CancelSignals::listen().context("cannot listen for signals")?;
         let options = ConversationOptions::long_lived(name, supervisor.clone());
         let session = match &args.on {
             Some(name) => target::open(name, &settings, start, options, add).await?,
@@ -41,11 +41,11 @@ where
         let session = Arc::new(session);
         // As a task: tasks that it wakes then run on the same thread, which saves two thread
         // switches per message.
-        let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
+        let served = tokio::spawn(serve(Arc::clone(&session), settings, signals));
         let served = served.await.context("the server has panicked")?;
         session.close();
-        if let Some(place) = session.remote_host() {
-            place.close().await;
+        if let Some(remote) = session.remote_host() {
+            remote.close().await;
         }
         served
     });
@@ -53,26 +53,27 @@ where
     served.map(|()| 0)
 }
 
-/// The requested session; by default that of this directory, or the next one that no other program
-/// holds.
+/// Returns the requested session; by default the first one of this directory that no other program
+/// has claimed.
 pub(crate) fn session_name_for(
-    asked: Option<&str>,
+    requested: Option<&str>,
     protocol: &str,
     start: &StartContext,
 ) -> (String, Option<SessionClaim>) {
-    if let Some(name) = asked {
+    if let Some(name) = requested {
         return (name.to_owned(), None);
     }
     let name = name_for(protocol, &start.host.cwd);
     let state = start.host.state_dir();
-    // If nothing can be stored, nothing can be shared either.
+    // Without a state directory, nothing is shared and no claim is needed.
     match state.map(|state| SessionClaim::first_free(&state, &name)) {
         Some(Ok(claim)) => (claim.name().to_owned(), Some(claim)),
         Some(Err(_)) | None => (name, None),
     }
 }
 
-/// `rpc-project-1f0a…`: stable for a directory, different for different directories.
+/// Returns `rpc-project-1f0a…`: the same for each start in a directory, different for different
+/// directories.
 fn name_for(protocol: &str, cwd: &Path) -> String {
     const MAX_NAME_CHARS: usize = 32;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -99,7 +100,7 @@ mod tests {
     use crate::args::session_name;
 
     #[test]
-    fn a_directory_has_a_session_of_its_own() {
+    fn default_session_names_differ_by_directory() {
         assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c, "as published");
         let name = name_for("rpc", Path::new("/src/my project"));
         assert!(name.starts_with("rpc-my_project-"), "{name}");

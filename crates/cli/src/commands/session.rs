@@ -13,8 +13,8 @@ use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashToolBuilder, artifacts};
 use std::sync::Arc;
 
-/// The artifacts of the session `name`, after removing expired ones; `None` if neither a state
-/// directory nor a home is known.
+/// Returns the artifacts of the session `name`, after removing expired ones; `None` if neither a
+/// state directory nor a home is known.
 pub(crate) fn artifact_dir(
     start: &StartContext,
     name: &str,
@@ -23,13 +23,13 @@ pub(crate) fn artifact_dir(
     if let Some(root) = start.host.state_dir() {
         ArtifactDir::sweep(&root, clock.wall());
     }
-    // Nothing is created through it, so the naming does not matter.
+    // No artifact is created here, so the naming does not matter.
     artifacts::of_session(&start.host, name, Naming::Numbered, Lifetime::Day, clock)
         .map_err(|error| UsageError(format!("--state: {error}")).into())
 }
 
-/// The background jobs of the session `name`; `None` if neither a state directory nor a home is
-/// known.
+/// Returns the background jobs of the session `name`; `None` if neither a state directory nor a
+/// home is known.
 pub(crate) fn jobs(start: &StartContext, name: &str) -> Option<Arc<Jobs>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     jobs_of_session(&start.host, name, &clock)

@@ -1,15 +1,15 @@
 //! `agent-bash shell`: stands in for the shell that an agent starts.
 //!
 //! The commands run in the real shell, with the agent's arguments, environment, descriptors and
-//! process group. Captured are only output pipes and sockets, so that a survivor does not hold them
+//! process group. Only output pipes and sockets are captured, so that a survivor does not hold them
 //! open; see docs/design/shell.md.
 
-mod passing;
+mod output_destination;
 mod signals;
 
 use crate::commands::shell_link;
 use crate::output;
-use crate::runtime::{self, OneCall};
+use crate::runtime::{self, OneCallRuntime};
 use crate::start::{ChosenSettings, StartContext};
 use agent_bash::agent_shell::{self, Commands, quoted, real_shell};
 use agent_bash::core::{
@@ -20,7 +20,7 @@ use agent_bash::process::supervisor::{Supervisor, is_below_supervisor, shown_com
 use agent_bash::session::{Conversation, ConversationOptions};
 use agent_bash::{CallOptions, FinishedCall, HostContext, Refusal};
 use anyhow::{Context, bail};
-use passing::OutputDestination;
+use output_destination::OutputDestination;
 use signals::ShellSignals;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Seek};
@@ -39,17 +39,17 @@ pub(crate) const PREFIX_NAME: &str = ShellLink::Prefix.name();
 /// The exit code of a refused command: as of a command that cannot be executed.
 const REFUSED_EXIT_CODE: u8 = 126;
 
-/// Maximum number of times that this program becomes the real shell without another process in
-/// between.
+/// Maximum number of times that this process executes what should be the real shell. More means
+/// that `shell.path` leads back to this program.
 const MAX_DEPTH: u32 = 8;
 
-/// The variable with the pid of this process and how often it has become the real shell.
+/// The variable with the pid of this process and the number of those executions: `PID.COUNT`.
 const DEPTH_VARIABLE: &str = "AGENT_BASH_SHELL_DEPTH";
 
-/// The maximum size of a script on stdin that is judged.
+/// Maximum bytes of a script on stdin that the rules check.
 const MAX_STDIN_BYTES: u64 = 1 << 20;
 
-/// Time between SIGTERM and SIGKILL for what an ended call leaves.
+/// Time between SIGTERM and SIGKILL for processes that survive a call ended by a signal.
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// A command line of the shell for which this program stands in.
@@ -61,7 +61,8 @@ pub(crate) struct CommandLine {
     arg0: OsString,
     /// The shell's other arguments.
     args: Vec<OsString>,
-    /// True if the only argument is a text that need not be a command of the model.
+    /// True if the only argument came through a shell prefix. It need not be a command of the
+    /// model.
     is_prefix: bool,
 }
 
@@ -96,7 +97,7 @@ impl CommandLine {
     }
 
     fn of_prefix(args: &[OsString]) -> Self {
-        // A hook or a server may be the path of a program alone.
+        // Hooks and servers also start through the prefix, possibly with a program's path alone.
         let (args, is_prefix) = match args {
             [text] if !text.as_encoded_bytes().starts_with(b"-") => {
                 (vec!["-c".into(), text.clone()], true)
@@ -110,8 +111,8 @@ impl CommandLine {
         }
     }
 
-    /// Returns the text that the record shows and the rules judge; `None` if it is no call of an
-    /// agent.
+    /// Returns the text that the record shows and the rules check; `None` if an agent did not make
+    /// this call.
     fn command(&self, host: &HostContext) -> Option<String> {
         let command = match Commands::of(&self.args) {
             Commands::Text(text) => {
@@ -133,7 +134,7 @@ impl CommandLine {
         (!command.trim().is_empty() && !command.contains('\0')).then_some(command)
     }
 
-    /// Becomes the real shell.
+    /// Replaces this process by the real shell. Returns only if that fails.
     fn exec(&self, program: &Path, host: &HostContext) -> anyhow::Error {
         let pid = std::process::id();
         let depth = host
@@ -141,7 +142,7 @@ impl CommandLine {
             .get(OsStr::new(DEPTH_VARIABLE))
             .and_then(|it| it.to_str());
         let depth = depth.and_then(|depth| depth.split_once('.'));
-        // The value of another process is that of an ancestor.
+        // Another pid means that the value was inherited from an ancestor.
         let depth = depth.filter(|(of, _)| of.parse() == Ok(pid));
         let depth = depth.and_then(|(_, depth)| depth.parse::<u32>().ok());
         let depth = depth.unwrap_or(0) + 1;
@@ -163,8 +164,8 @@ impl CommandLine {
     }
 }
 
-/// Runs it and returns its exit code. A shell that a signal has ended ends this process in the same
-/// way.
+/// Runs the command line and returns its exit code. If a signal ended the shell, this process ends
+/// by the same signal.
 pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<u8> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     let command = line.command(&start.host);
@@ -180,29 +181,29 @@ pub(crate) fn shell(line: &CommandLine, start: &StartContext) -> anyhow::Result<
 }
 
 /// The result of the shell.
-struct Ended {
+struct FinishedShell {
     result: ToolResult,
-    /// The signal that has ended it.
+    /// The signal that ended the shell.
     signal: Option<i32>,
     /// True if the last byte of its output does not end a line.
     is_within_line: bool,
 }
 
-/// Runs it below a supervisor.
+/// Runs the command line below a supervisor.
 fn supervised(
     line: &CommandLine,
     command: String,
     start: &StartContext,
     own: &Path,
     supervisor: &Supervisor,
-) -> anyhow::Result<Ended> {
+) -> anyhow::Result<FinishedShell> {
     let mut settings = start.settings(&ChosenSettings::default())?.settings;
     let program = real_shell(line.name, settings.shell.as_deref(), &start.host.env, own)?;
-    // A survivor continues, as it would without us, and is named.
+    // A survivor continues, as it would with the real shell, and is named.
     settings.survivors = SurvivorPolicy::Adopt;
     let signals = ShellSignals::new();
     let mut captured = Vec::new();
-    let passing = OutputDestination::choose(&mut captured, &signals);
+    let destination = OutputDestination::choose(&mut captured, &signals);
     // With its prefix, Claude Code does not name a shell; without the prefix, it names a path.
     let arg0 = if line.is_prefix {
         program.clone().into_os_string()
@@ -216,7 +217,7 @@ fn supervised(
         captured,
         group: rustix::process::getpgrp().as_raw_pid(),
     };
-    let runtime = OneCall::new()?;
+    let runtime = OneCallRuntime::new()?;
     let conversation = {
         let _in_runtime = runtime.enter();
         let name = conversation_name(&start.host);
@@ -227,13 +228,13 @@ fn supervised(
     };
     let reported = reported_line(&invocation);
     let shown = format!("{} -c {command}", line.name);
-    let called = call(&conversation, command, invocation, passing, &signals);
-    let (mut account, is_within_line) = runtime.block_on(called)??;
-    if let Some(advice) = account.refusal.as_ref().and_then(advice) {
-        let text = &mut account.result.text;
+    let called = call(&conversation, command, invocation, destination, &signals);
+    let (mut finished, is_within_line) = runtime.block_on(called)??;
+    if let Some(advice) = finished.refusal.as_ref().and_then(advice) {
+        let text = &mut finished.result.text;
         *text = format!("{}\nInstead: {advice}", text.trim_end());
     }
-    let mut result = account.result;
+    let mut result = finished.result;
     name_subshells(&mut result, &reported, &shown);
     let signal = match result.status {
         Status::Signaled { number, .. } => Some(number),
@@ -241,7 +242,7 @@ fn supervised(
         Status::Cancelled => signals.first_received(),
         _ => None,
     };
-    Ok(Ended {
+    Ok(FinishedShell {
         result,
         signal,
         is_within_line,
@@ -252,49 +253,49 @@ async fn call(
     conversation: &Conversation,
     command: String,
     invocation: Invocation,
-    mut passing: OutputDestination,
+    mut destination: OutputDestination,
     signals: &ShellSignals,
 ) -> anyhow::Result<(FinishedCall, bool)> {
     let cancel = signals.forward().context("cannot handle signals")?;
     let options = CallOptions {
-        live: Some(&mut passing),
+        live: Some(&mut destination),
         unlimited: true,
         invocation: Some(Arc::new(invocation)),
         ..CallOptions::default()
     };
     let tool = conversation.tool();
-    let mut account = tool.account(Request::new(command), options, &cancel).await;
+    let mut finished = tool.account(Request::new(command), options, &cancel).await;
     if signals.first_received().is_some() {
         // A caller that signals a shell expects its processes to end.
         if let Some(jobs) = conversation.jobs() {
-            let left = std::mem::take(&mut account.result.survivors);
+            let left = std::mem::take(&mut finished.result.survivors);
             for job in left.iter().filter_map(|survivor| survivor.job.as_ref()) {
                 drop(jobs.kill(job, GRACE_PERIOD).await);
             }
         }
     }
-    Ok((account, passing.ends_within_line()))
+    Ok((finished, destination.ends_within_line()))
 }
 
-/// The alternative to a command that a rule has refused.
+/// Returns the alternative to a command that a rule has refused.
 fn advice(refusal: &Refusal) -> Option<&str> {
     let Refusal::Rule(rule) = refusal else {
         return None;
     };
     let instead = rule.explanation.instead.as_deref();
-    // Safe mode says what it allows as its reason.
+    // For safe mode, the reason lists what is allowed.
     instead.or(rule.reason.as_deref())
 }
 
-/// The command line of a shell as the supervisor reports it.
+/// Returns the command line of the shell in the form in which the supervisor reports it.
 fn reported_line(invocation: &Invocation) -> String {
     let words = std::iter::once(&invocation.arg0).chain(&invocation.args);
     let words: Vec<Vec<u8>> = words.map(|word| word.as_encoded_bytes().to_vec()).collect();
     shown_command_line(&words)
 }
 
-/// Names surviving forks of the shell by the model's command: their arguments are the agent's
-/// wrapper.
+/// Replaces the command of surviving subshells by the model's command: their own arguments are the
+/// agent's wrapper.
 fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
     let command = shown_command_line(&[command.as_bytes().to_vec()]);
     for notice in &mut result.notices {
@@ -311,9 +312,9 @@ fn name_subshells(result: &mut ToolResult, reported: &str, command: &str) {
     }
 }
 
-/// Prints what a reader of the output must know, on lines of its own, and ends as the shell has
-/// ended.
-fn exit(ended: &Ended) -> anyhow::Result<u8> {
+/// Prints the notices that matter to a reader of the output, on their own lines. Ends as the shell
+/// has ended.
+fn exit(ended: &FinishedShell) -> anyhow::Result<u8> {
     let result = &ended.result;
     let code = match &result.status {
         Status::Blocked { .. } | Status::NotStarted { .. } => {
@@ -346,24 +347,24 @@ fn exit(ended: &Ended) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-/// The state directory of the agent's conversation: by its id, else by the process that has started
-/// this one.
+/// Returns the state directory of the agent's conversation, named by its id, else by our parent
+/// process.
 fn conversation_name(host: &HostContext) -> String {
     let parent = rustix::process::getppid().map_or(0, rustix::process::Pid::as_raw_pid);
     let start = agent_bash::process::ProcessInfo::read(parent).map_or(0, |it| it.start_time);
     agent_shell::conversation_name(&host.env, (parent, start))
 }
 
-/// True if Claude Code says that a prefixed text is a call of its model
-/// (`AI_AGENT=claude-code_2-1-332_agent`). With the same prefix it starts hooks and servers
-/// (`…_harness`), which are not the model's.
+/// True if Claude Code marks a prefixed text as a call of its model
+/// (`AI_AGENT=claude-code_2-1-332_agent`). Claude Code also starts hooks and servers with the
+/// prefix (`…_harness`).
 fn is_model_call(host: &HostContext) -> bool {
     let agent = host.env.get(OsStr::new("AI_AGENT"));
     agent.is_some_and(|agent| agent.to_string_lossy().ends_with("_agent"))
 }
 
-/// The script on stdin, if that is a regular file, which can be read without taking anything from
-/// the shell.
+/// Returns the script on stdin if stdin is a regular file: that can be read without consuming the
+/// shell's input.
 fn script_on_stdin() -> Option<String> {
     let stdin = io::stdin();
     let file = std::fs::File::from(stdin.as_fd().try_clone_to_owned().ok()?);

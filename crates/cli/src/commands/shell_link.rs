@@ -1,4 +1,4 @@
-//! Links to this program that stand in for the shell of an agent: made, checked, tried.
+//! Links to this program that stand in for the shell of an agent: creates, checks and probes them.
 
 use crate::start::StartContext;
 use agent_bash::hook::take_over::ShellLink;
@@ -23,8 +23,8 @@ const PROBE_OUTPUT: &[u8] = b"ok\n";
 /// How long a probe may take.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first executable file of that name in `PATH`.
-pub(crate) fn on_path(name: &str, start: &StartContext) -> Option<PathBuf> {
+/// Returns the first executable file of that name in `PATH`.
+pub(crate) fn find_on_path(name: &str, start: &StartContext) -> Option<PathBuf> {
     let path = start.host.env.get(&OsString::from("PATH"))?;
     let is_program = |path: &PathBuf| {
         let metadata = path.metadata();
@@ -36,17 +36,17 @@ pub(crate) fn on_path(name: &str, start: &StartContext) -> Option<PathBuf> {
         .find(is_program)
 }
 
-/// The path of this program for a link: as `PATH` finds it, because that path survives an update;
-/// else the program's file.
+/// Returns the path of this program for a link: the one in `PATH`, which survives an update, else
+/// the program's file.
 pub(crate) fn program(start: &StartContext) -> anyhow::Result<PathBuf> {
     let own = own_path()?;
-    let named = on_path(PROGRAM_NAME, start);
+    let named = find_on_path(PROGRAM_NAME, start);
     Ok(named
         .filter(|path| path.canonicalize().is_ok_and(|it| it == own))
         .unwrap_or(own))
 }
 
-/// The path of this program's file.
+/// Returns the path of this program's file, without links.
 pub(crate) fn own_path() -> anyhow::Result<PathBuf> {
     let own = std::env::current_exe().context("the path of this program is not known")?;
     own.canonicalize()
@@ -82,7 +82,7 @@ pub(crate) enum LinkTarget {
     ThisProgram,
     /// Another program, for example another version of this one.
     Other(PathBuf),
-    /// Nothing that can be started.
+    /// No program; the text says why.
     Nothing(String),
 }
 
@@ -119,7 +119,8 @@ pub(crate) enum LinkProbe {
     Failed(String),
 }
 
-/// Has a link run a harmless command, as an agent would. Its record goes to a temporary directory.
+/// Runs a harmless command through a link, as an agent would. Its record goes to a temporary
+/// directory.
 pub(crate) fn probe(link: &Path, kind: ShellLink, start: &StartContext) -> LinkProbe {
     let state = match tempfile::tempdir_in(start.host.temp_dir()) {
         Ok(state) => state,
@@ -190,7 +191,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn link_target_tells_this_program_from_others_and_from_nothing() {
+    fn link_target_distinguishes_this_program_others_and_broken_links() {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
         assert!(matches!(

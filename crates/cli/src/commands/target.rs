@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// The path of this program, even if its file was replaced since the start.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Opens the session on the target of that name.
+/// Opens a session on the target of that name.
 pub(crate) async fn open(
     name: &str,
     settings: &Settings,
@@ -23,9 +23,8 @@ pub(crate) async fn open(
     open_in(None, name, settings, start, options, add).await
 }
 
-/// Opens a session whose calls work in `cwd`, by which the target's workspace is found; relative to
-/// the target's own directory. Calls work in `cwd`, by which the target's workspace is found;
-/// relative to the target's own directory.
+/// Opens a session whose calls work in `cwd`, which is relative to the target's own directory and
+/// determines its workspace.
 pub(crate) async fn open_in(
     cwd: Option<&str>,
     name: &str,
@@ -38,7 +37,7 @@ pub(crate) async fn open_in(
     let mut target = target.map_err(|error| UsageError(format!("--on: {error}")))?;
     if let Some(cwd) = cwd {
         let within = match &target.cwd {
-            // A home directory there is not below another directory.
+            // A path that begins with `~` is not joined to another directory.
             Some(own) if !cwd.starts_with('~') => Path::new(own).join(cwd).display().to_string(),
             _ => cwd.to_owned(),
         };

@@ -4,7 +4,7 @@ use crate::args::TuiArgs;
 use crate::commands::serving::session_name_for;
 use crate::commands::{session, target};
 use crate::runtime;
-use crate::signals::CalledOff;
+use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use crate::theme::theme;
 use crate::usage::UsageError;
@@ -22,10 +22,10 @@ use anyhow::Context;
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
 
-/// Columns of a command when a job is named.
+/// Maximum columns of a command in the list of jobs.
 const MAX_COMMAND_COLUMNS: usize = 60;
 
-/// Runs it until the user quits.
+/// Runs the interface until the user quits.
 pub(crate) fn tui(args: &TuiArgs, start: &StartContext) -> anyhow::Result<u8> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         let usage = "tui needs a terminal; `agent-bash run` works without one";
@@ -43,13 +43,13 @@ async fn interface(
     start: &StartContext,
     supervisor: Supervisor,
 ) -> anyhow::Result<u8> {
-    let called_off = CalledOff::listen().context("cannot listen for signals")?;
-    let listens = called_off.listen_for_quit();
+    let signals = CancelSignals::listen().context("cannot listen for signals")?;
+    let listens = signals.listen_for_quit();
     listens.context("cannot listen for signals")?;
     let serving = &args.serving;
     let mut settings = start.settings(&serving.chosen())?.settings;
     let on_terminal = args.pty || settings.virtual_terminal;
-    // Available to all calls; each call says whether it wants one.
+    // Offers terminals to all calls; each call says whether it wants one.
     settings.virtual_terminal = true;
     let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
@@ -65,10 +65,10 @@ async fn interface(
     let approver = approvals.approver();
     let options = ConversationOptions::long_lived(name.clone(), supervisor);
     let session = match &serving.on {
-        // Terminals are of this machine.
+        // Terminals exist only on this machine.
         Some(on) => {
-            let asked = |builder: BashToolBuilder| builder.approver(approver);
-            target::open(on, &settings, start, options, asked).await?
+            let with_approver = |builder: BashToolBuilder| builder.approver(approver);
+            target::open(on, &settings, start, options, with_approver).await?
         }
         None => Conversation::open_with(&settings, start.host.clone(), options, |builder| {
             builder.terminal(executor).approver(approver)
@@ -83,26 +83,25 @@ async fn interface(
         terminals: offers_terminal.then_some(terminals),
         approvals: Some(approvals),
         on_terminal,
-        // The profile's own is for models.
+        // The profile's time limit is for models.
         has_time_limit: settings.timeout.is_some(),
         on_quit: args.on_quit.into(),
         history,
-        stop: called_off.cancel().clone(),
+        stop: signals.cancel().clone(),
     })
     .await;
     session.close();
-    if let Some(place) = session.remote_host() {
-        place.close().await;
+    if let Some(remote) = session.remote_host() {
+        remote.close().await;
     }
-    name_jobs(&ran?, &name);
-    name_held(&session, &name);
-    Ok(called_off.exit_code().unwrap_or(0))
+    print_jobs(&ran?, &name);
+    print_held_trials(&session, &name);
+    Ok(signals.exit_code().unwrap_or(0))
 }
 
-/// Says which trials wait for a decision still, and how to make it: they are kept for a while, and
-/// then gone.
-fn name_held(session: &Conversation, state: &str) {
-    // Where there is no store, nothing is held in it.
+/// Lists the trials that still wait for a decision, and the command for it: they expire.
+fn print_held_trials(session: &Conversation, state: &str) {
+    // Without a store, there are no held trials.
     let sets = session.changes().list().unwrap_or_default();
     // An exact trial without changes needs no decision.
     let is_open = |it: &Changes| !it.exact || it.counts.total() > 0;
@@ -114,7 +113,7 @@ fn name_held(session: &Conversation, state: &str) {
     let mut out = io::stdout().lock();
     let columns = terminal_columns().unwrap_or(usize::MAX);
     for set in &held {
-        let _ = writeln!(out, "{}", not_decided(&set.changes, columns));
+        let _ = writeln!(out, "{}", undecided_line(&set.changes, columns));
     }
     if !held.is_empty() {
         let _ = writeln!(
@@ -124,8 +123,9 @@ fn name_held(session: &Conversation, state: &str) {
     }
 }
 
-/// `not decided: trial 25: sleep 60 & echo bg > bg.txt · Δ +1`, and what is in its way.
-fn not_decided(trial: &Changes, columns: usize) -> String {
+/// Returns `not decided: trial 25: sleep 60 & echo bg > bg.txt · Δ +1`, and why the trial can no
+/// longer be committed.
+fn undecided_line(trial: &Changes, columns: usize) -> String {
     const UNDECIDED_PREFIX: &str = "not decided: ";
     let named = named_trial(trial, columns.saturating_sub(UNDECIDED_PREFIX.len()));
     let why = trial.in_the_way();
@@ -133,8 +133,9 @@ fn not_decided(trial: &Changes, columns: usize) -> String {
     format!("{UNDECIDED_PREFIX}{named}{why}")
 }
 
-/// Names the ended and the continuing jobs, and how to see them. A failed write is ignored.
-fn name_jobs(jobs: &JobsAtExit, state: &str) {
+/// Prints the ended and the running jobs, and the command that lists them. A failed write is
+/// ignored.
+fn print_jobs(jobs: &JobsAtExit, state: &str) {
     let mut out = io::stdout().lock();
     let mut name = |how: &str, jobs: &[Job]| {
         for job in jobs {

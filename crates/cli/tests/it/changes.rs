@@ -1,4 +1,4 @@
-//! `agent-bash changes`, on sets that are in the store.
+//! `agent-bash changes`, on change sets in the store.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 
-/// A home with a project in it, and a trial whose changes are held: what an overlay would have
-/// written.
-fn held() -> (Home, PathBuf) {
+/// Returns a home with a project, and the project's path. The store holds a trial with the changes
+/// that an overlay would have written.
+fn home_with_held_trial() -> (Home, PathBuf) {
     let home = Home::new();
     home.write("project/src/a.rs", "one\n");
     home.write("project/old.rs", "two\n");
@@ -24,41 +24,42 @@ fn held() -> (Home, PathBuf) {
     (home, project)
 }
 
-fn ok(run: &Run) -> &str {
+fn stdout_of_success(run: &Run) -> &str {
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     &run.stdout
 }
 
 #[test]
-fn a_trial_is_shown_committed_undone_and_done_again() {
-    let (home, project) = held();
+fn trial_can_be_shown_committed_undone_and_redone() {
+    let (home, project) = home_with_held_trial();
     let changes = |words: &[&str]| home.run(&[&["changes"], words].concat());
     let list = changes(&["list"]);
-    assert!(ok(&list).contains("held"), "{}", list.stdout);
+    assert!(stdout_of_success(&list).contains("held"), "{}", list.stdout);
     let show = changes(&["show", "1"]);
     assert!(
-        ok(&show).starts_with("Trial 1, held: 1 created, 1 changed in "),
+        stdout_of_success(&show).starts_with("Trial 1, held: 1 created, 1 changed in "),
         "{}",
         show.stdout
     );
     assert!(show.stdout.contains("src/a.rs  (4 → 9 bytes)"));
     assert!(show.stdout.contains("new<U+001B>[2J"), "{}", show.stdout);
-    let json: Value = serde_json::from_str(ok(&changes(&["show", "1", "--json"]))).expect("JSON");
+    let json: Value =
+        serde_json::from_str(stdout_of_success(&changes(&["show", "1", "--json"]))).expect("JSON");
     assert_eq!(json["counts"]["created"], 1);
     let names = changes(&["show", "1", "-z"]);
-    assert_eq!(ok(&names), "new\u{1b}[2J\0src/a.rs\0");
+    assert_eq!(stdout_of_success(&names), "new\u{1b}[2J\0src/a.rs\0");
     let diff = changes(&["diff", "1", "project/src"]);
     assert_eq!(diff.code, Some(1), "{}", diff.stdout);
     let diff = changes(&["diff", "changes://1", "src"]);
     assert_eq!(
-        ok(&diff),
+        stdout_of_success(&diff),
         "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1,2 @@\n one\n+more\n"
     );
 
     let text = || fs::read_to_string(project.join("src/a.rs")).expect("a file");
     assert_eq!(text(), "one\n");
     assert_eq!(
-        ok(&changes(&["commit", "1"])),
+        stdout_of_success(&changes(&["commit", "1"])),
         "[Trial 1 applied: 1 created, 1 changed.]\n"
     );
     assert_eq!(text(), "one\nmore\n");
@@ -70,17 +71,17 @@ fn a_trial_is_shown_committed_undone_and_done_again() {
         again.stderr
     );
     assert_eq!(
-        ok(&changes(&["undo", "1"])),
+        stdout_of_success(&changes(&["undo", "1"])),
         "[Undone: 2 files as before call 1.]\n"
     );
     assert_eq!(text(), "one\n");
     assert_eq!(
-        ok(&changes(&["redo", "1"])),
+        stdout_of_success(&changes(&["redo", "1"])),
         "[Done again: 2 files as after call 1.]\n"
     );
     assert_eq!(text(), "one\nmore\n");
 
-    // An editor has saved since.
+    // An editor saves the file after the commit.
     fs::write(project.join("src/a.rs"), "editor\n").expect("a file");
     let undo = changes(&["undo", "1"]);
     assert_eq!(undo.code, Some(1));
@@ -90,20 +91,25 @@ fn a_trial_is_shown_committed_undone_and_done_again() {
     );
     let partly = changes(&["undo", "1", "--partial"]);
     assert_eq!(
-        ok(&partly),
+        stdout_of_success(&partly),
         "[Undone: 1 file as before call 1.]\nleft as it is, as it was changed since: src/a.rs\n"
     );
     assert_eq!(text(), "editor\n");
     let list = changes(&["list"]);
     assert!(
-        ok(&list).contains("committed, undone in part"),
+        stdout_of_success(&list).contains("committed, undone in part"),
         "{}",
         list.stdout
     );
     let show = changes(&["show", "1"]);
     let first = "Changes 1, committed, undone in part: 1 created, 1 changed in ";
-    assert!(ok(&show).starts_with(first), "{}", show.stdout);
-    let json: Value = serde_json::from_str(ok(&changes(&["show", "1", "--json"]))).expect("JSON");
+    assert!(
+        stdout_of_success(&show).starts_with(first),
+        "{}",
+        show.stdout
+    );
+    let json: Value =
+        serde_json::from_str(stdout_of_success(&changes(&["show", "1", "--json"]))).expect("JSON");
     assert_eq!(
         (&json["state"], &json["undone_in_part"]),
         (&"done".into(), &true.into())
@@ -111,8 +117,8 @@ fn a_trial_is_shown_committed_undone_and_done_again() {
 }
 
 #[test]
-fn paths_are_taken_from_here_within_the_tree() {
-    let (home, project) = held();
+fn diff_resolves_paths_from_the_current_directory() {
+    let (home, project) = home_with_held_trial();
     let mut command = home.command(&["changes", "diff", "1", "a.rs"]);
     let output = command
         .current_dir(project.join("src"))
@@ -123,7 +129,7 @@ fn paths_are_taken_from_here_within_the_tree() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_change_sets_are_reported() {
     let home = Home::new();
     let none = home.run(&["changes", "list"]);
     assert_eq!(
@@ -146,9 +152,9 @@ fn what_is_not_there_is_said() {
     );
 }
 
-/// Next to a running interface, whose session is another one: which, and how to look there.
+/// As beside a running interface, whose session is another one.
 #[test]
-fn sessions_that_have_sets_of_this_directory_are_named() {
+fn missing_set_names_other_sessions_of_this_directory() {
     let home = Home::new();
     home.write("project/sub/a", "a\n");
     home.write("other/a", "a\n");
@@ -167,30 +173,30 @@ fn sessions_that_have_sets_of_this_directory_are_named() {
         let mut command = home.command(&[&["changes"], words].concat());
         command.current_dir(home.path().join("project/sub"));
         let output = command.output().expect("the binary");
-        let said = String::from_utf8(output.stderr).expect("UTF-8");
-        (output.status.code(), said)
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        (output.status.code(), stderr)
     };
     let others = "other sessions have sets of this directory:\n  --state newer  2 sets, the last just now\n  --state older  1 set just now\n";
     let nothing = format!("nothing is kept in session cli\n{others}");
     assert_eq!(changes(&["list"]), (Some(0), nothing));
     for words in [["undo", "3"], ["show", "2"], ["commit", "1"]] {
-        let (code, said) = changes(&words);
-        assert_eq!(code, Some(1), "{said}");
+        let (code, stderr) = changes(&words);
+        assert_eq!(code, Some(1), "{stderr}");
         assert!(
-            said.contains("do not exist in this state directory"),
-            "{said}"
+            stderr.contains("do not exist in this state directory"),
+            "{stderr}"
         );
-        assert!(said.ends_with(others), "{said}");
+        assert!(stderr.ends_with(others), "{stderr}");
     }
-    let (_, said) = changes(&["undo", "7", "--state", "newer"]);
-    assert!(said.contains("--state older") && !said.contains("--state newer"));
-    let (code, said) = changes(&["list", "--state", "newer"]);
-    assert_eq!((code, &said[..]), (Some(0), ""));
+    let (_, stderr) = changes(&["undo", "7", "--state", "newer"]);
+    assert!(stderr.contains("--state older") && !stderr.contains("--state newer"));
+    let (code, stderr) = changes(&["list", "--state", "newer"]);
+    assert_eq!((code, &stderr[..]), (Some(0), ""));
 }
 
 #[test]
-fn a_conflict_is_named_and_a_trial_is_discarded() {
-    let (home, project) = held();
+fn commit_names_the_conflict_and_discard_removes_the_trial() {
+    let (home, project) = home_with_held_trial();
     fs::write(project.join("src/a.rs"), "editor\n").expect("a file");
     let commit = home.run(&["changes", "commit", "1"]);
     assert_eq!(commit.code, Some(1));
@@ -201,15 +207,15 @@ fn a_conflict_is_named_and_a_trial_is_discarded() {
     let json = home.run(&["changes", "commit", "1", "--json"]);
     let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
     assert_eq!(json["conflicts"][0]["path"], "src/a.rs");
-    let gone = home.run(&["changes", "discard", "1"]);
-    assert!(ok(&gone).contains("its changes are discarded"));
+    let discarded = home.run(&["changes", "discard", "1"]);
+    assert!(stdout_of_success(&discarded).contains("its changes are discarded"));
     assert!(!project.join("new\u{1b}[2J").exists());
 }
 
-/// The whole way of an ordinary call of many files: recorded, named, taken back. Of a package in a
-/// file, so that nothing is fetched.
+/// Records and undoes an ordinary call that creates many files. The package is in a local file, so
+/// that nothing is downloaded.
 #[test]
-fn what_npm_installs_is_counted_and_taken_back() {
+fn npm_install_is_recorded_and_undone() {
     let home = Home::new();
     home.write("project/.git/HEAD", "ref: refs/heads/main\n");
     home.write(
@@ -220,10 +226,10 @@ fn what_npm_installs_is_counted_and_taken_back() {
     home.write("dep/lib/index.js", "module.exports = 1\n");
     let prepare = "npm pack --silent --pack-destination project ./dep >&2 && cd project && npm install --silent --offline --package-lock-only";
     if home.run(&["run", "command -v npm"]).code != Some(0) {
-        // There is no npm on this machine.
+        // npm is not installed on this machine.
         return;
     }
-    ok(&home.run(&["run", "--timeout", "120s", prepare]));
+    stdout_of_success(&home.run(&["run", "--timeout", "120s", prepare]));
     let project = home.path().join("project");
     let names = || {
         let entries = fs::read_dir(&project).expect("a directory");
@@ -241,7 +247,7 @@ fn what_npm_installs_is_counted_and_taken_back() {
         "project",
     ];
     let ran = home.run(&[&words[..], &["npm ci --silent --offline"]].concat());
-    let result: Value = serde_json::from_str(ok(&ran)).expect("JSON");
+    let result: Value = serde_json::from_str(stdout_of_success(&ran)).expect("JSON");
     let changes = &result["changes"];
     assert_eq!(changes["counts"]["deleted"], 0, "{changes}");
     assert!(
@@ -250,14 +256,14 @@ fn what_npm_installs_is_counted_and_taken_back() {
     );
     assert!(project.join("node_modules/dep/lib/index.js").exists());
     let id = changes["id"].as_str().expect("a number");
-    assert!(ok(&home.run(&["changes", "undo", id])).contains("[Undone: "));
+    assert!(stdout_of_success(&home.run(&["changes", "undo", id])).contains("[Undone: "));
     assert_eq!(names(), before);
 }
 
-/// A process can have only one tracer. So a call within a recorded one is scanned, and every
-/// surface says so.
+/// A process can have only one tracer, so a call within a recorded call is scanned. Every output
+/// must say so.
 #[test]
-fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
+fn nested_recorded_call_is_scanned_and_says_so() {
     let home = Home::new();
     for project in ["outer", "inner"] {
         home.write(&format!("{project}/.git/HEAD"), "ref: refs/heads/main\n");
@@ -269,7 +275,7 @@ fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
     );
     let changes_of = |script: &str, cwd: &str| {
         let ran = home.run(&["run", "--json", "--changes=undo", "--cwd", cwd, script]);
-        let result: Value = serde_json::from_str(ok(&ran)).expect("JSON");
+        let result: Value = serde_json::from_str(stdout_of_success(&ran)).expect("JSON");
         let text = result["text"].as_str().expect("a text").to_owned();
         (result["changes"].clone(), text)
     };
@@ -286,8 +292,8 @@ fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
         ],
         "{text}"
     );
-    let said = result["text"].as_str().expect("a text");
-    assert!(said.contains("old (deleted)") && said.contains("by scan, may be incomplete"));
+    let text = result["text"].as_str().expect("a text");
+    assert!(text.contains("old (deleted)") && text.contains("by scan, may be incomplete"));
     let other = home.path().join("other").display().to_string();
     let changes = |words: &[&str]| {
         home.run_with(
@@ -295,8 +301,8 @@ fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
             &[("AGENT_BASH_STATE_DIR", &other)],
         )
     };
-    assert!(ok(&changes(&["list"])).contains("listed, by scan"));
-    assert!(ok(&changes(&["show", "1"])).contains("by scan, may be incomplete"));
+    assert!(stdout_of_success(&changes(&["list"])).contains("listed, by scan"));
+    assert!(stdout_of_success(&changes(&["show", "1"])).contains("by scan, may be incomplete"));
     let undo = changes(&["undo", "1"]);
     assert_eq!(undo.code, Some(1));
     assert!(
@@ -304,10 +310,10 @@ fn a_call_within_a_recorded_one_is_scanned_and_says_so() {
         "{}",
         undo.stderr
     );
-    // The control: a call that is not within another one is watched.
-    let (watched, _) = changes_of("rm old", "outer");
+    // Control: a call that is not nested is traced.
+    let (traced, _) = changes_of("rm old", "outer");
     assert_eq!(
-        (&watched["by"], &watched["exact"]),
+        (&traced["by"], &traced["exact"]),
         (&Value::from("trace"), &Value::from(true))
     );
 }

@@ -17,7 +17,7 @@ struct Run {
     stderr: String,
 }
 
-/// Runs `agent-bash` with these arguments and a state directory of its own.
+/// Runs `agent-bash` with these arguments and this state directory.
 fn agent_bash(state: &Path, words: &[&str], stdin: &str) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
         .args(words)
@@ -242,7 +242,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn stdout_stderr_and_exit_codes() {
+fn commands_have_the_documented_stdout_stderr_and_exit_code() {
     let state = tempfile::tempdir().expect("a directory");
     for case in CASES {
         let run = agent_bash(state.path(), case.words, case.stdin);
@@ -259,7 +259,7 @@ fn stdout_stderr_and_exit_codes() {
 }
 
 #[test]
-fn what_was_kept_can_be_read_by_the_name_in_the_text() {
+fn stored_output_is_readable_by_the_name_in_the_text() {
     let state = tempfile::tempdir().expect("a directory");
     let run = |words: &[&str]| agent_bash(state.path(), words, "");
     let long = run(&["run", "seq 20000"]);
@@ -293,7 +293,7 @@ fn what_was_kept_can_be_read_by_the_name_in_the_text() {
 }
 
 #[test]
-fn the_environment_shows_names_of_secrets_and_no_values() {
+fn env_lists_names_of_secrets_without_values() {
     let state = tempfile::tempdir().expect("a directory");
     let output = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
         .arg("env")
@@ -317,14 +317,14 @@ fn the_environment_shows_names_of_secrets_and_no_values() {
 }
 
 #[test]
-fn the_doctor_finds_a_working_machine() {
+fn doctor_finds_no_problem_except_an_unusable_state_directory() {
     let state = tempfile::tempdir().expect("a directory");
     let run = agent_bash(state.path(), &["doctor"], "");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
     assert!(!run.stdout.contains("PROBLEM"));
-    let nowhere = state.path().join("file");
-    std::fs::write(&nowhere, "").expect("a file");
-    let broken = agent_bash(&nowhere, &["doctor"], "");
+    let unusable = state.path().join("file");
+    std::fs::write(&unusable, "").expect("a file");
+    let broken = agent_bash(&unusable, &["doctor"], "");
     assert_eq!(
         broken.code,
         Some(1),
@@ -334,7 +334,7 @@ fn the_doctor_finds_a_working_machine() {
 }
 
 #[test]
-fn a_projects_file_tightens_and_a_wrong_one_is_a_usage_error() {
+fn project_settings_only_tighten() {
     let state = tempfile::tempdir().expect("a directory");
     let project = tempfile::tempdir().expect("a directory");
     let run = |words: &[&str], file: &str| {
@@ -371,7 +371,7 @@ fn a_projects_file_tightens_and_a_wrong_one_is_a_usage_error() {
 }
 
 #[test]
-fn a_job_goes_on_without_us_and_can_be_read_awaited_and_ended() {
+fn background_job_survives_the_program_and_can_be_read_awaited_and_ended() {
     let state = tempfile::tempdir().expect("a directory");
     let run = |words: &[&str]| agent_bash(state.path(), words, "");
     let start = |script| run(&["run", "--mode", "background", script]);
@@ -383,10 +383,10 @@ fn a_job_goes_on_without_us_and_can_be_read_awaited_and_ended() {
         started.stdout,
         started.stderr
     );
-    let told = &started.stdout;
+    let text = &started.stdout;
     assert!(
-        told.starts_with("Started in the background as job 1 (pid "),
-        "{told}"
+        text.starts_with("Started in the background as job 1 (pid "),
+        "{text}"
     );
     assert_eq!(
         run(&["jobs", "wait", "1", "--timeout", "20s"]).stdout,
@@ -411,6 +411,6 @@ fn a_job_goes_on_without_us_and_can_be_read_awaited_and_ended() {
     );
     assert_eq!(run(&["jobs", "show", "9"]).code, Some(1));
 
-    let died = start("echo no; exit 3");
-    assert_eq!(died.code, Some(3), "{}", died.stdout);
+    let failed = start("echo no; exit 3");
+    assert_eq!(failed.code, Some(3), "{}", failed.stdout);
 }

@@ -5,18 +5,18 @@
 use crate::support::{Home, Run};
 use std::path::Path;
 
-/// A call of an agent in this conversation, in a directory of the home.
+/// Runs a script as an agent's call in the conversation `one`, in a directory of the home.
 fn agent(home: &Home, directory: &str, script: &str) {
-    let run = home_in(home, directory, &["shell", "-c", script], true);
+    let run = run_in(home, directory, &["shell", "-c", script], true);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
 }
 
-/// The program in a directory of the home.
+/// Runs the program as a user, in a directory of the home.
 fn run(home: &Home, directory: &str, words: &[&str]) -> Run {
-    home_in(home, directory, words, false)
+    run_in(home, directory, words, false)
 }
 
-fn home_in(home: &Home, directory: &str, words: &[&str], is_agent: bool) -> Run {
+fn run_in(home: &Home, directory: &str, words: &[&str], is_agent: bool) -> Run {
     let mut command = home.command(words);
     command
         .current_dir(home.path().join(directory))
@@ -37,13 +37,13 @@ fn files(home: &Home) -> [bool; 3] {
 }
 
 #[test]
-fn changes_are_those_of_the_state_with_the_newer_set() {
+fn changes_reads_the_state_with_the_newer_set() {
     let home = Home::new();
     for file in ["project/a", "project/b", "project/c", "other/x"] {
         home.write(file, "text\n");
     }
     let changes = |words: &[&str]| run(&home, "project", &[&["changes"], words].concat());
-    // The agent's conversation alone.
+    // Only the agent's conversation has change sets.
     agent(&home, "project", "rm a");
     let listed = changes(&["list"]);
     assert!(listed.stdout.contains("rm a"), "{}", listed.stderr);
@@ -58,7 +58,7 @@ fn changes_are_those_of_the_state_with_the_newer_set() {
     assert_eq!(undone.code, Some(0), "{}", undone.stderr);
     assert_eq!(files(&home), [true, true, true]);
 
-    // The user's own command afterwards, which has the same number.
+    // Then the user runs a command; its change set has the same number.
     let own = run(&home, "project", &["run", "--changes", "undo", "rm b"]);
     assert_eq!(own.code, Some(0), "{}", own.stderr);
     assert_eq!(files(&home), [true, false, true]);
@@ -66,7 +66,7 @@ fn changes_are_those_of_the_state_with_the_newer_set() {
     assert_eq!((undone.code, &*undone.stderr), (Some(0), ""));
     assert_eq!(files(&home), [true, true, true]);
 
-    // The agent again: numbers that both have must be given a state.
+    // The agent changes files again: now both states have the number.
     agent(&home, "project", "rm c");
     let refused = changes(&["redo", "1"]);
     assert_eq!(refused.code, Some(1), "{}", refused.stdout);
@@ -77,7 +77,7 @@ fn changes_are_those_of_the_state_with_the_newer_set() {
     let redone = changes(&["redo", "1", "--state", "cli"]);
     assert_eq!(redone.code, Some(0), "{}", redone.stderr);
     assert_eq!(files(&home), [true, false, false]);
-    // Reading is not refused, and the newest set is again one of `run`.
+    // Listing is not refused, and the newest set is again one of `run`.
     assert!(changes(&["list"]).stdout.contains("rm b"));
     agent(&home, "project", "true > d");
     let undone = changes(&["undo", "4"]);
@@ -86,19 +86,19 @@ fn changes_are_those_of_the_state_with_the_newer_set() {
 }
 
 #[test]
-fn command_of_the_agent_reads_its_own_conversation() {
+fn command_within_an_agents_call_reads_its_conversation() {
     let home = Home::new();
     home.write("project/a", "text\n");
     home.write("other/b", "text\n");
     agent(&home, "project", "rm a");
-    let listed = home_in(&home, "other", &["changes", "list"], true);
+    let listed = run_in(&home, "other", &["changes", "list"], true);
     assert!(listed.stdout.contains("rm a"), "{}", listed.stderr);
     // Control: the user in the same directory.
     assert_eq!(run(&home, "other", &["changes", "list"]).stdout, "");
 }
 
 #[test]
-fn jobs_are_those_of_the_state_with_the_newer_job() {
+fn jobs_reads_the_state_with_the_newer_job() {
     let home = Home::new();
     home.write("project/a", "text\n");
     let jobs = |words: &[&str]| run(&home, "project", &[&["jobs"], words].concat());
@@ -135,7 +135,7 @@ fn jobs_are_those_of_the_state_with_the_newer_job() {
 }
 
 #[test]
-fn path_of_an_artifact_is_found_whatever_was_recorded_last() {
+fn artifact_path_is_found_in_an_older_state() {
     let home = Home::new();
     home.write("project/a", "text\n");
     let long = run(&home, "project", &["run", "--json", "seq 20000"]);

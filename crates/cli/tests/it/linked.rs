@@ -1,4 +1,5 @@
-//! How the program is linked (`build.rs`): each call pays twice for the dynamic loader's work.
+//! Checks how the program is linked (`build.rs`): each call starts it twice, so it pays twice for
+//! the dynamic loader.
 
 #![cfg(all(
     target_os = "linux",
@@ -16,7 +17,7 @@ const ET_EXEC: [u8; 2] = 2_u16.to_ne_bytes();
 const PT_INTERP: u32 = 3;
 
 #[test]
-fn it_is_loaded_where_it_was_linked_for_with_its_libraries() {
+fn program_is_not_position_independent_and_has_its_libraries_inside() {
     let program = fs::read(env!("CARGO_BIN_EXE_agent-bash")).expect("the binary is there");
     assert_eq!(program.get(..4), Some(&b"\x7fELF"[..]));
     assert_eq!(program.get(16..18), Some(&ET_EXEC[..]));

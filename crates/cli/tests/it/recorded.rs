@@ -20,7 +20,8 @@ fn record(home: &Home, words: &[&str]) -> Run {
     home.run_with(&words, &[("AGENT_BASH_JOURNAL_LEVEL", "metadata")])
 }
 
-/// Runs the program in the directory `work`, recorded: in a home, changes are not.
+/// Runs the program in the directory `work` and records it. The home directory itself would not be
+/// recorded.
 fn run_in_work(home: &Home, words: &[&str]) {
     let mut command = home.command(words);
     let status = command
@@ -41,7 +42,7 @@ fn files(home: &Home, session: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn each_record_has_a_line_and_a_name_that_log_takes() {
+fn log_lists_each_record_by_a_name_that_it_accepts() {
     let home = Home::new();
     fs::create_dir(home.path().join("sub")).expect("a directory");
     record(&home, &["echo first"]);
@@ -56,7 +57,7 @@ fn each_record_has_a_line_and_a_name_that_log_takes() {
         let directory = format!("{}{directory}", home.path().display());
         assert_eq!(words.last(), Some(&&*directory), "{list}");
     }
-    for (name, said, code) in [
+    for (name, expected, code) in [
         ("cli@1", "echo first", 0),
         ("cli@2", "echo second", 0),
         ("cli", "echo second", 0),
@@ -67,7 +68,7 @@ fn each_record_has_a_line_and_a_name_that_log_takes() {
         let run = home.run(&["log", name]);
         assert_eq!(run.code, Some(code), "{name}: {}", run.stderr);
         let all = run.stdout + &run.stderr;
-        assert!(all.contains(said), "{name}: {all}");
+        assert!(all.contains(expected), "{name}: {all}");
     }
     let both = home.run(&["log", "cli", "--all"]).stdout;
     assert!(both.contains("first") && both.contains("second"), "{both}");
@@ -75,7 +76,7 @@ fn each_record_has_a_line_and_a_name_that_log_takes() {
 }
 
 #[test]
-fn without_a_name_it_is_what_was_last_written_to() {
+fn log_without_a_name_reads_the_last_written_record() {
     let home = Home::new();
     record(&home, &["echo first"]);
     record(&home, &["echo second"]);
@@ -91,7 +92,7 @@ fn without_a_name_it_is_what_was_last_written_to() {
 }
 
 #[test]
-fn on_a_terminal_it_says_which_record_it_is() {
+fn log_on_a_terminal_names_the_record() {
     let home = Home::new();
     record(&home, &["echo first"]);
     let piped = home.run(&["log"]).stdout;
@@ -118,16 +119,19 @@ fn lines_of_a_newer_version_are_counted() {
     let mut file = file.expect("a file");
     file.write_all(b"{\"by\":\"robot\"}\n{\"by\"")
         .expect("room");
-    let said = home.run(&["log"]).stderr;
+    let expected = home.run(&["log"]).stderr;
     assert!(
-        said.contains("[1 line of a newer version is left out.]"),
-        "{said}"
+        expected.contains("[1 line of a newer version is left out.]"),
+        "{expected}"
     );
-    assert!(said.contains("[1 line could not be read.]"), "{said}");
+    assert!(
+        expected.contains("[1 line could not be read.]"),
+        "{expected}"
+    );
 }
 
 #[test]
-fn a_page_is_written_through_what_is_no_file_and_to_what_a_link_names() {
+fn report_writes_to_pipes_and_follows_links() {
     let home = Home::new();
     record(&home, &["echo first"]);
     let at = |name: &str| home.path().join(name);
@@ -149,7 +153,7 @@ fn a_page_is_written_through_what_is_no_file_and_to_what_a_link_names() {
             .file_type()
             .is_fifo()
         {
-            // No process would ever write to it.
+            // Without this, `cat` would wait for a writer for ever.
             let mut reader = reader;
             reader.kill().expect("it runs");
             panic!("{name} was replaced");
@@ -176,20 +180,20 @@ fn a_page_is_written_through_what_is_no_file_and_to_what_a_link_names() {
 }
 
 #[test]
-fn why_a_page_cannot_be_written_names_no_temporary_file() {
+fn report_error_does_not_name_its_temporary_file() {
     let home = Home::new();
     record(&home, &["echo first"]);
     for file in ["missing/page.html", "/sys/page.html", "."] {
         let run = home.run(&["report", "-o", file]);
         assert_eq!(run.code, Some(125), "{file}: {}", run.stderr);
         assert!(run.stderr.contains("cannot write"), "{}", run.stderr);
-        let said = run.stderr.replace(&*home.path().to_string_lossy(), "");
-        assert!(!said.contains(".tmp"), "{said}");
+        let expected = run.stderr.replace(&*home.path().to_string_lossy(), "");
+        assert!(!expected.contains(".tmp"), "{expected}");
     }
 }
 
 #[test]
-fn diffs_on_a_page_have_no_secrets() {
+fn report_masks_secrets_in_diffs() {
     let home = Home::new();
     home.write(
         "work/kept",
@@ -205,7 +209,7 @@ fn diffs_on_a_page_have_no_secrets() {
 }
 
 #[test]
-fn what_ended_programs_have_recorded_is_cleaned() {
+fn clean_removes_records_of_ended_programs() {
     let home = Home::new();
     record(&home, &["echo first"]);
     record(&home, &["--state", "other", "echo second"]);
@@ -245,7 +249,7 @@ fn what_ended_programs_have_recorded_is_cleaned() {
 }
 
 #[test]
-fn what_an_undo_needs_stays_and_is_said() {
+fn clean_keeps_and_names_what_an_undo_needs() {
     let home = Home::new();
     home.write("work/kept", "x\n");
     for option in ["--changes=undo", "--trial"] {

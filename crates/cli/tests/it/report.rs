@@ -6,8 +6,8 @@ use crate::support::{Home, Run};
 
 const RECORDED: [(&str, &str); 1] = [("AGENT_BASH_JOURNAL_LEVEL", "full")];
 
-/// A home with a project in it, and what a recorded run there printed.
-fn ran(words: &[&str]) -> (Home, Run) {
+/// Runs a recorded command in the project of a new home. Returns the home and the outcome.
+fn record_in_project(words: &[&str]) -> (Home, Run) {
     let home = Home::new();
     home.write("project/a", "one\n");
     let project = home.path().join("project");
@@ -33,9 +33,9 @@ fn page(home: &Home) -> String {
 }
 
 #[test]
-fn files_without_a_text_say_so_and_attempts_outside_are_marked() {
+fn report_explains_missing_diffs_and_marks_writes_outside() {
     let script = "mkdir d; printf 'a\\0b' > blob; chmod +x a; echo x > ../beyond";
-    let (home, run) = ran(&["--changes=undo", script]);
+    let (home, run) = record_in_project(&["--changes=undo", script]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let log = home.run(&["log"]).stdout;
     assert!(log.starts_with("CALL  AT (UTC)  TOOK"), "{log}");
@@ -56,10 +56,10 @@ fn files_without_a_text_say_so_and_attempts_outside_are_marked() {
 }
 
 #[test]
-fn a_job_that_has_failed_since_is_amber() {
-    // One that ends at once is no job.
+fn report_marks_a_job_that_failed_later() {
+    // A command that ends at once would not become a job.
     let script = "until [ -e ../go ]; do sleep 0.01; done; exit 4";
-    let (home, run) = ran(&["--mode", "background", script]);
+    let (home, run) = record_in_project(&["--mode", "background", script]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(page(&home).contains("<span class=\"outcome ok\">background, running</span>"));
     home.write("go", "");
@@ -71,14 +71,14 @@ fn a_job_that_has_failed_since_is_amber() {
 }
 
 #[test]
-fn what_is_changed_after_a_call_has_ended_is_with_it() {
+fn report_shows_later_changes_with_their_call() {
     let waits = "until [ -e ../go ]; do sleep 0.01; done; echo tick > made-late";
-    let left = format!("({waits}) > /dev/null 2>&1 &");
+    let background = format!("({waits}) > /dev/null 2>&1 &");
     for words in [
         &["--changes=undo", "--mode", "background", waits][..],
-        &["--changes=undo", &left],
+        &["--changes=undo", &background],
     ] {
-        let (home, run) = ran(words);
+        let (home, run) = record_in_project(words);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         assert!(
             !page(&home).contains("</span> made-late<"),
@@ -89,7 +89,7 @@ fn what_is_changed_after_a_call_has_ended_is_with_it() {
         assert_eq!(ended.code, Some(0), "{words:?}: {}", ended.stderr);
         let sets = home.run(&["changes", "list", "--json"]).stdout;
         if !sets.contains("\"by\":\"trace\"") {
-            // Later changes cannot be traced here.
+            // Changes of background processes cannot be traced on this system.
             return;
         }
         let log = home.run(&["log"]).stdout;

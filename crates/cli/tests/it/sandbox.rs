@@ -1,11 +1,11 @@
-//! The sandbox on the command line, with the kernel's own answer: what was written is looked at
-//! from outside.
+//! The sandbox options of the command line. The tests check outside of the sandbox which files
+//! exist.
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use crate::support::{Home, Run};
 
-/// Runs in a repository of the home.
+/// Runs a command in a repository of the home.
 fn run(home: &Home, words: &[&str]) -> Run {
     home.write("repo/.git/HEAD", "ref: refs/heads/main\n");
     home.write("repo/.git/hooks/sample", "");
@@ -25,7 +25,7 @@ fn run(home: &Home, words: &[&str]) -> Run {
 const WRITES: &str = "echo x >in; echo x >../out; echo x >.git/hooks/pre-commit; true";
 
 #[test]
-fn a_level_says_what_may_be_written() {
+fn sandbox_level_limits_the_writable_paths() {
     for (options, want) in [
         (&["--sandbox", "off"][..], [true, true, true]),
         (&[][..], [true, true, true]),
@@ -44,7 +44,7 @@ fn a_level_says_what_may_be_written() {
 }
 
 #[test]
-fn a_directory_can_be_added() {
+fn writable_option_adds_a_directory() {
     let home = Home::new();
     home.write("more/old", "");
     let more = home.path().join("more");
@@ -59,7 +59,7 @@ fn a_directory_can_be_added() {
 }
 
 #[test]
-fn options_of_a_sandbox_without_one_are_refused() {
+fn sandbox_options_without_a_sandbox_are_refused() {
     let home = Home::new();
     for (words, wanted) in [
         (
@@ -79,9 +79,9 @@ fn options_of_a_sandbox_without_one_are_refused() {
 }
 
 #[test]
-fn each_promise_is_tried() {
+fn sandbox_command_tries_each_promise() {
     let home = Home::new();
-    // A home directory as the workspace is refused, so this one is elsewhere.
+    // A home directory is refused as the workspace, so `HOME` is another directory.
     let tried = home.run_with(&["sandbox"], &[("HOME", "/nonexistent")]);
     assert_eq!(tried.code, Some(0), "{}{}", tried.stdout, tried.stderr);
     assert!(tried.stdout.contains("A sandbox is"), "{}", tried.stdout);
@@ -90,16 +90,16 @@ fn each_promise_is_tried() {
 }
 
 #[test]
-fn the_schema_speaks_of_it_where_it_is_on() {
+fn schema_mentions_the_sandbox_if_it_is_on() {
     let home = Home::new();
     assert!(!home.run(&["schema"]).stdout.contains("sandbox"));
     home.write(
         ".config/agent-bash/config.toml",
         "[sandbox]\nlevel = \"read_only\"\n",
     );
-    let told = home.run(&["schema"]).stdout;
+    let schema = home.run(&["schema"]).stdout;
     assert!(
-        told.contains("Commands run in a sandbox (read_only)"),
-        "{told}"
+        schema.contains("Commands run in a sandbox (read_only)"),
+        "{schema}"
     );
 }

@@ -1,4 +1,4 @@
-//! Runs the binary in a home directory of its own.
+//! Runs the binary in a temporary home directory.
 
 #![expect(
     clippy::expect_used,
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// An empty home; the program's state, settings and temporary files are below it.
 pub(crate) struct Home(TempDir);
 
-/// The outcome of a run.
+/// The exit code and output of a run.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -29,14 +29,14 @@ impl Home {
         self.0.path()
     }
 
-    /// Writes a file into it.
+    /// Writes a file into the home; creates its directories.
     pub(crate) fn write(&self, name: &str, content: &str) {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
         std::fs::write(path, content).expect("a file");
     }
 
-    /// The program with these arguments, in this home, not started yet.
+    /// Returns the program with these arguments, in this home, not started yet.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-bash"));
         command
@@ -51,12 +51,12 @@ impl Home {
         command
     }
 
-    /// Runs it with these arguments.
+    /// Runs the program with these arguments.
     pub(crate) fn run(&self, words: &[&str]) -> Run {
         self.run_with(words, &[])
     }
 
-    /// Runs it with these arguments and environment variables.
+    /// Runs the program with these arguments and environment variables.
     pub(crate) fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Run {
         let mut command = self.command(words);
         let output = command

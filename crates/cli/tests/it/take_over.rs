@@ -44,7 +44,7 @@ fn link(home: &Home, name: &str) -> PathBuf {
     links.join(name)
 }
 
-/// Puts a program of that name on the `PATH`, and returns that.
+/// Creates a program of that name and returns a `PATH` that contains it.
 fn path_with(home: &Home, name: &str) -> String {
     home.write(&format!("bin/{name}"), "#!/bin/sh\n");
     let program = home.path().join("bin").join(name);
@@ -63,7 +63,7 @@ fn installed_setting_names_a_working_link_and_uninstall_restores_the_file() {
         let before = "{\n    \"model\": \"x\",\n    \"env\": {}\n}";
         home.write(file, before);
         let text = || fs::read_to_string(home.path().join(file)).expect("the file");
-        // Without a terminal, the change is shown and nothing is made.
+        // Without a terminal, the change is shown and not written.
         let shown = home.run(&["hook", "--install", "--take-over", agent]);
         assert_eq!(shown.code, Some(2), "{}", shown.stderr);
         assert!(shown.stdout.contains(name), "{}", shown.stdout);
@@ -87,7 +87,7 @@ fn installed_setting_names_a_working_link_and_uninstall_restores_the_file() {
         let undone = uninstall(&home, agent);
         assert_eq!(undone.code, Some(0), "{}", undone.stderr);
         assert_eq!(text(), before);
-        // An agent that runs still needs the link.
+        // A running agent still needs the link.
         assert!(link(&home, name).exists());
         let nothing = uninstall(&home, agent);
         assert!(nothing.stdout.contains("does not go"), "{}", nothing.stdout);
@@ -147,7 +147,7 @@ fn link_runs_and_records_the_call_of_an_agent() {
 }
 
 #[test]
-fn path_with_a_blank_is_refused_for_the_prefix_alone() {
+fn install_refuses_a_blank_in_the_path_only_for_the_prefix() {
     let home = Home::new();
     let data = home.path().join("a b").display().to_string();
     let install = |agent: &str| {
@@ -167,7 +167,7 @@ fn path_with_a_blank_is_refused_for_the_prefix_alone() {
 }
 
 #[test]
-fn shell_of_the_user_is_not_replaced() {
+fn install_refuses_to_replace_the_users_shell() {
     let home = Home::new();
     let before = "{\"shell\": \"/bin/zsh\"} // mine\n";
     home.write(".config/opencode/opencode.jsonc", before);
@@ -225,7 +225,7 @@ fn agents_without_a_setting_get_instructions() {
 }
 
 #[test]
-fn rewriting_hook_of_codex_has_agent_bash_run_the_command() {
+fn rewriting_hook_makes_codex_call_agent_bash() {
     let home = Home::new();
     let words = ["hook", "--install", "--take-over=rewrite", "codex", "--yes"];
     let done = home.run(&words);
@@ -241,7 +241,7 @@ fn rewriting_hook_of_codex_has_agent_bash_run_the_command() {
     let line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].clone();
     let line = line.as_str().expect("a command").to_owned();
 
-    // As Codex: the hook's line, then the new command.
+    // As Codex does: runs the hook's line, then the new command.
     let bash = |text: &str, stdin: &str| {
         let mut command = home.command(&[]);
         let environment: Vec<_> = command
@@ -296,14 +296,14 @@ fn rewriting_hook_of_codex_has_agent_bash_run_the_command() {
         Some(0)
     );
     assert!(!file.exists());
-    // Control: the plain hook leaves the command and the decision alone.
+    // Control: the plain hook does not rewrite the command, and makes no decision.
     let plain = line.replace(" --take-over=rewrite", "");
     assert_ne!(plain, line);
     assert_eq!(ask(&plain, "echo hi"), (Some(0), String::new()));
 }
 
 #[test]
-fn doctor_says_which_agents_go_through_agent_bash() {
+fn doctor_names_the_agents_that_use_agent_bash() {
     let home = Home::new();
     let path = path_with(&home, "claude");
     let doctor = || {

@@ -1,14 +1,14 @@
-//! Names the model's other tools on the command line; the texts without any.
+//! The setting that names the model's other tools, and the texts without it.
 
 use crate::support::Home;
 
 const BLOCK: (&str, &str) = ("AGENT_BASH_INTERCEPTOR_MODE", "block");
 
 #[test]
-fn an_interceptor_that_names_no_tools_is_pointed_out() {
+fn interceptor_without_tools_is_reported() {
     let home = Home::new();
     let without = "names no tools";
-    for (words, variables, said) in [
+    for (words, variables, is_reported) in [
         (&["doctor"][..], &[BLOCK][..], true),
         (&["settings"], &[BLOCK], true),
         (&["doctor"], &[], false),
@@ -29,14 +29,14 @@ fn an_interceptor_that_names_no_tools_is_pointed_out() {
         let text = run.stdout + &run.stderr;
         assert_eq!(
             text.contains(without),
-            said,
+            is_reported,
             "{words:?} {variables:?}: {text}"
         );
     }
 }
 
 #[test]
-fn the_option_comes_before_the_variable_and_that_before_the_file() {
+fn tools_option_overrides_variable_and_file() {
     let home = Home::new();
     home.write("notes.txt", "a line\n");
     home.write(
@@ -68,7 +68,7 @@ fn the_option_comes_before_the_variable_and_that_before_the_file() {
 }
 
 #[test]
-fn naming_tools_for_nothing_is_said() {
+fn tools_option_without_the_interceptor_is_reported() {
     let home = Home::new();
     let run = home.run(&["run", "--tools", "read", "cat /dev/null"]);
     assert_eq!(run.code, Some(0));
@@ -76,7 +76,7 @@ fn naming_tools_for_nothing_is_said() {
 }
 
 #[test]
-fn check_asks_what_run_would() {
+fn check_and_explain_decide_as_run_does() {
     let home = Home::new();
     home.write("notes.txt", "a line\n");
     let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read");
@@ -103,7 +103,7 @@ fn check_asks_what_run_would() {
             explained.stdout
         );
     }
-    // Naming them here asks for the check, whatever the settings say.
+    // `--tools` enables the check whatever the settings say.
     assert_eq!(
         home.run(&["check", "--tools", "read", "cat notes.txt"])
             .code,

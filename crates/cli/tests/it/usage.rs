@@ -1,4 +1,4 @@
-//! The command line as people use it: explained errors, completion, lists, effective settings.
+//! The command line for people: explained errors, completion, lists, effective settings.
 
 #![expect(
     clippy::expect_used,
@@ -10,7 +10,7 @@ use crate::support::Home;
 use std::process::Command;
 
 #[test]
-fn mistakes_are_explained() {
+fn usage_errors_explain_the_valid_values() {
     let home = Home::new();
     for (words, said) in [
         (&["run", "ls", "-la"][..], "agent-bash run -- ls -la"),
@@ -40,7 +40,7 @@ fn mistakes_are_explained() {
 }
 
 #[test]
-fn safe_mode_is_asked_for_in_the_same_way_everywhere() {
+fn safe_mode_option_works_alike_in_run_check_and_explain() {
     let home = Home::new();
     for command in ["run", "check", "explain"] {
         for (mode, script, refused) in [
@@ -99,7 +99,7 @@ fn completed(home: &Home, words: &str) -> Vec<String> {
 }
 
 #[test]
-fn bash_completes_every_word() {
+fn bash_completion_offers_commands_options_and_numbers() {
     let home = Home::new();
     home.run(&["run", "seq 50000"]);
     let job = home.run(&["run", "--mode", "background", "sleep 300"]);
@@ -129,7 +129,7 @@ fn bash_completes_every_word() {
 }
 
 #[test]
-fn lists_have_headings_and_relative_times() {
+fn lists_show_headings_and_relative_times() {
     let home = Home::new();
     home.run(&["run", "seq 50000"]);
     home.run(&["run", "--mode", "background", "exit 3"]);
@@ -158,7 +158,7 @@ fn lists_have_headings_and_relative_times() {
 }
 
 #[test]
-fn settings_show_what_is_in_force() {
+fn settings_lists_effective_values_and_origins() {
     let home = Home::new();
     let value = |profile: &[(&str, &str)], key: &str| {
         let text = home.run_with(&["settings"], profile).stdout;
@@ -183,7 +183,7 @@ fn settings_show_what_is_in_force() {
             "timeout.default"
         ),
         "timeout.default = \"10s\"  # $AGENT_BASH_TIMEOUT_DEFAULT",
-        "what is in force, not what was asked for"
+        "the effective value, not the requested one"
     );
     let json = home.run_with(&["settings", "--json"], &[modes]).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
@@ -202,7 +202,7 @@ fn settings_show_what_is_in_force() {
 }
 
 #[test]
-fn the_doctor_names_a_broken_configuration_and_goes_on() {
+fn doctor_reports_invalid_settings_and_continues() {
     let home = Home::new();
     home.write(".config/agent-bash/config.toml", "profle = \"modes\"");
     let run = home.run(&["doctor"]);
@@ -223,7 +223,7 @@ fn the_doctor_names_a_broken_configuration_and_goes_on() {
 }
 
 #[test]
-fn the_doctor_works_whatever_the_settings_refuse() {
+fn doctor_checks_work_under_restrictive_settings() {
     let home = Home::new();
     for settings in [
         "[safe_mode]\nlevel = \"listed\"",
@@ -240,11 +240,11 @@ fn the_doctor_works_whatever_the_settings_refuse() {
 }
 
 #[test]
-fn a_commands_help_begins_with_what_the_list_says_of_it() {
+fn help_of_a_command_begins_with_its_line_in_the_list() {
     let home = Home::new();
     let list = home.run(&["--help"]).stdout;
     let commands = list.split("Commands:\n").nth(1).expect("a list");
-    let mut seen = 0;
+    let mut compared = 0;
     let lines = commands.lines().take_while(|line| !line.is_empty());
     for line in lines.filter(|line| !line.starts_with("   ")) {
         let (name, about) = line.trim().split_once("  ").expect("a name and a text");
@@ -253,15 +253,15 @@ fn a_commands_help_begins_with_what_the_list_says_of_it() {
         }
         let help = home.run(&[name, "--help"]).stdout;
         let first = help.lines().next().unwrap_or_default();
-        // A long one goes on in the next line of the list.
+        // A long line continues in the next line of the list.
         assert!(first.starts_with(about.trim()), "{name}: {first}");
-        seen += 1;
+        compared += 1;
     }
-    assert!(seen > 15, "{list}");
+    assert!(compared > 15, "{list}");
 }
 
 #[test]
-fn a_relative_state_directory_is_an_error_that_says_what_to_do() {
+fn relative_state_directory_is_a_usage_error() {
     let home = Home::new();
     let run = home.run_with(&["log", "--list"], &[("AGENT_BASH_STATE_DIR", "state")]);
     assert_eq!(run.code, Some(2), "{}", run.stderr);
@@ -275,7 +275,7 @@ fn a_relative_state_directory_is_an_error_that_says_what_to_do() {
 }
 
 #[test]
-fn help_names_nothing_that_only_a_checkout_has() {
+fn help_names_no_files_of_the_source_tree() {
     let home = Home::new();
     for command in [
         "run",

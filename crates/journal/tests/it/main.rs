@@ -87,7 +87,7 @@ fn last_entry_is_found_behind_long_entries_and_damaged_lines() {
     let journal = Journal::new(options(state.path(), JournalLevel::Full));
     journal.record(&entry("one")).unwrap();
     assert_eq!(last(), Some(entry("one")));
-    // Longer than what is read first.
+    // This entry is longer than the first bytes that are read.
     let mut long = entry("two");
     long.result.text = "x".repeat(200_000);
     journal.record(&long).unwrap();
@@ -110,7 +110,7 @@ fn last_entry_is_found_behind_long_entries_and_damaged_lines() {
 }
 
 #[test]
-fn at_metadata_there_is_no_output() {
+fn level_metadata_records_no_output() {
     let state = tempfile::tempdir().unwrap();
     Journal::new(options(state.path(), JournalLevel::Metadata))
         .record(&entry("x"))
@@ -132,7 +132,7 @@ fn at_metadata_there_is_no_output() {
 }
 
 #[test]
-fn off_writes_nothing() {
+fn level_off_writes_nothing() {
     let state = tempfile::tempdir().unwrap();
     Journal::new(options(state.path(), JournalLevel::Off))
         .record(&entry("x"))
@@ -141,7 +141,7 @@ fn off_writes_nothing() {
 }
 
 #[test]
-fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
+fn secrets_are_masked_and_a_moved_span_is_dropped() {
     let state = tempfile::tempdir().unwrap();
     let hide: MaskSecrets = Arc::new(|text| Cow::Owned(text.replace("hunter2", "[hidden]")));
     let journal = Journal::new(JournalOptions {
@@ -173,7 +173,7 @@ fn secrets_are_hidden_everywhere_and_the_mark_goes_where_it_would_be_wrong() {
 }
 
 #[test]
-fn a_full_journal_says_so_and_takes_no_more() {
+fn full_journal_refuses_calls_and_is_marked() {
     let state = tempfile::tempdir().unwrap();
     let mut options = options(state.path(), JournalLevel::Full);
     options.max_bytes = 4000;
@@ -182,7 +182,7 @@ fn a_full_journal_says_so_and_takes_no_more() {
     let refused = results.filter_map(Result::err);
     let refused: Vec<String> = refused.map(|error| error.to_string()).collect();
     let recorded = read(state.path());
-    // Each call that is missing is told.
+    // Each missing call is reported.
     assert_eq!(refused.len(), 100 - recorded.entries.len());
     assert!(refused.iter().all(|why| why == FULL_REASON), "{refused:?}");
     assert!(
@@ -193,7 +193,7 @@ fn a_full_journal_says_so_and_takes_no_more() {
 }
 
 #[test]
-fn damaged_lines_are_counted_not_believed() {
+fn damaged_lines_are_counted_and_skipped() {
     let state = tempfile::tempdir().unwrap();
     let journal = Journal::new(options(state.path(), JournalLevel::Full));
     journal.record(&entry("before")).unwrap();
@@ -218,7 +218,7 @@ fn damaged_lines_are_counted_not_believed() {
 }
 
 #[test]
-fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
+fn sweep_removes_old_and_excess_journals_but_not_live_ones() {
     let state = tempfile::tempdir().unwrap();
     let dir = state.path().join(SESSION).join("journal");
     let journal = Journal::new(options(state.path(), JournalLevel::Full));
@@ -246,7 +246,7 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
     let swept = sweep(state.path(), keep, now.into());
     assert_eq!((swept.files, swept.bytes), (2, 2000));
     assert!(!old.exists() && !big.exists() && young.exists() && mine.exists());
-    // Too much and too old, but in use.
+    // The live journal exceeds both limits and stays.
     let none = RetentionLimits {
         time: Duration::ZERO,
         bytes: 0,
@@ -261,7 +261,7 @@ fn old_ones_and_too_many_are_swept_but_not_one_in_use() {
 }
 
 #[test]
-fn calls_of_several_processes_are_one_record() {
+fn shared_journal_has_the_calls_of_several_processes() {
     let state = tempfile::tempdir().unwrap();
     let shared = || {
         Journal::new(JournalOptions {
@@ -278,9 +278,9 @@ fn calls_of_several_processes_are_one_record() {
     let read = all[0].read().unwrap();
     let commands: Vec<_> = read.entries.iter().map(|it| it.command.as_str()).collect();
     assert_eq!(commands, ["first", "second", "third"]);
-    // Between two calls no process holds the record.
+    // Between two calls, no process locks the record.
     assert!(!all[0].is_live());
-    // The control: processes with records of their own.
+    // Control: processes with separate records.
     let own = |first: u64| {
         let journal = Journal::new(options(state.path(), JournalLevel::Metadata));
         let mut entry = entry("own");

@@ -1,5 +1,5 @@
-//! Where there is no room for a line: the next one can be read. A limit on the size of files does
-//! what a full disk does, to a process of its own.
+//! After a write that fails for lack of space, the next line is readable. A limit on the file size
+//! simulates a full disk, in a separate process.
 
 use super::{entry, options, read};
 use agent_bash_journal::{Journal, JournalLevel};
@@ -9,8 +9,8 @@ use std::process::Command;
 
 const STATE: &str = "JOURNAL_TEST_NO_ROOM";
 
-/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal.
-/// By itself it does nothing.
+/// The process that the test below starts, in which a write beyond the limit is an error instead of
+/// a signal. Does nothing by itself.
 #[test]
 fn without_room() {
     let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else {
@@ -22,7 +22,7 @@ fn without_room() {
         current: Some(bytes),
         maximum: None,
     };
-    // A part of the next line has room.
+    // The limit leaves space for a part of the next line.
     setrlimit(Resource::Fsize, limit(1000)).unwrap();
     let error = journal.record(&entry(&"long ".repeat(400))).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::FileTooLarge);
@@ -31,7 +31,7 @@ fn without_room() {
 }
 
 #[test]
-fn after_a_line_that_had_no_room_the_next_one_is_read() {
+fn line_after_a_partial_write_is_readable() {
     let state = tempfile::tempdir().unwrap();
     let script = r#"trap "" XFSZ; exec "$0" --exact no_room::without_room --nocapture"#;
     let output = Command::new("bash")

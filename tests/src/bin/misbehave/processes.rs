@@ -30,13 +30,14 @@ pub(crate) fn children(count: &str) -> Outcome {
     Ok(())
 }
 
-/// The outermost process: waits for the middle one, as a shell would.
+/// The outermost process of a daemon: waits for the middle one, as a shell would.
 pub(crate) fn daemon(how: &str) -> Outcome {
     another(&["daemon-middle", how])?.status()?;
     Ok(())
 }
 
-/// Leaves process group and session, starts the daemon and exits, so that the daemon is orphaned.
+/// The middle process: leaves the process group and the session, starts the daemon and exits, so
+/// that the daemon is orphaned.
 pub(crate) fn daemon_middle(how: &str) -> Outcome {
     rustix::process::setsid()?;
     let mut daemon = another(&["linger"])?;

@@ -1,6 +1,8 @@
-//! `refuse NUMBER[:ARGUMENT=VALUE…]=ERROR … -- PROGRAM WORDS…`: runs the program under a filter by
-//! which these system calls fail so, for it and everything it starts: as in a container, without
-//! one. Argument numbers begin with 0; `!` in place of the first `=` is for every other value.
+//! `refuse NUMBER[:ARGUMENT=VALUE…]=ERROR … -- PROGRAM WORDS…` runs the program under a seccomp
+//! filter. These system calls fail with these errors, for the program and its descendants, as in a
+//! container.
+//!
+//! Argument numbers begin with 0; `!` in place of the first `=` selects every other value.
 
 use anyhow::{Context, Result, bail};
 use seccompiler::{
@@ -11,7 +13,7 @@ use std::collections::BTreeMap;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// The rules of one error: a filter has one answer.
+/// The rules of each error: a seccomp filter returns only one error.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 fn condition(text: &str) -> Result<SeccompCondition> {
@@ -50,7 +52,7 @@ fn main() -> Result<()> {
             rules.push(SeccompRule::new(conditions)?);
         }
     }
-    // All are made before one is in force.
+    // All filters are built before the first one is installed.
     let filters = by_error.into_iter().map(|(error, rules)| {
         let architecture = std::env::consts::ARCH.try_into()?;
         let (others, these) = (SeccompAction::Allow, SeccompAction::Errno(error));

@@ -51,13 +51,13 @@ pub(crate) struct Cluster {
 /// The state that its connections share.
 #[derive(Debug)]
 pub(super) struct Pod {
-    pub(super) manner: InputMode,
+    pub(super) input_mode: InputMode,
     /// The environment of all programs in the pod.
     pub(super) environment: BTreeMap<String, String>,
     pub(super) cwd: PathBuf,
-    /// Nothing is passed on any more.
+    /// True if no data is passed on.
     pub(super) is_frozen: watch::Sender<bool>,
-    /// Open connections report that the program has exited.
+    /// True if open connections report that the program has exited.
     pub(super) ends: Notify,
     state: Mutex<PodEvents>,
 }
@@ -70,7 +70,7 @@ struct PodEvents {
 
 impl Cluster {
     /// Starts the server. Programs in its pod are in this world.
-    pub(crate) fn start(world: &World, manner: InputMode) -> Result<Self> {
+    pub(crate) fn start(world: &World, input_mode: InputMode) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -78,7 +78,7 @@ impl Cluster {
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
         let address = listener.local_addr()?;
         let pod = Arc::new(Pod {
-            manner,
+            input_mode,
             environment: world.environment(),
             cwd: world.cwd(),
             is_frozen: watch::channel(false).0,
@@ -126,7 +126,7 @@ impl Cluster {
     }
 
     /// Reports that the program has succeeded, whatever its state, and closes the connection.
-    pub(crate) fn say_success(&self) {
+    pub(crate) fn report_success(&self) {
         self.pod.ends.notify_one();
     }
 
@@ -136,7 +136,7 @@ impl Cluster {
     }
 
     /// The events so far, once they are `is_all` or after `patience`.
-    pub(crate) fn heard_until(
+    pub(crate) fn events_until(
         &self,
         patience: Duration,
         is_all: impl Fn(&[ConnectionEvent]) -> bool,

@@ -54,7 +54,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
                     }
                     Some((&CLOSE, [STDIN])) => {
                         pod.heard(ConnectionEvent::EndOfInput);
-                        if pod.manner == InputMode::Faithful {
+                        if pod.input_mode == InputMode::Faithful {
                             input = None;
                         }
                     }
@@ -84,7 +84,7 @@ pub(super) async fn carry(mut socket: WebSocket, words: Vec<String>, pod: Arc<Po
             _ = is_frozen.changed() => {}
         }
     }
-    if pod.manner == InputMode::KnowsNoEndOfInput {
+    if pod.input_mode == InputMode::KnowsNoEndOfInput {
         // As long as the program runs.
         while parts.recv().await.is_some() {}
     }

@@ -1,4 +1,4 @@
-//! Callers in other languages: what they see of the shell is what they see of bash.
+//! Callers in other languages must observe the same behaviour of the shell as of bash.
 
 use super::{Shell, link, world};
 use anyhow::{Context as _, Result, bail, ensure};
@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Runs a shell on a terminal of its own.
+/// Runs a shell on its own terminal.
 pub(super) const fn terminal_caller() -> &'static str {
     include_str!("callers/terminal.py")
 }
@@ -43,8 +43,9 @@ fn compile() -> Result<PathBuf> {
     Ok(ready)
 }
 
-/// Runs a caller with bash and with the product. Each line of its output is a case.
-fn compare(interpreter: &str, text: &str, enough: usize) -> Result<()> {
+/// Runs a caller with bash and with the product, and compares their outputs. Each line of output is
+/// a case.
+fn compare(interpreter: &str, text: &str, min_cases: usize) -> Result<()> {
     let world = world()?;
     let script = world.home().join("caller");
     std::fs::write(&script, text)?;
@@ -64,7 +65,7 @@ fn compare(interpreter: &str, text: &str, enough: usize) -> Result<()> {
         lines.next().unwrap_or_default(),
         lines.next().unwrap_or_default(),
     );
-    ensure!(bash.len() >= enough, "{} cases", bash.len());
+    ensure!(bash.len() >= min_cases, "{} cases", bash.len());
     let differences: Vec<String> = bash
         .iter()
         .zip(&product)
@@ -78,11 +79,11 @@ fn compare(interpreter: &str, text: &str, enough: usize) -> Result<()> {
 }
 
 #[test]
-fn python_sees_what_it_sees_of_bash() -> Result<()> {
+fn python_callers_observe_bash_behaviour() -> Result<()> {
     compare("python3", include_str!("callers/caller.py"), 60)
 }
 
 #[test]
-fn node_sees_what_it_sees_of_bash() -> Result<()> {
+fn node_callers_observe_bash_behaviour() -> Result<()> {
     compare("node", include_str!("callers/caller.js"), 25)
 }

@@ -58,7 +58,7 @@ struct Group {
     /// Numbers of characters that replace `@` in the scripts.
     #[serde(default)]
     fill: Vec<usize>,
-    /// The script is the file `long`.
+    /// True if the script is the file `long`.
     #[serde(default)]
     by_file: bool,
     /// The number of further arguments.
@@ -109,7 +109,7 @@ struct Case<'t> {
 /// The result of an invocation, as its caller sees it.
 #[derive(Debug, PartialEq, Eq)]
 struct ObservedRun {
-    /// As of `wait`.
+    /// The wait status.
     status: i32,
     stdout: Vec<u8>,
     stderr: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Signals to the shell, to its group and to its supervisor. The caller sees what it sees of bash,
-//! and nothing is left.
+//! Signals to the shell, to its group and to its supervisor. The caller observes the same as with
+//! bash, and no process is left.
 
 #![expect(
     clippy::disallowed_methods,
@@ -59,7 +59,7 @@ enum Event {
     TwiceToGroup(Signal),
     /// Stops and continues the group.
     Stop,
-    /// The supervisor gets it, for which there is no equal in bash.
+    /// The supervisor gets the signal; bash has no equivalent.
     ToSupervisor(Signal),
     ReaderCloses,
 }
@@ -67,7 +67,7 @@ enum Event {
 /// The result of an invocation, as its caller sees it.
 #[derive(Debug, PartialEq, Eq)]
 struct ObservedRun {
-    /// As of `wait`.
+    /// The wait status.
     status: i32,
     stdout: String,
     stderr: String,

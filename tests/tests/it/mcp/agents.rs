@@ -1,5 +1,5 @@
-//! An agent gets only complete text by default. Agents that find structured data
-//! in an answer show their model its JSON instead of the text.
+//! By default, an agent gets only the complete text. Agents that find structured data in an answer
+//! show their model its JSON instead of the text.
 
 use super::{SOON, ask, call, text, world};
 use agent_bash_core::ToolResult;
@@ -48,7 +48,7 @@ fn tools(server: &mut ServerClient) -> Result<Vec<Value>> {
 }
 
 #[test]
-fn an_answer_is_text_alone_unless_data_is_asked_for() -> Result<()> {
+fn answer_has_structured_data_only_if_requested() -> Result<()> {
     for (setting, has_data) in [(None, false), (Some("off"), false), (Some("on"), true)] {
         let world = world()?;
         let mut server = server(&world, "standard", "test", setting)?;
@@ -132,7 +132,7 @@ fn tool_list_is_short_and_announces_result_sizes() -> Result<()> {
 }
 
 #[test]
-fn the_descriptions_are_for_a_model() -> Result<()> {
+fn tool_descriptions_are_written_for_models() -> Result<()> {
     let world = world()?;
     for profile in PROFILES {
         let mut server = server(&world, profile, "test", None)?;
@@ -182,7 +182,7 @@ fn the_descriptions_are_for_a_model() -> Result<()> {
 const CUTTING: [(&str, usize, usize); 3] = [
     // 40,000 bytes, in which line ends may count twice.
     ("codex-mcp-client", 35_000, usize::MAX),
-    // Minus its tags.
+    // The limit without the agent's tags.
     ("gemini-cli-mcp-client", 40_000 - 42, usize::MAX),
     ("opencode", 51_200, 2000),
 ];
@@ -228,7 +228,7 @@ fn texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
                 longest <= bytes && most <= lines,
                 "{profile}, {name}: {longest}, {most}"
             );
-            // Nor less than necessary.
+            // The text is not shorter than necessary.
             let shown = if profile == "modes" {
                 0
             } else {
@@ -283,7 +283,7 @@ fn adapter_texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
                     .any(|link| text.contains(link));
                 assert!(linked || client.is_none(), "{adapter}, {name}: {text}");
             }
-            // Also not less than necessary; as a control, other clients get the adapter's full
+            // The text is not shorter than necessary. Control: other clients get the adapter's full
             // text.
             let least = if client.is_some() { 10_000 } else { 39_000 };
             assert!(longest > least, "{adapter}, {name}: {longest}");
@@ -295,7 +295,7 @@ fn adapter_texts_fit_the_limits_of_agents_that_truncate() -> Result<()> {
 }
 
 #[test]
-fn pages_fit_the_limits_and_lead_to_the_rest() -> Result<()> {
+fn pages_fit_the_limits_and_name_the_next_page() -> Result<()> {
     for (name, bytes, lines) in CUTTING {
         let world = world()?;
         let mut server = server(&world, "standard", name, None)?;
@@ -323,7 +323,7 @@ fn pages_fit_the_limits_and_lead_to_the_rest() -> Result<()> {
         let found = call(&mut server, "read_artifact", &search)?;
         fits(&found);
         assert!(text(&found).contains("to go on.]"), "{found}");
-        // The same for a job.
+        // A job's output is read in the same way.
         let job = json!({"command": "seq 30000", "mode": "background"});
         call(&mut server, "bash", &job)?;
         let mut seen = 0;
@@ -350,7 +350,7 @@ fn pages_fit_the_limits_and_lead_to_the_rest() -> Result<()> {
 
 /// Protocol version 2026-07-28, in which every request names its client.
 #[test]
-fn a_client_without_a_handshake_is_known_by_its_requests() -> Result<()> {
+fn client_without_handshake_is_recognised_by_its_requests() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");

@@ -121,7 +121,7 @@ fn model_lists_and_undoes_changes_of_a_call() -> Result<()> {
 /// A call may commit a trial of another call if the setting lets the model; otherwise nothing
 /// changes.
 #[test]
-fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
+fn model_commits_a_trial_only_if_the_setting_allows_it() -> Result<()> {
     for (by, refusal) in [
         ("model", None),
         ("ask", Some("no approver is available here")),
@@ -141,9 +141,9 @@ fn a_model_commits_a_trial_only_as_it_may() -> Result<()> {
                 let said = text(&answer);
                 assert!(said.contains(why), "{said}");
                 assert!(said.contains("a person to decide: trial 1 of the session mcp-"));
-                // Only trials that the model could not just run.
+                // The refusal names only trials that the model could not run anyway.
                 assert!(!said.contains("commit 1"), "{said}");
-                // To discard a trial is not to commit it.
+                // A discard needs no permission to commit.
                 let gone = changes(&mut server, &json!({"action": "discard", "id": 1}))?;
                 assert!(text(&gone).contains("its changes are discarded"), "{gone}");
             }
@@ -173,7 +173,7 @@ fn server_of(world: &World, capabilities: &Value) -> Result<ServerClient> {
 
 /// `changes.commit` is `ask` by default: the client's user is asked, if the client can.
 #[test]
-fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
+fn commit_by_the_model_asks_the_user() -> Result<()> {
     let form = json!({"elicitation": {"form": {}}});
     let forms = json!({"elicitation": {}});
     let links = json!({"elicitation": {"url": {}}});
@@ -241,7 +241,7 @@ fn the_user_is_asked_whether_a_model_may_commit() -> Result<()> {
 
 /// A refused command can be tried if the host lets trials pass: the kernel holds its changes back.
 #[test]
-fn a_refusal_offers_a_trial_where_one_runs() -> Result<()> {
+fn refusal_offers_a_trial_if_one_can_run() -> Result<()> {
     for passes in ["true", "false"] {
         let world = world()?;
         let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_TRIAL_PASSES_RULES", passes)])?;
@@ -290,7 +290,7 @@ fn changes_tool_is_absent_without_recording() -> Result<()> {
 /// For programs: the change sets as data, in the form of `changes.list` over RPC and `changes list
 /// --json` in a terminal.
 #[test]
-fn a_program_gets_the_list_as_data() -> Result<()> {
+fn change_sets_are_available_as_structured_data() -> Result<()> {
     let world = world()?;
     let mut server = server_with(&world, &[("AGENT_BASH_MCP_STRUCTURED", "on")])?;
     for command in ["echo a > one", "echo b > two; rm one"] {

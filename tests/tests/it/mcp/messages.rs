@@ -86,7 +86,7 @@ fn client_without_handshake_can_call_see_progress_and_cancel() -> Result<()> {
 }
 
 #[test]
-fn invalid_messages_are_survived_and_bad_calls_get_errors() -> Result<()> {
+fn server_continues_after_invalid_messages_and_bad_calls() -> Result<()> {
     let world = world()?;
     let mut server = server(&world, "0")?;
     server.send_bytes(b"garbage\n\n\xff\xfe\n{\"half\": \n")?;
@@ -185,7 +185,7 @@ fn invalid_messages_are_survived_and_bad_calls_get_errors() -> Result<()> {
 
 /// Messages before the handshake must not end the session.
 #[test]
-fn messages_before_the_handshake_are_survived() -> Result<()> {
+fn server_continues_after_messages_before_the_handshake() -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
     command.arg("mcp");

@@ -17,8 +17,8 @@ fn output(answer: &Value) -> &str {
     answer["structured"]["output"].as_str().unwrap_or_default()
 }
 
-/// Reads on until the command has ended: its complete output, and the last answer.
-fn to_its_end(server: &mut ServerClient, first: &Value) -> Result<(String, Value)> {
+/// Reads until the command has ended. Returns its complete output, and the last answer.
+fn read_to_end(server: &mut ServerClient, first: &Value) -> Result<(String, Value)> {
     let (mut all, mut last) = (output(first).to_owned(), first.clone());
     while let Some(session) = last["structured"]["session_id"].as_u64() {
         last = call(server, "write_stdin", &json!({ "session_id": session }))?;
@@ -46,7 +46,7 @@ fn command_continues_after_its_first_answer_until_it_ends() -> Result<()> {
     );
     // Other requests are served meanwhile.
     call(&mut server, "exec_command", &json!({ "cmd": "touch go" }))?;
-    let (all, last) = to_its_end(&mut server, &first)?;
+    let (all, last) = read_to_end(&mut server, &first)?;
     assert_eq!(all, "start\nend\n");
     assert_eq!(last["structured"]["exit_code"], 3);
     assert_eq!(
@@ -132,7 +132,7 @@ fn truncated_output_links_to_the_whole() -> Result<()> {
         "{said}"
     );
     call(&mut server, "exec_command", &json!({ "cmd": "touch go" }))?;
-    let (_, last) = to_its_end(&mut server, &first)?;
+    let (_, last) = read_to_end(&mut server, &first)?;
     let link = output(&last)
         .rsplit_once("[Full output: ")
         .context("no link")?
@@ -171,7 +171,7 @@ fn tools_of_hello_are_proposed_to_adapters() -> Result<()> {
 }
 
 #[test]
-fn a_task_is_stopped_once() -> Result<()> {
+fn task_can_be_stopped_only_once() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let mut claude = |tool: &str, input: Value| {

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 #[test]
-fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
+fn job_can_be_started_written_to_read_awaited_and_ended() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     let script = "while read -r line; do echo \"got $line\"; done; echo bye; exit 4";

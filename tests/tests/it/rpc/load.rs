@@ -73,7 +73,7 @@ fn server_with_unreading_client_bounds_memory_and_exits() -> Result<()> {
         }
         input
     });
-    unread::comes_to_rest_and_ends(child, writer, 200 * 1024, SOON)?;
+    unread::assert_memory_stable_and_end(child, writer, 200 * 1024, SOON)?;
     world.assert_nothing_left(SOON);
     Ok(())
 }

@@ -43,7 +43,7 @@ fn call(script: &str) -> Value {
 }
 
 /// A worker after the handshake.
-fn greeted(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
+fn start_worker(world: &World, more: &Value) -> Result<(ServerClient, Value)> {
     let mut worker = worker(world)?;
     let said = data(&mut worker, hello(more))?;
     Ok((worker, said))
@@ -148,7 +148,7 @@ fn settings_of_hello_apply_and_appear_in_no_listing() -> Result<()> {
 #[test]
 fn worker_runs_only_checked_calls() -> Result<()> {
     let world = world()?;
-    let (mut worker, _) = greeted(&world, &json!({}))?;
+    let (mut worker, _) = start_worker(&world, &json!({}))?;
     for unjudged in [
         json!({"type": "tool_call", "request": {"command": "touch ran"}}),
         json!({"type": "adapter_call", "adapter": "codex", "tool": "exec_command", "input": {"cmd": "touch ran"}}),
@@ -171,7 +171,7 @@ fn worker_runs_only_checked_calls() -> Result<()> {
 #[test]
 fn returning_host_finds_its_jobs_and_outputs_and_other_hosts_do_not() -> Result<()> {
     let world = world()?;
-    let (mut first, said) = greeted(&world, &json!({}))?;
+    let (mut first, said) = start_worker(&world, &json!({}))?;
     assert_eq!(said["known"], false);
     let job = json!({"type": "tool_call", "findings": {}, "request":
         {"command": "while [ ! -e over ]; do sleep 0.05; done; echo done", "mode": "background"}});
@@ -187,7 +187,7 @@ fn returning_host_finds_its_jobs_and_outputs_and_other_hosts_do_not() -> Result<
     let answer = ask(&mut other, hello(&json!({"token": "guessed"})))?;
     assert_eq!(answer["code"], "token", "{answer}");
 
-    let (mut second, said) = greeted(&world, &json!({}))?;
+    let (mut second, said) = start_worker(&world, &json!({}))?;
     assert_eq!(said["known"], true);
     let jobs = data(&mut second, json!({"type": "jobs.list"}))?;
     assert_eq!(jobs["jobs"][0]["state"]["kind"], "running", "{jobs}");
@@ -209,20 +209,20 @@ fn returning_host_finds_its_jobs_and_outputs_and_other_hosts_do_not() -> Result<
 fn host_that_breaks_the_protocol_is_disconnected() -> Result<()> {
     let world = world()?;
     for line in ["{\"id\": 1, \"type\": \"dance\"}\n", "no json\n", "[]\n"] {
-        let (mut worker, _) = greeted(&world, &json!({}))?;
+        let (mut worker, _) = start_worker(&world, &json!({}))?;
         worker.send(&json!({"id": "c", "type": "tool_call", "request": {"command": "sleep 600"}, "findings": {}}))?;
         worker.send_bytes(line.as_bytes())?;
-        // By itself: its input is still open.
+        // The worker exits although its input is still open.
         let answer = answer(&worker, &json!("c"))?;
         assert_eq!(answer["data"]["status"]["kind"], "cancelled", "{answer}");
-        assert!(gone(worker.pid(), SOON), "it goes on after {line:?}");
+        assert!(has_exited(worker.pid(), SOON), "it goes on after {line:?}");
     }
-    let (mut worker, _) = greeted(&world, &json!({}))?;
+    let (mut worker, _) = start_worker(&world, &json!({}))?;
     // The worker may exit before all input is sent.
     let _ = worker.send_bytes(&vec![b'x'; 9 << 20]);
     let _ = worker.send_bytes(b"\n");
     assert!(
-        gone(worker.pid(), SOON),
+        has_exited(worker.pid(), SOON),
         "it reads on after a line that is too long"
     );
     drop(worker);
@@ -231,7 +231,7 @@ fn host_that_breaks_the_protocol_is_disconnected() -> Result<()> {
 }
 
 /// True if a process exits within that time. A zombie counts as exited.
-fn gone(pid: u32, patience: Duration) -> bool {
+fn has_exited(pid: u32, patience: Duration) -> bool {
     let look = || (!procfs::process(pid).is_some_and(|process| process.is_alive())).then_some(());
     poll::until(patience, look).is_some()
 }
@@ -278,7 +278,7 @@ impl Drop for Pair {
 }
 
 /// A call that writes its shell's pid into the file `name`, ignores SIGTERM, and keeps running.
-fn staying(name: &str) -> Value {
+fn unending_call(name: &str) -> Value {
     call(&format!(
         "trap \"\" TERM; echo $$ > {name}.part; mv {name}.part {name}; while :; do sleep 1; done"
     ))
@@ -292,12 +292,12 @@ fn pid_in(path: &Path) -> Result<u32> {
 #[test]
 fn killed_host_leaves_no_processes() -> Result<()> {
     let world = world()?;
-    let lines = [hello(&json!({"lease": "60s"})), staying("pid")];
+    let lines = [hello(&json!({"lease": "60s"})), unending_call("pid")];
     let mut pair = Pair::start(&world, &lines)?;
     let pid = pid_in(&world.cwd().join("pid"))?;
     pair.signal_host(Signal::KILL)?;
     assert!(
-        gone(pid, Duration::from_secs(3) + SLACK),
+        has_exited(pid, Duration::from_secs(3) + SLACK),
         "the call goes on"
     );
     assert!(pair.worker.wait()?.success());
@@ -310,34 +310,37 @@ fn killed_host_leaves_no_processes() -> Result<()> {
 fn stopped_host_is_lost_after_its_lease_and_never_without_one() -> Result<()> {
     const LEASE: Duration = Duration::from_secs(2);
     let world = world()?;
-    let leased = [hello(&json!({"lease": 2})), staying("leased")];
-    let unleased = [hello(&json!({"session": "u"})), staying("unleased")];
+    let leased = [hello(&json!({"lease": 2})), unending_call("leased")];
+    let unleased = [hello(&json!({"session": "u"})), unending_call("unleased")];
     let leased = Pair::start(&world, &leased)?;
     let unleased = Pair::start(&world, &unleased)?;
     let leased_pid = pid_in(&world.cwd().join("leased"))?;
     let unleased_pid = pid_in(&world.cwd().join("unleased"))?;
     // Pings extend the lease.
     assert!(
-        !gone(leased.worker.id(), LEASE * 2),
+        !has_exited(leased.worker.id(), LEASE * 2),
         "it ended although its host spoke"
     );
     for pair in [&leased, &unleased] {
         pair.signal_host(Signal::STOP)?;
     }
-    assert!(gone(leased_pid, LEASE + ENDING + SLACK), "its call goes on");
-    assert!(gone(leased.worker.id(), ENDING + SLACK), "it goes on");
+    assert!(
+        has_exited(leased_pid, LEASE + ENDING + SLACK),
+        "its call goes on"
+    );
+    assert!(has_exited(leased.worker.id(), ENDING + SLACK), "it goes on");
     // Control: without a lease.
-    assert!(!gone(unleased_pid, LEASE + ENDING));
-    assert!(!gone(unleased.worker.id(), Duration::ZERO));
+    assert!(!has_exited(unleased_pid, LEASE + ENDING));
+    assert!(!has_exited(unleased.worker.id(), Duration::ZERO));
     drop((leased, unleased));
     world.assert_nothing_left(SOON);
     Ok(())
 }
 
 #[test]
-fn files_come_and_go_in_pieces() -> Result<()> {
+fn files_are_uploaded_and_downloaded_in_pieces() -> Result<()> {
     let world = world()?;
-    let (mut worker, _) = greeted(&world, &json!({}))?;
+    let (mut worker, _) = start_worker(&world, &json!({}))?;
     let write = json!({"type": "file.write", "path": "file", "data": "b25lIA==", "more": true, "mode": 0o640});
     let begun = data(&mut worker, write)?;
     assert!(!world.cwd().join("file").exists());

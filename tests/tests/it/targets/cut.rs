@@ -3,7 +3,9 @@
 
 use super::SOON;
 use agent_bash_tests::product;
-use agent_bash_tests::targets::running::{ENDING, client_of, has_ended, is_alive, running, signal};
+use agent_bash_tests::targets::running::{
+    ENDING, client_of, has_ended, is_alive, signal, start_call,
+};
 use agent_bash_tests::targets::{Sshd, on};
 use agent_bash_tests::world::World;
 use anyhow::Result;
@@ -15,7 +17,7 @@ use std::time::Duration;
 fn local_cancellation_ends_the_remote_call() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
-    let (host, shell) = running(&world, "60s")?;
+    let (host, shell) = start_call(&world, "60s")?;
     signal(host.id(), Signal::INT)?;
     let ended = product::CommandResult::from(host.wait_with_output()?);
     assert_eq!(ended.code, 130, "{ended:?}");
@@ -29,7 +31,7 @@ fn local_cancellation_ends_the_remote_call() -> Result<()> {
 fn killed_host_leaves_no_remote_processes() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
-    let (mut host, shell) = running(&world, "60s")?;
+    let (mut host, shell) = start_call(&world, "60s")?;
     host.kill()?;
     host.wait()?;
     assert!(has_ended(shell, ENDING), "the call goes on");
@@ -42,7 +44,7 @@ fn killed_host_leaves_no_remote_processes() -> Result<()> {
 fn killed_ssh_makes_the_call_lost() -> Result<()> {
     let world = World::new()?;
     let sshd = Sshd::start(&world, None)?;
-    let (host, shell) = running(&world, "60s")?;
+    let (host, shell) = start_call(&world, "60s")?;
     signal(client_of(host.id(), "ssh")?, Signal::KILL)?;
     let ended = product::CommandResult::from(host.wait_with_output()?);
     assert_eq!(ended.code, 70, "{ended:?}");
@@ -57,7 +59,7 @@ fn killed_ssh_makes_the_call_lost() -> Result<()> {
     Ok(())
 }
 
-/// A host on a frozen machine, with the connection to the target.
+/// Stops the host and the connection to the target, as on a frozen machine.
 fn freeze(host: &Child) -> Result<u32> {
     let ssh = client_of(host.id(), "ssh")?;
     for pid in [host.id(), ssh] {
@@ -76,8 +78,8 @@ fn silent_connection_is_lost_at_both_ends() -> Result<()> {
         servers.push(Sshd::start(world, None)?);
     }
     let [frozen, unleased, silent] = &worlds;
-    let (mut frozen_host, frozen_shell) = running(frozen, "25s")?;
-    let (mut unleased_host, unleased_shell) = running(unleased, "600s")?;
+    let (mut frozen_host, frozen_shell) = start_call(frozen, "25s")?;
+    let (mut unleased_host, unleased_shell) = start_call(unleased, "600s")?;
     let (silent_host, silent_shell) = running(silent, "600s")?;
     let frozen_ssh = freeze(&frozen_host)?;
     let unleased_ssh = freeze(&unleased_host)?;

@@ -71,7 +71,7 @@ fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
         tmux.press(&["C-Up"])?;
         tmux.shows("enter diff · u undo · y Y copy")?;
         tmux.press(&["Enter"])?;
-        // In the title; the card shows it, too.
+        // The title shows the counts; the card shows them, too.
         let screen = tmux.shows("changes://1  ")?;
         for line in ["│-before", "│+after", "│− old.txt", "│-old", "│+ n1"] {
             ensure!(screen.contains(line), "{line}: {screen}");
@@ -92,7 +92,7 @@ fn changes_of_a_call_are_counted_shown_and_undone() -> Result<()> {
         ensure!(!screen.contains('▸'), "{screen}");
         tmux.press(&["q"])?;
         tmux.hides("changes://1  ")?;
-        // Asked and declined.
+        // The user declines the question.
         tmux.press(&["u"])?;
         let screen = tmux.shows("Undo changes 1?")?;
         for line in ["2 deleted", "+ old.txt", "− n1"] {
@@ -301,7 +301,7 @@ fn quitting_names_undecided_trials() -> Result<()> {
     })
 }
 
-/// By a command in the interface itself, and by one in another terminal.
+/// The trial is decided by a command in the interface itself, and by one in another terminal.
 #[test]
 fn trial_decided_elsewhere_is_updated() -> Result<()> {
     on_a_terminal(|tmux, world| {
@@ -351,7 +351,7 @@ fn trial_decided_elsewhere_is_updated() -> Result<()> {
 /// Their diffs and counts show their own changes, whatever was changed later. The user's own lines
 /// are named if they changed a file later.
 #[test]
-fn trials_of_earlier_runs_are_cards_by_f6_and_decided_there() -> Result<()> {
+fn f6_shows_trials_of_earlier_runs_for_decision() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let notes = world.cwd().join("notes.txt");
         fs::write(&notes, "one\ntwo\n")?;
@@ -460,14 +460,14 @@ fn call_leaves_the_sandbox_if_the_user_allows_it() -> Result<()> {
 }
 
 #[test]
-fn the_keys_of_changes_are_in_the_help() -> Result<()> {
+fn help_lists_the_keys_of_changes() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.press(&["?"])?;
         let screen = tmux.shows("─ Keys ")?;
         for key in ["f3 ", "c d u r", "its changes to files"] {
             ensure!(screen.contains(key), "{key}: {screen}");
         }
-        // Some do not fit.
+        // Not all keys fit on the screen.
         ensure!(!screen.contains("ctrl+z ctrl+d"), "{screen}");
         tmux.press(&["Space"])?;
         tmux.shows("ctrl+z ctrl+d")?;

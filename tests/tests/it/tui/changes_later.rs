@@ -4,8 +4,8 @@ use super::changes::{answer, files, with_changes};
 use anyhow::{Result, ensure};
 use std::fs;
 
-/// While it runs next to another command: on the card of the command that started it, and nowhere
-/// else.
+/// While the process runs next to another command, its changes are on the card of the command that
+/// started it, and on no other.
 #[test]
 fn background_changes_are_counted_shown_and_undone_with_their_command() -> Result<()> {
     with_changes("undo", |tmux, world| {
@@ -52,7 +52,7 @@ fn background_changes_are_one_entry_across_lines() -> Result<()> {
         tmux.shows("Δ later +4")?;
         let after = files(world)?;
         tmux.press(&["C-Up", "C-Up", "C-Up", "C-Up", "Enter"])?;
-        // Once in total.
+        // The changes are counted once in total.
         let screen = tmux.shows("│+ steps.txt ")?;
         ensure!(
             screen.contains("│+1") && screen.contains("│+2") && screen.contains("│+3"),

@@ -70,7 +70,7 @@ impl Perform for EmulatedTerminal {
 fn frames_are_complete_and_file_positions_are_links() -> Result<()> {
     in_the_interface("", |tmux, world| {
         let raw = world.cwd().join("../raw");
-        tmux.records_to(&raw)?;
+        tmux.record_to(&raw)?;
         // The screen is drawn once more, as a whole.
         tmux.press(&["C-z"])?;
         tmux.shows("Stopped")?;
@@ -111,7 +111,7 @@ fn frames_are_complete_and_file_positions_are_links() -> Result<()> {
 #[test]
 fn copied_text_reaches_the_clipboard_with_whole_lines() -> Result<()> {
     in_the_interface("", |tmux, _| {
-        tmux.has_a_clipboard()?;
+        tmux.enable_clipboard()?;
         // Longer than a row: wrapped between words on the screen, and not in the clipboard.
         let long = "word ".repeat(60).trim_end().to_owned();
         tmux.enters("for i in {1..60}; do printf 'word '; done | sed 's/ $//'; echo; echo é")?;

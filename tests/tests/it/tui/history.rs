@@ -23,7 +23,7 @@ fn quit(tmux: &Tmux<'_>) -> Result<()> {
     tmux.hides(PROMPT).map(drop)
 }
 
-/// By a signal, and by closing the window, when the terminal disappears first.
+/// The interface ends by a signal, and by closing the window, when the terminal disappears first.
 #[test]
 fn queued_lines_are_in_the_history_of_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, world| {
@@ -148,7 +148,7 @@ fn concurrent_interfaces_share_history() -> Result<()> {
             one.enters("clear; agent-bash tui")?;
             one.shows(PROMPT)?;
         }
-        // In turn, and at the same time.
+        // The interfaces write in turn, and at the same time.
         for turn in 0..10 {
             for (name, one) in [("here", tmux), ("there", &other)] {
                 one.enters(&format!("echo {name}-$(({turn}))"))?;

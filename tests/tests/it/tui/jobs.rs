@@ -68,7 +68,7 @@ fn jobs_are_listed_read_and_killed() -> Result<()> {
 
 /// The panel agrees with the other lists of the same jobs; the next run knows how a job ended.
 #[test]
-fn jobs_are_the_same_everywhere_and_in_the_next_run() -> Result<()> {
+fn jobs_panel_agrees_with_jobs_list_and_the_next_run() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("clear; agent-bash tui --state s")?;
         tmux.shows(PROMPT)?;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Signal, kill_process};
 
 #[test]
-fn the_line_is_edited_by_the_keys_of_the_help() -> Result<()> {
+fn editing_keys_of_the_help_work() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.types("echo one twox")?;
         tmux.shows("❯ echo one twox")?;
@@ -20,7 +20,7 @@ fn the_line_is_edited_by_the_keys_of_the_help() -> Result<()> {
         tmux.types("!")?;
         tmux.press(&["Enter"])?;
         tmux.shows("│ one two!")?;
-        // Words as in a shell.
+        // Words are separated as in a shell.
         tmux.enters("clear")?;
         tmux.hides("│ one two!")?;
         tmux.enters("history")?;
@@ -30,7 +30,7 @@ fn the_line_is_edited_by_the_keys_of_the_help() -> Result<()> {
 }
 
 #[test]
-fn lists_the_pager_and_consoles_have_the_keys_of_the_help() -> Result<()> {
+fn keys_of_the_help_work_in_lists_pager_and_console() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("mkdir d; touch d/aa d/ab d/ac")?;
         tmux.shows("╰ exit 0")?;
@@ -126,7 +126,7 @@ fn click_selects_in_lists_and_moves_the_cursor() -> Result<()> {
         tmux.shows("  3 of 3 ·")?;
         clicks(tmux, column, row)?;
         let screen = tmux.shows("❯ ls d/ac")?;
-        // After `ls`.
+        // The click moves the cursor behind `ls`.
         clicks(tmux, 5, row_of(&screen, "❯ ls d/ac")?)?;
         tmux.types(" -l")?;
         tmux.shows("❯ ls -l d/ac")?;

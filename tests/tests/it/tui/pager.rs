@@ -12,7 +12,7 @@ const SOON: Duration = Duration::from_secs(30);
 const TICKS: &str = "seq 100; for i in {1..3000}; do echo tick $i; sleep 0.1; done";
 
 #[test]
-fn the_pager_has_the_colours_of_the_output_and_searches_its_text() -> Result<()> {
+fn pager_shows_colours_and_searches_text() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("printf 'a \\e[31mr\\e[1med\\e[0m word\\e[2J\\e]52;c;eA==\\a\\n'; seq 30000")?;
         tmux.shows("all of it: artifact://")?;
@@ -45,7 +45,7 @@ fn the_pager_has_the_colours_of_the_output_and_searches_its_text() -> Result<()>
 }
 
 #[test]
-fn a_search_goes_around_and_numbers_go_to_lines() -> Result<()> {
+fn pager_search_wraps_and_numbers_jump_to_lines() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("seq 30000")?;
         tmux.shows("all of it: artifact://")?;

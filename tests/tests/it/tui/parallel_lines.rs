@@ -135,7 +135,7 @@ fn interrupted_command_keeps_the_shell() -> Result<()> {
 /// If a line was recalled and edited on a terminal, the card and the pager show the entered line,
 /// not readline's redrawing.
 #[test]
-fn an_edited_line_is_shown_as_it_was_entered() -> Result<()> {
+fn edited_terminal_line_is_shown_as_entered() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("export LC_ALL=C.UTF-8 PS1='in> '; bash --norc -i")?;
         tmux.shows("in> ")?;

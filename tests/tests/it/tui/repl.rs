@@ -34,7 +34,7 @@ fn plays(tmux: &agent_bash_tests::tmux::Tmux<'_>) -> Result<()> {
 }
 
 #[test]
-fn a_card_and_its_pager_show_what_ran() -> Result<()> {
+fn card_and_pager_show_the_executed_line() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("PYTHON_BASIC_REPL=1 python3 -q")?;
         plays(tmux)?;
@@ -58,7 +58,7 @@ fn a_card_and_its_pager_show_what_ran() -> Result<()> {
 }
 
 #[test]
-fn a_result_says_what_ran() -> Result<()> {
+fn result_contains_the_executed_line() -> Result<()> {
     on_a_terminal(|tmux, _| {
         tmux.enters("agent-bash run --pty --json 'PYTHON_BASIC_REPL=1 python3 -q'; echo left: $?")?;
         plays(tmux)?;

@@ -22,7 +22,7 @@ fn prompt(tmux: &Tmux<'_>, part: &str) -> Result<String> {
 }
 
 #[test]
-fn words_are_completed() -> Result<()> {
+fn tab_completes_words() -> Result<()> {
     in_the_interface("", |tmux, world| {
         fs::create_dir(world.cwd().join("some docs"))?;
         for file in ["notes.txt", "notes.old", ".hidden", "some docs/it's"] {
@@ -53,7 +53,7 @@ fn words_are_completed() -> Result<()> {
         tmux.types("head -1 .h")?;
         tmux.press(&["Tab", "Enter"])?;
         tmux.shows("✓ $ head -1 .hidden")?;
-        // Without regard to case, if nothing else matches; and variables.
+        // Completion ignores case if nothing else matches, and completes variables.
         tmux.types("cat NOTES.T")?;
         tmux.press(&["Tab"])?;
         tmux.shows("❯ cat notes.txt")?;
@@ -125,7 +125,7 @@ fn is_unknown(tmux: &Tmux<'_>, part: &str, wanted: bool) -> Result<()> {
 }
 
 #[test]
-fn a_command_that_is_a_path_is_looked_up() -> Result<()> {
+fn command_with_a_path_is_checked_for_existence() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.types("./probe.sh x")?;
         is_unknown(tmux, "probe.sh", true)?;
@@ -151,7 +151,7 @@ fn a_command_that_is_a_path_is_looked_up() -> Result<()> {
 }
 
 #[test]
-fn an_alias_of_a_program_that_needs_a_terminal_gets_one() -> Result<()> {
+fn alias_of_a_terminal_program_gets_a_terminal() -> Result<()> {
     on_a_terminal(|tmux, world| {
         fs::write(world.home().join(".bashrc"), "alias own='python3 -q'\n")?;
         tmux.enters("agent-bash tui")?;
@@ -183,7 +183,7 @@ fn an_alias_of_a_program_that_needs_a_terminal_gets_one() -> Result<()> {
 }
 
 #[test]
-fn functions_and_aliases_of_the_person_are_known() -> Result<()> {
+fn functions_and_aliases_of_the_user_are_known() -> Result<()> {
     on_a_terminal(|tmux, world| {
         let tools = world.home().join("tools");
         fs::create_dir(&tools)?;
@@ -245,7 +245,7 @@ fn unresponsive_directory_blocks_neither_typing_nor_commands() -> Result<()> {
             screen.contains(PROMPT) || screen.contains("left: 77")
         })?;
         if screen.contains("left: 77") {
-            return said_left_out();
+            return report_skipped();
         }
         tmux.types("cat hung/")?;
         tmux.press(&["Tab"])?;
@@ -272,13 +272,13 @@ fn unresponsive_directory_blocks_neither_typing_nor_commands() -> Result<()> {
     clippy::unnecessary_wraps,
     reason = "what is left out is said"
 )]
-fn said_left_out() -> Result<()> {
+fn report_skipped() -> Result<()> {
     eprintln!("left out, since no file system can be mounted here");
     Ok(())
 }
 
 #[test]
-fn an_unfinished_script_goes_on_in_the_next_line() -> Result<()> {
+fn unfinished_script_continues_on_the_next_line() -> Result<()> {
     in_the_interface("", |tmux, _| {
         for line in ["for word in one two; do", "echo \"<$word>\""] {
             tmux.enters(line)?;
@@ -323,7 +323,7 @@ fn typed_script_is_highlighted_and_errors_are_shown_below() -> Result<()> {
 }
 
 #[test]
-fn a_line_is_edited_key_by_key() -> Result<()> {
+fn editing_keys_change_the_line() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.types("one two three")?;
         for (keys, wanted) in [

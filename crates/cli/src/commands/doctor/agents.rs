@@ -1,4 +1,4 @@
-//! Finds the agents of this machine that use `agent-bash shell`, by one harmless call of each.
+//! Reports which agents of this machine use `agent-bash shell`, by one harmless call of each.
 
 use super::finding::{Finding, FindingGrade};
 use crate::commands::hook::file::SettingsFile;
@@ -9,38 +9,39 @@ use agent_bash::hook::take_over::{SHELL_AGENTS, ShellAgent, ShellLink, ShellSett
 use agent_bash::hook::{Agent, by_name};
 use std::path::Path;
 
-/// A line for each agent whose program is on `PATH` or whose settings name a link of ours.
+/// Returns a finding for each agent whose program is on `PATH` or whose settings name a link of
+/// ours.
 pub(super) fn agents(start: &StartContext) -> Vec<Finding> {
     let findings = SHELL_AGENTS.into_iter().map(|agent| finding(agent, start));
     findings.flatten().collect()
 }
 
 fn finding(agent: &ShellAgent, start: &StartContext) -> Option<Finding> {
-    let is_there = shell_link::on_path(agent.program, start).is_some();
+    let is_installed = shell_link::find_on_path(agent.program, start).is_some();
     let (grade, detail) = match &agent.way {
         ShellWay::Setting(setting) => match link_in_settings(setting, start) {
-            Ok(Some(link)) => through(Path::new(&link), setting.link, start),
-            Ok(None) if is_there => (FindingGrade::Note, outside(agent)),
-            Err(reason) if is_there => (FindingGrade::Note, reason),
+            Ok(Some(link)) => check_link(Path::new(&link), setting.link, start),
+            Ok(None) if is_installed => (FindingGrade::Note, not_through_us(agent)),
+            Err(reason) if is_installed => (FindingGrade::Note, reason),
             _ => return None,
         },
-        _ if !is_there => return None,
-        ShellWay::SearchPath => match shell_link::on_path(ShellLink::Bash.name(), start) {
+        _ if !is_installed => return None,
+        ShellWay::SearchPath => match shell_link::find_on_path(ShellLink::Bash.name(), start) {
             Some(bash) if LinkTarget::of(&bash) == LinkTarget::ThisProgram => {
-                through(&bash, ShellLink::Bash, start)
+                check_link(&bash, ShellLink::Bash, start)
             }
-            _ => (FindingGrade::Note, outside(agent)),
+            _ => (FindingGrade::Note, not_through_us(agent)),
         },
         ShellWay::Fixed if has_rewriting_hook(agent, start) => (
             FindingGrade::Works,
             "its hook replaces each command by a call of agent-bash shell".to_owned(),
         ),
-        ShellWay::Fixed => (FindingGrade::Note, outside(agent)),
+        ShellWay::Fixed => (FindingGrade::Note, not_through_us(agent)),
     };
     Some(Finding::new(grade, agent.name, detail))
 }
 
-/// Our link in the settings of the project, or else in the user's.
+/// Returns our link in the settings of the project, else in the user's.
 fn link_in_settings(
     setting: &ShellSetting,
     start: &StartContext,
@@ -76,8 +77,8 @@ fn has_rewriting_hook(agent: &ShellAgent, start: &StartContext) -> bool {
         })
 }
 
-/// Checks the link that is the agent's shell, and tries it.
-fn through(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGrade, String) {
+/// Checks the link that is the agent's shell, and runs a harmless command through it.
+fn check_link(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGrade, String) {
     let shown = link.display();
     match LinkTarget::of(link) {
         LinkTarget::Nothing(reason) => (
@@ -108,8 +109,8 @@ fn through(link: &Path, kind: ShellLink, start: &StartContext) -> (FindingGrade,
     }
 }
 
-/// How the agent is made to go through us.
-fn outside(agent: &ShellAgent) -> String {
+/// Returns the detail for an agent that does not use `agent-bash shell`: how to change that.
+fn not_through_us(agent: &ShellAgent) -> String {
     let name = agent.name;
     let how = match &agent.way {
         ShellWay::Setting(_) | ShellWay::SearchPath => {

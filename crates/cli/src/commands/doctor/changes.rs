@@ -25,8 +25,8 @@ pub(super) struct AttemptResults {
     pub(super) trial: Result<(), String>,
 }
 
-/// Tries both with the user's settings, in a directory below the temporary one.
-pub(super) async fn tried(
+/// Tries both with the user's settings, in a temporary directory.
+pub(super) async fn try_changes(
     settings: &Settings,
     start: &StartContext,
     session: &str,
@@ -41,11 +41,11 @@ pub(super) async fn tried(
             };
         }
     };
-    let opened = opened(settings, start, session, tree.path());
+    let opened = open_session(settings, start, session, tree.path());
     let (record, trial) = match opened {
         Ok(session) => (
-            recorded(&session, tree.path()).await,
-            held_back(&session, tree.path()).await,
+            record_and_undo(&session, tree.path()).await,
+            hold_trial(&session, tree.path()).await,
         ),
         Err(error) => (Err(format!("{error:#}")), Err(format!("{error:#}"))),
     };
@@ -56,7 +56,7 @@ pub(super) async fn tried(
     AttemptResults { record, trial }
 }
 
-fn opened(
+fn open_session(
     settings: &Settings,
     start: &StartContext,
     name: &str,
@@ -92,7 +92,7 @@ async fn run(session: &Conversation, tree: &Path, request: Value) -> Result<Chan
     }
 }
 
-async fn recorded(session: &Conversation, tree: &Path) -> Result<(), String> {
+async fn record_and_undo(session: &Conversation, tree: &Path) -> Result<(), String> {
     let changes = run(session, tree, json!(CHANGING_COMMAND)).await?;
     if changes.by == ChangesBy::Scan {
         let why =
@@ -110,19 +110,19 @@ async fn recorded(session: &Conversation, tree: &Path) -> Result<(), String> {
         .run_blocking(move |sets| sets.undo(changes.id, &[], false))
         .await;
     undone.map_err(|error| error.to_string())?;
-    is_as_before(tree)
+    check_is_as_before(tree)
 }
 
-async fn held_back(session: &Conversation, tree: &Path) -> Result<(), String> {
+async fn hold_trial(session: &Conversation, tree: &Path) -> Result<(), String> {
     let request = json!({"command": CHANGING_COMMAND, "trial": true});
     let changes = run(session, tree, request).await?;
     if changes.state != ChangesState::Held {
         return Err("nothing was held back".to_owned());
     }
-    is_as_before(tree)
+    check_is_as_before(tree)
 }
 
-fn is_as_before(tree: &Path) -> Result<(), String> {
+fn check_is_as_before(tree: &Path) -> Result<(), String> {
     match fs::read_to_string(tree.join("file")) {
         Ok(content) if content == FORMER_CONTENT => Ok(()),
         Ok(_) => Err("the file is not as before".to_owned()),

@@ -19,10 +19,10 @@ pub(crate) struct SettingsFile {
 }
 
 impl SettingsFile {
-    /// Reads it. A missing file is not an error.
+    /// Reads the file. A missing file is not an error.
     pub(crate) fn read(path: &Path) -> anyhow::Result<Self> {
-        let place = match path.canonicalize() {
-            Ok(place) => place,
+        let resolved = match path.canonicalize() {
+            Ok(resolved) => resolved,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if path.is_symlink() {
                     bail!("{} is a link to a file that is not there", path.display());
@@ -33,8 +33,12 @@ impl SettingsFile {
                 return Err(error).with_context(|| format!("cannot read {}", path.display()));
             }
         };
-        let text = read(&place).with_context(|| format!("cannot read {}", place.display()))?;
-        Ok(Self { path: place, text })
+        let text =
+            read(&resolved).with_context(|| format!("cannot read {}", resolved.display()))?;
+        Ok(Self {
+            path: resolved,
+            text,
+        })
     }
 
     /// The file's contents.
@@ -42,14 +46,14 @@ impl SettingsFile {
         self.text.as_deref()
     }
 
-    /// Replaces the contents, or removes the file. An error if it has changed since it was read.
-    /// `is_run`: the agent runs the file.
+    /// Replaces the contents, or removes the file. Fails if the file has changed since it was read.
+    /// `is_run`: the agent executes the file.
     pub(super) fn replace(&self, text: Option<&str>, is_run: bool) -> anyhow::Result<()> {
         let path = self.path.display();
         let context = || format!("cannot write {path}");
         let dir = self.path.parent().with_context(context)?;
         let Some(text) = text else {
-            self.unchanged()?;
+            self.check_unchanged()?;
             return fs::remove_file(&self.path).with_context(context);
         };
         DirBuilder::new()
@@ -77,12 +81,12 @@ impl SettingsFile {
             .write_all(text.as_bytes())
             .and_then(|()| draft.as_file().sync_all())
             .with_context(context)?;
-        self.unchanged()?;
+        self.check_unchanged()?;
         draft.persist(&self.path).with_context(context)?;
         Ok(())
     }
 
-    fn unchanged(&self) -> anyhow::Result<()> {
+    fn check_unchanged(&self) -> anyhow::Result<()> {
         if read(&self.path)? != self.text {
             bail!(
                 "{} was changed meanwhile; nothing was written, try again",
@@ -102,8 +106,10 @@ fn read(path: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     }
     let mut text = String::new();
-    let most = MAX_FILE_BYTES + 1;
-    let length = fs::File::open(path)?.take(most).read_to_string(&mut text)? as u64;
+    let max_bytes = MAX_FILE_BYTES + 1;
+    let length = fs::File::open(path)?
+        .take(max_bytes)
+        .read_to_string(&mut text)? as u64;
     if length > MAX_FILE_BYTES {
         return Err(io::Error::other("it is too long for settings"));
     }

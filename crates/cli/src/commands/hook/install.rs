@@ -20,12 +20,12 @@ use std::path::{Path, PathBuf};
 /// The program's name as found on `PATH`.
 const PROGRAM_NAME: &str = "agent-bash";
 
-/// The price of commands that a hook replaces.
+/// The note on the cost of a hook that replaces commands.
 const REWRITE_COST_NOTE: &str = "\
 The hook allows each command that agent-bash does not refuse, so the agent no longer asks you.
 The agent's own permission rules see the new text: agent-bash shell -c '...'.";
 
-/// Why the hook of an agent cannot replace commands.
+/// The error if the hook of an agent cannot replace commands.
 fn no_rewrite(agent: NamedAgent) -> UsageError {
     let name = agent.name;
     UsageError(format!(
@@ -33,7 +33,7 @@ fn no_rewrite(agent: NamedAgent) -> UsageError {
     ))
 }
 
-/// Why there is no file to change.
+/// The error if the agent has no settings file in this scope.
 fn no_file(agent: &Agent, scope: SettingsScope) -> UsageError {
     UsageError(match scope {
         SettingsScope::Project => format!("{} reads no settings of a project", agent.name),
@@ -43,7 +43,7 @@ fn no_file(agent: &Agent, scope: SettingsScope) -> UsageError {
 
 /// Changes the agent's file. Exit code 1 if the user declined.
 pub(super) fn install(args: &HookArgs, agent: &Agent, start: &StartContext) -> anyhow::Result<u8> {
-    let with = match args.take_over {
+    let add_hook = match args.take_over {
         Some(_) if !agent.rewrites() => return Err(no_rewrite(args.agent).into()),
         Some(_) => with_rewriting_hook,
         None => with_hook,
@@ -59,7 +59,7 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &StartContext) -> a
     let before = settings.text();
     let bad = |error: BadFile| UsageError(format!("{}: {error}", path.display()));
     let after = if args.install {
-        Some(with(agent, before, &program(start)?).map_err(bad)?)
+        Some(add_hook(agent, before, &program(start)?).map_err(bad)?)
     } else {
         match before {
             Some(before) => without_hook(agent, before).map_err(bad)?,
@@ -79,32 +79,33 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &StartContext) -> a
     if args.install && args.take_over.is_some() {
         output::say(REWRITE_COST_NOTE);
     }
-    if !args.yes && !agreed()? {
+    if !args.yes && !confirm()? {
         output::say("agent-bash: nothing was written");
         return Ok(1);
     }
     settings.replace(after.as_deref(), agent.runs_file())?;
-    let mut said = format!("wrote {}\n", path.display());
+    let mut message = format!("wrote {}\n", path.display());
     if after.is_none() {
-        said = format!("removed {}\n", path.display());
+        message = format!("removed {}\n", path.display());
     }
     if args.install {
-        said.push_str(agent.then);
-        said.push('\n');
+        message.push_str(agent.then);
+        message.push('\n');
     }
-    output::print(&said)?;
+    output::print(&message)?;
     Ok(0)
 }
 
-/// The command for the agent to run: our bare name if `PATH` resolves it to this program, else the
-/// full path.
+/// Returns the command for the agent to run: the bare name if `PATH` resolves it to this program,
+/// else the full path.
 pub(super) fn program(start: &StartContext) -> anyhow::Result<String> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let own = own.canonicalize().with_context(|| {
         let own = own.display();
         format!("{own} is gone, and the agent would start it; use one that is installed")
     })?;
-    let named = shell_link::on_path(PROGRAM_NAME, start).and_then(|path| path.canonicalize().ok());
+    let named =
+        shell_link::find_on_path(PROGRAM_NAME, start).and_then(|path| path.canonicalize().ok());
     if named.as_ref() == Some(&own) {
         return Ok(PROGRAM_NAME.to_owned());
     }
@@ -134,7 +135,7 @@ pub(super) fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> St
 }
 
 /// Asks the user for confirmation on the terminal.
-pub(super) fn agreed() -> anyhow::Result<bool> {
+pub(super) fn confirm() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         let error = "without a terminal no question can be asked: --yes writes it without one";
         return Err(UsageError(error.to_owned()).into());

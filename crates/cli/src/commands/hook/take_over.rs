@@ -1,7 +1,7 @@
 //! `agent-bash hook --take-over`: makes `agent-bash shell` the shell of an agent, and undoes that.
 
 use super::file::SettingsFile;
-use super::install::{agreed, diff};
+use super::install::{confirm, diff};
 use crate::args::HookArgs;
 use crate::commands::shell_link::{self, LinkProbe};
 use crate::output;
@@ -13,10 +13,10 @@ use agent_bash::hook::take_over::{ShellAgent, ShellLink, ShellSetting, ShellWay}
 use anyhow::{Context, anyhow};
 use std::path::Path;
 
-/// The error if the home directory is unknown, in which the links are.
+/// The error if the home directory, which contains the links, is unknown.
 const NO_HOME: &str = "no home directory is known; set HOME";
 
-/// Does it. Exit code 1 if the user declined.
+/// Installs or removes the setting. Exit code 1 if the user declined.
 pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result<u8> {
     let name = args.agent.name;
     let agent = args.agent.shell;
@@ -24,11 +24,11 @@ pub(super) fn take_over(args: &HookArgs, start: &StartContext) -> anyhow::Result
     match &agent.way {
         ShellWay::Setting(setting) => by_setting(args, setting, start),
         ShellWay::SearchPath => by_search_path(args, agent, start),
-        ShellWay::Fixed => Err(fixed(args).into()),
+        ShellWay::Fixed => Err(fixed_shell(args).into()),
     }
 }
 
-/// Writes the agent's setting, after the link that it names has passed a trial.
+/// Writes the agent's setting, after a harmless command has run through the link.
 fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> anyhow::Result<u8> {
     let name = args.agent.name;
     let scope = if args.project {
@@ -42,7 +42,7 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> 
     let bad = |error: BadFile| UsageError(format!("{}: {error}", path.display()));
     let link = setting.link.path(&start.host).context(NO_HOME)?;
     let after = if args.install {
-        Some(with_shell(setting, before, written(&link, setting)?).map_err(bad)?)
+        Some(with_shell(setting, before, settings_path(&link, setting)?).map_err(bad)?)
     } else {
         match before {
             Some(before) => without_shell(setting, before).map_err(bad)?,
@@ -57,14 +57,14 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> 
     }
     if !is_unchanged {
         output::print(&diff(&path, before, after.as_deref()))?;
-        if !args.yes && !agreed()? {
+        if !args.yes && !confirm()? {
             output::say("agent-bash: nothing was written");
             return Ok(1);
         }
     }
     if args.install {
-        // An agent whose shell does not start can do nothing: the link comes first.
-        make_and_try(&link, setting.link, start)?;
+        // The link is made first: an agent whose shell does not start can run nothing.
+        make_and_probe(&link, setting.link, start)?;
     }
     if is_unchanged {
         let (path, link) = (path.display(), link.display());
@@ -81,7 +81,7 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> 
     let hint = if args.install {
         setting.then.to_owned()
     } else {
-        // The shell of an agent that runs must not disappear.
+        // The link stays, because running agents still use it.
         let link = link.display();
         format!("{link} stays for agents that are running; remove it when none is")
     };
@@ -100,7 +100,7 @@ fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &StartContext) -> 
         return Ok(0);
     }
     let link = ShellLink::Bash.path(&start.host).context(NO_HOME)?;
-    make_and_try(&link, ShellLink::Bash, start)?;
+    make_and_probe(&link, ShellLink::Bash, start)?;
     let directory = link.parent().unwrap_or(&link).display().to_string();
     let directory = shlex::try_quote(&directory).unwrap_or_default();
     output::print(&format!(
@@ -109,21 +109,21 @@ fn by_search_path(args: &HookArgs, agent: &ShellAgent, start: &StartContext) -> 
     Ok(0)
 }
 
-/// Why the shell of the agent cannot be replaced.
-fn fixed(args: &HookArgs) -> UsageError {
+/// The error for an agent whose shell cannot be replaced.
+fn fixed_shell(args: &HookArgs) -> UsageError {
     let name = args.agent.name;
-    let fixed = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
+    let fixed_shell = format!("{name} always starts /bin/bash, so its shell cannot be replaced");
     if !args.agent.hook.is_some_and(Agent::rewrites) {
-        return UsageError(fixed);
+        return UsageError(fixed_shell);
     }
     UsageError(format!(
-        "{fixed}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}. \
+        "{fixed_shell}. Its hook can replace each command: agent-bash hook --install --take-over=rewrite {name}. \
          Then {name} no longer asks you about commands, and its permission rules see the new text"
     ))
 }
 
-/// The link's path as it is written into settings.
-fn written<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, UsageError> {
+/// Returns the link's path as text for the agent's settings.
+fn settings_path<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, UsageError> {
     let shown = link.display();
     let text = link
         .to_str()
@@ -139,7 +139,7 @@ fn written<'a>(link: &'a Path, setting: &ShellSetting) -> Result<&'a str, UsageE
     Ok(text)
 }
 
-fn make_and_try(link: &Path, kind: ShellLink, start: &StartContext) -> anyhow::Result<()> {
+fn make_and_probe(link: &Path, kind: ShellLink, start: &StartContext) -> anyhow::Result<()> {
     shell_link::make(link, &shell_link::program(start)?)?;
     match shell_link::probe(link, kind, start) {
         LinkProbe::Failed(reason) => Err(anyhow!(

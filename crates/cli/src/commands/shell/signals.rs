@@ -1,5 +1,5 @@
-//! Signals to this process. The shell is in the same process group, so that a signal to the group
-//! reaches it, too; a signal to this process alone is forwarded.
+//! Forwards signals to the shell. The shell is in our process group, so a signal to the group also
+//! reaches the shell; a signal to this process alone is forwarded.
 
 use agent_bash::core::Cancel;
 use agent_bash::process::{ProcessHandle, ignored_signals};
@@ -21,14 +21,14 @@ const FORWARDED_SIGNALS: [SignalKind; 6] = [
     SignalKind::user_defined2(),
 ];
 
-/// Time in which a shell that is being started reports its pid.
-const SHELL_START_TIME: Duration = Duration::from_secs(1);
+/// How long to wait for the pid of a shell that is being started.
+const SHELL_START_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Time in which a shell ends that has received the signal, too.
-const SHELL_EXIT_TIME: Duration = Duration::from_millis(10);
+/// How long to wait for the end of a shell that may have received the same signal.
+const SHELL_EXIT_DELAY: Duration = Duration::from_millis(10);
 
-/// Time in which a signal that this process has sent to itself ends it.
-const DELIVERY_TIME: Duration = Duration::from_millis(100);
+/// How long to wait until a signal that this process sends to itself ends it.
+const DELIVERY_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The shell, and the signal that was received.
 #[derive(Debug, Clone, Default)]
@@ -48,13 +48,14 @@ impl ShellSignals {
         self.shell.send_replace(pid);
     }
 
-    /// The number of the first signal that was received, of those that end a shell.
+    /// Returns the number of the first received signal of [`FORWARDED_SIGNALS`].
     pub(super) fn first_received(&self) -> Option<i32> {
         let number = self.first.load(Ordering::Acquire);
         (number != 0).then_some(number)
     }
 
-    /// Forwards signals from now on. Returns what cancels a call whose shell does not run yet.
+    /// Forwards signals from now on. The returned [`Cancel`] is triggered if the shell does not run
+    /// yet.
     ///
     /// # Errors
     /// The system cannot install a handler.
@@ -69,7 +70,7 @@ impl ShellSignals {
             }
         }
         let (own, passed_to) = (self.clone(), cancel.clone());
-        // One task: each one that is spawned wakes the thread that handles events.
+        // A single task for all signals, because each spawn wakes the event thread.
         tokio::spawn(async move {
             loop {
                 let number = poll_fn(|context| next(&mut handled, context)).await;
@@ -85,7 +86,7 @@ impl ShellSignals {
             .compare_exchange(0, number, Ordering::AcqRel, Ordering::Acquire);
         let mut shell = self.shell.subscribe();
         // The shell may already run, and may have sent the signal itself.
-        let reported = tokio::time::timeout(SHELL_START_TIME, shell.wait_for(|pid| *pid != 0));
+        let reported = tokio::time::timeout(SHELL_START_TIMEOUT, shell.wait_for(|pid| *pid != 0));
         let pid = match reported.await {
             Ok(Ok(pid)) => *pid,
             Ok(Err(_)) | Err(_) => return cancel.cancel(),
@@ -93,8 +94,9 @@ impl ShellSignals {
         let Ok(shell) = ProcessHandle::open(pid) else {
             return;
         };
-        tokio::time::sleep(SHELL_EXIT_TIME).await;
-        // An ended shell is not signalled: the handle refers to that process, not to its number.
+        tokio::time::sleep(SHELL_EXIT_DELAY).await;
+        // If the shell has ended, this does nothing: the handle refers to the process, not to its
+        // pid.
         let _ = shell.signal(number);
     }
 }
@@ -127,6 +129,6 @@ pub(super) fn end_by(number: i32) {
             clippy::disallowed_methods,
             reason = "this process ends here, without a runtime"
         )]
-        std::thread::sleep(DELIVERY_TIME);
+        std::thread::sleep(DELIVERY_TIMEOUT);
     }
 }

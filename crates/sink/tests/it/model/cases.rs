@@ -113,7 +113,7 @@ fn cleaning() {
 }
 
 #[test]
-fn a_lone_carriage_return_of_a_terminal_ends_the_line() {
+fn lone_carriage_return_ends_the_line_in_terminal_mode() {
     let terminal = |bytes| {
         report(bytes, |options| {
             options.carriage_return = CarriageReturn::Newline;
@@ -128,7 +128,7 @@ fn a_lone_carriage_return_of_a_terminal_ends_the_line() {
 }
 
 #[test]
-fn a_string_that_never_ends_is_given_up() {
+fn unterminated_control_string_ends_at_its_limit() {
     let mut raw = b"\x1bP".to_vec();
     raw.resize((1 << 20) + 2, b'q');
     raw.extend(b"shown\n");
@@ -139,7 +139,7 @@ fn a_string_that_never_ends_is_given_up() {
 }
 
 #[test]
-fn binary_is_said_and_not_shown() {
+fn binary_output_is_replaced_by_a_note() {
     let filler = b"x".repeat(8191);
     let nul_at = |at: usize| {
         let mut bytes = filler.clone();
@@ -179,7 +179,7 @@ fn binary_is_said_and_not_shown() {
 }
 
 #[test]
-fn a_tail_begins_with_a_line() {
+fn tail_begins_at_a_line_start() {
     let cut = with_policy("first\nseconds\nthird\nfourth\n", TAIL_20);
     assert_eq!(texts(&cut), ["third\nfourth\n"]);
     assert_eq!(cut.summary.shown_ranges, [[3, 4]]);
@@ -200,7 +200,7 @@ fn a_tail_begins_with_a_line() {
 }
 
 #[test]
-fn what_is_dropped_is_counted_in_raw_bytes() {
+fn dropped_output_is_counted_in_raw_bytes() {
     let head = |bytes| Truncation::Head { bytes };
     let tail = |bytes| Truncation::Tail { bytes };
     for (raw, policy, shown, dropped) in [
@@ -223,7 +223,7 @@ fn what_is_dropped_is_counted_in_raw_bytes() {
 }
 
 #[test]
-fn a_line_longer_than_the_window_is_cut_inside_and_marked() {
+fn line_longer_than_the_window_is_cut_and_marked() {
     let cut = with_policy("short\n0123456789012345678901234567890\n", TAIL_20);
     let piece = cut.shown.pieces().next().unwrap();
     assert_eq!(piece.marked(), "[12 bytes omitted] …2345678901234567890\n");
@@ -248,7 +248,7 @@ fn a_line_longer_than_the_window_is_cut_inside_and_marked() {
 }
 
 #[test]
-fn the_middle_goes_beyond_the_maximum_and_not_before() {
+fn middle_is_omitted_only_beyond_the_maximum() {
     let policy = Truncation::Middle { max: 10, ends: 4 };
     assert_eq!(texts(&with_policy("0123456789", policy)), ["0123456789"]);
     assert_eq!(texts(&with_policy("0123456789a", policy)), ["0123", "789a"]);
@@ -256,7 +256,7 @@ fn the_middle_goes_beyond_the_maximum_and_not_before() {
 }
 
 #[test]
-fn both_ends_are_whole_lines_that_never_overlap() {
+fn head_and_tail_are_whole_lines_without_overlap() {
     let policy = Truncation::HeadTail {
         max_bytes: 1000,
         max_lines: 6,
@@ -283,7 +283,7 @@ fn both_ends_are_whole_lines_that_never_overlap() {
 }
 
 #[test]
-fn a_carriage_return_costs_no_earlier_line() {
+fn carriage_return_removes_no_earlier_line() {
     // The overwritten text is longer than the window and lost; the text before it is not.
     let raw = format!("first\nsecond\n{}\rlast\n", "x".repeat(500));
     assert_eq!(
@@ -293,7 +293,7 @@ fn a_carriage_return_costs_no_earlier_line() {
 }
 
 #[test]
-fn what_was_overwritten_is_told_although_only_blanks_of_it_were_kept() {
+fn overwriting_is_reported_if_only_blanks_were_kept() {
     let nothing = Truncation::Middle { max: 0, ends: 0 };
     let raw = format!("{} \r{}\n", "x".repeat(40), "y".repeat(20));
     assert!(with_policy(&raw, nothing).overwritten);
@@ -345,7 +345,7 @@ fn long_lines_are_clamped() {
 }
 
 #[test]
-fn head_stops_and_counts_the_rest() {
+fn head_stops_the_producer_and_counts_the_rest() {
     let mut options = whole(CarriageReturn::Overwrite);
     options.head = lines(2);
     let mut sink = OutputSink::new(options, None, meta());
@@ -383,7 +383,7 @@ fn head_comes_before_tail() {
 }
 
 #[test]
-fn a_tail_that_is_too_long_for_the_policy_keeps_its_end() {
+fn tail_longer_than_the_policy_keeps_its_end() {
     for policy in [
         Truncation::Middle { max: 20, ends: 4 },
         Truncation::Head { bytes: 20 },
@@ -429,7 +429,7 @@ const SPLIT: CallOptions = CallOptions {
 };
 
 #[test]
-fn streams_are_merged_or_apart() {
+fn streams_are_merged_or_separate() {
     let chunks = [
         (StreamId::Stdout, "out\n"),
         (StreamId::Stderr, "err\n"),
@@ -456,7 +456,7 @@ fn streams_are_merged_or_apart() {
 }
 
 #[test]
-fn line_limits_are_for_stdout() {
+fn line_limits_apply_to_stdout_only() {
     let options = CallOptions {
         head: lines(1),
         ..SPLIT
@@ -477,7 +477,7 @@ fn line_limits_are_for_stdout() {
 }
 
 #[test]
-fn a_shared_window_is_for_both() {
+fn shared_window_limits_both_streams() {
     let chunks = [
         (StreamId::Stdout, "0123456789\n"),
         (StreamId::Stderr, "abcdefghij\n"),

@@ -69,7 +69,7 @@ fn text(update: Poll<Option<LiveUpdate>>) -> Option<String> {
 }
 
 #[test]
-fn updates_are_an_interval_apart_and_the_last_one_comes() {
+fn updates_are_spaced_and_include_the_last() {
     for (kind, second, last) in [
         (LiveKind::Snapshot, "abc", "abcde"),
         (LiveKind::Delta, "bc", "de"),
@@ -124,7 +124,7 @@ fn updates_are_an_interval_apart_and_the_last_one_comes() {
 }
 
 #[test]
-fn output_wakes_a_waiting_watcher_and_so_does_the_end() {
+fn output_and_end_wake_the_watcher() {
     let (live, clock) = live(LiveKind::Snapshot, 1000);
     let mut waiting = pin!(live.next(&clock));
     let woken = Arc::new(Woken::default());
@@ -162,7 +162,7 @@ impl Wake for Woken {
 }
 
 #[test]
-fn raw_output_is_taken_as_it_is_and_of_a_flood_the_end() {
+fn raw_updates_are_unchanged_and_keep_the_end_of_a_flood() {
     let (live, _) = live(LiveKind::Raw, 256 << 10);
     let woken = Arc::new(Woken::default());
     let waker = Waker::from(Arc::clone(&woken));
@@ -194,7 +194,7 @@ fn raw_output_is_taken_as_it_is_and_of_a_flood_the_end() {
 }
 
 #[test]
-fn an_end_without_news_is_at_once() {
+fn end_without_new_output_is_immediate() {
     let (live, clock) = live(LiveKind::Delta, 1000);
     live.push(b"x");
     assert_eq!(text(poll(&live, &clock)).as_deref(), Some("x"));
@@ -203,7 +203,7 @@ fn an_end_without_news_is_at_once() {
 }
 
 #[test]
-fn what_comes_too_fast_is_counted() {
+fn skipped_output_is_counted() {
     let (live, clock) = live(LiveKind::Delta, 10);
     live.push(b"begun");
     poll(&live, &clock).is_ready();
@@ -223,7 +223,7 @@ fn what_comes_too_fast_is_counted() {
 }
 
 #[test]
-fn the_tail_is_bounded_and_whole_lines() {
+fn tail_update_is_bounded_and_has_whole_lines() {
     let mut tail = TailBuffer::new(10, CarriageReturn::Overwrite);
     for (push, want) in [
         ("one\n", "one\n"),
@@ -242,7 +242,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn deltas_make_up_the_text(
+    fn deltas_concatenate_to_the_text(
         bytes in stream(),
         cuts in prop::collection::vec(any::<usize>(), 0..20),
     ) {

@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn cleaning_is_the_models(
+    fn cleaning_equals_the_model(
         bytes in text_stream(),
         cuts in prop::collection::vec(any::<usize>(), 0..9),
         cr in prop_oneof![Just(CarriageReturn::Overwrite), Just(CarriageReturn::Newline)],
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn policies_are_the_models(bytes in text_stream(), policy in policy()) {
+    fn policies_equal_the_model(bytes in text_stream(), policy in policy()) {
         let mut options = whole(CarriageReturn::Overwrite);
         options.limits.truncation = policy;
         let (report, kept) = run(options, bytes.chunks(77));
@@ -107,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_shown_is_clean_short_and_counted(
+    fn shown_text_is_clean_bounded_and_counted(
         bytes in prop_oneof![stream(), text_stream(), prop::collection::vec(any::<u8>(), 0..600)],
         options in options(),
     ) {
@@ -237,7 +237,7 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
 }
 
 #[test]
-fn the_store_in_memory_can_tell() {
+fn memory_store_keeps_only_truncated_output() {
     // Control: output that is cut is kept, other output is not.
     let mut options = whole(CarriageReturn::Overwrite);
     assert_eq!(run(options, [&b"abc"[..]]).1, Vec::<Vec<u8>>::new());

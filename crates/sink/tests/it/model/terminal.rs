@@ -75,7 +75,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn an_edited_line_is_what_a_terminal_shows(
+    fn edited_line_equals_the_terminals_line(
         line in edited_line(),
         cuts in prop::collection::vec(any::<usize>(), 0..9),
     ) {
@@ -124,7 +124,7 @@ const CASES: &[(&[u8], &str)] = &[
 ];
 
 #[test]
-fn lines_are_edited_as_programs_do_it() {
+fn edits_of_common_programs_are_applied() {
     for &(raw, want) in CASES {
         let shown = String::from_utf8_lossy(raw);
         for chunks in [vec![raw], raw.chunks(1).collect(), raw.chunks(3).collect()] {
@@ -137,7 +137,7 @@ fn lines_are_edited_as_programs_do_it() {
 }
 
 #[test]
-fn a_few_bytes_do_not_become_many() {
+fn short_input_gives_bounded_output() {
     let hostile = [
         &b"ab\x1b[65535C\x1b[65535Cx\n"[..],
         b"ab\x08\x1b[65535@x\n",
@@ -158,7 +158,7 @@ fn a_few_bytes_do_not_become_many() {
 }
 
 #[test]
-fn what_edits_a_line_is_written_to_a_terminal_in_our_own_words() {
+fn line_edits_are_rewritten_for_the_terminal() {
     for (raw, want) in [
         (&b"abc\x1b[D\x1b[2DX"[..], &b"abc\x08\x08\x08X"[..]),
         (b"abc\x1b[20DX", b"abc\x1b[20DX"),

@@ -44,7 +44,7 @@ fn assert_no_artifact(report: &SinkReport, why: &str) {
 }
 
 #[test]
-fn a_sink_with_a_sound_store_has_an_artifact() {
+fn working_store_keeps_an_artifact() {
     // Control: without a fault, what the other tests find missing is there.
     let root = tempfile::tempdir().unwrap();
     for lines in [20, 20_000] {
@@ -56,7 +56,7 @@ fn a_sink_with_a_sound_store_has_an_artifact() {
 }
 
 #[test]
-fn an_artifact_is_the_raw_bytes() {
+fn artifact_has_the_raw_bytes() {
     let root = tempfile::tempdir().unwrap();
     let dir = Arc::new(session(root.path()));
     // Below and above the in-memory limit; all byte values, and no two chunks alike.
@@ -80,7 +80,7 @@ fn an_artifact_is_the_raw_bytes() {
 }
 
 #[test]
-fn a_file_for_survivors_is_there_although_all_is_shown() {
+fn file_for_survivors_exists_if_all_is_shown() {
     let root = tempfile::tempdir().unwrap();
     let dir = Arc::new(session(root.path()));
     for printed in [&b""[..], b"shown\n"] {
@@ -101,7 +101,7 @@ fn a_file_for_survivors_is_there_although_all_is_shown() {
 }
 
 #[test]
-fn a_link_in_our_place_is_not_followed() {
+fn link_at_the_directorys_path_is_not_followed() {
     for link_at in ["s", "s/artifacts"] {
         let root = tempfile::tempdir().unwrap();
         let target = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ fn a_link_in_our_place_is_not_followed() {
 }
 
 #[test]
-fn a_link_in_a_files_place_is_not_followed() {
+fn link_at_a_files_path_is_not_followed() {
     for name in ["0.log", "0.json", ".0.json.new", ".next"] {
         let root = tempfile::tempdir().unwrap();
         let victim = root.path().join("victim");
@@ -133,7 +133,7 @@ fn a_link_in_a_files_place_is_not_followed() {
 }
 
 #[test]
-fn a_pipe_in_a_files_place_does_not_block() {
+fn pipe_at_a_files_path_does_not_block() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     keep(&dir, b"x").unwrap();
@@ -152,7 +152,7 @@ fn a_pipe_in_a_files_place_does_not_block() {
 }
 
 #[test]
-fn a_directory_of_another_user_is_not_used() {
+fn directory_of_another_user_is_refused() {
     if !rustix::process::geteuid().is_root() {
         // Not root: the owner of a directory cannot be changed. The check itself is the same for
         // every owner.
@@ -167,7 +167,7 @@ fn a_directory_of_another_user_is_not_used() {
 }
 
 #[test]
-fn a_root_that_is_no_directory_is_an_error_like_any_other() {
+fn root_that_is_no_directory_is_an_error() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("file"), "").unwrap();
     assert_no_artifact(&flood(session(&root.path().join("file")), 20), "");
@@ -175,14 +175,14 @@ fn a_root_that_is_no_directory_is_an_error_like_any_other() {
 }
 
 #[test]
-fn a_store_that_fails_goes_unnoticed_where_nothing_is_cut() {
+fn failing_store_is_not_reported_if_all_is_shown() {
     let report = flood(session(Path::new("/proc/nowhere")), 10);
     assert_eq!((report.artifact, report.artifact_failed), (None, None));
     assert!(!report.summary.truncated);
 }
 
 #[test]
-fn a_directory_that_vanishes_is_made_again() {
+fn removed_directory_is_created_again() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     keep(&dir, b"x").unwrap();
@@ -233,7 +233,7 @@ fn check_in_namespace(test: &str, mount: &str) {
 }
 
 #[test]
-fn a_full_disk_takes_the_link_away() {
+fn full_disk_gives_no_artifact_link() {
     check_in_namespace(
         "store::faults::child_fills_the_disk",
         "mount -t tmpfs -o size=64k none ROOT",
@@ -259,7 +259,7 @@ fn child_fills_the_disk() {
 }
 
 #[test]
-fn a_read_only_directory_is_an_error_like_any_other() {
+fn read_only_directory_is_an_error() {
     check_in_namespace(
         "store::faults::child_is_read_only",
         "mount -t tmpfs -o ro none ROOT",
@@ -274,7 +274,7 @@ fn child_is_read_only() {
 }
 
 #[test]
-fn a_directory_without_permission_is_an_error_like_any_other() {
+fn directory_without_permission_is_an_error() {
     let root = tempfile::tempdir().unwrap();
     fs::set_permissions(root.path(), fs::Permissions::from_mode(0o500)).unwrap();
     let report = flood(session(root.path()), 20);
@@ -286,7 +286,7 @@ fn a_directory_without_permission_is_an_error_like_any_other() {
 }
 
 #[test]
-fn dev_full_in_the_files_place_takes_the_link_away() {
+fn dev_full_at_a_files_path_gives_no_artifact_link() {
     // A device is not a regular file, so it is not even considered.
     let root = tempfile::tempdir().unwrap();
     let place = root.path().join("s/artifacts");

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 #[test]
-fn nothing_is_made_before_the_first_artifact() {
+fn no_directory_is_created_before_the_first_artifact() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(&root.path().join("state"));
     assert!(dir.list().is_empty());
@@ -40,7 +40,7 @@ fn directories_are_0700_and_files_0600() {
 }
 
 #[test]
-fn numbers_are_never_used_again() {
+fn artifact_numbers_are_never_reused() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     assert_eq!(keep(&dir, b"a").unwrap().uri, "artifact://0");
@@ -56,7 +56,7 @@ fn numbers_are_never_used_again() {
 }
 
 #[test]
-fn the_reference_and_the_list_say_what_is_there() {
+fn reference_and_list_agree() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     let kept = keep(&dir, b"one\ntwo").unwrap();
@@ -71,7 +71,7 @@ fn the_reference_and_the_list_say_what_is_there() {
 }
 
 #[test]
-fn lookup_errors_are_in_fixed_words() {
+fn lookup_errors_have_the_texts_of_the_contract() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     let error =
@@ -102,7 +102,7 @@ fn lookup_errors_are_in_fixed_words() {
 }
 
 #[test]
-fn paged_has_names_of_its_own() {
+fn paged_profile_has_its_own_file_names() {
     let root = tempfile::tempdir().unwrap();
     let dir = ArtifactDir::new(ArtifactDirOptions {
         naming: Naming::Paged,
@@ -125,7 +125,7 @@ fn paged_has_names_of_its_own() {
 }
 
 #[test]
-fn a_number_is_not_used_again_by_a_later_session_of_that_name() {
+fn number_is_not_reused_by_a_later_session_with_the_same_name() {
     let root = tempfile::tempdir().unwrap();
     for number in 0..3 {
         let dir = session(root.path());
@@ -168,7 +168,7 @@ fn session_names_are_one_component() {
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
 #[test]
-fn processes_and_threads_at_once_get_numbers_of_their_own() {
+fn concurrent_writers_get_unique_numbers() {
     const PROCESSES: usize = 3;
     let root = tempfile::tempdir().unwrap();
     #[expect(
@@ -230,7 +230,7 @@ fn child_keeps_many() {
 
 /// A used number refers to its output or to nothing, even if the directory is replaced.
 #[test]
-fn a_number_never_names_another_output() {
+fn number_never_refers_to_another_output() {
     let root = tempfile::tempdir().unwrap();
     let state = root.path().join("state");
     let dir = session(&state);
@@ -264,7 +264,7 @@ fn a_number_never_names_another_output() {
 }
 
 #[test]
-fn a_lost_counter_does_not_start_anew() {
+fn removed_counter_does_not_restart_numbering() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     for bytes in [b"a", b"b", b"c"] {

@@ -20,7 +20,7 @@ fn numbered(lines: u64) -> String {
 }
 
 #[test]
-fn pages_go_from_start_to_end() {
+fn pages_cover_the_file_in_order() {
     let text = numbered(100_000);
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
@@ -45,7 +45,7 @@ fn pages_go_from_start_to_end() {
 }
 
 #[test]
-fn each_offset_and_limit_is_the_line_of_that_number() {
+fn lines_returns_the_requested_line_numbers() {
     type Case = (
         &'static [u8],
         u64,
@@ -107,7 +107,7 @@ fn each_offset_and_limit_is_the_line_of_that_number() {
 }
 
 #[test]
-fn a_line_longer_than_a_page_goes_on_by_bytes() {
+fn line_longer_than_a_page_continues_by_bytes() {
     let long = "é".repeat(MAX_PAGE_BYTES);
     let text = format!("one\n{long}\nend\n");
     let (_root, view) = view(text.as_bytes());
@@ -158,7 +158,7 @@ fn tails() {
 }
 
 #[test]
-fn hints_say_where_to_go_on() {
+fn hints_name_the_next_position() {
     let (_root, view) = view(numbered(3000).as_bytes());
     let hint = |page: &Page| page.hint().unwrap_or_default();
     assert_eq!(
@@ -187,7 +187,7 @@ fn search(pattern: &str) -> Search {
 }
 
 #[test]
-fn searches_print_as_grep_does() {
+fn search_output_equals_the_format_of_grep() {
     let (_root, view) = view(b"a\nb\n\x1b[31mer\x1b[0mror one\nc\nd\ne\nf\nerror two\ng");
     let found = view
         .search(&Search {
@@ -208,7 +208,7 @@ fn searches_print_as_grep_does() {
 }
 
 #[test]
-fn searches_are_bounded_and_can_go_on() {
+fn search_is_bounded_and_can_be_continued() {
     let (_root, view) = view(numbered(10_000).as_bytes());
     let found = view
         .search(&Search {
@@ -245,7 +245,7 @@ fn searches_are_bounded_and_can_go_on() {
 }
 
 #[test]
-fn long_lines_are_searched_whole_and_shown_around_the_match() {
+fn long_line_is_searched_completely_and_shown_around_the_match() {
     // Further in than anything held at once, surrounded by two-byte characters.
     let far = 5 << 20;
     let text = format!(
@@ -289,7 +289,7 @@ fn long_lines_are_searched_whole_and_shown_around_the_match() {
 }
 
 #[test]
-fn what_a_result_leaves_out_is_read_here() {
+fn text_omitted_from_a_result_can_be_read() {
     // Text overwritten by a carriage return is shown with its mark, and found.
     let (_root, written_over) = view(b"FATAL: disk full\rok\nnext\0\n");
     assert_eq!(

@@ -8,8 +8,8 @@ use std::ffi::{OsStr, OsString};
 /// The argument that ends the options.
 const END_OF_OPTIONS: &str = "--";
 
-/// The value of `--safe-mode` is optional, so clap accepts it only after `=`. Written separately it
-/// means the same, for every command: no real command has the name of a level.
+/// Joins `--safe-mode` and a following level by `=`: its value is optional, so clap accepts it only
+/// after `=`. No real command has the name of a level.
 pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     let mut options = true;
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn the_level_of_safe_mode_may_stand_apart() {
+    fn safe_mode_level_is_joined_to_its_option() {
         for (given, want) in [
             ("x run --safe-mode listed ls", "x run --safe-mode=listed ls"),
             ("x rpc --safe-mode read-only", "x rpc --safe-mode=read-only"),
@@ -73,10 +73,10 @@ mod tests {
     }
 
     #[test]
-    fn words_with_options_are_said_how_to_run() {
+    fn advice_names_the_double_dash_for_options_of_the_command() {
         let unknown = ErrorKind::UnknownArgument;
-        let said = advice(unknown, &words("x run ls -la")).unwrap();
-        assert!(said.ends_with("agent-bash run -- ls -la"), "{said}");
+        let text = advice(unknown, &words("x run ls -la")).unwrap();
+        assert!(text.ends_with("agent-bash run -- ls -la"), "{text}");
         for other in ["x run --no-such ls", "x check ls -la", "x"] {
             assert_eq!(advice(unknown, &words(other)), None, "{other}");
         }

@@ -1,7 +1,7 @@
-//! `jobs output --follow --on TARGET`: what a job on a target prints, as it comes.
+//! `jobs output --follow --on TARGET`: prints the output of a job on a target as it grows.
 //!
-//! The output is a file there, which only grows, and is read byte for byte as any file of a target.
-//! Its path is the target's, and is named to the target alone.
+//! The output is a file on the target that only grows; it is read like any file of a target. Its
+//! path comes from the target and is sent only to the target.
 
 use crate::output::{self, PassThrough};
 use agent_bash::core::{Cancel, RemoteHost};
@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use std::io;
 use std::num::NonZeroU64;
 
-/// How long the target waits for the job's end before it is read again.
+/// How long the target waits for the job's end between two reads.
 const WAIT_INTERVAL: &str = "200ms";
 
-/// The exit code if there is no such job, or none of its output is left.
+/// The exit code if the job does not exist or its output is not stored.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
 /// The followed job.
@@ -24,28 +24,31 @@ const NOT_FOUND_EXIT_CODE: u8 = 1;
 pub(crate) struct FollowedJob<'a> {
     /// The job.
     pub(crate) job: &'a str,
-    /// Begin with so many last lines, not with the first one.
+    /// Begins with this many last lines; `None`: with the first line.
     pub(crate) tail: Option<NonZeroU64>,
 }
 
-/// Prints it until the job has ended.
+/// Prints the job's output until the job has ended.
 pub(crate) async fn follow(
-    place: &dyn RemoteHost,
+    remote: &dyn RemoteHost,
     followed: FollowedJob<'_>,
     cancel: &Cancel,
 ) -> anyhow::Result<u8> {
-    // An unreachable host does not mean that the job is missing.
-    ask::<Value>(place, &RpcCall::Ping, cancel)
+    // Reports an unreachable host as such, not as a missing job.
+    ask::<Value>(remote, &RpcCall::Ping, cancel)
         .await
         .map_err(Error::msg)?;
     let job = || Name(followed.job.to_owned());
     let show = RpcCall::JobsShow { job: job() };
-    let shown = match ask::<JobData>(place, &show, cancel).await {
+    let shown = match ask::<JobData>(remote, &show, cancel).await {
         Ok(shown) => shown,
-        Err(why) => return Ok(not_there(&why)),
+        Err(why) => return Ok(say_not_found(&why)),
     };
     let Some(path) = shown.output else {
-        return Ok(not_there(&format!("job {} keeps no output", followed.job)));
+        return Ok(say_not_found(&format!(
+            "job {} keeps no output",
+            followed.job
+        )));
     };
     let mut offset = 0;
     if let Some(lines) = followed.tail {
@@ -54,7 +57,7 @@ pub(crate) async fn follow(
             offset: None,
             tail: Some(lines),
         };
-        offset = ask::<JobOutputData>(place, &last, cancel)
+        offset = ask::<JobOutputData>(remote, &last, cancel)
             .await
             .map_err(Error::msg)?
             .from;
@@ -67,7 +70,7 @@ pub(crate) async fn follow(
             offset,
             length: None,
         };
-        let piece: FilePieceData = ask(place, &read, cancel).await.map_err(Error::msg)?;
+        let piece: FilePieceData = ask(remote, &read, cancel).await.map_err(Error::msg)?;
         let bytes = &piece.data.0;
         if !output::pass(&mut out, bytes)? {
             return Ok(0);
@@ -84,14 +87,14 @@ pub(crate) async fn follow(
             job: job(),
             timeout: Some(json!(WAIT_INTERVAL)),
         };
-        is_over = ask::<JobWaitData>(place, &wait, cancel)
+        is_over = ask::<JobWaitData>(remote, &wait, cancel)
             .await
             .map_err(Error::msg)?
             .over;
     }
 }
 
-fn not_there(why: &str) -> u8 {
+fn say_not_found(why: &str) -> u8 {
     output::say(&format!("agent-bash: {why}"));
     NOT_FOUND_EXIT_CODE
 }

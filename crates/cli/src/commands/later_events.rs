@@ -9,7 +9,7 @@ use agent_bash::process::environment::Masks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Files that are named one by one.
+/// Maximum number of files that are named.
 const MAX_NAMED_FILES: usize = 3;
 
 /// An action on the changes of a call.
@@ -19,7 +19,8 @@ pub(crate) struct LaterAction {
     pub(crate) what: String,
 }
 
-/// Takes the host's secrets, and what looks like one, out of what the record does not have.
+/// Returns masks for secrets in data that does not come from the record, where they are already
+/// masked.
 pub(crate) fn masks(start: &StartContext) -> Masks {
     let settings = start.settings(&ChosenSettings::default());
     let secrets = settings.map(|loaded| loaded.settings.environment().secrets);
@@ -30,7 +31,7 @@ pub(crate) fn masks(start: &StartContext) -> Masks {
     )
 }
 
-/// The sets of a session, in their order, with secrets hidden as in its record.
+/// Returns the change sets of a session, oldest first, with secrets masked as in the record.
 pub(crate) fn sets(start: &StartContext, state: &Path, session: &str) -> Vec<ListedChanges> {
     let listed = Store::open(state).and_then(|store| store.list(session));
     let mut sets = listed.unwrap_or_default();
@@ -52,13 +53,16 @@ pub(crate) fn sets(start: &StartContext, state: &Path, session: &str) -> Vec<Lis
 
 /// Returns the changes of background processes, by the call's change set.
 pub(crate) fn background_changes(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<Changes>> {
-    let mut late: BTreeMap<ChangesId, Vec<Changes>> = BTreeMap::new();
+    let mut background: BTreeMap<ChangesId, Vec<Changes>> = BTreeMap::new();
     for set in sets {
         if let Some(after) = set.after {
-            late.entry(after).or_default().push(set.changes.clone());
+            background
+                .entry(after)
+                .or_default()
+                .push(set.changes.clone());
         }
     }
-    late
+    background
 }
 
 /// Returns the change sets that may belong to an earlier call.
@@ -71,58 +75,58 @@ pub(crate) fn or_earlier(sets: &[ListedChanges]) -> BTreeSet<ChangesId> {
 pub(crate) fn actions(sets: &[ListedChanges]) -> BTreeMap<ChangesId, Vec<LaterAction>> {
     let known: BTreeMap<ChangesId, &ListedChanges> =
         sets.iter().map(|it| (it.changes.id, it)).collect();
-    let mut taken_back: BTreeMap<ChangesId, BTreeSet<&str>> = BTreeMap::new();
-    let mut deeds: BTreeMap<ChangesId, Vec<LaterAction>> = BTreeMap::new();
+    let mut undone: BTreeMap<ChangesId, BTreeSet<&str>> = BTreeMap::new();
+    let mut actions_of: BTreeMap<ChangesId, Vec<LaterAction>> = BTreeMap::new();
     for set in sets {
         if let Some(at) = set.decided {
             let what = match set.changes.state {
                 ChangesState::Discarded => "discarded",
                 _ => "committed",
             };
-            let deed = LaterAction {
+            let action = LaterAction {
                 at,
                 what: what.to_owned(),
             };
-            deeds.entry(set.changes.id).or_default().push(deed);
+            actions_of.entry(set.changes.id).or_default().push(action);
         }
         let is_done = set.changes.state != ChangesState::Discarded;
-        let Some(of) = turned(set, &known).filter(|_| is_done) else {
+        let Some(of) = inverted_set(set, &known).filter(|_| is_done) else {
             continue;
         };
-        let before = taken_back.entry(of.changes.id).or_default();
-        let deed = LaterAction {
+        let before = undone.entry(of.changes.id).or_default();
+        let action = LaterAction {
             at: set.begun,
             what: inversion_text(set, &of.changes, before),
         };
-        deeds.entry(of.changes.id).or_default().push(deed);
+        actions_of.entry(of.changes.id).or_default().push(action);
     }
-    for of_set in deeds.values_mut() {
-        of_set.sort_by_key(|deed| deed.at);
+    for of_set in actions_of.values_mut() {
+        of_set.sort_by_key(|action| action.at);
     }
-    deeds
+    actions_of
 }
 
-/// The set whose changes an undo or a redo has turned. An undo can be undone as well: it is what
-/// that was an undo of.
-fn turned<'a>(
+/// Returns the change set that an undo or redo acts on. For the undo of an undo, follows the chain
+/// to the original set.
+fn inverted_set<'a>(
     set: &'a ListedChanges,
     known: &BTreeMap<ChangesId, &'a ListedChanges>,
 ) -> Option<&'a ListedChanges> {
     let of = |set: &ListedChanges| set.undoes.or(set.redoes);
     let mut at = *known.get(&of(set)?)?;
     while let Some(next) = of(at) {
-        // An undo is of an earlier set.
+        // The number of an undone set is always lower; anything else is damaged and would loop.
         at = *known.get(&next).filter(|_| next < at.changes.id)?;
     }
     Some(at)
 }
 
-/// Describes an undo or redo of a change set. `back` has the files that were undone before. A
-/// partial one names its files.
+/// Describes an undo or redo of `of`. `undone` has the files that were undone before, and is
+/// updated. A partial undo names its files.
 fn inversion_text<'a>(
     set: &'a ListedChanges,
     of: &'a Changes,
-    back: &mut BTreeSet<&'a str>,
+    undone: &mut BTreeSet<&'a str>,
 ) -> String {
     let word = match set.redoes {
         Some(_) => "done again",
@@ -131,29 +135,29 @@ fn inversion_text<'a>(
     let touched = names(&set.changes.files);
     let all = names(&of.files);
     if set.redoes.is_some() {
-        back.retain(|name| !touched.contains(name));
+        undone.retain(|name| !touched.contains(name));
     } else {
-        back.extend(&touched);
+        undone.extend(&touched);
     }
-    let left = set.changes.conflicts.iter().map(|it| &*it.path);
-    let left: Vec<&str> = left.collect();
+    let skipped = set.changes.conflicts.iter().map(|it| &*it.path);
+    let skipped: Vec<&str> = skipped.collect();
     let are_listed = set.changes.more + of.more == 0;
     let is_whole = if are_listed {
         match set.redoes {
-            Some(_) => back.is_empty(),
-            None => all.is_subset(back),
+            Some(_) => undone.is_empty(),
+            None => all.is_subset(undone),
         }
     } else {
         set.changes.counts.total() >= of.counts.total()
     };
-    if !left.is_empty() {
-        return format!("{word} but for {}", some(&left, 0));
+    if !skipped.is_empty() {
+        return format!("{word} but for {}", named_files(&skipped, 0));
     }
     if is_whole {
         return word.to_owned();
     }
     let touched: Vec<&str> = touched.into_iter().collect();
-    format!("{word}: {}", some(&touched, set.changes.more))
+    format!("{word}: {}", named_files(&touched, set.changes.more))
 }
 
 /// Returns the paths of the files, and their former paths.
@@ -163,8 +167,8 @@ fn names(files: &[FileChange]) -> BTreeSet<&str> {
     at.chain(from).collect()
 }
 
-/// `a, b, c and 2 more`
-fn some(names: &[&str], beyond: u64) -> String {
+/// Returns `a, b, c and 2 more`.
+fn named_files(names: &[&str], beyond: u64) -> String {
     let first = names[..names.len().min(MAX_NAMED_FILES)].join(", ");
     match names.len().saturating_sub(MAX_NAMED_FILES) as u64 + beyond {
         0 => first,
@@ -180,7 +184,7 @@ mod tests {
 
     const SESSION: &str = "s";
 
-    /// A trial that has made these files.
+    /// Holds a trial that has created these files.
     fn trial(store: &Store, root: &Path, files: &[&str]) -> ChangesId {
         let mut set = store.begin_trial(SESSION, root).unwrap();
         set.mark().unwrap();
@@ -191,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_was_done_with_changes_is_told_in_order() {
+    fn actions_lists_commit_undo_and_redo_in_order() {
         let (state, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let store = Store::open(state.path()).unwrap();
         let root = root.path().canonicalize().unwrap();
@@ -200,15 +204,15 @@ mod tests {
         store.discard(SESSION, other).unwrap();
         store.commit(SESSION, one).unwrap();
         let undo = store.undo(SESSION, one, &[], false).unwrap().id;
-        // The undo of an undo is of the same files.
+        // The undo of an undo concerns the same files.
         store.undo(SESSION, undo, &[], false).unwrap();
         store.undo(SESSION, one, &["b".into()], false).unwrap();
         fs::write(root.join("c"), "another process\n").unwrap();
         store.undo(SESSION, one, &[], true).unwrap();
         store.redo(SESSION, one).unwrap();
         let sets = store.list(SESSION).unwrap();
-        let told = actions(&sets);
-        let of = |id| -> Vec<&str> { told[&id].iter().map(|deed| &*deed.what).collect() };
+        let listed = actions(&sets);
+        let of = |id| -> Vec<&str> { listed[&id].iter().map(|action| &*action.what).collect() };
         let wanted = [
             "committed",
             "undone",
@@ -219,6 +223,9 @@ mod tests {
         ];
         assert_eq!(of(one), wanted, "{sets:?}");
         assert_eq!(of(other), ["discarded"]);
-        assert!(told[&one].is_sorted_by_key(|deed| deed.at), "{told:?}");
+        assert!(
+            listed[&one].is_sorted_by_key(|action| action.at),
+            "{listed:?}"
+        );
     }
 }

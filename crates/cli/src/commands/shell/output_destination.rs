@@ -16,17 +16,17 @@ pub(super) struct OutputDestination {
 }
 
 impl OutputDestination {
-    /// Determines which streams have to be captured.
+    /// Decides which streams must be captured.
     pub(super) fn choose(captured: &mut Vec<StreamId>, signals: &ShellSignals) -> Self {
         let (stdout, stderr) = (
             metadata(io::stdout().as_fd()),
             metadata(io::stderr().as_fd()),
         );
-        let is_one =
+        let is_same_file =
             |one: &Metadata, other: &Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
         match (stdout.filter(is_awaited), stderr.filter(is_awaited)) {
-            // In one pipe, the order of both is kept.
-            (Some(stdout), Some(stderr)) if is_one(&stdout, &stderr) => {
+            // Both streams are the same pipe: one capture keeps their order.
+            (Some(stdout), Some(stderr)) if is_same_file(&stdout, &stderr) => {
                 captured.push(StreamId::Merged);
             }
             (stdout, stderr) => {
@@ -58,7 +58,7 @@ impl OutputConsumer for OutputDestination {
         }
         match write_all(to, bytes) {
             Ok(()) => ConsumerFlow::Continue,
-            // The reader is gone; the command gets SIGPIPE.
+            // The reader has closed the pipe; the command gets SIGPIPE.
             Err(_) => ConsumerFlow::Stop,
         }
     }
@@ -68,7 +68,8 @@ impl OutputConsumer for OutputDestination {
     }
 }
 
-/// True for a descriptor that a survivor must not hold open: its reader waits for the end.
+/// True for a pipe or socket. Its reader waits until every process has closed it, so a survivor
+/// must not hold it open.
 fn is_awaited(file: &Metadata) -> bool {
     file.file_type().is_fifo() || file.file_type().is_socket()
 }
