@@ -1,6 +1,6 @@
-//! Costs of committing, undoing and listing, for each file: what an overlay would have written is
-//! put into the upper directory by hand. A plain program, as each measurement needs a tree of its
-//! own.
+//! Measures the cost per file of commit, undo and list. The benchmark writes into the upper
+//! directory itself what an overlay would have written. A plain program, because each measurement
+//! needs a new tree.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]

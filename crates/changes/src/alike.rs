@@ -40,7 +40,8 @@ const COMPARE_BUFFER_BYTES: u64 = 1 << 16;
 
 /// True if two files have equal contents. `size` is the expected size, if known.
 pub(crate) fn same_bytes(mut one: File, mut other: File, size: u64) -> io::Result<bool> {
-    // Most files are small. One byte more lets the first read see the end of the file.
+    // Most files are small. One byte more than the size lets the first read detect the end of the
+    // file.
     let room = size.saturating_add(1).clamp(2, COMPARE_BUFFER_BYTES) as usize;
     let (mut left, mut right) = (vec![0; room], vec![0; room]);
     loop {

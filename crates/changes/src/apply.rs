@@ -85,7 +85,7 @@ impl ApplyDirectories<'_> {
                         || self.means_the_same(op)
                 }
                 (None, None) => op.act == SlotRename::Put && self.parent_is_there(path, &put),
-                // A `Take` before this operation makes room.
+                // A `Take` before this operation removes the file.
                 (None, Some(_)) => op.act == SlotRename::Put && taken.contains(path),
                 _ => false,
             };
@@ -209,8 +209,7 @@ impl ApplyDirectories<'_> {
                 .map_err(|error| ApplyFailure::System(attribution.path.clone(), error.into()))?;
             reached(self.steps.at(Step::Attributed(number + 1)))?;
         }
-        // Another process may have written through an open descriptor to a file that was swapped
-        // out.
+        // Another process may have written to a swapped-out file through an open descriptor.
         for op in plan.ops.iter().filter(|op| op.act != SlotRename::Put) {
             if self.care.second_look && !self.is_expected(op).map_err(ApplyFailure::errno(op))? {
                 return Err(ApplyFailure::Changed(op.path.clone()));
@@ -219,7 +218,7 @@ impl ApplyDirectories<'_> {
         Ok(())
     }
 
-    /// Performs the rename. It involves only these two names.
+    /// Performs the rename of an operation, which involves only these two names.
     fn operate(&mut self, op: &PlannedOp) -> Result<(), Errno> {
         let flags = match op.act {
             SlotRename::Swap => RenameFlags::EXCHANGE,
@@ -254,8 +253,8 @@ impl ApplyDirectories<'_> {
         Ok(())
     }
 
-    /// True if the file that left the tree is the expected, unchanged one. A directory must be
-    /// empty.
+    /// True if the file that was moved to the slot is the expected, unchanged one. A directory must
+    /// be empty.
     fn is_expected(&mut self, op: &PlannedOp) -> Result<bool, Errno> {
         let (Some(here), false) = (&op.current, op.act == SlotRename::Put) else {
             return Ok(true);
@@ -321,8 +320,8 @@ impl ApplyDirectories<'_> {
         self.operate(&inverse)
     }
 
-    /// Sets the attributes before or after the change. Skips a file that does not exist at that
-    /// point, and one that another process changed if only times differ.
+    /// Sets the attributes after the change, or those before it. Skips a missing file, and one that
+    /// another process changed if only times differ.
     fn attribute(&mut self, attribution: &Attribution, forwards: bool) -> Result<(), Errno> {
         let wanted = if forwards {
             &attribution.after
@@ -447,7 +446,7 @@ impl ApplyDirectories<'_> {
     }
 }
 
-/// Makes an own directory writable. The plan restores its permissions at the end.
+/// Makes a directory of this user writable. The plan restores its permissions at the end.
 fn open_up(tree: &mut RootedDir, path: &Path) -> Result<(), Errno> {
     let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
     above.reverse();

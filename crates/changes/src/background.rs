@@ -120,7 +120,7 @@ impl BackgroundChanges {
         self.recorder()?.before_beyond(file, touch)
     }
 
-    /// The root of the change set.
+    /// Returns the root of the change set.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -169,6 +169,6 @@ fn begun(meta: &Meta, session: &Path, kind: SetKind) -> Result<Recorder, Changes
     let opened = PrivateDir::open(session, &[]).map_err(ChangesError::io("opening", session))?;
     let meta = Meta::new(kind, root, meta.level, meta.limits);
     let set = make(&opened, &tree, meta)?;
-    // The lock is released once the recorder has its own.
+    // This process releases the lock once the recorder has its own.
     Recorder::open(set.dir())
 }

@@ -54,7 +54,8 @@ pub(crate) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// `others` returns the preimages of later change sets. It is called only when needed.
+    /// Creates the lookup. `others` returns the preimages of later change sets; it is called only
+    /// when needed.
     pub(crate) fn new(
         set: &'a ChangeSet,
         trees: Trees,
@@ -103,7 +104,7 @@ impl<'a> Contents<'a> {
             return side;
         }
         let slot = self.trees.slots.stat(op.slot()).ok().flatten();
-        // A swapped file that was rolled back is in the tree.
+        // After a rollback, a swapped file is in the tree.
         let is_back = |seen| op.act == SlotRename::Swap && is(op.in_slot, seen);
         match slot.filter(|seen| !is_back(*seen)) {
             Some(_) => content(&mut self.trees.slots, op.slot()),
@@ -140,8 +141,8 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Returns a later preimage, else the file of the tree. The order matters: for two calls within
-    /// a clock tick, the times of the file do not tell which call wrote it.
+    /// Returns a later preimage, else the file of the tree. The preimage comes first: for two calls
+    /// within a clock tick, the file's times do not show which call wrote it.
     fn elsewhere(&mut self, op: &PlannedOp, wanted: Option<FileStat>) -> SideContents {
         if let Some(wanted) = wanted {
             if let Some(side) = (self.others)().later_preimage(self.set, &op.path, &wanted) {

@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// The number of leading bytes that decide whether a file is binary, as in git.
 const BINARY_CHECK_BYTES: usize = 8000;
-/// The accepted share of control characters in text that is not UTF-8: one in this many bytes.
-/// Compressed or encrypted data has one in ten, text in another encoding none.
+/// Text that is not UTF-8 may have one control character per this many bytes. Compressed or
+/// encrypted data has one in ten, text in another encoding none.
 const BYTES_PER_CONTROL: usize = 50;
 /// Context lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -256,7 +256,7 @@ fn compared(item: &Item, before: SideContents, after: SideContents) -> DiffText 
         (SideContents::None, SideContents::Bytes(after)) => (None, Some(after)),
         (SideContents::None, SideContents::None) => return DiffText::Nothing,
     };
-    // The target of a link has no line end, which is not worth a note.
+    // A link's target has no line end; the usual note about that is omitted.
     let before = before.map(|bytes| with_line_end(bytes, item.before));
     let after = after.map(|bytes| with_line_end(bytes, item.after));
     let is_binary = |bytes: &Option<Vec<u8>>| bytes.as_deref().is_some_and(is_binary);
@@ -274,8 +274,8 @@ fn with_line_end(mut bytes: Vec<u8>, seen: Option<FileStat>) -> Vec<u8> {
 }
 
 /// True for data with a NUL, as in git, and for data that is neither UTF-8 nor text in another
-/// encoding. Small compressed data often has no NUL: one in five of the objects that `git commit`
-/// writes.
+/// encoding. Small compressed data often has no NUL: one in five objects of `git commit`, for
+/// example.
 fn is_binary(bytes: &[u8]) -> bool {
     let bytes = &bytes[..bytes.len().min(BINARY_CHECK_BYTES)];
     if bytes.contains(&0) {

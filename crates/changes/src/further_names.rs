@@ -1,5 +1,5 @@
-//! Decides whether an undo restores a file as a hard link or as a copy. If the file has a name that
-//! the undo does not remove, a link would leave one file under two names.
+//! Decides whether an undo restores a file as a hard link or as a copy. A link would leave one file
+//! under two names if the undo does not remove the file's other name.
 
 use crate::file_stat::FileStat;
 use crate::numbers::numbers;
@@ -36,7 +36,7 @@ pub(crate) fn has_further_names(
     let names = (link.links + comes).saturating_sub(in_store + goes);
     // Preimage links of earlier change sets counted as names before the call.
     let former = before.links.saturating_sub(earlier).max(1);
-    // If a former name remains in place, the restored name must be a link to the same file.
+    // If a former name still exists, the restored name must be a link to the same file.
     names > former && comes >= former
 }
 

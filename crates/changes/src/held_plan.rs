@@ -38,12 +38,12 @@ pub(crate) struct HeldPlan {
 }
 
 impl HeldPlan {
-    /// Writes the plan. A commit is then limited to these files.
+    /// Writes the plan. A later commit is limited to its files.
     pub(crate) fn keep(&self, set: &ChangeSet) -> io::Result<()> {
         let mut bytes = MAGIC.to_vec();
         self.plan.put(&mut bytes);
         put_all(&self.renamed, &mut bytes);
-        // A file that a crash cut off counts as missing.
+        // A file that a crash has truncated counts as missing.
         set.dir.create_new(FILE_NAME)?.write_all(&bytes)
     }
 

@@ -155,7 +155,7 @@ pub(crate) fn plan_pair(
     let mut ops: BTreeMap<Vec<u8>, (bool, PlannedOp)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
-        // A change set that was never completed, since its host was killed, changed nothing.
+        // A change set of a host that was killed before the set was complete changed nothing.
         let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
             continue;
         };
@@ -198,7 +198,7 @@ pub(crate) fn rest(plan: &ApplyPlan, conflicts: &[Vec<u8>]) -> ApplyPlan {
     let stays = |op: &PlannedOp| {
         let path = op.path();
         paths.iter().any(|conflict| match op.act {
-            // An entry of a directory that is not put cannot be put either; a directory around a
+            // An entry of a directory that is not put cannot be put either. A directory around a
             // remaining file cannot be taken.
             SlotRename::Put => path.starts_with(conflict),
             SlotRename::Take => conflict.starts_with(path),
@@ -236,7 +236,7 @@ fn select(plan: &mut ApplyPlan, id: ChangesId, paths: &[PathBuf]) -> Result<(), 
 }
 
 impl ApplyDirectories<'_> {
-    /// Keeps the times of directories in which files are only exchanged.
+    /// Restores the times of directories in which files are only exchanged.
     fn keep_times(&mut self, plan: &mut ApplyPlan) -> Result<(), Errno> {
         let parent = |op: &PlannedOp| op.path().parent().unwrap_or(Path::new("")).to_owned();
         let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();

@@ -87,7 +87,7 @@ impl Journal {
             bytes.append(&mut body);
             dir.remove(DRAFT_NAME)?;
             let file = dir.open_or_create(DRAFT_NAME)?;
-            // The inverse plan has the same operations, and may name each path once more.
+            // The inverse plan has as many operations, and may name each path once more.
             reserve(&file, bytes.len() as u64 * 3 + 1024)?;
             (&file).write_all(&bytes)?;
             steps.at(Step::Drafted)?;
@@ -154,8 +154,8 @@ impl Journal {
         self.conclude(Status::Done)
     }
 
-    /// Records that the plan was already applied, with its inverse. Without a sync, because the
-    /// tree is not synced either.
+    /// Records that the plan was already applied, with its inverse. Does not sync, because the tree
+    /// is not synced either.
     pub(crate) fn note(&mut self, back: ApplyPlan) -> io::Result<()> {
         let mut body = Vec::new();
         back.put(&mut body);

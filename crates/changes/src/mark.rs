@@ -1,4 +1,4 @@
-//! Distinguishes changes before a moment from changes after it by file times alone.
+//! Distinguishes changes before and after a moment by file times alone.
 //!
 //! File systems use a clock of limited granularity: two changes within a tick have the same time. A
 //! mark is therefore a completed tick: every later change has a later time.

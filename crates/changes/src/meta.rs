@@ -29,7 +29,7 @@ pub(crate) struct Meta {
     /// The directory of the slots, if renames are not possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slots: Option<FileName>,
-    /// When the call began, by the clock of the store's file system.
+    /// The time when the call began, by the clock of the store's file system.
     pub(crate) begun: Time,
     pub(crate) level: ChangesLevel,
     pub(crate) limits: Limits,
@@ -51,7 +51,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 1 GiB, 4 GiB, 64 MiB, a day.
+    /// Returns 1 GiB, 4 GiB, 64 MiB, and a day.
     fn default() -> Self {
         Self {
             set: 1 << 30,

@@ -1,5 +1,5 @@
-//! Directories in the upper directory that their owner cannot read or change. They are made
-//! accessible, and their former permissions are recorded first.
+//! Directories in the upper directory whose owner cannot read or change them. They are made
+//! accessible after their permissions are recorded.
 
 use crate::codec::Wire;
 use crate::file_stat::FileStat;

@@ -122,10 +122,10 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
     }
     let since = StateAfterCall::new(set)?;
     let whole = plan.clone();
-    // Files that leave the tree.
+    // Operations that move files out of the tree.
     let goes = plan.ops.iter().filter(|op| op.act != SlotRename::Put);
     let goes: HashSet<u64> = goes.filter_map(|op| Some(op.current?.ino)).collect();
-    // After an undo and a redo the file is already in its slot.
+    // After an undo and a redo, the file is already in its slot.
     let empty = |op: &&mut PlannedOp| {
         op.act != SlotRename::Take && op.in_slot.is_some_and(|it| !is_there(&gone, op, &it))
     };
@@ -153,7 +153,8 @@ pub(crate) fn unpack(set: &ChangeSet, plan: &mut ApplyPlan) -> Result<(), Change
             && link.is_file()
             && since.is_written(record, &link)
         {
-            // An earlier call moved the file, and later writes to it are undone: that needs a copy.
+            // An earlier call moved the file, and this undo reverts later writes to it: that needs
+            // a copy.
             let Some(from) = since.stands_for(&whole, &link) else {
                 let (id, path) = (set.id, FileName::new(OsStr::from_bytes(&op.path)));
                 let (conflicts, free) = (vec![path], 0);
@@ -242,7 +243,7 @@ fn unpack_one(
     same: Option<&OsString>,
     stays: impl Fn(u64) -> bool,
 ) -> io::Result<()> {
-    // A file of an undo that did not begin.
+    // The file belongs to an undo that did not begin.
     match unlinkat(gone, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,

@@ -1,5 +1,6 @@
-//! Files that an undo or a redo restored. They have other inodes or change times than the original,
-//! but equal contents. So an earlier change set can be undone next.
+//! Files that an undo or a redo restored. They have other inodes or change times than the
+//! originals, but equal contents. Treating them as the originals lets an earlier change set be
+//! undone next.
 
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
@@ -96,7 +97,7 @@ impl ApplyDirectories<'_> {
     }
 }
 
-/// The times of a directory change with its entries.
+/// Ignores the times of directories, which change with their entries.
 fn is_same(one: FileStat, other: FileStat) -> bool {
     one.is_untouched(&other) || (one.is_dir() && one.is_same_content(&other))
 }

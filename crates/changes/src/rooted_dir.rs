@@ -1,5 +1,5 @@
-//! The tree that changes are applied to, by descriptor: no link on the way is followed, no mount is
-//! crossed, and nothing outside of it can be reached, whatever is swapped meanwhile.
+//! The tree that changes are applied to, opened by descriptor. No link is followed, no mount is
+//! crossed, and no path outside of the tree is reachable, whatever is replaced meanwhile.
 
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 /// The flags for opening a directory to examine, rename or remove its entries.
 const HANDLE_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The flags that resolve only what is really below the directory.
+/// The flags for resolving only paths below the directory.
 const BENEATH_FLAGS: ResolveFlags = ResolveFlags::BENEATH
     .union(ResolveFlags::NO_SYMLINKS)
     .union(ResolveFlags::NO_MAGICLINKS)
@@ -31,14 +31,15 @@ const MAX_SEARCHED_FILES: usize = 100_000;
 pub(crate) struct RootedDir {
     fd: OwnedFd,
     path: PathBuf,
-    /// The directory that was asked for last: operations are in the order of their paths.
+    /// The directory that was opened last; operations are sorted by path, so the next one often
+    /// needs it again.
     last: Option<(PathBuf, OwnedFd)>,
-    /// The device of the root, on btrfs: a subvolume is another device without a mount.
+    /// The device of the root, on btrfs only: a subvolume is another device without a mount.
     device: Option<u64>,
 }
 
 impl RootedDir {
-    /// Opens a tree. Its path may lead over links; what is below may not.
+    /// Opens a tree. Links are followed in its own path, and not below it.
     pub(crate) fn open(path: &Path) -> Result<Self, ChangesError> {
         let fd = open(path, HANDLE_FLAGS, Mode::empty())
             .map_err(ChangesError::errno("opening", path))?;
@@ -123,13 +124,13 @@ impl RootedDir {
         Ok(entries)
     }
 
-    /// Device and inode.
+    /// Returns device and inode.
     pub(crate) fn identity(&self) -> Result<(u64, u64), ChangesError> {
         let stat = fstat(&self.fd).map_err(ChangesError::errno("looking at", &self.path))?;
         Ok((stat.st_dev, stat.st_ino))
     }
 
-    /// The attributes of the top directory itself.
+    /// Returns the attributes of the top directory itself.
     pub(crate) fn stat_root(&self) -> Result<FileStat, ChangesError> {
         let stat = fstat(&self.fd).map_err(ChangesError::errno("looking at", &self.path))?;
         Ok(FileStat::from(&stat))
@@ -139,7 +140,7 @@ impl RootedDir {
         &self.path
     }
 
-    /// A directory below; the empty path is the top.
+    /// Returns a directory below; the empty path is the top directory.
     pub(crate) fn directory(&mut self, path: &Path) -> Result<&OwnedFd, Errno> {
         if path.as_os_str().is_empty() {
             return Ok(&self.fd);
@@ -149,18 +150,19 @@ impl RootedDir {
             let fd = open_below(&self.fd, path, HANDLE_FLAGS)?;
             self.last = Some((path.to_owned(), fd));
         }
-        // Just set if it was not known.
+        // Set above if it was unknown.
         self.last.as_ref().map(|(_, fd)| fd).ok_or(Errno::NOENT)
     }
 
-    /// The directory that a path is in, and its name there. A path has at least one component.
+    /// Returns the parent directory of a path, and the last name. A path has at least one
+    /// component.
     pub(crate) fn parent<'a>(&mut self, path: &'a Path) -> Result<(&OwnedFd, &'a OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::INVAL)?;
         let parent = path.parent().unwrap_or(Path::new(""));
         Ok((self.directory(parent)?, name))
     }
 
-    /// The attributes of the file at a path; `None` if there is none, or if a parent is missing.
+    /// Returns the attributes of the file at a path; `None` if the file or a parent does not exist.
     pub(crate) fn stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
         match self.parent(path) {
             Ok((dir, name)) => FileStat::at(dir, name),
@@ -169,7 +171,7 @@ impl RootedDir {
         }
     }
 
-    /// Forgets what was opened: a directory may be another one since.
+    /// Drops the cached directory, because its path may lead to another one now.
     pub(crate) fn forget(&mut self) {
         self.last = None;
     }
@@ -181,18 +183,18 @@ impl RootedDir {
     }
 }
 
-/// Opens what is really below a directory: over no link, and on its own mount.
+/// Opens a path below a directory: without following links, and on its own mount.
 fn open_below(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     match openat2(top, path, flags, Mode::empty(), BENEATH_FLAGS) {
-        // The system call is refused: gVisor, kernels before 5.6, filters of system calls that do
-        // not know it.
+        // `openat2` is not available: gVisor, kernels before 5.6, seccomp filters that do not know
+        // it.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(top, path, flags),
         opened => opened,
     }
 }
 
-/// Opens what is really below a directory, one name at a time. Fails as `openat2` does: `ELOOP` at
-/// a link, `EXDEV` at another mount or a `..`.
+/// Opens a path below a directory, one name at a time. Fails as `openat2` does: `ELOOP` at a link,
+/// `EXDEV` at another mount or a `..`.
 fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let mount = mount_id(top)?;
     let step = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -216,18 +218,18 @@ fn open_by_steps(top: &OwnedFd, path: &Path, flags: OFlags) -> Result<OwnedFd, E
             return openat(&within, name, flags | OFlags::NOFOLLOW, Mode::empty());
         }
     }
-    // The path is empty, or leads out.
+    // The path is empty, or leaves the directory.
     Err(Errno::XDEV)
 }
 
-/// The number of the mount that an open file is on.
+/// Returns the id of the mount that an open file is on.
 fn mount_id(file: &OwnedFd) -> Result<u64, Errno> {
     if let Ok(found) = statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)
         && found.stx_mask & StatxFlags::MNT_ID.bits() != 0
     {
         return Ok(found.stx_mnt_id);
     }
-    // Kernels before 5.8, and filters of system calls that refuse `statx`.
+    // `statx` is not available: kernels before 5.8, or seccomp filters that refuse it.
     let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", file.as_raw_fd()));
     let info = info.map_err(|_| Errno::NOSYS)?;
     let number = info
@@ -236,7 +238,8 @@ fn mount_id(file: &OwnedFd) -> Result<u64, Errno> {
     number.ok_or(Errno::NOSYS)
 }
 
-/// Opens a directory by path, following links: for callers' own choices.
+/// Returns the canonical path of a directory, following links. Only for paths that the caller
+/// chose.
 pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
     let path = path
         .canonicalize()
@@ -246,7 +249,7 @@ pub(crate) fn canonical(path: &Path) -> Result<PathBuf, ChangesError> {
     Ok(path)
 }
 
-/// The mount that a directory is on: renames lead no further.
+/// Returns the id of a directory's mount. Renames are possible only within it.
 pub(crate) fn mount_of(path: &Path) -> Result<u64, ChangesError> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let found = openat(CWD, path, flags, Mode::empty()).and_then(|opened| mount_id(&opened));

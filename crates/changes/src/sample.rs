@@ -1,4 +1,4 @@
-//! The directories of a temporary trial, for testing whether trials of a tree are possible.
+//! The directories of a temporary trial, which tests whether trials of a tree are possible.
 
 use crate::error::ChangesError;
 use crate::rooted_dir::canonical;

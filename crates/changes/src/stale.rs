@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The state at the end of a call.
 pub(crate) struct StateAfterCall {
-    /// The files that the call put, by inode; the first name of several.
+    /// The files that the call created, by inode; for several names, the first one.
     put: HashMap<u64, (Vec<u8>, FileStat)>,
     /// The index file at its last write.
     index: Option<FileStat>,
@@ -40,7 +40,7 @@ impl StateAfterCall {
         let Some(seen) = record.stat else {
             return false;
         };
-        // The time of the link may be in the future.
+        // A future time of the link does not show a later write.
         let is_later = self.index.is_some_and(|index| link.mtime > index.mtime);
         seen.size != link.size || seen.mtime != link.mtime && is_later
     }

@@ -53,7 +53,7 @@ impl Store {
         held(set, taken)
     }
 
-    /// Holds a trial that is committed next, also if only times changed.
+    /// Holds a trial that is committed next, even if only times changed.
     ///
     /// # Errors
     /// See [`Store::hold`].
@@ -71,7 +71,7 @@ impl Store {
         if let Ok(photo) = &photo
             && !photo.is_of_nothing()
         {
-            // Otherwise the plan would be lost.
+            // The plan is written first, because it would be lost otherwise.
             let _ = photo.keep(&set);
         }
         discard(&mut set)?;

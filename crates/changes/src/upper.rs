@@ -1,5 +1,5 @@
-//! Reads the upper directory of an overlay, and returns the plan that gives the lower tree the same
-//! contents.
+//! Reads the upper directory of an overlay, and returns the plan that makes the lower tree equal to
+//! the overlay's view.
 //!
 //! Files equal to the tree are omitted. New and recreated directories are compared entry by entry,
 //! so that each file has its own operation.
@@ -246,7 +246,7 @@ impl Scanning<'_> {
         Ok(())
     }
 
-    /// Finds out whether the trial moved the file, or another process removed or moved it. In the
+    /// Decides whether the trial moved the file, or another process removed or moved it. In the
     /// second case its directory was changed, and no removal of the trial matches the file.
     fn find_removed(&mut self) -> Result<(), PathFault> {
         for (path, there) in std::mem::take(&mut self.copied) {

@@ -106,7 +106,7 @@ fn through(c: &mut Criterion) {
     group.finish();
 }
 
-/// Bytes written to disk in one go.
+/// Bytes of one run that writes to disk.
 const SPILLED: u64 = 1 << 30;
 
 #[expect(
@@ -155,7 +155,7 @@ fn to_disk(c: &mut Criterion) {
     group.finish();
 }
 
-/// Finding a line in a 100 MB artifact with more than five million lines.
+/// Measures the search for a line in a 100 MB artifact with more than five million lines.
 #[expect(clippy::unwrap_used, reason = "a bench stops at the first error")]
 fn read(c: &mut Criterion) {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

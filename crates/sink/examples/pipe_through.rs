@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// A clock that stands still: this program neither measures nor waits.
+/// A clock that never advances: this program neither measures nor waits.
 #[derive(Debug)]
 struct WallClock;
 

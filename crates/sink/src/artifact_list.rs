@@ -17,23 +17,23 @@ pub struct ArtifactInfo {
     pub command: String,
     /// The call's working directory.
     pub cwd: String,
-    /// When it started.
+    /// The time when the call started.
     pub started_at: Timestamp,
-    /// How long it took.
+    /// The duration of the call.
     pub duration: Duration,
-    /// How it ended.
+    /// The outcome of the call.
     pub status: Status,
     /// True if processes that outlived the call may still write it.
     pub shared: bool,
 }
 
-/// How much was removed.
+/// Counts of removed artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RemovedArtifacts {
-    /// Artifacts.
+    /// Number of removed artifacts.
     pub artifacts: u64,
-    /// The length of the removed artifacts in bytes.
+    /// Total length of the removed artifacts in bytes.
     pub bytes: u64,
 }
 

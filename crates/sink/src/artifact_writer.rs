@@ -95,7 +95,7 @@ impl ArtifactWriter for FileWriter {
         }
         let length = self.bytes + fitting.len() as u64;
         if length > self.accounted {
-            // In growing steps, since each step takes a lock.
+            // The length is added in growing steps, since each step takes a lock.
             self.account(
                 length.max((self.accounted * 2).min(self.accounted + CHECK_INTERVAL_BYTES)),
             );
@@ -143,7 +143,7 @@ impl Drop for FileWriter {
     fn drop(&mut self) {
         if !self.whole {
             self.account(0);
-            // Nothing refers to it yet. If the removal fails, a later sweep catches it.
+            // No result refers to the file yet. If the removal fails, a later sweep removes it.
             let _ = self.sidecar.remove(&self.dir);
         }
     }

@@ -16,7 +16,7 @@ pub struct AuditFile {
 }
 
 impl AuditFile {
-    /// An audit log at `path`, which must be absolute. Does no I/O yet.
+    /// Returns an audit log at `path`, which must be absolute. Does no I/O yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }

@@ -53,8 +53,7 @@ pub struct CallReport {
 }
 
 impl CallOutput {
-    /// Sinks without output yet. If `store` is given, it keeps the full output where that is
-    /// needed.
+    /// Creates the sinks. `store` stores the full output if a part of it is not shown.
     pub fn new(
         options: CallOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -89,30 +88,31 @@ impl CallOutput {
         }
     }
 
-    /// From now on, shows no more than `window` holds, counted over both streams and regardless of
-    /// their limits. Nothing that was already taken is lost.
+    /// Limits the shown output to `window` from now on, counted over both streams and regardless of
+    /// their limits. The collected output is kept.
     pub fn narrow(&mut self, window: Window) {
         self.window = Some(window);
     }
 
-    /// Bytes taken so far, of all streams.
+    /// Returns the bytes taken so far from all streams.
     pub fn total_bytes(&self) -> u64 {
         self.first.total_bytes() + self.stderr.as_ref().map_or(0, OutputSink::total_bytes)
     }
 
-    /// Takes the file of one stream for survivors, as [`OutputSink::take_file_for_survivors`] does.
+    /// Returns the file of one stream for survivors, as [`OutputSink::take_file_for_survivors`]
+    /// does.
     pub fn take_file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
         self.sink(stream).take_file_for_survivors()
     }
 
-    /// Keeps the full output even if all of it is shown.
+    /// Stores the full output even if all of it is shown.
     pub fn keep(&mut self) {
         for sink in iter::once(&mut self.first).chain(&mut self.stderr) {
             sink.keep();
         }
     }
 
-    /// The streams have ended.
+    /// Ends the streams and returns their report.
     pub fn finish(self, end: &ArtifactEnd) -> CallReport {
         let Self {
             first,
@@ -138,7 +138,7 @@ impl CallOutput {
                 let left = left_of(within(whole, bytes), &stderr);
                 (first.finish_within(left, end), stderr)
             }
-            // Neither stream may use up the window and leave the other without.
+            // Neither stream may use the whole window.
             _ if window.is_some() => {
                 let stderr = stderr.finish_within(whole.half(), end);
                 let left = left_of(whole, &stderr);
@@ -170,13 +170,13 @@ impl OutputConsumer for CallOutput {
     }
 }
 
-/// No window limit of its own.
+/// A window that limits nothing.
 const UNBOUNDED_WINDOW: Window = Window {
     bytes: usize::MAX,
     lines: usize::MAX,
 };
 
-/// One window shared by both streams.
+/// Returns the window limited to `bytes`.
 fn within(window: Window, bytes: usize) -> Window {
     Window {
         bytes: bytes.min(window.bytes),
@@ -194,20 +194,20 @@ fn left_of(window: Window, report: &SinkReport) -> Window {
 }
 
 impl CallReport {
-    /// The reports, in display order.
+    /// Returns the reports, in display order.
     pub fn reports(&self) -> impl Iterator<Item = &SinkReport> {
         iter::once(&self.first).chain(&self.stderr)
     }
 
-    /// The files that hold full outputs.
+    /// Returns the files with full outputs.
     pub fn artifacts(&self) -> Vec<ArtifactRef> {
         self.reports()
             .filter_map(|report| report.artifact.clone())
             .collect()
     }
 
-    /// The counts of both streams as one, stdout first: stderr's line numbers continue after
-    /// stdout's.
+    /// Returns the counts of both streams as one, stdout first: stderr's line numbers continue
+    /// after stdout's.
     pub fn summary(&self) -> OutputSummary {
         let mut all = self.first.summary.clone();
         let Some(stderr) = &self.stderr else {
@@ -233,12 +233,12 @@ impl CallReport {
         all
     }
 
-    /// The part of the output that is shown, taken from the stream that was truncated.
+    /// Returns the shown part of the output, of the stream that was truncated.
     pub fn direction(&self) -> Direction {
         self.summary().direction
     }
 
-    /// True if there is nothing to show.
+    /// True if both streams are empty.
     pub fn is_empty(&self) -> bool {
         self.reports().all(|report| report.shown.is_empty())
     }

@@ -1,20 +1,20 @@
-//! A page of a kept output with its colours, for a view that draws them. Its text alone is what
-//! [`FileView::lines`] gives.
+//! A page of a stored output with its colours, for a view that draws them. Without the colours, its
+//! text equals that of [`FileView::lines`].
 
 use crate::sanitise::TextSink;
 use crate::terminal_text::begun_len;
 use crate::view::{FileView, MAX_PAGE_BYTES, Page, ReadOn};
 use std::io;
 
-/// How much is read in front of a page, for colours that were begun there.
+/// Bytes that are read before a page, because colours that began there may still apply.
 const COLOUR_LOOKBACK_BYTES: u64 = 64 << 10;
 
-/// The most colour sequences of a page, in bytes. Those behind them are dropped.
+/// Maximum bytes of colour sequences on a page. Later ones are dropped.
 const MAX_COLOUR_BYTES: usize = MAX_PAGE_BYTES;
 
 impl FileView {
-    /// The marked text of a page of lines, with the colour sequences (SGR) that were printed in it
-    /// or apply to its beginning. Nothing else in it acts.
+    /// Returns the marked text of a page, with the colour sequences (SGR) in it and those that
+    /// apply to its beginning. All other control sequences are removed.
     ///
     /// # Errors
     /// I/O errors.
@@ -37,7 +37,7 @@ impl FileView {
         coloured.add(&begun.in_force());
         let text = &page.piece.text;
         self.take(start, u64::MAX, text.len(), &mut coloured)?;
-        // The file may be another by now.
+        // The file may have been replaced meanwhile.
         let is_same = coloured.text.starts_with(text.as_str());
         Ok(match marked.strip_prefix(text.as_str()) {
             Some(after) if is_same => coloured.woven(text.len()) + after,
@@ -45,11 +45,11 @@ impl FileView {
         })
     }
 
-    /// Cleans the bytes between two places, until there are `most` bytes of text.
+    /// Cleans the bytes from `from` to `to`, until `out` has `most` bytes of text.
     fn take(&self, from: u64, to: u64, most: usize, out: &mut ColouredText) -> io::Result<()> {
         let mut sanitiser = self.sanitiser();
         let mut left = to - from;
-        // A sequence is only seen in one piece.
+        // A sequence is recognised only in one piece.
         let mut begun = Vec::new();
         self.each_chunk(from, |chunk| {
             let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
@@ -73,9 +73,9 @@ impl FileView {
 #[derive(Debug, Default)]
 struct ColouredText {
     text: String,
-    /// Each with its place in the text.
+    /// Each sequence with its offset in the text.
     sequences: Vec<(usize, String)>,
-    /// Bytes of them.
+    /// Total bytes of the sequences.
     size: usize,
 }
 
@@ -87,7 +87,7 @@ impl ColouredText {
         }
     }
 
-    /// The sequences that apply to what comes behind.
+    /// Returns the sequences that apply after the text.
     fn in_force(&self) -> String {
         let is_reset = |sequence: &str| matches!(sequence, "\x1b[m" | "\x1b[0m");
         let all = &self.sequences;
@@ -99,7 +99,7 @@ impl ColouredText {
             .collect()
     }
 
-    /// The first `len` bytes of the text with the sequences where they were.
+    /// Returns the first `len` bytes of the text with the sequences at their offsets.
     fn woven(&self, len: usize) -> String {
         let (mut woven, mut from) = (String::with_capacity(len + self.size), 0);
         for (at, sequence) in self.sequences.iter().take_while(|(at, _)| *at <= len) {
@@ -143,7 +143,7 @@ impl TextSink for ColouredText {
 }
 
 impl ColouredText {
-    /// Removes the text from a place on, and returns it. Its colours stay in force.
+    /// Removes the text from offset `at` on, and returns it. Its colours still apply.
     fn cut(&mut self, at: usize) -> String {
         for (place, _) in self.sequences.iter_mut().rev() {
             if *place <= at {
@@ -176,7 +176,7 @@ mod tests {
                 "\x1b[1mbold",
             ),
             (b"\x1b[?25h\x1b[>4m\x1b[38;5;9mx\x1b[", "\x1b[38;5;9mx"),
-            // As a manual page prints what is bold.
+            // Manual pages print bold text by overstriking.
             (b"\x1b[4mb\x08bc\n", "\x1b[4mbc\n"),
             (b"10%\r\x1b[32m20%\n", "10%\x1b[32m\u{240d}20%\n"),
             (b"plain\n", "plain\n"),
@@ -195,7 +195,7 @@ mod tests {
         let (_file, short) = view(&bytes);
         let page = short.lines(2, Some(1)).unwrap();
         assert_eq!(short.coloured(&page).unwrap(), "\x1b[31mred\n");
-        // Wherever a chunk ends, the sequence is whole.
+        // The sequence is complete, wherever the chunks end.
         bytes.truncate(0);
         for _ in 0..30_000 {
             bytes.extend_from_slice(b"\x1b[32mx\x1b[0m");

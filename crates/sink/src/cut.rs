@@ -18,7 +18,7 @@ pub(crate) struct CutText {
     pub(crate) dropped_bytes: u64,
 }
 
-/// How many bytes of head and tail a policy may need to show: the sizes of a [`Window`].
+/// Returns the bytes of head and tail that a policy may show: the sizes of a [`Window`].
 pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
     // One byte more than is shown at the end, to tell whether a line starts exactly there.
     match policy {
@@ -30,7 +30,7 @@ pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
     }
 }
 
-/// When a policy's window may shrink.
+/// Returns the length of the stream from which on a policy needs less of the window.
 pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<ShrinkLimit> {
     match policy {
         Truncation::Middle { max, ends } if !tail => Some(ShrinkLimit {
@@ -110,7 +110,7 @@ pub(crate) fn cut_within(
 /// if nothing was truncated.
 type ShownChoice = (ShownOutput, Option<TruncatedBy>, Direction);
 
-/// The text as it is shown if the policy does not cut it.
+/// Returns the whole text as shown.
 fn whole(text: &StreamText) -> ShownChoice {
     let total = text.window.total;
     let piece = span(&text.window, 0, total).unwrap_or_default();
@@ -146,9 +146,9 @@ fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     }
 }
 
-/// The last `wanted` lines of a text that has more. If they exceed the policy's limits, their end
-/// is kept: the caller asked for the end, and where the wanted lines begin is only known once the
-/// stream is over.
+/// Returns the last `wanted` lines of a text that has more. If they exceed the policy's limits,
+/// their end is kept: the caller asked for the end, and the start of the wanted lines is known only
+/// at the end of the stream.
 fn last_lines(
     text: &StreamText,
     (max_bytes, max_lines): (usize, usize),
@@ -188,7 +188,7 @@ fn nth_last_line(part: &TextPart, n: u64) -> Option<u64> {
         .map(|end| start + end as u64 + 1)
 }
 
-/// The last `max` bytes, starting at a line boundary if there is one among them.
+/// Returns the last `max` bytes, from a line start if they contain one.
 fn last_bytes(text: &StreamText, max: usize) -> CleanPiece {
     let StreamText {
         window,
@@ -208,7 +208,7 @@ fn last_bytes(text: &StreamText, max: usize) -> CleanPiece {
     piece
 }
 
-/// The first line start at or after `earliest` that is followed by text.
+/// Returns the first line start at or after `earliest` that is followed by text.
 fn line_start_at_or_after(part: &TextPart, earliest: u64) -> Option<u64> {
     let (start, end) = (part.start, part.end());
     if earliest == 0 {
@@ -221,14 +221,14 @@ fn line_start_at_or_after(part: &TextPart, earliest: u64) -> Option<u64> {
         .filter(|&at| at < end)
 }
 
-/// The first `max` bytes.
+/// Returns the first `max` bytes.
 fn first_bytes(text: &StreamText, max: usize) -> CleanPiece {
     let to = text.window.total.min(max as u64);
     let piece = span(&text.window, 0, to).unwrap_or_default();
     number_from_start(piece)
 }
 
-/// The first `max` bytes, limited to `most` lines.
+/// Returns the first `max` bytes, limited to `most` lines.
 fn first_lines(text: &StreamText, max: usize, most: usize) -> ShownChoice {
     match first_lines_len(text.window.head.bytes(), most) {
         Some(len) if len <= max => (
@@ -240,7 +240,7 @@ fn first_lines(text: &StreamText, max: usize, most: usize) -> ShownChoice {
     }
 }
 
-/// The first and the last `ends` bytes, each limited to `most` lines.
+/// Returns the first and the last `ends` bytes, each limited to `most` lines.
 fn middle(text: &StreamText, ends: usize, most: usize) -> ShownOutput {
     let first = first_lines_len(text.window.head.bytes(), most).unwrap_or(usize::MAX);
     let head = first_bytes(text, ends.min(first));
@@ -252,7 +252,7 @@ fn middle(text: &StreamText, ends: usize, most: usize) -> ShownOutput {
     ShownOutput::Ends { head, tail }
 }
 
-/// The first and the last lines, trimmed from the inside until they fit in `max` bytes together.
+/// Returns the first and the last lines, trimmed from the inside until both fit in `max` bytes.
 fn head_and_tail(
     text: &StreamText,
     max: usize,
@@ -295,7 +295,7 @@ fn mark_cut_lines(text: &StreamText, head: &mut CleanPiece, tail: &mut CleanPiec
     }
 }
 
-/// Length of the first `n` lines, if there are that many complete ones.
+/// Returns the length of the first `n` lines, if that many are complete.
 fn first_lines_len(bytes: &[u8], n: usize) -> Option<usize> {
     let Some(nth) = n.checked_sub(1) else {
         return Some(0);
@@ -305,13 +305,13 @@ fn first_lines_len(bytes: &[u8], n: usize) -> Option<usize> {
         .map(|end| end + 1)
 }
 
-/// Length of the complete lines within the first `max` bytes, if there are any.
+/// Returns the length of the complete lines within the first `max` bytes, if there are any.
 fn whole_lines_len(bytes: &[u8], max: usize) -> Option<usize> {
     let bytes = &bytes[..max.min(bytes.len())];
     memchr::memrchr(b'\n', bytes).map(|end| end + 1)
 }
 
-/// The text between two positions, trimmed to whole characters. `None` if it is no longer kept.
+/// Returns the text between two positions, trimmed to whole characters. `None` if it was dropped.
 fn span(window: &Window, from: u64, to: u64) -> Option<CleanPiece> {
     let part = match &window.tail {
         tail if tail.start <= from && to <= tail.end() => tail,
@@ -350,7 +350,8 @@ fn lines_in(text: &str) -> u64 {
     scan::newlines(text.as_bytes()) + u64::from(open)
 }
 
-/// Raw bytes that the shown pieces account for, including what cleaning removed in and before them.
+/// Returns the raw bytes that the shown pieces stand for, with those that cleaning removed in and
+/// before them.
 fn shown_raw(text: &StreamText, shown: &ShownOutput, raw: u64) -> u64 {
     let window = &text.window;
     let total = window.total;

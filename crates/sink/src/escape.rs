@@ -1,12 +1,11 @@
-//! Finds where an escape sequence ends, by means of `vte`, the parser that terminals use (ECMA-48,
-//! Paul Williams' state machine). Sequences are removed; their meaning is ignored except for the
-//! few with which programs redraw and edit a line ([`LineEdit`]).
+//! Finds the end of escape sequences with `vte`, the parser that terminals use (ECMA-48, Paul
+//! Williams' state machine). Sequences are removed without interpretation, except for those with
+//! which programs redraw and edit a line ([`LineEdit`]).
 //!
-//! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS,
-//! PM, APC) never reach it, because it buffers an OSC body of any length in memory. And an
-//! unterminated string must not swallow the rest of an output: a string ends after
-//! [`MAX_STRING_BYTES`] bytes, and at a line's end. (Sixels broken into several lines would
-//! therefore show as text; hardly anything writes them so.)
+//! This module adds two rules. String sequences (OSC, DCS, SOS, PM, APC) are not passed to `vte`,
+//! which buffers an OSC of any length. And an unterminated string ends after [`MAX_STRING_BYTES`]
+//! bytes, or at the end of a line, so that it does not swallow the rest of an output. (Sixels with
+//! line breaks are therefore shown as text, but programs hardly print them.)
 
 use agent_bash_core::LineEdit;
 use vte::{Params, Parser, Perform};
@@ -43,7 +42,7 @@ pub(crate) struct Escape {
 
 #[derive(Clone, Copy, Default)]
 enum EscapeState {
-    /// Nothing relevant since the ESC.
+    /// No byte after the ESC yet.
     #[default]
     Opened,
     /// In the middle of an ESC or CSI sequence.
@@ -53,9 +52,9 @@ enum EscapeState {
 }
 
 impl Escape {
-    /// Length and effect of a complete control sequence (`ESC [ … final`) at the start of `bytes`,
-    /// if it is well-formed. The fast path for most sequences, which need no parser: parameter and
-    /// intermediate bytes, in any order, up to a byte from `@` to `~`.
+    /// Returns the length and effect of a complete control sequence (`ESC [ … final`) at the start
+    /// of `bytes`, if it is well-formed: parameter and intermediate bytes, in any order, up to a
+    /// byte from `@` to `~`. Most sequences take this fast path without the parser.
     pub(crate) fn simple(bytes: &[u8]) -> Option<(usize, Option<LineEdit>)> {
         let [ESC, b'[', rest @ ..] = bytes else {
             return None;
@@ -112,7 +111,7 @@ impl Escape {
             };
             return SequenceStep::Inside;
         }
-        // `vte` silently ignores DEL here, so our record of its state must not change.
+        // `vte` ignores DEL here, so the state must not change.
         if byte == DEL {
             return SequenceStep::Inside;
         }

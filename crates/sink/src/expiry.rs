@@ -1,4 +1,4 @@
-//! When artifacts expire, and which ones may be evicted.
+//! Decides which artifacts have expired, and which ones may be evicted.
 
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::Timestamp;

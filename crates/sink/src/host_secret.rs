@@ -10,7 +10,7 @@ use std::path::Path;
 const DIRECTORY_NAME: &str = "targets";
 const FILE_NAME: &str = "secret";
 
-/// Bytes of it.
+/// Length of the secret in bytes.
 const SECRET_BYTES: usize = 32;
 
 /// Returns the secret below `root`, and creates it at the first use.
@@ -29,7 +29,7 @@ pub fn host_secret(root: &Path) -> io::Result<[u8; SECRET_BYTES]> {
             let mut secret = [0; SECRET_BYTES];
             File::open("/dev/urandom")?.read_exact(&mut secret)?;
             directory.replace(FILE_NAME, &secret)?;
-            // Another program may have made one at the same time: the last one counts.
+            // Another program may have created a secret at the same time; the last one remains.
             kept()
         }
         other => other,

@@ -1,11 +1,11 @@
 //! Bounds, cleans, counts and keeps the output of a command.
 //!
-//! | what for | type |
+//! | purpose | type |
 //! |---|---|
-//! | one stream: what is shown of it, what is not, exactly | [`OutputSink`] → [`SinkReport`] |
+//! | one stream: its shown part, and counts of the rest | [`OutputSink`] → [`SinkReport`] |
 //! | the streams of a call, as an executor's consumer | [`CallOutput`] → [`CallReport`] |
 //! | whole outputs on disk | [`ArtifactDir`], [`open_artifact`] |
-//! | reading those: pages, tails, searches | [`FileView`] |
+//! | reading stored outputs: pages, tails, searches | [`FileView`] |
 //! | a record of calls | [`AuditFile`] |
 //! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`], [`TerminalText`] |
 //!

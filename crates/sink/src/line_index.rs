@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 /// Bytes between two entries.
 pub(crate) const BLOCK_BYTES: u64 = 64 * 1024;
 
-/// Index of a file's first bytes. If the file has grown since, reading continues from where the
-/// index ends.
+/// The index of a file's first bytes. If the file has grown since, reading continues after the
+/// indexed part.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LineIndex {
     /// Line ends before the end of each whole block.
     ended: Vec<u64>,
-    /// Bytes indexed.
+    /// Number of indexed bytes.
     #[serde(skip)]
     bytes: u64,
-    /// Line ends among them.
+    /// Line ends in the indexed bytes.
     #[serde(skip)]
     lines: u64,
     /// True if the last byte was something other than a line end.
@@ -42,13 +42,14 @@ impl LineIndex {
         }
     }
 
-    /// Lines so far: as `wc -l` counts them, plus one for a last line without a line end.
+    /// Returns the number of lines so far: as `wc -l` counts them, plus one for a last line without
+    /// a line end.
     pub(crate) fn lines(&self) -> u64 {
         self.lines + u64::from(self.open)
     }
 
-    /// The last entry at or before the end of line `ended`: its position, and the number of lines
-    /// that ended before it.
+    /// Returns the last entry at or before the end of line `ended`: its position, and the number of
+    /// lines that ended before it.
     pub(crate) fn before(&self, ended: u64) -> (u64, u64) {
         match self.ended.partition_point(|&lines| lines < ended) {
             0 => (0, 0),

@@ -1,9 +1,8 @@
 //! Lines: overwriting by carriage returns, the limit on line length, the call's `head`, and the
 //! counts.
 //!
-//! The line being written is kept separate from the finished ones, because a carriage return may
-//! still take it back, and that must not cost the lines before it. What is finally shown is decided
-//! in `cut`.
+//! The open line is stored separately from finished ones: a carriage return may remove it, and must
+//! not remove earlier lines. `cut` decides what is shown.
 
 use crate::sanitise::TextSink;
 use crate::scan;
@@ -13,12 +12,12 @@ use crate::window::{ShrinkLimit, Window};
 /// reach.
 const MAX_OPEN_BYTES: usize = 4096;
 
-/// The text of a stream, line by line, with only a window kept.
+/// The text of a stream, line by line, within a window.
 pub(crate) struct StreamLines {
     finished: Window,
     open: Window,
     clamp: Option<Clamping>,
-    /// Lines that `head` still wants; `None` without such a limit.
+    /// Remaining lines of `head`; `None` without such a limit.
     wanted: Option<u64>,
     /// Line ends so far in the wanted text, whether still kept or not.
     ended: u64,
@@ -30,15 +29,15 @@ pub(crate) struct StreamLines {
     clamped: bool,
     /// True if visible text was overwritten or erased.
     overwritten: bool,
-    /// No LF has come yet. Until one does, CRs end lines, so that a file with CR line ends reads as
-    /// lines. The first LF shows that the CRs were overwriting instead.
+    /// True until the first LF. Until then, CRs end lines, so that a file with CR line ends has
+    /// lines. The first LF shows that the CRs overwrote a line instead.
     cr_ends: bool,
-    /// Such a CR-ended line had visible text.
+    /// True if such a CR-ended line had visible text.
     cr_text_seen: bool,
     beyond: UncountedLines,
 }
 
-/// Lines beyond those that `head` wants: counted, not kept.
+/// Lines after those of `head`: counted, not stored.
 #[derive(Default)]
 struct UncountedLines {
     ended: u64,
@@ -56,7 +55,7 @@ struct Clamping {
     from: u64,
 }
 
-/// Everything known of a text once its stream has ended.
+/// The text and counts of a stream that has ended.
 pub(crate) struct StreamText {
     pub(crate) window: Window,
     /// Lines of the stream.
@@ -108,8 +107,8 @@ impl StreamLines {
         }
     }
 
-    /// A text without any LF consists of the lines that its CRs end; except with `head`, which
-    /// counts lines as they come.
+    /// Lets CRs end the lines of a text without any LF; except with `head`, which counts lines as
+    /// they come.
     pub(crate) fn or_of_carriage_returns(mut self) -> Self {
         self.cr_ends = self.wanted.is_none();
         self
@@ -148,7 +147,7 @@ impl StreamLines {
         }
     }
 
-    /// Takes text that `head` wants all of.
+    /// Takes text of the lines that `head` keeps.
     fn wanted_text(&mut self, text: &[u8], raw: u64) {
         let Some(last) = memchr::memrchr(b'\n', text) else {
             self.open_text(text, raw);
@@ -175,7 +174,7 @@ impl StreamLines {
         self.open_text(rest, raw + last as u64 + 1);
     }
 
-    /// An LF has come: what CRs had ended so far were successive states of one line.
+    /// Handles the first LF: the lines that CRs had ended were successive states of one line.
     fn forget_cr_ends(&mut self) {
         self.cr_ends = false;
         if self.ended > 0 {
@@ -261,7 +260,7 @@ impl StreamLines {
         }
     }
 
-    /// Length of the beginning of `text` that `head` wants.
+    /// Returns the length of the part of `text` that `head` keeps.
     fn wanted_len(&self, text: &[u8]) -> usize {
         let Some(wanted) = self.wanted else {
             return text.len();
@@ -295,7 +294,7 @@ impl TextSink for StreamLines {
             return;
         }
         if raw_len == 0 {
-            // Text that was on the line already, or blanks: as much of it as fits.
+            // Only as much as fits of text that was on the line already, or of blanks.
             let fitting = match &mut self.clamp {
                 Some(clamp) => clamp.admit_printed(text.as_bytes(), raw),
                 None => text.len(),
@@ -356,7 +355,7 @@ impl UncountedLines {
 }
 
 impl Clamping {
-    /// Length of the beginning of `text` that still fits on the line.
+    /// Returns the length of the part of `text` that still fits on the line.
     fn admit(&mut self, text: &[u8], raw: u64) -> usize {
         let room = self.max - self.chars;
         let chars = scan::chars(text);
@@ -403,8 +402,8 @@ impl Clamping {
         self.omitted += chars;
     }
 
-    /// Removes omitted characters first, then counts the kept ones to remove. Returns how many were
-    /// omitted ones.
+    /// Removes omitted characters first, then counts the stored ones to remove. Returns the number
+    /// of omitted ones.
     fn take_back(&mut self, chars: usize) -> usize {
         let omitted = self.omitted.min(chars as u64);
         self.omitted -= omitted;

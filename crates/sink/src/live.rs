@@ -1,9 +1,9 @@
 //! [`LiveUpdates`]: the output of a running command, for a watcher.
 //!
-//! The executor pushes; the watcher awaits [`LiveUpdates::next`], or takes what is there whenever
-//! it draws. Awaited updates are at least [`LiveOptions::interval`] apart, the last one always
-//! arrives, and unchanged content is not repeated. The cost per second is bounded however much is
-//! printed: one buffer copy per chunk, and one buffer per update.
+//! The executor pushes output. The watcher awaits [`LiveUpdates::next`], or takes the current
+//! update whenever it draws. Awaited updates are at least [`LiveOptions::interval`] apart, the last
+//! one always arrives, and unchanged content is not repeated. The cost per second is bounded for
+//! any amount of output: one buffer copy per chunk, and one buffer per update.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::tail_buffer::TailBuffer;
@@ -28,7 +28,7 @@ pub struct LiveOptions {
 }
 
 impl LiveOptions {
-    /// Updates of this kind, each made from at most this many raw bytes.
+    /// Returns options for updates of this kind, each made from at most this many raw bytes.
     pub fn new(kind: LiveKind, max_bytes: usize) -> Self {
         Self {
             kind,
@@ -86,7 +86,7 @@ pub enum LiveUpdate {
     },
 }
 
-/// The live output of one command, for one watcher. Clones are handles to the same.
+/// The live output of one command, for one watcher. Clones share it.
 #[derive(Debug, Clone)]
 pub struct LiveUpdates {
     shared: Arc<Mutex<SharedLive>>,
@@ -104,7 +104,7 @@ struct SharedLive {
     last_text: String,
     delta: Delta,
     ended: bool,
-    /// Woken by the next output, or by the end.
+    /// The waker for the next output, or for the end.
     watcher: Option<Waker>,
 }
 
@@ -120,7 +120,7 @@ enum WatcherStep {
 /// The cleaning state kept between two deltas.
 struct Delta {
     sanitiser: Sanitiser,
-    /// Length of the open line as the watcher sees it.
+    /// Length of the open line that the watcher has.
     open_len: usize,
     /// The end of the output, as far back as backspaces can reach.
     open: String,
@@ -155,15 +155,16 @@ impl LiveUpdates {
         shared.wake();
     }
 
-    /// The command has ended: anything undelivered comes with the next update, which is the last.
+    /// Marks the end of the command: the next update is the last and contains all undelivered
+    /// output.
     pub fn end(&self) {
         let mut shared = self.lock();
         shared.ended = true;
         shared.wake();
     }
 
-    /// The next update; `None` after the last one. Sleeps until there is output, and on `clock`
-    /// until the interval since the last update is over. Cancel safe.
+    /// Returns the next update; `None` after the last one. Sleeps until there is output, and on
+    /// `clock` until the interval since the last update is over. Cancel safe.
     pub async fn next(&self, clock: &dyn Clock) -> Option<LiveUpdate> {
         loop {
             self.changed().await;
@@ -208,8 +209,8 @@ impl LiveUpdates {
         }
     }
 
-    /// The update that is there now, however short ago the last one was; `None` if nothing has
-    /// changed. `watcher` is woken once, by whatever comes next.
+    /// Returns the current update without waiting for the interval; `None` if nothing has changed.
+    /// `watcher` is woken once, by the next output or the end.
     pub fn take(&self, watcher: &Waker) -> Option<LiveUpdate> {
         let mut shared = self.lock();
         shared.watcher = Some(watcher.clone());
@@ -232,7 +233,7 @@ impl SharedLive {
         }
     }
 
-    /// The next update, if it would change anything.
+    /// Returns the next update, if it changes anything.
     fn take(&mut self, options: &LiveOptions) -> Option<LiveUpdate> {
         let total_bytes = self.tail.total_bytes();
         let update = match options.kind {

@@ -1,5 +1,6 @@
-//! Searches a line of any length in bounded memory and keeps the context of its first match. Of a
-//! line longer than [`SEGMENT_BYTES`], only as much of the end is held as a match may be long.
+//! Searches a line of any length in bounded memory, and stores the context of its first match. Of a
+//! line longer than [`SEGMENT_BYTES`], only as many bytes of its end are stored as a match may be
+//! long.
 
 use crate::scan;
 use regex::bytes::Regex;
@@ -29,7 +30,7 @@ pub(crate) struct LongLine {
     /// The offset in `bytes` at which the search continues.
     from: usize,
     found: Option<MatchExcerpt>,
-    /// The line's beginning, once it is too long to be shown whole.
+    /// The line's beginning, if the line is too long to be shown whole.
     beginning: Vec<u8>,
 }
 
@@ -56,7 +57,7 @@ impl LongLine {
         self.found = None;
     }
 
-    /// Adds text that stands at `raw` in the file.
+    /// Adds text at position `raw` in the file.
     pub(crate) fn push(&mut self, mut text: &[u8], mut raw: u64, pattern: &Regex) {
         while !text.is_empty() {
             let at = self.dropped + self.bytes.len() as u64;
@@ -90,7 +91,7 @@ impl LongLine {
         taken
     }
 
-    /// The line has ended. Returns whether it matches.
+    /// Ends the line. Returns true if it matches.
     pub(crate) fn search_to_end(&mut self, pattern: &Regex) -> bool {
         if self.found.is_none()
             && let Some(found) = pattern.find_at(&self.bytes, self.from)
@@ -100,7 +101,7 @@ impl LongLine {
         self.found.is_some()
     }
 
-    /// The line as shown; call after [`Self::search_to_end`].
+    /// Returns the line as shown; call after [`Self::search_to_end`].
     pub(crate) fn shown(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let total = self.dropped_chars + scan::chars(&self.bytes);
@@ -130,7 +131,7 @@ impl LongLine {
         format!("{shown}{}", omitted(MAX_SHOWN_CHARS as u64))
     }
 
-    /// Searches up to where a match is certain to be complete, and drops what was searched.
+    /// Searches the part in which every match is complete, and drops it.
     fn search_segment(&mut self, pattern: &Regex) {
         let sure = self.bytes.len() - CONTEXT_BYTES;
         if self.found.is_none()
@@ -148,7 +149,7 @@ impl LongLine {
         self.dropped += drop as u64;
         self.dropped_chars += scan::chars(&self.bytes[..drop]);
         self.bytes.drain(..drop);
-        // Kept as look-behind: it shows the pattern that no line begins here.
+        // This byte is kept for look-behind: it tells the pattern that no line begins here.
         self.from = CONTEXT_BYTES;
         let kept = self.runs.partition_point(|(text, _)| *text <= self.dropped);
         self.runs.drain(..kept.saturating_sub(1));
@@ -162,7 +163,7 @@ impl LongLine {
         };
         let from = found.start.saturating_sub(CONTEXT_BYTES);
         let from = (from..=found.start).find(boundary).unwrap_or(found.start);
-        // Of a match that is itself too long, the beginning.
+        // A match that is itself too long is shown by its beginning.
         let end = found.end.min(found.start + MAX_SHOWN_CHARS);
         let to = end.saturating_add(CONTEXT_BYTES).min(self.bytes.len());
         let to = (from..=to).rev().find(boundary).unwrap_or(to);

@@ -29,7 +29,7 @@ pub struct SinkReport {
 /// The shown part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownOutput {
-    /// All of it; the text is empty if nothing was printed.
+    /// The whole output; empty if nothing was printed.
     Whole(CleanPiece),
     /// The beginning.
     Head(CleanPiece),
@@ -42,7 +42,7 @@ pub enum ShownOutput {
         /// The end.
         tail: CleanPiece,
     },
-    /// No output is shown, as it is not text.
+    /// No output is shown, because it is binary.
     Binary,
 }
 
@@ -60,8 +60,8 @@ pub struct CleanPiece {
 }
 
 impl CleanPiece {
-    /// The text with marks where a line is incomplete: `[N bytes omitted] …` before, `… [N bytes
-    /// omitted]` after it.
+    /// Returns the text with marks where a line is incomplete: `[N bytes omitted] …` before, `… [N
+    /// bytes omitted]` after it.
     pub fn marked(&self) -> String {
         let mark = |missing: u64, before: &str, after: &str| match missing {
             0 => String::new(),
@@ -72,14 +72,14 @@ impl CleanPiece {
         [&before, self.text.as_str(), &after].concat()
     }
 
-    /// Number of lines shown, including incomplete ones.
+    /// Returns the number of shown lines, including incomplete ones.
     pub fn line_count(&self) -> u64 {
         self.lines.map_or(0, |[first, last]| last - first + 1)
     }
 }
 
 impl ShownOutput {
-    /// The shown pieces, in stream order.
+    /// Returns the shown pieces, in stream order.
     pub fn pieces(&self) -> impl Iterator<Item = &CleanPiece> {
         let (first, second) = match self {
             Self::Whole(piece) | Self::Head(piece) | Self::Tail(piece) => (Some(piece), None),

@@ -1,8 +1,7 @@
 //! Turns raw bytes into clean text: decoding, escape sequences, control characters, carriage
 //! returns. The state carries over between chunks, so it does not matter how the bytes were split.
 //!
-//! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an
-//! `OutputSink`).
+//! The text is passed on piece by piece to a [`TextSink`] (`lines` in an `OutputSink`).
 
 use crate::escape::{Escape, SequenceStep};
 use crate::scan;
@@ -15,7 +14,7 @@ const REPLACEMENT: &str = "\u{fffd}";
 const NUL_MARK: &str = "\u{2400}";
 const CR_MARK: &str = "\u{240d}";
 
-/// NULs in a row that are shown one by one, and the stand-in for the rest.
+/// Maximum number of consecutive NULs that are shown, and the stand-in for the rest.
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
 
@@ -30,14 +29,13 @@ fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
 
-/// Minimum number of undecodable bytes that are not an accident.
+/// Minimum number of undecodable bytes that count as binary data.
 const MIN_NOISE_BYTES: u64 = 64;
 
 /// How a lone CR is handled. CRLF is always a line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriageReturn {
-    /// The text after it overwrites what is on the line, so that of a progress bar the last state
-    /// is shown.
+    /// The following text overwrites the line. Of a progress bar, only the last state is shown.
     #[default]
     Overwrite,
     /// The CR ends the line.
@@ -50,8 +48,8 @@ pub enum CarriageReturn {
 pub(crate) trait TextSink {
     /// Text that is identical, byte for byte, to the stream at `raw`.
     fn text(&mut self, text: &[u8], raw: u64);
-    /// A stand-in for the `raw_len` bytes at `raw`; for none of them if it was printed before, or
-    /// the cursor passed over it.
+    /// A stand-in for the `raw_len` bytes at `raw`. `raw_len` is 0 if its bytes were counted
+    /// before, or if the cursor only passed over it.
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
     /// A line end for the CR at `raw`.
     fn line_end(&mut self, raw: u64);
@@ -85,7 +83,7 @@ pub(crate) struct Sanitiser {
     partial: PartialChar,
     /// Position of a CR whose effect depends on what comes next.
     pending_cr: Option<u64>,
-    /// The line was erased since, or by what stands for the CR.
+    /// True if the line was erased since, or by the sequence that acts as the CR.
     erased: bool,
     /// Pending backspaces, whose effect depends on what comes next.
     backspaces: usize,
@@ -115,8 +113,8 @@ struct PartialChar {
     len: usize,
 }
 
-/// True if a sequence sets colours. With a mark in front of its numbers (`ESC [ > 4 m`) it is a
-/// wish for something else.
+/// True if a sequence sets colours. A mark before its numbers (`ESC [ > 4 m`) gives it another
+/// meaning.
 fn is_sgr(sequence: &[u8]) -> bool {
     let inner = sequence
         .strip_prefix(b"\x1b[")
@@ -157,9 +155,9 @@ impl Sanitiser {
         }
     }
 
-    /// True if the input is mostly not text (undecodable bytes, controls that no program prints for
-    /// a reader): more than half of it; or more than a third, if there is enough of it to tell. In
-    /// random bytes about half decode by chance, in text of another encoding hardly any do.
+    /// True if more than half of the input is not text (undecodable bytes, controls that no program
+    /// prints for a reader), or more than a third of a long input. In random bytes about half
+    /// decode by chance, in text of another encoding hardly any do.
     pub(crate) fn is_noise(&self) -> bool {
         let (not_text, raw) = (self.not_text, self.raw);
         not_text > raw / 2 || (not_text >= MIN_NOISE_BYTES && not_text > raw / 3)
@@ -178,7 +176,7 @@ impl Sanitiser {
         }
     }
 
-    /// The stream has ended: resolves whatever was pending.
+    /// Ends the stream: applies everything pending.
     pub(crate) fn finish(&mut self, out: &mut impl TextSink) {
         if self.partial.len > 0 {
             self.give_up_partial(out);
@@ -191,7 +189,7 @@ impl Sanitiser {
         }
     }
 
-    /// Puts the text right of the cursor back onto the line, as at its end.
+    /// Appends the text right of the cursor to the line again, as at its end.
     pub(crate) fn settle(&mut self, out: &mut impl TextSink) {
         self.settle_at(self.raw, out);
     }
@@ -290,8 +288,8 @@ impl Sanitiser {
         self.backspaces += columns - blanks;
     }
 
-    /// Moves the cursor or edits the line, rather than replacing it: applies the pending effects,
-    /// so that all text right of the cursor is in `right`.
+    /// Prepares a movement of the cursor or an edit: applies the pending effects, so that all text
+    /// right of the cursor is in `right`.
     fn place_cursor(&mut self, out: &mut impl TextSink) {
         match self.pending_cr.take() {
             Some(cr) if std::mem::take(&mut self.erased) => self.return_carriage(cr, true, out),
@@ -312,8 +310,7 @@ impl Sanitiser {
         }
     }
 
-    /// Applies a sequence to the line, with the cursor in its place. Columns are characters, as for
-    /// backspaces.
+    /// Applies a sequence to the line at the cursor. Columns are characters, as for backspaces.
     fn edit(&mut self, effect: LineEdit, raw: u64, out: &mut impl TextSink) {
         match effect {
             LineEdit::Forward(columns) => self.forward(columns, raw, out),
@@ -322,7 +319,7 @@ impl Sanitiser {
                 self.forward(column - 1, raw, out);
             }
             LineEdit::Insert(columns) if !self.right.is_empty() => {
-                // A terminal loses what it moves beyond its width.
+                // A terminal drops text that moves beyond its width.
                 let room = LineEdit::MAX_RIGHT_CHARS.saturating_sub(self.right.len());
                 self.right.insert_str(0, &" ".repeat(columns.min(room)));
             }
@@ -342,7 +339,7 @@ impl Sanitiser {
         }
     }
 
-    /// Moves the cursor over what is right of it, and beyond.
+    /// Moves the cursor to the right, over existing text and beyond.
     fn forward(&mut self, columns: usize, raw: u64, out: &mut impl TextSink) {
         let (end, passed) = first_chars(&self.right, columns);
         if passed > 0 {
@@ -352,7 +349,7 @@ impl Sanitiser {
         self.blanks = (self.blanks + columns - passed).min(LineEdit::MAX_MOVE);
     }
 
-    /// Removes characters right of the cursor; returns how many there were.
+    /// Removes characters right of the cursor; returns their number.
     fn remove_right(&mut self, chars: usize, out: &mut impl TextSink) -> usize {
         let (end, removed) = first_chars(&self.right, chars);
         if is_seen(&self.right[..end]) {
@@ -387,8 +384,8 @@ impl Sanitiser {
         bytes.len()
     }
 
-    /// A run that begins with non-ASCII; includes ASCII on the way, as most texts mix the two.
-    /// Decoded as one run, since its end would otherwise be searched for again after every
+    /// Handles a run that begins with non-ASCII. It includes ASCII, as most texts mix the two. It
+    /// is decoded as one run, since its end would otherwise be searched for again after every
     /// undecodable byte.
     fn beyond_ascii(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let run = scan::uncontrolled_len(bytes);
@@ -407,7 +404,7 @@ impl Sanitiser {
                 self.decoded_at(text, raw, out);
             }
             let Some(len) = error.error_len() else {
-                // An incomplete character: the next bytes, in this chunk or another, decide.
+                // The character is incomplete; the next bytes, in this chunk or another, decide.
                 let left = &bytes[at + valid..run];
                 self.partial.bytes[..left.len()].copy_from_slice(left);
                 self.partial.len = left.len();
@@ -523,7 +520,7 @@ impl Sanitiser {
         out.text(text, raw);
     }
 
-    /// Text follows: applies what moved the cursor.
+    /// Applies pending cursor movements before text.
     #[inline]
     fn before_text(&mut self, text: &[u8], raw: u64, out: &mut impl TextSink) {
         let moved = self.backspaces > 0 || self.blanks > 0 || !self.right.is_empty();
@@ -552,7 +549,7 @@ impl Sanitiser {
         }
     }
 
-    /// Handles a CR: the following text replaces the line, or is appended.
+    /// Handles a CR: the following text replaces the line, or is appended to it.
     fn return_carriage(&mut self, cr: u64, erased: bool, out: &mut impl TextSink) {
         match self.carriage_return {
             CarriageReturn::Overwrite => {
@@ -577,18 +574,18 @@ impl Sanitiser {
         }
     }
 
-    /// `text` overwrites what is right of the cursor, up to a line end.
+    /// Overwrites the text right of the cursor with `text`, up to a line end.
     fn write_over(&mut self, text: &[u8], out: &mut impl TextSink) {
         let line = memchr::memchr(b'\n', text).map_or(text, |end| &text[..end]);
-        // Always whole characters, so nothing is replaced.
+        // The bytes are whole characters, so the conversion replaces nothing.
         let line_text = String::from_utf8_lossy(line);
         let mut gone = 0;
         let mut right = self.right.chars();
         for new in line_text.chars() {
             let Some(old) = right.next() else { break };
             gone += old.len_utf8();
-            // Overstriking a character with itself means bold, with `_` underlined: nothing is
-            // lost.
+            // Overstriking a character with itself means bold, with `_` underlined: neither loses
+            // text.
             if old != new && old != ' ' && old != '_' && new != '_' {
                 out.written_over();
             }

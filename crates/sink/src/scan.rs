@@ -1,6 +1,6 @@
 //! Measures leading runs of bytes that need no processing.
 //!
-//! Written so that the compiler vectorises it: a block is tested as a whole, without a branch per
+//! The compiler vectorises these functions: they test a block as a whole, without a branch per
 //! byte.
 
 /// Bytes tested at once.
@@ -10,22 +10,23 @@ const BLOCK_BYTES: usize = 64;
 /// off for them.
 const NEAR_BYTES: usize = 16;
 
-/// Length of the leading run of printable ASCII, TAB and LF.
+/// Returns the length of the leading run of printable ASCII, TAB and LF.
 pub(crate) fn plain_len(bytes: &[u8]) -> usize {
     leading(bytes, |b| {
         (b < 0x20 && b != b'\n' && b != b'\t') || b >= 0x7f
     })
 }
 
-/// Length of the leading run without control bytes other than TAB and LF. Bytes from 0x80 up are
-/// accepted.
+/// Returns the length of the leading run without control bytes other than TAB and LF. Bytes from
+/// 0x80 up are accepted.
 pub(crate) fn uncontrolled_len(bytes: &[u8]) -> usize {
     leading(bytes, |b| {
         (b < 0x20 && b != b'\n' && b != b'\t') || b == 0x7f
     })
 }
 
-/// Length of the leading run of UTF-8 without a lead byte for which `suspicious` is true.
+/// Returns the length of the leading run of UTF-8 without a lead byte for which `suspicious` is
+/// true.
 pub(crate) fn unsuspicious_len(bytes: &[u8], suspicious: impl Fn(u8) -> bool) -> usize {
     leading(bytes, suspicious)
 }
@@ -43,7 +44,7 @@ pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
     true
 }
 
-/// Number of LFs.
+/// Returns the number of LFs.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     // The first `memchr` call of a process detects CPU features, which takes longer than scanning a
     // short text.
@@ -53,7 +54,7 @@ pub(crate) fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-/// Number of characters in a piece of UTF-8.
+/// Returns the number of characters in a piece of UTF-8.
 pub(crate) fn chars(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&b| !is_continuation(b)).count() as u64
 }

@@ -1,4 +1,4 @@
-//! Searches a kept output for a regular expression, line by line, with context.
+//! Searches a stored output for a regular expression, line by line, with context.
 //!
 //! Lines are searched in clean form, as they are shown, so that a colour sequence inside a word
 //! hides nothing. `long_line` searches lines of any length in bounded memory.
@@ -19,9 +19,9 @@ pub struct Search {
     pub before: usize,
     /// Lines shown after a match.
     pub after: usize,
-    /// Search from this line on, from 1.
+    /// The first searched line, from 1.
     pub from_line: u64,
-    /// Show at most this many matches; all are counted.
+    /// Maximum number of shown matches; all are counted.
     pub max_matches: usize,
 }
 
@@ -35,7 +35,7 @@ pub struct SearchResult {
     pub total_matches: u64,
     /// The line to continue from for matches that are not shown.
     pub next_line: Option<u64>,
-    /// Set if the file was capped at this many bytes and the output went on after it.
+    /// The size of the file in bytes if it was capped, so that later output is missing.
     pub capped_at: Option<u64>,
 }
 
@@ -45,9 +45,9 @@ pub struct SearchResult {
 pub struct FoundLine {
     /// The line's number, from 1.
     pub number: u64,
-    /// The line's text without the line end. Of a long line: what surrounds the first match, or the
-    /// beginning if it has none, with marks that say how much was left out and at which byte of the
-    /// file to read on.
+    /// The line's text without the line end. A long line is shortened to the surroundings of its
+    /// first match, or to its beginning. Marks name the omitted length and the byte of the file at
+    /// which to continue.
     pub text: String,
     /// True if the line matches; otherwise the line is context.
     pub is_match: bool,
@@ -66,7 +66,8 @@ pub enum SearchError {
 }
 
 impl SearchResult {
-    /// In the format of `grep -n`: `12:match`, `13-context`, `--` between groups that do not touch.
+    /// Returns the text in the format of `grep -n`: `12:match`, `13-context`, `--` between groups
+    /// that do not touch.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut expected = None;
@@ -84,7 +85,8 @@ impl SearchResult {
         text
     }
 
-    /// One line that says how much was found and where to continue; `None` if all of it is shown.
+    /// Returns one line with the number of matches and the next position; `None` if all of it is
+    /// shown.
     pub fn hint(&self) -> Option<String> {
         let next = self.next_line.map(|next| {
             let shown = self.shown();
@@ -94,12 +96,12 @@ impl SearchResult {
         (!said.is_empty()).then(|| format!("[{}]", said.join(" ")))
     }
 
-    /// The sentence for a file that was capped.
+    /// Returns the sentence for a file that was capped.
     pub fn capped(&self) -> Option<String> {
         self.capped_at.map(capped_sentence)
     }
 
-    /// The sentence that says how many of the matches are shown.
+    /// Returns the sentence with the number of shown matches.
     pub fn shown(&self) -> String {
         let shown = self.lines.iter().filter(|line| line.is_match).count();
         format!("Showing {shown} of {} matches.", self.total_matches)
@@ -133,8 +135,8 @@ impl FileView {
         })
     }
 
-    /// Calls `found` with the number of every line that matches, in order. `goes_on` is asked now
-    /// and then whether the rest is still wanted.
+    /// Calls `found` with the number of every matching line, in order. Stops when `goes_on`, which
+    /// is called repeatedly, returns false.
     ///
     /// # Errors
     /// [`SearchError`].
@@ -154,7 +156,7 @@ impl FileView {
         Ok(())
     }
 
-    /// Calls `each` with every line from one on, and whether it matches.
+    /// Calls `each` with every line from number `from` on, and true if it matches.
     fn each_line(
         &self,
         pattern: Regex,
@@ -182,13 +184,13 @@ impl FileView {
     }
 }
 
-/// Takes text apart into lines.
+/// Splits text into lines.
 struct LineSplitter<F> {
     pattern: Regex,
     /// The line being read.
     open: LongLine,
     number: u64,
-    /// The first that is looked at.
+    /// The first line that is searched.
     from: u64,
     each: F,
 }
@@ -257,7 +259,7 @@ impl Searcher<'_> {
         if !line.is_match && self.shown_bytes > self.longest {
             return;
         }
-        // Plus line number and separators.
+        // The page also has line numbers and separators.
         self.shown_bytes += line.text.len() + 12;
         self.found.lines.push(line);
     }

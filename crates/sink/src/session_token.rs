@@ -16,9 +16,9 @@ const MAX_TOKEN_BYTES: u64 = 1024;
 pub enum SessionToken {
     /// The state directory had no owner; from now on it belongs to the hosts that know the token.
     New,
-    /// The session was there, and has this token.
+    /// The state directory existed, and has this token.
     Known,
-    /// The session was there, and has another token.
+    /// The state directory existed, and has another token.
     Foreign,
 }
 

@@ -17,17 +17,17 @@ pub(crate) struct SharedDir {
 #[derive(Debug, Default)]
 pub(crate) struct DirState {
     pub(crate) dir: Option<Arc<PrivateDir>>,
-    /// Created through this value in that directory and not removed since.
+    /// The artifacts created through this value in that directory, and not removed since.
     pub(crate) made: BTreeSet<ArtifactId>,
-    /// Follows the last number that this process has seen. Lower numbers are not used again, even
-    /// if the directory and its counter are removed or replaced.
+    /// The number after the last one that this process has seen. Lower numbers are not used again,
+    /// even if the directory and its counter are removed or replaced.
     pub(crate) next: ArtifactId,
     /// Lower numbers belong to a directory that has been removed or replaced.
     pub(crate) first: ArtifactId,
 }
 
 impl DirState {
-    /// The directory, unless it has been removed or replaced meanwhile.
+    /// Returns the directory, unless it was removed or replaced.
     fn current(&mut self) -> Option<Arc<PrivateDir>> {
         let dir = self.dir.as_ref()?;
         if dir.is_at_its_path() {
@@ -60,7 +60,7 @@ impl SharedDir {
         }
     }
 
-    /// The directory, created if missing.
+    /// Returns the directory, and creates it if missing.
     pub(crate) fn make(&self) -> io::Result<Arc<PrivateDir>> {
         let mut state = self.state();
         if let Some(dir) = state.current() {
@@ -74,7 +74,7 @@ impl SharedDir {
         Ok(dir)
     }
 
-    /// The directory, if it exists.
+    /// Returns the directory, if it exists.
     pub(crate) fn look(&self) -> io::Result<Arc<PrivateDir>> {
         if let Some(dir) = self.state().current() {
             return Ok(dir);

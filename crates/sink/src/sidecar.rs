@@ -10,10 +10,10 @@ use agent_bash_os::ProcessIdentity;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
-/// Longest part of a command that is recorded, in bytes.
+/// Maximum bytes of a recorded command.
 const MAX_COMMAND_BYTES: usize = 16 * 1024;
 
-/// Largest sidecar that is read, in bytes: enough for the command and line index of an artifact of
+/// Maximum bytes of a sidecar that is read: enough for the command and line index of an artifact of
 /// some 100 GB.
 const MAX_SIDECAR_BYTES: u64 = 16 << 20;
 
@@ -33,16 +33,16 @@ pub(crate) struct Sidecar {
     pub(crate) done: Option<FinishedFacts>,
 }
 
-/// The facts about a finished call.
+/// The metadata of a finished artifact.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FinishedFacts {
     pub(crate) status: Status,
     pub(crate) duration_ms: u64,
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
-    /// False where the stream was longer than the file may be.
+    /// False if the stream was longer than the maximum file size.
     pub(crate) complete: bool,
-    /// Another process may still be writing it.
+    /// True if another process may still be writing it.
     pub(crate) shared: bool,
     pub(crate) index: LineIndex,
 }
@@ -92,7 +92,7 @@ impl Sidecar {
         format!("{id}.json")
     }
 
-    /// The artifact id in a sidecar's file name.
+    /// Returns the artifact id in a sidecar's file name.
     pub(crate) fn id_of(name: &str) -> Option<ArtifactId> {
         let digits = name.strip_suffix(".json")?;
         digits
@@ -143,7 +143,7 @@ impl Sidecar {
         dir.remove(&Self::name(self.id))
     }
 
-    /// The reference that a result carries. `None` while the artifact is being written.
+    /// Returns the reference that a result carries. `None` while the artifact is being written.
     pub(crate) fn reference(&self, dir: &PrivateDir) -> Option<ArtifactRef> {
         let done = self.done.as_ref()?;
         let path = dir.path().join(&self.file);

@@ -1,7 +1,7 @@
 //! [`OutputSink`]: one stream of a command's output, from raw bytes to what is shown.
 //!
-//! Only the sequence of steps is here. Cleaning is `sanitise`, lines and windows are `lines` and
-//! `window`, the policies are `cut`, the way to disk is `spill`.
+//! This module has the sequence of steps. Cleaning is in `sanitise`, lines and windows in `lines`
+//! and `window`, the policies in `cut`, writing to disk in `spill`.
 
 use crate::cut::{self, CutText};
 use crate::lines::{StreamLines, StreamText};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Options of a sink. All fields are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkOptions {
-    /// How much is shown, and which part.
+    /// The size and the part of the output that is shown.
     pub limits: OutputLimits,
     /// Keep only the first lines.
     pub head: Option<NonZeroU64>,
@@ -27,7 +27,7 @@ pub struct SinkOptions {
     pub tail: Option<NonZeroU64>,
     /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
-    /// The stream that this is about.
+    /// The stream of this sink.
     pub stream: StreamId,
 }
 
@@ -44,8 +44,8 @@ pub struct OutputSink {
 }
 
 impl OutputSink {
-    /// A sink without output yet. `store` keeps the full output where that is needed; without a
-    /// store nothing is kept.
+    /// Creates a sink. `store` stores the full output if a part of it is not shown; without a store
+    /// it is dropped.
     pub fn new(
         options: SinkOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -83,9 +83,9 @@ impl OutputSink {
         }
     }
 
-    /// A second handle to the artifact, for processes that outlive the call and keep writing to it.
-    /// From here on the artifact exists regardless of what is shown, and holds everything pushed so
-    /// far. Push nothing more afterwards. `None` if the artifact cannot be kept.
+    /// Returns a second handle to the artifact, for processes that outlive the call and keep
+    /// writing. The artifact then exists even if all output is shown, and has everything pushed so
+    /// far. Push nothing more afterwards. `None` if it cannot be stored.
     pub fn take_file_for_survivors(&mut self) -> Option<File> {
         self.kept_for_others = true;
         self.spill.file()
@@ -97,12 +97,12 @@ impl OutputSink {
         self.kept_for_others |= self.total_bytes() > 0;
     }
 
-    /// Bytes pushed so far.
+    /// Returns the number of pushed bytes.
     pub fn total_bytes(&self) -> u64 {
         self.sanitiser.raw()
     }
 
-    /// The stream has ended. Completes the artifact if it is needed, removes it otherwise.
+    /// Ends the stream. Completes the artifact if it is needed, removes it otherwise.
     pub fn finish(self, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation;
         self.finish_with(policy, usize::MAX, end)
@@ -165,7 +165,7 @@ fn summarise(text: &StreamText, cut: CutText, raw: u64) -> (ShownOutput, OutputS
     let mut ranges: Vec<[u64; 2]> = Vec::new();
     for [first, last] in cut.shown.pieces().filter_map(|piece| piece.lines) {
         match ranges.last_mut() {
-            // Two ends of one line, or adjacent lines.
+            // The pieces are two ends of one line, or adjacent lines.
             Some(range) if first <= range[1] + 1 => range[1] = range[1].max(last),
             _ => ranges.push([first, last]),
         }

@@ -1,7 +1,7 @@
 //! Buffers raw bytes for the artifact: in memory up to a limit, then in a file.
 //!
-//! Whether the file is kept is known only when the stream has ended: an artifact exists exactly if
-//! something printed is not shown. An I/O error stops the keeping, never the run.
+//! An artifact exists exactly if some output is not shown, which is known only at the end of the
+//! stream. An I/O error stops the storing, never the run.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter, StreamId,
@@ -27,7 +27,7 @@ enum SpillState {
     Held(Vec<u8>),
     /// All bytes so far are in the file.
     File(Box<dyn ArtifactWriter>),
-    /// A write failed; nothing is kept.
+    /// A write failed; the output is no longer stored.
     Failed(String),
 }
 
@@ -71,7 +71,7 @@ impl Spill {
         }
     }
 
-    /// A duplicate of the file's descriptor. The file holds all bytes so far.
+    /// Returns a duplicate of the file's descriptor. The file has all bytes so far.
     pub(crate) fn file(&mut self) -> Option<File> {
         self.materialise();
         let SpillState::File(writer) = &self.state else {
@@ -86,7 +86,7 @@ impl Spill {
         }
     }
 
-    /// The stream has ended: completes the artifact if it is `needed`, removes it otherwise.
+    /// Ends the stream: completes the artifact if it is `needed`, removes it otherwise.
     pub(crate) fn finish(mut self, needed: bool, end: &ArtifactEnd) -> SpillOutcome {
         if !needed || self.store.is_none() {
             return SpillOutcome::default();

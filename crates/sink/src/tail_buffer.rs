@@ -1,7 +1,7 @@
 //! [`TailBuffer`]: the last bytes of a running command's output, for live views.
 //!
-//! Taking a chunk copies at most the buffer's size, and cleaning is done only when a snapshot is
-//! taken. Counting, keeping and the final text are the job of `OutputSink`.
+//! Taking a chunk copies at most the buffer's size; text is cleaned only for a snapshot.
+//! `OutputSink` counts, stores and writes the final text.
 
 use crate::cut;
 use crate::lines::StreamLines;
@@ -19,20 +19,20 @@ pub struct TailBuffer {
     carriage_return: CarriageReturn,
 }
 
-/// A part of an output, up to its end so far.
+/// The end of an output, from an offset on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TailPart {
-    /// The offset of these bytes; later than asked for if those are no longer kept.
+    /// The offset of these bytes; higher than requested if earlier ones were dropped.
     pub from: u64,
-    /// Line ends before it.
+    /// Line ends before these bytes.
     pub lines_before: u64,
     /// The raw bytes.
     pub bytes: Vec<u8>,
 }
 
 impl TailBuffer {
-    /// Keeps the last `max` bytes.
+    /// Creates a buffer for the last `max` bytes.
     pub fn new(max: usize, carriage_return: CarriageReturn) -> Self {
         Self {
             bytes: VecDeque::new(),
@@ -53,18 +53,18 @@ impl TailBuffer {
         self.bytes.extend(kept);
     }
 
-    /// Bytes taken in all.
+    /// Returns the total number of bytes taken.
     pub fn total_bytes(&self) -> u64 {
         self.total
     }
 
-    /// Line ends taken in all.
+    /// Returns the total number of line ends taken.
     pub fn line_ends(&self) -> u64 {
         self.line_ends
     }
 
-    /// The clean text of what is kept, from the first whole line on if something before it was
-    /// lost.
+    /// Returns the clean text of the stored bytes, from the first whole line on if earlier bytes
+    /// were dropped.
     pub fn snapshot(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let lost = self.total > self.bytes.len() as u64;

@@ -5,14 +5,15 @@ use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use agent_bash_core::LineEdit;
 use std::io::Write as _;
 
-/// More of them in a row are one sequence: a few bytes of output must not become thousands.
+/// More consecutive backspaces are written as one sequence: a few bytes of output must not become
+/// thousands.
 const MAX_BACKSPACES: usize = 8;
 
 /// Longest colour sequence that is held back until it is complete.
 const MAX_SEQUENCE_BYTES: usize = 64;
 
-/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass, and what moves the cursor within its
-/// line or edits it (`\b`, `ESC[nC`, `D`, `G`, `@`, `P`, `X`, `ESC[K`), as sequences of ours; an
+/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass. Sequences that edit the line or move
+/// the cursor within it (`\b`, `ESC[nC`, `D`, `G`, `@`, `P`, `X`, `ESC[K`) are rewritten. An
 /// incomplete character is held back until it is complete.
 pub struct TerminalText {
     sanitiser: Sanitiser,
@@ -33,7 +34,7 @@ impl Default for TerminalText {
 }
 
 impl TerminalText {
-    /// Passes SGR sequences (colours), for a view that draws them.
+    /// Returns a cleaner that passes SGR sequences (colours), for a view that draws them.
     pub fn coloured() -> Self {
         Self {
             coloured: true,
@@ -41,13 +42,12 @@ impl TerminalText {
         }
     }
 
-    /// True if the input so far is mostly not text, so that a result would say so instead of
-    /// showing it.
+    /// True if the input so far is mostly not text, so that a result would not show it.
     pub fn is_binary(&self) -> bool {
         self.sanitiser.is_noise()
     }
 
-    /// The part of a complete text that may be shown.
+    /// Returns the part of a complete text that may be shown.
     pub fn of(text: &[u8]) -> Vec<u8> {
         let mut stream = Self::default();
         let mut clean = stream.push(text);
@@ -55,7 +55,7 @@ impl TerminalText {
         clean
     }
 
-    /// The part of the next chunk that may be shown.
+    /// Returns the part of the next chunk that may be shown.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut clean = CleanText {
             text: Vec::with_capacity(chunk.len()),
@@ -73,7 +73,7 @@ impl TerminalText {
         clean.text
     }
 
-    /// The stream has ended: returns what was held back.
+    /// Ends the stream: returns the bytes that were held back.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut clean = CleanText {
             text: Vec::new(),
@@ -86,7 +86,7 @@ impl TerminalText {
     }
 }
 
-/// The number of bytes at the end that may be the beginning of a control sequence.
+/// Returns the number of bytes at the end that may be the beginning of a control sequence.
 pub(crate) fn begun_len(bytes: &[u8]) -> usize {
     let last = &bytes[bytes.len().saturating_sub(MAX_SEQUENCE_BYTES)..];
     match memchr::memrchr(b'\x1b', last).map(|at| &last[at..]) {
@@ -139,7 +139,7 @@ impl TextSink for CleanText {
         }
     }
 
-    /// The terminal moves its cursor back itself, and further than the text held here.
+    /// The terminal itself moves its cursor back, beyond the text that is stored here.
     fn take_back(&mut self, chars: usize) -> String {
         if chars > MAX_BACKSPACES {
             self.sequence(chars, 'D');
@@ -154,7 +154,7 @@ impl TextSink for CleanText {
         String::new()
     }
 
-    /// Handles a sequence of this module, which acts only on the line.
+    /// Passes on a rewritten sequence, which acts only on the line.
     fn hands_on(&mut self, effect: LineEdit) -> bool {
         match effect {
             LineEdit::Forward(columns) => self.sequence(columns, 'C'),

@@ -1,4 +1,4 @@
-//! Reads a kept output: by lines, by bytes, from its end. Searching it is `search`.
+//! Reads a stored output: by lines, by bytes, from its end. `search` searches it.
 //!
 //! The file holds raw bytes; they are cleaned as a sink cleans them, and bounded to a page.
 
@@ -31,7 +31,7 @@ pub struct FileView {
     index: LineIndex,
     /// LF, or CR in a file that has CRs but no LF.
     line_end: u8,
-    /// The file was capped: the output went on after its end.
+    /// True if the file was capped: the output continued after its end.
     capped: bool,
     /// Size limit of a page.
     longest: usize,
@@ -49,13 +49,13 @@ pub struct Page {
     pub total_lines: u64,
     /// Length of the file in bytes.
     pub total_bytes: u64,
-    /// The place to continue at.
+    /// The position to continue at.
     pub next: NextPage,
-    /// Set if the page reaches the end of a file that was capped at this many bytes.
+    /// The file's size in bytes if the page reaches the end of a capped file.
     pub capped_at: Option<u64>,
 }
 
-/// The place where the page after this one begins.
+/// The position at which the next page begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextPage {
     /// The file ends with the page.
@@ -67,7 +67,7 @@ pub enum NextPage {
 }
 
 impl Page {
-    /// One line that says what was shown and where to continue; `None` if the page holds
+    /// Returns one line with the shown range and the next position; `None` if the page holds
     /// everything.
     pub fn hint(&self) -> Option<String> {
         let shown = self.shown()?;
@@ -95,7 +95,7 @@ impl Page {
     }
 }
 
-/// The sentence for a file that was capped.
+/// Returns the sentence for a file that was capped.
 pub(crate) fn capped_sentence(bytes: u64) -> String {
     let truncated = truncated_at(bytes);
     format!("What was kept ends here ({truncated}); the output went on.")
@@ -117,7 +117,8 @@ impl FileView {
         Self::indexed(file, LineIndex::default(), false)
     }
 
-    /// A file whose beginning is indexed; `capped` if the output went on after it.
+    /// Opens a file whose beginning is indexed. `capped`: the output continued after the end of the
+    /// file.
     pub(crate) fn indexed(file: File, index: LineIndex, capped: bool) -> io::Result<Self> {
         let mut view = Self {
             file,
@@ -142,8 +143,8 @@ impl FileView {
         Ok(view)
     }
 
-    /// The cleaner for reading: it discards nothing visible, so that what a result left out can be
-    /// found here.
+    /// Returns the cleaner for reading. It discards nothing visible, so that text omitted from a
+    /// result is readable here.
     pub(crate) fn sanitiser(&self) -> Sanitiser {
         Sanitiser::new(match self.line_end {
             b'\r' => CarriageReturn::Newline,
@@ -204,9 +205,9 @@ impl FileView {
         Ok(lines + u64::from(last != self.line_end))
     }
 
-    /// `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page never
-    /// exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside one that is longer
-    /// than a page.
+    /// Returns `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page
+    /// never exceeds [`MAX_PAGE_BYTES`]: it then ends after a whole line, or inside one that is
+    /// longer than a page.
     ///
     /// # Errors
     /// I/O errors.
@@ -229,7 +230,7 @@ impl FileView {
         self.page(piece, total_lines, next)
     }
 
-    /// The text of at most `len` bytes from byte `offset` on, up to [`MAX_PAGE_BYTES`].
+    /// Returns the text of at most `len` bytes from byte `offset` on, up to [`MAX_PAGE_BYTES`].
     ///
     /// # Errors
     /// I/O errors.
@@ -257,7 +258,7 @@ impl FileView {
         self.page(piece, self.total_lines()?, next)
     }
 
-    /// The last `lines` lines, limited to their last [`MAX_PAGE_BYTES`] bytes.
+    /// Returns the last `lines` lines, limited to their last [`MAX_PAGE_BYTES`] bytes.
     ///
     /// # Errors
     /// I/O errors.
@@ -296,7 +297,7 @@ impl FileView {
         })
     }
 
-    /// The file's length, if the output went on after it.
+    /// Returns the file's length, if the file was capped.
     pub(crate) fn capped_at(&self) -> io::Result<Option<u64>> {
         Ok(if self.capped { Some(self.len()?) } else { None })
     }

@@ -1,12 +1,11 @@
-//! A bounded view of an unbounded text: its first bytes, its last bytes, and the raw stream
-//! position of both.
+//! The first and last bytes of a text of any length, with their positions in the raw stream.
 //!
-//! Knows bytes, not lines or policies; `lines` fills it and `cut` reads it.
+//! Handles bytes only; `lines` fills it and `cut` reads it.
 
 use crate::scan;
 use std::collections::VecDeque;
 
-/// A text with both ends kept.
+/// The stored ends of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     head_cap: usize,
@@ -34,13 +33,13 @@ pub(crate) struct ShrinkLimit {
 /// A contiguous part of a text.
 #[derive(Debug, Default)]
 pub(crate) struct TextPart {
-    /// The bytes, preceded by `lead` bytes that are already dropped (compacted only now and then).
+    /// The bytes after `lead` bytes that are already dropped (compacted only now and then).
     buffer: Vec<u8>,
     lead: usize,
     /// Position of the first byte within the text.
     pub(crate) start: u64,
-    /// Maps text to stream positions: one entry wherever their offset changes. The first covers the
-    /// byte before `start`, if there is one.
+    /// Maps text positions to stream positions: an entry for each change of the offset. The first
+    /// covers the byte before `start`, if there is one.
     runs: VecDeque<IdenticalRun>,
     /// Raw stream position after the last byte.
     raw_end: u64,
@@ -48,7 +47,7 @@ pub(crate) struct TextPart {
     clamps: VecDeque<ClampMark>,
 }
 
-/// From here to the next run, text and stream are identical byte for byte.
+/// Up to the next run, text and stream are identical byte for byte.
 #[derive(Debug, Clone, Copy)]
 struct IdenticalRun {
     text: u64,
@@ -119,7 +118,7 @@ impl Window {
         self.tail.ends_at(self.total);
     }
 
-    /// The number of bytes at the end to keep, given the `total` so far.
+    /// Returns the number of bytes at the end to store, given the `total` so far.
     fn tail_cap(&self) -> usize {
         match self.shrink {
             Some(shrink) if self.total > shrink.over => shrink.tail,
@@ -168,8 +167,8 @@ impl Window {
         self.first_seen = None;
     }
 
-    /// True if anything that was appended, and not removed again, is visible; whether it is kept
-    /// does not matter. Not for a text that [took](Self::take) another.
+    /// True if anything visible was appended and not removed again, even if it was dropped. Not for
+    /// a text that [took](Self::take) another.
     pub(crate) fn is_seen(&self) -> bool {
         self.first_seen.is_some_and(|at| at < self.total)
     }
@@ -201,8 +200,8 @@ impl Window {
         taken
     }
 
-    /// Raw stream position before the byte at `text`, and before anything that was cleaned away in
-    /// front of it. `None` if the byte is not kept.
+    /// Returns the raw stream position before the byte at `text`, and before removed bytes in front
+    /// of it. `None` if the byte was dropped.
     pub(crate) fn raw_before(&self, text: u64) -> Option<u64> {
         match text {
             0 => Some(0),
@@ -216,12 +215,12 @@ impl Window {
 }
 
 impl TextPart {
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.buffer.len() - self.lead
     }
 
-    /// Position after the last byte.
+    /// Returns the position after the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.start + self.len() as u64
     }
@@ -231,7 +230,7 @@ impl TextPart {
         &self.buffer[self.lead..]
     }
 
-    /// Bytes of the stream that clamp marks hide between two positions.
+    /// Returns the stream bytes that clamp marks hide between two positions.
     pub(crate) fn clamped(&self, from: u64, to: u64) -> u64 {
         self.clamps
             .iter()

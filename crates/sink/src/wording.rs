@@ -2,8 +2,7 @@
 
 use agent_bash_core::{ArtifactRef, SizeStyle, size_text};
 
-/// The suffix to the name of a file that holds only the beginning of its output: ` (truncated at
-/// 100MB)`.
+/// Returns the suffix to the name of a capped file: ` (truncated at 100MB)`.
 pub fn truncated_note(artifact: &ArtifactRef) -> String {
     if artifact.complete {
         return String::new();
@@ -11,12 +10,12 @@ pub fn truncated_note(artifact: &ArtifactRef) -> String {
     format!(" ({})", truncated_at(artifact.bytes))
 }
 
-/// `truncated at 100MB`.
+/// Returns `truncated at 100MB`.
 pub(crate) fn truncated_at(bytes: u64) -> String {
     format!("truncated at {}", size_text(bytes, SizeStyle::Short))
 }
 
-/// The stand-in for output that is not text.
+/// Returns the stand-in for binary output.
 pub fn binary_text(bytes: u64, style: SizeStyle) -> String {
     format!("[Binary output: {}, not shown]", size_text(bytes, style))
 }

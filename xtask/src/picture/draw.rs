@@ -124,7 +124,7 @@ fn draw(out: &mut String, screen: &str, colours: &Colours) {
         while column < COLUMNS.get() {
             let first = column;
             let mut text = String::new();
-            let Some(cell_style) = screen
+            let Some(style) = screen
                 .cell(row, column)
                 .map(|cell| cell_style(cell, colours))
             else {
@@ -143,7 +143,7 @@ fn draw(out: &mut String, screen: &str, colours: &Colours) {
                 }
                 column += 1;
             }
-            draw_run(out, (row, first), column - first, &text, &cell_style);
+            draw_run(out, (row, first), column - first, &text, &style);
         }
     }
 }

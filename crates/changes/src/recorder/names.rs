@@ -82,7 +82,8 @@ impl Recorder {
         self.other_with(file.path, seen, attributes, content)
     }
 
-    /// Copies a file that may have no name below the root. A full change set is no error here.
+    /// Copies a file that may have no name below the root. If the change set is full, skips the
+    /// file without an error.
     fn copy_beyond(
         &mut self,
         file: &BeyondRoot<'_>,

@@ -35,8 +35,8 @@ pub(super) fn is_same(
         return Ok(before.device == now.device);
     }
     let looks_same = before.ino == now.ino && before.size == now.size && before.mtime == now.mtime;
-    // The file was opened for writing. Programs can set all of its times except `ctime`, and a
-    // `ctime` as young as the call may be of the same clock tick.
+    // The file was opened for writing. Programs can set all of its times except `ctime`. A `ctime`
+    // within the call's last clock tick proves nothing.
     let is_copied = matches!(
         content,
         ContentLocation::Packed(..) | ContentLocation::Clone(_)
@@ -53,7 +53,7 @@ pub(super) fn is_same(
         return Ok(false);
     };
     let now_file = match tree.file(path) {
-        // The file may be another one, since it was readable before.
+        // The file may have been replaced: the original was readable before.
         Err(Errno::ACCESS) => return Ok(false),
         file => file?,
     };

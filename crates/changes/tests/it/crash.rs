@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(crate) const TREE: &str = "echo one >a; echo two >b; echo three >c; mkdir -p d/e; echo 4 >d/4; echo 5 >d/e/5; chmod 711 d; touch -d 2001-01-01 d a";
-/// One of each operation, and attributes.
+/// A script with each kind of operation, and with attributes.
 pub(crate) const SCRIPT: &str =
     "echo more >>a; rm b; chmod 600 c; rm -r d/e; echo 6 >d/6; mkdir n; echo 7 >n/7; chmod 700 d";
 
@@ -34,7 +34,7 @@ fn told(what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static) ->
     Arc::new(At(what, AtomicUsize::new(0)))
 }
 
-/// All steps of committing what is held, in order; what is committed is undone again.
+/// Returns all steps of a commit of the held trial, in order. The commit is undone afterwards.
 pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     let seen: Arc<Mutex<Vec<Step>>> = Arc::default();
     let log = Arc::clone(&seen);
@@ -50,13 +50,13 @@ pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     Arc::into_inner(seen).unwrap().into_inner().unwrap()
 }
 
-/// The action, and the kill at a step: for a separate process.
+/// The action and the step of the kill, for the separate process.
 const PLACE: &str = "CHANGES_TEST_PLACE";
 const ACT: &str = "CHANGES_TEST_ACT";
 const STEP: &str = "CHANGES_TEST_STEP";
 const UNSYNCED: &str = "CHANGES_TEST_UNSYNCED";
 
-/// Not a test: what the tests below start, and kill. By itself it does nothing.
+/// The process that the tests below start and kill. Does nothing by itself.
 #[test]
 fn killed() {
     let value = |name: &str| std::env::var(name).ok();
@@ -69,7 +69,7 @@ fn killed() {
     let store = Store::open_as_is(&state).unwrap().with_steps(
         told(move |number, step| {
             if number == at {
-                // Without power, what was not synced is gone.
+                // A power failure loses what was not synced.
                 if power == Some(false) && !matches!(step, Step::Checked | Step::Drafted) {
                     let file = std::fs::OpenOptions::new().write(true).open(&journal);
                     let _ = file.map(|file| file.set_len(0));
@@ -96,7 +96,8 @@ fn killed() {
     }
 }
 
-/// Does that in another process, which is killed at that step. Whether it was.
+/// Performs the action in another process, which is killed at that step. Returns true if it was
+/// killed.
 pub(crate) fn kill(place: &TestTree, act: &str, at: usize, unsynced: Option<&str>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
@@ -111,7 +112,7 @@ pub(crate) fn kill(place: &TestTree, act: &str, at: usize, unsynced: Option<&str
     std::os::unix::process::ExitStatusExt::signal(&output.status) == Some(9)
 }
 
-/// Whether a tree is one of two, but for inodes of what has only been put.
+/// Returns true if both trees are equal, except for inodes of files that were only put.
 pub(crate) fn is(tree: &Tree, other: &Tree) -> bool {
     difference(tree, other).is_empty()
 }
@@ -164,7 +165,7 @@ fn killed_in_commit(new: fn(&str) -> TestTree) {
         };
         let committed = place.files();
         assert_eq!(names(&committed), names(&really.files()), "step {at}");
-        // And it can be taken back as if nothing had happened.
+        // The commit can be undone as usual.
         place.undo(held.id);
         assert_eq!(difference(&before, &place.files()), "", "step {at}: undone");
         place.redo(held.id);
@@ -174,7 +175,7 @@ fn killed_in_commit(new: fn(&str) -> TestTree) {
             "step {at}: redone"
         );
     }
-    // Checked, drafted and synced leave nothing; from the journal on, all of it is done.
+    // A kill before the journal has its name changes nothing; afterwards, everything is done.
     assert_eq!((not_at_all, forwards), (3, count - 3));
 }
 
@@ -235,7 +236,8 @@ fn killed_recovery_is_completed_by_the_next_one() {
     place.undo(held.id);
 }
 
-/// Without power, the journal that was not synced is empty when the first file is already another.
+/// After a power failure, a journal without a sync is empty although the first file has already
+/// changed.
 #[test]
 fn journal_is_synced_before_the_first_operation() {
     for (unsynced, whole) in [("synced", true), ("unsynced", false)] {
@@ -300,7 +302,7 @@ fn meddle(
                     .args(["-euc", theirs])
                     .current_dir(&root)
                     .status();
-                // The rest does not matter: the tree may be half changed.
+                // Other differences are accepted: the tree may be half changed.
                 let _ = done;
             }
             Ok(())
@@ -310,7 +312,7 @@ fn meddle(
     store.commit(SESSION, held).map(drop)
 }
 
-/// Saves by an editor, in place or by a rename, and a file that a trial creates, too.
+/// An editor saves a file, in place or by a rename; one of the files is created by the trial, too.
 const SAVES: [&str; 4] = [
     "echo editor >>a",
     "echo editor >.t; mv .t a",
@@ -346,7 +348,7 @@ fn file_saved_by_an_editor_during_a_commit_is_kept() {
     }
 }
 
-/// Each care that is left out loses something.
+/// Each disabled precaution loses a change.
 #[test]
 fn each_disabled_precaution_loses_a_change() {
     let careless = |change: fn(&mut Precautions)| {
@@ -354,7 +356,7 @@ fn each_disabled_precaution_loses_a_change() {
         change(&mut care);
         care
     };
-    // Conflicts: what was saved during the trial is overwritten.
+    // Without conflict checks: a file saved during the trial is overwritten.
     let place = TestTree::new(TREE);
     let held = place.hold("echo mine >a");
     place.sh("echo editor >>a");
@@ -371,7 +373,7 @@ fn each_disabled_precaution_loses_a_change() {
     commit(careless(|care| care.conflicts = false)).unwrap();
     assert_eq!(place.text("a").as_deref(), Some("mine\n"));
 
-    // NOREPLACE: what was created during the commit is overwritten.
+    // Without `NOREPLACE`: a file created during the commit is overwritten.
     for (care, kept) in [
         (Precautions::default(), true),
         (careless(|care| care.no_replace = false), false),
@@ -386,8 +388,8 @@ fn each_disabled_precaution_loses_a_change() {
         );
     }
 
-    // The second look: what was saved between the check and the rename goes with the file that is
-    // swapped out.
+    // Without the second check: a file saved between the check and the rename is lost with the file
+    // that is swapped out.
     for (care, kept) in [
         (Precautions::default(), true),
         (careless(|care| care.second_look = false), false),
@@ -402,7 +404,7 @@ fn each_disabled_precaution_loses_a_change() {
         );
     }
 
-    // The overlay's marks: they stay on what is committed.
+    // Without their removal: attributes of the overlay stay on committed files.
     for (care, clean) in [
         (Precautions::default(), true),
         (careless(|care| care.stripped = false), false),
@@ -419,8 +421,8 @@ fn each_disabled_precaution_loses_a_change() {
     }
 }
 
-/// A file that was changed in the very moment of the mark was changed before the trial, as the mark
-/// is a moment that is over when the trial begins.
+/// A file that was changed at the moment of the mark counts as changed before the trial, because
+/// the mark is a completed clock tick.
 #[test]
 fn change_at_the_moment_of_the_mark_counts_as_earlier() {
     let (mut conflicts, mut rounds) = (0, 0);
@@ -428,7 +430,7 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
         let place = TestTree::new("");
         let store = place.store();
         let mut set = store.begin_trial(SESSION, &place.root).unwrap();
-        // Written right before the mark: most of the time within the same tick of the clock.
+        // This write is usually in the same clock tick as the mark.
         std::fs::write(place.root.join("a"), "one\n").unwrap();
         set.mark().unwrap();
         let output = crate::support::in_view(&set, "echo two >>a");
@@ -442,7 +444,7 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
         let careless = place.store().with_steps(told(|_, _| Ok(())), care);
         conflicts += usize::from(careless.commit(SESSION, id).is_err());
         if conflicts > 0 {
-            // A conflict by `>=` is not one by `>`.
+            // The comparison must be `>`; `>=` would be a conflict.
             place.commit(id);
             break;
         }
@@ -451,7 +453,7 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
     assert_eq!(conflicts, 1, "never in the same moment, in {rounds} rounds");
 }
 
-/// Whether it becomes so within some seconds.
+/// Returns true if the condition is met within some seconds.
 fn soon(is_so: impl Fn() -> bool) -> bool {
     (0..250).any(|_| {
         let now = is_so();
@@ -480,7 +482,7 @@ fn trial_of_a_dead_host_is_discarded() {
     assert!(upper.exists());
     drop(set);
     assert_eq!(difference(&before, &place.files()), "");
-    // A process that another test is starting has its lock until it is another program.
+    // A process that another test has forked holds the lock until it executes its program.
     let is_gone = || {
         drop(place.store());
         !upper.exists()
@@ -490,7 +492,7 @@ fn trial_of_a_dead_host_is_discarded() {
     assert!(error.contains("discarded"), "{error}");
 }
 
-/// A commit that was killed, and cannot be finished, as its tree is not there.
+/// A commit that was killed and cannot be completed, because its tree is missing.
 #[test]
 fn unfinishable_commit_blocks_no_other_change_set() {
     let place = TestTree::new(TREE);
@@ -509,7 +511,7 @@ fn unfinishable_commit_blocks_no_other_change_set() {
     std::fs::rename(&place.root, &away).unwrap();
     std::fs::create_dir(&place.root).unwrap();
 
-    // Others can work, and are told of it.
+    // Other change sets work, and the error is reported only for this one.
     let other = place.hold("echo other >o");
     place.commit(other.id);
     let store = place.store();
@@ -529,7 +531,7 @@ fn unfinishable_commit_blocks_no_other_change_set() {
         );
     }
 
-    // Where it is back, it is finished.
+    // Once the tree exists again, the commit is completed.
     std::fs::remove_dir_all(&place.root).unwrap();
     std::fs::rename(&away, &place.root).unwrap();
     let again = store.commit(SESSION, held.id);
@@ -548,7 +550,7 @@ fn unfinishable_commit_blocks_no_other_change_set() {
     assert_eq!(place.text("b").as_deref(), Some("two\n"));
 }
 
-/// A disk that is full: in a namespace with a small file system for the tree and the store.
+/// Simulates a full disk in a namespace with a small file system for the tree and the store.
 #[test]
 fn commit_on_a_full_disk_changes_nothing() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_FULL") {
@@ -573,7 +575,7 @@ fn full(dir: &Path) {
     let before = place.files();
     // Many files, so that the journal is large.
     let held = place.hold("rm b; for n in $(seq 300); do echo $n >f$n; done; dd if=/dev/zero of=big bs=64k count=8 status=none");
-    // Nothing is left for a journal.
+    // No space is left for a journal.
     let fill = Command::new("dd")
         .args(["if=/dev/zero", "bs=4k", "status=none"])
         .arg(format!("of={}", dir.join("fill").display()))
@@ -587,7 +589,7 @@ fn full(dir: &Path) {
         .to_string();
     assert!(error.contains("No space left"), "{error}");
     assert_eq!(difference(&before, &place.files()), "");
-    // When there is space, nothing has been lost.
+    // With space again, no data was lost.
     std::fs::remove_file(dir.join("fill")).unwrap();
     place.commit(held.id);
     assert_eq!(place.text("f300").as_deref(), Some("300\n"));

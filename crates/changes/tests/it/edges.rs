@@ -5,7 +5,8 @@ use agent_bash_changes::ChangesError;
 use std::path::Path;
 use std::process::Command;
 
-/// Another process replaces a parent directory of the changed file by a link to another place.
+/// Another process replaces a parent directory of the changed file by a link that leads out of the
+/// tree.
 #[test]
 fn commit_does_not_follow_a_link_that_replaced_a_directory() {
     let place = TestTree::new(
@@ -24,7 +25,7 @@ fn commit_does_not_follow_a_link_that_replaced_a_directory() {
     );
     assert_eq!(difference(&before, &place.files()), "");
     place.sh("test \"$(cat ../etc/sub/file)\" = theirs; test ! -e ../etc/sub/new");
-    // The control: where the directory is back, it is committed.
+    // Control: once the directory is restored, the trial is committed.
     place.sh("rm d; mv was d");
     place.commit(held.id);
     assert_eq!(place.text("d/sub/file").as_deref(), Some("two\n"));
@@ -47,8 +48,7 @@ fn trial_may_remove_its_own_working_directory() {
     assert_eq!(place.text("gone/file").as_deref(), Some("x\n"));
 }
 
-/// The disk that takes what a trial writes is full: that is the command's error, and nothing else
-/// of it is lost.
+/// If the disk for a trial's writes is full, only the command gets an error.
 #[test]
 fn trial_on_a_full_disk_fails_only_its_command() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_NO_ROOM") {
@@ -92,7 +92,8 @@ fn no_room(dir: &Path) {
     assert_eq!(place.text("one").as_deref(), Some("one\nmore\n"));
 }
 
-/// A directory becomes a link, and a link a directory: what is below comes when the link is gone.
+/// A directory becomes a link, and a link becomes a directory, whose entries are created after the
+/// link is removed.
 #[test]
 fn directory_and_link_can_replace_each_other() {
     for (tree, script) in [

@@ -1,5 +1,5 @@
-//! Many files, a disk that fills up while a set is applied, and files of groups that do not exist
-//! in a view.
+//! Many files, a disk that fills up during a commit, and files of groups that are not mapped in a
+//! user namespace.
 
 use crate::support::{SESSION, TestTree, difference};
 use std::fs;
@@ -18,14 +18,14 @@ fn twenty_thousand_new_files_are_committed_and_undone() {
     assert_eq!(difference(&before, &place.files()), "");
     place.commit(held.id);
     assert_eq!(place.text("many/99/19999").as_deref(), Some("19999"));
-    // The root, the old one, their directories.
+    // The counts include the root, the old file, and their directories.
     assert_eq!(place.files().len(), 20_000 + 2 + 101);
     place.undo(held.id);
     assert_eq!(difference(&before, &place.files()), "");
 }
 
-/// In a namespace with a small file system for the tree. What a store elsewhere has kept is copied
-/// there, and does not fit.
+/// Runs in a namespace with a small file system for the tree. Files from a store on another device
+/// are copied there, and do not fit.
 #[test]
 fn disk_that_fills_up_during_a_commit_causes_a_rollback() {
     if let Ok(dir) = std::env::var("CHANGES_TEST_FILLS_UP") {
@@ -60,7 +60,7 @@ fn fills_up(dir: &Path) {
     let error = commit().unwrap_err().to_string();
     assert!(error.contains("No space left"), "{error}");
     assert_eq!(difference(&before, &place.files()), "");
-    // The control: with space for it, the same set is made.
+    // Control: with enough space, the same set is committed.
     let bigger = ["-o", "remount,size=32m"];
     let mount = Command::new("mount")
         .args(bigger)

@@ -28,7 +28,7 @@ fn set_of(place: &TestTree, id: ChangesId) -> PathBuf {
     sets.join(id.to_string())
 }
 
-/// Turns a trial into one of the first version, which froze no plan.
+/// Removes the held plan of a trial, as in the first version, which wrote none.
 fn without_held_plan(place: &TestTree, id: ChangesId) {
     let set = set_of(place, id);
     fs::remove_file(set.join("photo")).unwrap();
@@ -127,7 +127,7 @@ fn conflicting_file_is_marked_in_the_diff() {
     assert_eq!(marked, [("a", false), ("b", true)]);
 }
 
-/// Older versions froze no plan: their trials are compared with the present files.
+/// Older versions wrote no held plan: their trials are compared with the current files.
 #[test]
 fn trial_without_held_plan_is_compared_and_can_be_decided() {
     let place = TestTree::new("printf 'one\\n' >a; echo 2 >b");
@@ -150,8 +150,7 @@ fn trial_without_held_plan_is_compared_and_can_be_decided() {
     place.store().discard(SESSION, other.id).unwrap();
 }
 
-/// Nothing of the tree is touched: no links of its files are made, in which others could write as
-/// well.
+/// Files of the tree are not touched: a link to one could be written to by other processes.
 #[test]
 fn held_plan_stores_preimages_as_copies() {
     use std::os::unix::fs::MetadataExt;
@@ -165,7 +164,7 @@ fn held_plan_stores_preimages_as_copies() {
     assert_eq!((times("a"), times("b")), before);
     let set = set_of(&place, held.id);
     assert!(set.join("idx").exists());
-    // A commit has them in the set's slots, and a discarded trial needs none.
+    // After a commit the files are in the set's slots; a discarded trial needs no preimages.
     place.commit(held.id);
     assert!(!set.join("idx").exists() && !set.join("pack").exists() && !set.join("links").exists());
     let held = place.hold("rm b");
@@ -203,7 +202,7 @@ fn missing_preimage_gives_no_diff() {
     let (text, too_large) = (kinds(&held_texts, "text"), kinds(&held_texts, "too large"));
     assert_eq!((text, too_large), (18, 1), "{held_texts:?}");
     place.sh("for i in *; do echo else >>$i; done");
-    // Of 70 MB not more than 64 MiB are copied, unless the file system clones.
+    // At most 64 MiB of the 70 MB are copied, unless the file system clones.
     let is_cloned = !set_of(&place, held.id).join("pack").exists();
     let texts = texts();
     let unknown = usize::from(!is_cloned);
@@ -301,7 +300,7 @@ fn changed_by_names_the_last_call_that_changed_the_file() {
     assert_eq!((by("a"), by("b")), (None, None));
 }
 
-/// `git status`, which a prompt runs as well, writes an index anew that says the same.
+/// `git status`, which a prompt runs as well, rewrites the index with the same entries.
 #[test]
 fn changed_by_names_the_call_that_wrote_the_index_after_git_status() {
     const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
@@ -339,8 +338,8 @@ fn changed_by_names_the_call_that_wrote_the_index_after_git_status() {
     assert_eq!(by(), None);
 }
 
-/// Of an ordinary call it is kept if that has changed something; the next one that takes over its
-/// set does not get it.
+/// The command of an ordinary call is stored if the call changed a file. A later call that reuses
+/// the set does not get it.
 #[test]
 fn change_set_has_only_its_own_command() {
     let place = TestTree::new("echo 1 >a");

@@ -1,4 +1,4 @@
-//! Calls that are undone one after another, the last first, and then redone: each finds its files
+//! Undoes calls one after another, the last first, and then redoes them. Each finds its files
 //! unchanged, since only the store has touched them.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 
 const TREE: &str = "echo zero >a; echo zero >b; mkdir d; echo zero >d/x; chmod 640 b";
 
-/// Scripts, with what each of them touches. `NUMBER` is another one each time.
+/// Scripts, each with the paths that it touches. `NUMBER` is replaced by another number each time.
 const CALLS: [(&str, &[(&str, Touch)]); 10] = [
     ("echo more >>a", &[("a", Touch::Content)]),
     ("echo NUMBER >b", &[("b", Touch::Content)]),
@@ -41,8 +41,8 @@ fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> Change
     store.finish(set).unwrap().id
 }
 
-/// Everything but inodes, and the times of directories: those are left where they are not what a
-/// call left.
+/// Compares trees without inodes and without the times of directories, which an undo does not
+/// always restore.
 fn same(place: &TestTree, want: &Tree, when: &str) {
     let plain = |tree: &Tree| {
         let mut plain = without_inodes(tree);
@@ -56,7 +56,7 @@ fn same(place: &TestTree, want: &Tree, when: &str) {
     assert!(difference.is_empty(), "{when}:\n{difference}");
 }
 
-/// A sequence that is the same each time.
+/// Returns a reproducible random sequence.
 fn sequence(seed: u64) -> impl Iterator<Item = usize> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     std::iter::repeat_with(move || {
@@ -116,7 +116,7 @@ fn calls_are_undone_and_redone_in_any_sequence() {
     }
 }
 
-/// The control: a write of another process to a restored file is a conflict.
+/// Control: a write of another process to a restored file is a conflict.
 #[test]
 fn write_of_another_process_in_between_is_a_conflict() {
     let place = TestTree::new(TREE);
@@ -127,7 +127,7 @@ fn write_of_another_process_in_between_is_a_conflict() {
     let refused = place.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
     assert_eq!(place.text("a").as_deref(), Some("zero\nmore\ntheirs\n"));
-    // Not even if it looks alike.
+    // The write is a conflict even if the file has the same size and time.
     let place = TestTree::new(TREE);
     let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     let second = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
@@ -135,7 +135,7 @@ fn write_of_another_process_in_between_is_a_conflict() {
     place.sh("cp -p a copy; mv copy a");
     let refused = place.store().undo(SESSION, first, &[], false);
     assert!(matches!(refused, Err(ChangesError::Conflict { .. })));
-    // Nor where a call in between is left.
+    // An undo is also a conflict if a call in between is not undone.
     let place = TestTree::new(TREE);
     let first = recorded(&place, "echo more >>a", &[("a", Touch::Content)]);
     recorded(&place, "echo more >>a", &[("a", Touch::Content)]);

@@ -69,7 +69,7 @@ const CASES: &[Case] = &[
             ("m/t/new", "created"),
         ],
     },
-    // Nothing but what it was is in it before the call.
+    // The directory had only its former entries before the call.
     Case {
         steps: &[
             (&[("d", Name), ("m", Name)], "mv d m"),
@@ -174,7 +174,7 @@ const CASES: &[Case] = &[
         ],
         listed: &[("b", "deleted"), ("c", "changed")],
     },
-    // Moved, and given another look.
+    // The file is moved, and its attributes are changed.
     Case {
         steps: &[
             (&[("a", Name), ("m", Name)], "mv a m"),
@@ -268,8 +268,8 @@ fn changes_by_other_names_are_undone_with_a_store_on_another_device() {
     there_and_back(TestTree::far);
 }
 
-/// Of a file that has moved and was written to, the former content is kept: alone it comes back as
-/// it was.
+/// The former contents of a file that was moved and written to are stored: the file alone can be
+/// restored.
 #[test]
 fn moved_and_changed_file_is_undone_alone() {
     let place = TestTree::new(TREE);
@@ -288,7 +288,7 @@ fn moved_and_changed_file_is_undone_alone() {
     assert_eq!(place.text("a").as_deref(), Some("one\n"));
 }
 
-/// The one is where the other was, with the same content: it goes back nevertheless.
+/// Two files with equal contents are swapped; an undo swaps them back nevertheless.
 #[test]
 fn swapped_files_with_equal_contents_are_swapped_back() {
     let place = TestTree::new(TREE);
@@ -365,7 +365,7 @@ fn undo_of_a_move_does_not_restore_later_writes() {
     place.undo(second.id);
     place.undo(first.id);
     same(&before, &place, "undone");
-    // The control: no other call has written to the file.
+    // Control: no other call has written to the file.
     let place = TestTree::new(TREE);
     let first = traced(&place, moved);
     place
@@ -395,8 +395,7 @@ fn removed_name_is_restored_unless_its_file_was_written_to() {
     assert!(matches!(undone, Err(ChangesError::Conflict { .. })));
 }
 
-/// A file that was moved out of the root stays there, and is another file than the one that is put
-/// back.
+/// A file that was moved out of the root stays there; the undo creates another file.
 #[test]
 fn undo_of_a_move_out_of_the_root_makes_two_files() {
     let inode = |place: &TestTree, name: &str| {
@@ -410,7 +409,7 @@ fn undo_of_a_move_out_of_the_root_makes_two_files() {
             "b",
             "../out",
         ),
-        // In part: only what was at the old name.
+        // A partial undo restores only the file at the old name.
         (&[(&[("a", Name), ("m", Name)], "mv a m")], "a", "m"),
     ] {
         let place = TestTree::new(TREE);
@@ -428,7 +427,7 @@ fn undo_of_a_move_out_of_the_root_makes_two_files() {
             same(&before, &place, &format!("{steps:?}"));
         }
     }
-    // The negative controls: files that have no such name are the same again.
+    // Negative controls: files without such a name are the same inodes again.
     for script in ["mv a m", "rm a", "mv b m"] {
         let place = TestTree::new(TREE);
         let name = &script[3..4];

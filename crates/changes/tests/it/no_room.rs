@@ -1,6 +1,5 @@
-//! Where nothing can be written any more, not even over what is there: a quota that is used up, on
-//! a file system that copies on write. A limit on the size of files does the same to a process of
-//! its own.
+//! Simulates an exhausted quota on a copy-on-write file system, where even existing files cannot be
+//! overwritten. A limit on the file size does the same in a separate process.
 
 use crate::crash::kill;
 use crate::support::{SESSION, TestTree};
@@ -19,8 +18,8 @@ fn states(store: &Store) -> Vec<ChangesState> {
     sets.iter().map(|set| set.changes.state).collect()
 }
 
-/// Not a test: what the test below starts, where a write beyond a limit is an error, not a signal.
-/// By itself it does nothing.
+/// The process that the test below starts, in which a write beyond the limit is an error instead of
+/// a signal. Does nothing by itself.
 #[test]
 fn without_room() {
     let Some(state) = std::env::var_os(STATE).map(PathBuf::from) else {
@@ -75,7 +74,7 @@ fn sets_are_listed_and_discarded_on_a_full_disk() {
     for _ in 0..2 {
         place.hold("rm a; echo more >>b; echo new >c");
     }
-    // An undo that did not get to its journal.
+    // This undo failed before its journal was written.
     assert!(kill(&place, "undo", 0, None));
     let script = r#"trap "" XFSZ; exec "$0" --exact no_room::without_room --nocapture"#;
     let output = Command::new("bash")

@@ -16,7 +16,7 @@ struct Mounted {
 }
 
 impl Mounted {
-    /// `None` where that cannot be had.
+    /// Returns `None` if btrfs is not available.
     fn new() -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
         let script =
@@ -79,7 +79,7 @@ fn changes_on_another_device_are_listed_and_not_undone() {
     };
     assert_eq!(difference(&rest(before), &rest(place.files())), "");
     assert!(place.root.join("sub/new").exists() && !place.root.join("sub/y").exists());
-    // A trial is refused before anything runs.
+    // The trial is refused before its command runs.
     let refused = place.store().begin_trial(SESSION, &place.root).unwrap_err();
     let is_named =
         matches!(&refused, ChangesError::OtherDevice { path, .. } if path == Path::new("sub"));

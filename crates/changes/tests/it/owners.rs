@@ -34,7 +34,7 @@ fn file_of_another_user_is_skipped_and_the_rest_is_undone() {
     place.store().undo(SESSION, changes.id, &[], false).unwrap();
     assert_eq!(place.text("own").as_deref(), Some("own\n"));
     assert_eq!(place.text("written").as_deref(), Some("own\n"));
-    // Where it was only moved, it is not taken away.
+    // A file that was only moved is not removed by the undo.
     let place = TestTree::new("echo own >own");
     place.sh(&format!("mv {foreign}2 public"));
     let steps: &[(&[_], _)] = &[

@@ -1,4 +1,4 @@
-//! Files that look as before and are not, and directories whose times are to come back.
+//! Changed files with the same size and times as before, and directories whose times are restored.
 
 use crate::names::traced;
 use crate::support::{SESSION, TestTree, difference, without_inodes};
@@ -7,7 +7,7 @@ use agent_bash_core::changes::{ChangesLevel, Undoable};
 
 use Touch::{Attributes, Content, Name};
 
-/// Same inode, size and time of change of the content; only the time of any change tells.
+/// The file has the same inode, size and modification time; only `ctime` shows the change.
 #[test]
 fn contents_with_restored_times_are_a_change() {
     let place = TestTree::new("echo one >a; touch -d 2001-02-03 a; cp -p a reference; sleep 0.02");
@@ -23,7 +23,7 @@ fn contents_with_restored_times_are_a_change() {
     place.undo(changes.id);
     let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
     assert_eq!(difference(&want, &got), "");
-    // The control: what was opened only.
+    // Control: a file that was only opened.
     let place = TestTree::new("echo one >a; touch -d 2001-02-03 a");
     let changes = traced(
         &place,
@@ -66,8 +66,8 @@ fn undo_restores_the_time_of_a_directory() {
     }
 }
 
-/// A socket cannot be opened to be compared, and a path that is too long cannot be looked at: all
-/// else is listed, and the latter is named.
+/// A socket cannot be opened for comparison, and a path that is too long cannot be examined. All
+/// other changes are listed, and the long path is named.
 #[test]
 fn uncomparable_file_does_not_hide_other_changes() {
     const BIND: &str = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"s\")'; ";

@@ -37,7 +37,7 @@ fn scan_detects_changes_by_names_sizes_and_times() {
     let cases: &[(&str, ExpectedChanges)] = &[
         ("echo n >new", &[("new", Created, None)]),
         ("echo more >>a", &[("a", Changed, None)]),
-        // Of the same size, with the time of before: the inode's own time tells.
+        // The file has the same size and modification time; its `ctime` shows the change.
         (
             "t=$(stat -c %y b); echo owt >b; touch -d \"$t\" b",
             &[("b", Changed, None)],
@@ -100,7 +100,7 @@ fn scan_claims_no_exactness_renames_or_undo() {
     for diff in store.diff(SESSION, changes.id, &[]).unwrap() {
         assert_eq!(diff.text, DiffText::Unknown, "{diff:?}");
     }
-    // The control: what was watched is exact, and can be taken back.
+    // Control: a traced change is exact, and can be undone.
     let set = store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
         .unwrap();
@@ -123,7 +123,7 @@ fn scan_ends_when_its_callback_returns_false() {
     assert!(matches!(within, Err(ChangesError::Within { .. })));
 }
 
-/// A set that says nothing is the next one's, under a number of its own.
+/// A later call reuses an empty set under its own number.
 #[test]
 fn sets_of_scans_without_changes_are_reused() {
     let place = TestTree::new(TREE);
@@ -138,7 +138,7 @@ fn sets_of_scans_without_changes_are_reused() {
     }
     assert_eq!(ids, [(1, 0), (2, 0), (3, 1)]);
     assert_eq!(store.list(SESSION).unwrap().len(), 1);
-    // A trace does not get one of these, nor one of another directory.
+    // Neither a trace nor a scan of another directory reuses one of these.
     let set = store
         .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
         .unwrap();

@@ -6,7 +6,7 @@ use agent_bash_changes::{DiffText, FileDiff, KeepOutcome, Limits, Recorder, Touc
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
 
 impl TestTree {
-    /// Runs a script that does this to `a`, and records it.
+    /// Records and runs a script that touches `a`.
     fn recorded(&self, touch: Touch, script: &str) -> ChangesId {
         let store = self.store();
         let set = store.begin_trace(SESSION, &self.root, ChangesLevel::Undo);
@@ -24,7 +24,7 @@ impl TestTree {
         diffs.into_iter().next().unwrap()
     }
 
-    /// The lines that went and came, if that is what the call itself did.
+    /// Returns the removed and added lines, if they are the call's own changes.
     fn lines(&self, id: ChangesId, path: &str) -> Option<String> {
         let diff = self.diff(id, path);
         let DiffText::Unified(text) = diff.text else {
@@ -52,7 +52,7 @@ fn each_call_shows_only_its_own_changes() {
     ] {
         assert_eq!(place.lines(call, "a").as_deref(), Some(want));
     }
-    // One call after another is taken back.
+    // The calls are undone one after another.
     place.undo(removed);
     place.undo(calls[2]);
     for (call, want) in [
@@ -83,7 +83,7 @@ fn committed_change_set_shows_its_own_changes() {
     }
 }
 
-/// No preimage exists: the diff compares with the current file, and says so.
+/// Without a preimage, the diff compares with the current file, and says so.
 #[test]
 fn diff_without_a_preimage_says_so() {
     let place = TestTree::new("echo zero >a");
@@ -106,7 +106,7 @@ fn diff_without_a_preimage_says_so() {
     assert_eq!(place.lines(later, "a").as_deref(), Some("-again +later"));
 }
 
-/// A rename is concluded from contents, of that time.
+/// A rename is inferred from the contents at the time of the call.
 #[test]
 fn change_set_stays_unchanged_after_an_edit() {
     let place = TestTree::new("echo same >m1; echo gone >f2");
@@ -119,7 +119,7 @@ fn change_set_stays_unchanged_after_an_edit() {
     assert_eq!((shown.counts.renamed, shown.counts.deleted), (0, 2));
 }
 
-/// Nothing of it can be given back: that is said, and not that nothing was to be done.
+/// No file can be restored: the error says that, instead of claiming that nothing was to do.
 #[test]
 fn set_without_preimages_is_not_undone() {
     let place = TestTree::new("head -c 2M /dev/zero | tr '\\0' x >a; echo one >b");

@@ -1,4 +1,4 @@
-//! Traces: what is recorded before each change is enough to say what was done, and to take it back.
+//! Traces: the records before each change suffice to list the changes and to undo them.
 
 use crate::support::{SESSION, TestTree, Tree, difference, without_inodes};
 use agent_bash_changes::{ChangeSet, ChangesError, KeepOutcome, Limits, Recorder, Touch};
@@ -133,7 +133,7 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// The store keeps what was moved under another name.
+/// A moved file is stored under another name.
 fn without_links(tree: &Tree) -> Tree {
     let mut tree = tree.clone();
     for file in tree.values_mut() {
@@ -178,7 +178,7 @@ fn traced_changes_are_undone_with_a_store_on_another_device() {
     taken_back(TestTree::far, false);
 }
 
-/// `links`: whether files that are deleted or moved stay the same, as they can be linked.
+/// `links`: true if deleted or moved files keep their inodes, because they can be linked.
 fn taken_back(new: fn(&str) -> TestTree, links: bool) {
     for case in CASES {
         let name = case.name;
@@ -241,7 +241,7 @@ fn files_without_preimages_are_named_and_the_rest_is_undone() {
     }
     place.sh("echo more >>a; echo more >>d/1; rm d/sub/2");
     recorder.finish().unwrap();
-    // Of what is hidden nothing is in the store, wherever a file system lets content be kept.
+    // No contents of hidden files are in the store, on any file system.
     let links = fs::read_dir(set.dir().join("links")).unwrap();
     let links = links.map(|link| fs::read(link.unwrap().path()).unwrap());
     let pack = fs::read(set.dir().join("pack")).unwrap_or_default();
@@ -259,8 +259,8 @@ fn files_without_preimages_are_named_and_the_rest_is_undone() {
     assert_eq!(place.text("d/1").as_deref(), Some("1\nmore\n"));
 }
 
-/// A file of several names that is written to by one of them has changed by all, and is one file
-/// again afterwards.
+/// A file with several names is written to by one of them: all names change, and an undo restores
+/// one file.
 #[test]
 fn file_with_several_names_is_restored_under_each() {
     for (touched, script) in [
@@ -333,7 +333,7 @@ fn changes_outside_of_the_root_are_counted() {
     for name in ["old", "same", "gone"] {
         fs::write(at(name), "as it was\n").unwrap();
     }
-    // Written twice, and one that comes and goes, and one that a sandbox refuses.
+    // A file written twice, a temporary file, and a file that a sandbox refuses.
     let touched = [
         "old",
         "old",

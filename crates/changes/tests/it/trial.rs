@@ -1,5 +1,5 @@
-//! Each kind of change, in a trial: nothing is touched, the commit does what the command would have
-//! done, an undo makes it what it was, a redo does it again.
+//! Each kind of change, in a trial. The trial touches no file, the commit equals the command, an
+//! undo restores the tree, and a redo repeats the change.
 
 use crate::support::{TestTree, Tree, difference, tree, without_inodes};
 use agent_bash_core::changes::{Change, ChangesState};
@@ -115,8 +115,7 @@ const CASES: &[(&str, &str, [u64; 5])] = &[
     ),
 ];
 
-/// Without the times of directories that a command changes as it goes: those of the two runs
-/// differ.
+/// Ignores the times of directories that a command changes, which differ between two runs.
 fn comparable(tree: &Tree) -> Tree {
     let mut tree = without_inodes(tree);
     for file in tree.values_mut() {
@@ -129,7 +128,7 @@ fn comparable(tree: &Tree) -> Tree {
 fn commit_equals_the_command_and_undo_restores_the_tree() {
     let is_root = rustix::process::geteuid().is_root();
     for (name, script, counts) in CASES {
-        // Only root can look into it afterwards.
+        // Only root can read the directory afterwards.
         if *name == "no permissions" && !is_root {
             continue;
         }
@@ -151,7 +150,7 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
             let error = place.store().commit("test", held.id).unwrap_err();
             assert!(error.to_string().contains("discarded"), "{name}: {error}");
         }
-        // A trial that is committed anyway gives files their times.
+        // A trial that is committed anyway restores the times of files.
         let id = match held.state {
             ChangesState::Discarded => place.make(script),
             _ => held.id,
@@ -186,7 +185,7 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
             "",
             "{name}: undone again"
         );
-        // The undo is a set like others.
+        // The undo is an ordinary change set.
         place.undo(undone.id);
         assert_eq!(
             difference(&after, &place.files()),
@@ -196,8 +195,8 @@ fn commit_equals_the_command_and_undo_restores_the_tree() {
     }
 }
 
-/// The view copies a file that is changed: its other names keep the old content. An undo makes them
-/// one again.
+/// The overlay copies a changed file: its other names keep the old content. An undo restores one
+/// file.
 #[test]
 fn undo_restores_hard_links_that_the_overlay_split() {
     let place = TestTree::new(TREE);
@@ -218,7 +217,7 @@ fn directories_without_owner_permissions_are_committed() {
     let held = place.hold(
         "chmod 755 r; echo 2 >r/2; echo 3 >>r/1; chmod 555 r; mkdir n; echo x >n/x; chmod 500 n",
     );
-    // Looking at it again changes nothing of it.
+    // Showing the trial again changes nothing.
     assert_eq!(place.store().show("test", held.id).unwrap(), held);
     place.commit(held.id);
     let got = place.files();
@@ -383,7 +382,7 @@ fn undo_refuses_conflicts_and_partial_undo_skips_them() {
     assert!(place.text("b").unwrap().ends_with("mine\neditor\n"));
     assert_eq!(place.text("n/z").as_deref(), Some("editor\n"));
     assert_eq!(place.text("n/x"), None);
-    // And what was taken back can be done again.
+    // The undone changes can be redone.
     place.redo(held.id);
     assert_eq!(place.text("n/x").as_deref(), Some("x\n"));
     assert!(place.text("a").unwrap().ends_with("mine\n"));

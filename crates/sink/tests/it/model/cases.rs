@@ -61,7 +61,7 @@ fn cleaning() {
         (b"\x1b]0;title\nnext\n", "\nnext\n"),
         (b"\x1b_half\nnext", "\nnext"),
         (b"\x1b\x7f]0;title\nnext\n", "\nnext\n"),
-        // The same for an unterminated DCS.
+        // An unterminated DCS behaves alike.
         (
             b"a\n\x1bP\none\nerror: important\n",
             "a\n\none\nerror: important\n",
@@ -204,7 +204,7 @@ fn dropped_output_is_counted_in_raw_bytes() {
     let head = |bytes| Truncation::Head { bytes };
     let tail = |bytes| Truncation::Tail { bytes };
     for (raw, policy, shown, dropped) in [
-        // A stand-in is longer than what it replaces,
+        // A stand-in is longer than the bytes it replaces,
         ("a\u{202e}bcdef", head(9), "a<U+202E>", 5),
         ("a\u{202e}bcdef", head(10), "a<U+202E>b", 4),
         ("a\u{202e}\x1b[0mbc", head(9), "a<U+202E>", 6),
@@ -299,8 +299,7 @@ fn overwriting_is_reported_if_only_blanks_were_kept() {
     assert!(with_policy(&raw, nothing).overwritten);
     let blank = format!("{}\r{}\n", " ".repeat(40), "y".repeat(20));
     assert!(!with_policy(&blank, nothing).overwritten);
-    // The only visible character was taken back before, and an underscore can be replaced without a
-    // loss.
+    // The only visible character was removed before, and replacing an underscore loses nothing.
     let taken = format!("_\x08 {}\r{}\n", " ".repeat(40), "y".repeat(20));
     assert!(!with_policy(&taken, TAIL_20).overwritten);
 }

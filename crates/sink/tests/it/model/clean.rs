@@ -8,8 +8,8 @@ pub(crate) fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
     cleaned(bytes, carriage_return, false).text
 }
 
-/// Whether something moves the cursor left of what was printed, or edits it: the text is then in
-/// another order than the stream.
+/// Returns true if a sequence edits the line or moves the cursor back: text and stream then have
+/// different orders.
 pub(crate) fn is_edited(bytes: &[u8]) -> bool {
     let edits = |(token, _)| matches!(token, Token::Backspace | Token::Edit(..));
     tokens(bytes).into_iter().any(edits)
@@ -99,7 +99,7 @@ impl Line {
 pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: bool) -> Cleaned {
     let mut cleaned = Cleaned::default();
     let mut line = Line::default();
-    // Where a CR stands, and whether the line was erased behind it.
+    // The position of a CR, and true if the line was erased after it.
     let (mut cr, mut erased) = (None, false);
     let cr_lines = cr_lines && !bytes.contains(&b'\n');
     let carriage_return_ends = |cleaned: &mut Cleaned, line: &mut Line, at| match carriage_return {
@@ -216,7 +216,7 @@ fn end_line(cleaned: &mut Cleaned, line: &mut Line, end: Option<usize>) {
     }
 }
 
-/// Whether a joiner, a variation selector or the like belongs to the character before it.
+/// Returns true if a joiner, a variation selector or the like belongs to the character before it.
 fn is_spelling(before: char, c: char) -> bool {
     let is_variation = |c| matches!(u32::from(c), 0xfe00..=0xfe0f);
     let is_base =

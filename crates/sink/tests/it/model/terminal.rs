@@ -1,6 +1,5 @@
-//! Lines that are edited as readline and the like do it, against a terminal: what a model reads,
-//! what a card shows and what is written to a terminal are what the terminal shows of the bytes
-//! that were printed.
+//! Compares edited lines with a terminal. The text for a model, the text on a card and the text
+//! written to a terminal must equal what a terminal shows for the printed bytes.
 
 use super::fixtures::{run, split, whole};
 use super::properties::config;
@@ -9,13 +8,12 @@ use agent_bash_sink::{CarriageReturn, TerminalText};
 use proptest::prelude::*;
 use std::num::NonZeroU16;
 
-/// Wide enough for all that is printed here.
+/// Wide enough for all lines of these tests.
 const COLUMNS: NonZeroU16 = NonZeroU16::new(1000).unwrap();
 const ROWS: NonZeroU16 = NonZeroU16::new(2).unwrap();
 
-/// A line with its edits. What is right of the cursor is only thrown away where a terminal does:
-/// text directly behind a CR is left out, which replaces the line, as is what erases the line
-/// there, which keeps it (`50%\r ESC[K`).
+/// Generates a line with edits. Text directly after a CR is excluded, because it replaces the line,
+/// and so are erasures there, which keep the line (`50%\r ESC[K`).
 fn edited_line() -> impl Strategy<Value = Vec<u8>> {
     let number = || prop_oneof![2 => "", 1 => "0", 5 => "[1-9]", 2 => "[12][0-9]"];
     let columns = move |last: char| number().prop_map(move |number| format!("\x1b[{number}{last}"));
@@ -41,7 +39,7 @@ fn on_terminal(bytes: &[u8]) -> String {
     rows[0].trim_end().to_owned()
 }
 
-/// As a model reads it.
+/// Returns the text that a model reads.
 fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     let report = run(whole(CarriageReturn::Overwrite), chunks).0;
     let texts: Vec<&str> = report
@@ -52,7 +50,7 @@ fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     texts.concat().trim_end().to_owned()
 }
 
-/// As a card shows it.
+/// Returns the text that a card shows.
 fn on_card<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut clean = TerminalText::coloured();
     let mut card = OutputText::new(OutputLimits::CARD);
@@ -91,7 +89,7 @@ proptest! {
     }
 }
 
-/// As readline and other programs print it, and what is read.
+/// Output of readline and other programs, and the resulting text.
 const CASES: &[(&[u8], &str)] = &[
     // Python: `abc` recalled, Ctrl+A, `print("`, Ctrl+E, `")`.
     (
@@ -112,12 +110,12 @@ const CASES: &[(&[u8], &str)] = &[
     (b"Starting\x1b[20G[ OK ]\n", "Starting           [ OK ]\n"),
     // A movement to the right edge makes no text.
     (b"abc\x1b[999C\x1b[6n\r\n", "abc\n"),
-    // Still: text behind a CR replaces the line, whatever was moved before.
+    // As before: text after a CR replaces the line, whatever was moved before.
     (b"10% [=   ]\x1b[3D\r20%\n", "20%\n"),
     (b"50%\r\x1b[K\n", "50%\n"),
     (b"50%\r\x1b[K\x1b[2Cx\n", "  x\n"),
     (b"abc\x1b[2K\x1b[2Gx\n", " x\n"),
-    // How some progress bars go back.
+    // Some progress bars move back in this way.
     (b"1%\x1b[1000D2%\x1b[1000D3%\n", "3%\n"),
     (b"abc\x1b[2;2C\x1b[?2CX\x1b[ C\n", "abcX\n"),
     (b"abc\x1b[2\nD\n", "abc\n\n"),
@@ -167,7 +165,7 @@ fn line_edits_are_rewritten_for_the_terminal() {
         (b"abc\r\x1b[K\n", b"abc\n"),
         (b"a\x1b[0C\x1b[07@\x1b[P\x1b[99999X", b"a\x1b[1C\x1b[7@\x1b[1P\x1b[512X"),
         (b"a\x1b[3G\x1b[0Kb\x08\x1b[K", b"a\x1b[3G\x1b[Kb\x08\x1b[K"),
-        // Nothing else than movements in the line.
+        // The output has only movements within the line.
         (b"a\x1b[2A\x1b[2B\x1b[2;2H\x1b[2d\x1b[2L\x1b[2M\x1b[1K\x1b[2J\x1b[?2C\x1b[2;2C\x1b[2 @b", b"ab"),
     ] {
         for size in 1..=raw.len() {

@@ -45,7 +45,7 @@ fn assert_no_artifact(report: &SinkReport, why: &str) {
 
 #[test]
 fn working_store_keeps_an_artifact() {
-    // Control: without a fault, what the other tests find missing is there.
+    // Control: without a fault, the store has what the other tests find missing.
     let root = tempfile::tempdir().unwrap();
     for lines in [20, 20_000] {
         let dir = session(root.path());
@@ -94,7 +94,7 @@ fn file_for_survivors_exists_if_all_is_shown() {
             [printed, b"later\n"].concat()
         );
     }
-    // If nothing can be stored, the run goes on without.
+    // If nothing can be stored, the run continues.
     let mut sink = sink(Arc::new(session(Path::new("/proc/nowhere"))));
     assert!(sink.take_file_for_survivors().is_none());
     assert!(sink.finish(&end()).artifact_failed.is_some());
@@ -244,7 +244,7 @@ fn full_disk_gives_no_artifact_link() {
 #[ignore = "runs where a small disk is mounted"]
 fn child_fills_the_disk() {
     let root = child_root();
-    // In the middle of writing, and at the first write.
+    // The disk is full in the middle of writing, and at the first write.
     for lines in [400, 4000, 20_000] {
         let report = flood(limited(&root, ROOMY), lines);
         if lines * 100 > 64 * 1024 {
