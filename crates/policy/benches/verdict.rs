@@ -1,5 +1,5 @@
-//! Time per verdict. Targets: 60 µs for a command of 100 bytes, 5 ms (99th percentile) for a script
-//! of 10 KB, 50 ms for any input.
+//! Measures the time per verdict. Targets: 60 µs for a command of 100 bytes, 5 ms (99th percentile)
+//! for a script of 10 KB, 50 ms for any input.
 
 use std::hint::black_box;
 

@@ -1,9 +1,9 @@
-//! The second reader: tree-sitter-bash, which says whether it finds the same commands as ours.
+//! The second reader, tree-sitter-bash, checks that our reader finds the same commands.
 //!
-//! The comparison runs where a misreading of ours would do harm: before a filter is taken off, and
-//! in safe mode. Some valid scripts it misreads, or cannot read (several heredocs on a line,
-//! `coproc`): then the filter stays, and safe mode refuses. Its error recovery is quadratic in time
-//! and memory, so there are limits. Its tree is walked with a cursor, never recursively.
+//! The comparison runs where a misreading of ours would do harm: before a filter is removed, and in
+//! safe mode. The grammar misreads some valid scripts, or cannot read them (several heredocs on a
+//! line, `coproc`). Then the filter stays, and safe mode refuses. Its error recovery is quadratic
+//! in time and memory, so there are limits. Its tree is walked with a cursor, never recursively.
 
 use tree_sitter::{Node, Parser};
 
@@ -13,9 +13,8 @@ use crate::{Parsed, Span};
 /// Longest text in bytes that is given to the grammar.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// Limit of characters that open something (pipes, parentheses, braces, heredocs) in a text for the
-/// grammar. Recovering from one unfinished pipe costs about 40 KiB and 0.2 ms for each pipe before
-/// it.
+/// Maximum number of characters that open something (pipes, parentheses, braces, heredocs).
+/// Recovery from one unfinished pipe costs about 40 KiB and 0.2 ms for each earlier pipe.
 const MAX_OPENERS: usize = 600;
 
 /// The result of comparing both readings.
@@ -29,7 +28,7 @@ pub(crate) enum Agreement {
     Unread,
 }
 
-/// A word of a simple command, and whether it is the first one.
+/// A word of a simple command, and true if it is the first one.
 type CommandWord = (Span, bool);
 
 /// Compares the grammar's reading of a text with ours.
@@ -51,7 +50,7 @@ pub(crate) fn agreement(script: &Parsed<'_>) -> Agreement {
     }
 }
 
-/// The words that the grammar finds; `None` where it has to guess.
+/// Returns the words that the grammar finds; `None` if it has to guess.
 fn parse(text: &str) -> Option<Vec<CommandWord>> {
     let openers = text
         .bytes()
@@ -103,9 +102,10 @@ fn parse(text: &str) -> Option<Vec<CommandWord>> {
     }
 }
 
-/// The text with as many letters as each character beyond ASCII has bytes, so that places stay. Its
-/// scanner asks C's `isdigit` about such a character after `{`, which reads beyond a table and may
-/// end the process; and to bash they are letters of a word, blanks among them, too.
+/// Returns the text with ASCII letters in place of the bytes of all other characters, so that
+/// offsets stay. After `{`, the grammar's scanner calls C's `isdigit` for such a character, which
+/// reads beyond a table and may crash. bash treats these characters as letters of a word, even
+/// blanks among them.
 fn in_ascii(text: &str) -> String {
     text.bytes()
         .map(|byte| {
@@ -118,7 +118,8 @@ fn in_ascii(text: &str) -> String {
         .collect()
 }
 
-/// After some pipelines the grammar takes a newline for a blank, without reporting an error: `a | b
+/// True if the text has a pipeline after which the grammar takes a newline for a blank, without an
+/// error: `a | b | c | d && e` and the next line become one command.
 /// | c | d && e` and the next line become one command.
 fn begins_line(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
@@ -132,8 +133,8 @@ fn span(node: Node<'_>) -> Span {
     }
 }
 
-/// The words of the simple commands of our reading, sorted. Substitutions are followed with a work
-/// list rather than by recursion.
+/// Returns the sorted words of the simple commands of our reading. Substitutions are visited with a
+/// work list rather than by recursion.
 fn ours(list: &List) -> Vec<CommandWord> {
     let mut out = Vec::new();
     let mut lists = vec![list];
@@ -251,8 +252,8 @@ mod tests {
         }
     }
 
-    /// Given to the grammar as it is, some such character is a digit to it, by what lies behind the
-    /// table, and some other ends the process.
+    /// Unchanged, such a character may be a digit for the grammar, depending on memory behind the
+    /// table, or may crash it.
     #[test]
     fn any_character_after_a_brace_is_read() {
         for char in ('\u{80}'..=char::MAX).step_by(61) {

@@ -1,5 +1,5 @@
-//! Commands that need a terminal: editors, pagers, interpreters without a script, whatever asks for
-//! a password.
+//! Finds commands that need a terminal: editors, pagers, interpreters without a script, programs
+//! that ask for a password.
 
 mod table;
 
@@ -19,7 +19,7 @@ pub struct WantsTerminal {
     pub draws: bool,
 }
 
-/// Programs that run their command somewhere else, on a terminal of its own or on none.
+/// Programs that run their command on another terminal, or without one.
 const REMOTE_RUNNERS: [&str; 6] = ["ssh", "docker", "podman", "kubectl", "tmux", "screen"];
 
 /// Programs in which commands are typed.
@@ -30,8 +30,8 @@ const INTERACTIVE_PROGRAMS: [&str; 12] = [
 /// Options with which a program only prints its version or help.
 const INFO_OPTIONS: [&str; 2] = ["--version", "--help"];
 
-/// Returns the first command of a script that opens an interactive shell, or a terminal
-/// multiplexer.
+/// Returns the terminal use of the first command that draws on the screen, or else of the first that
+/// needs a terminal. `None` if no command does.
 pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
     let mut found = None;
     for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
@@ -62,7 +62,7 @@ pub(crate) fn opens_shell(script: &Script<'_>) -> Option<&'static str> {
         })
 }
 
-/// True if the last output of a script is read from its beginning: git's output in a pager.
+/// True if the user reads the last output of a script from its beginning: git's output in a pager.
 pub fn reads_from_top(script: &Script<'_>) -> bool {
     const PAGED_SUBCOMMANDS: [&str; 9] = [
         "blame", "diff", "grep", "help", "log", "reflog", "shortlog", "show", "whatchanged",
@@ -81,8 +81,7 @@ pub fn reads_from_top(script: &Script<'_>) -> bool {
     last.is_some_and(|ran| is_paged(GitCommandLine::read(&ran.words)))
 }
 
-/// The first command that a script itself puts into the background with `&`, as it is written
-/// there.
+/// Returns the first command that a script puts into the background with `&`, as written.
 pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
     let span = |command: &Command| match command {
         Command::Simple(simple) => simple.span,
@@ -98,7 +97,7 @@ pub fn in_background<'t>(script: &Script<'t>) -> Option<&'t str> {
     script.parsed.text.get(start..end)
 }
 
-/// The commands of a script that change the directory of the shell which runs it.
+/// Returns the commands of a script that change the directory of the shell.
 pub fn changes_directory(script: &Script<'_>) -> bool {
     const DIRECTORY_COMMANDS: [&str; 3] = ["cd", "pushd", "popd"];
     let is = |ran: &ResolvedCommand| {
@@ -127,7 +126,7 @@ fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> 
     let is_met = match row.wants {
         TerminalUse::Screen => !prints_elsewhere(ran),
         TerminalUse::Lines => !reads_elsewhere(ran),
-        // Which of them a redirection of input around it is for is not known.
+        // It is unknown to which of them a redirection around them applies.
         TerminalUse::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
         // Nor is what feeds `>( … )` known.
         TerminalUse::Text => {
@@ -173,7 +172,7 @@ impl ProgramForm {
             }
             has |= is_one_of(word, self.with);
             lacks &= !is_one_of(word, self.without);
-            // The value of an option is the next word, if it is not in the same one.
+            // The value of an option is the next word, unless it is in the same word.
             let last = text.chars().next_back();
             if !text.starts_with("--") && last.is_some_and(|last| self.valued.contains(last)) {
                 words.next();
@@ -183,7 +182,7 @@ impl ProgramForm {
     }
 }
 
-/// True if a word is one of these options, alone or (a letter) among others.
+/// True if a word is one of these options, alone or, for a letter, in a cluster.
 fn is_one_of(word: &Field, options: &[&str]) -> bool {
     let text = word.value.prefix();
     let name = text.split_once('=').map_or(text, |(name, _)| name);

@@ -27,14 +27,14 @@ const MAX_COLUMNS: usize = 69;
 /// Columns kept before the mark when a line is cut.
 const LEAD_COLUMNS: usize = 30;
 
-/// A tab is shown as spaces.
+/// The spaces that replace a tab.
 const TAB_SPACES: &str = "    ";
 
 /// Maximum number of lines shown.
 const MAX_LINES: usize = 10;
 
-/// The lines that a span touches, at most ten, each with its part of the span underlined. Empty if
-/// the span is beyond the end of the script.
+/// Returns the lines that a span touches, at most ten, each with its part of the span underlined.
+/// Empty if the span is beyond the end of the script.
 pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -59,7 +59,7 @@ pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     out
 }
 
-/// A line, and the mark below its bytes `from..to`, which is at least one column wide.
+/// Returns a line with the mark below its bytes `from..to`, which is at least one column wide.
 fn marked(line: &str, from: usize, to: usize) -> (String, String) {
     let cells: Vec<(String, usize, bool)> = line
         .char_indices()

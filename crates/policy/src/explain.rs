@@ -1,6 +1,6 @@
 //! Explains how a script was read, what each rule says and why: as text and as data.
 //!
-//! All decisions are those of [`Policy`]; nothing is decided here.
+//! [`Policy`] makes all decisions.
 
 use std::fmt;
 
@@ -172,7 +172,7 @@ fn read_command(ran: &ResolvedCommand, base: &str) -> ReadCommand {
     }
 }
 
-/// A word in a form that fits on one line.
+/// Returns a word in a form that fits on one line.
 fn quoted(word: &str) -> String {
     let plain = !word.is_empty()
         && !word.contains(|c: char| c.is_whitespace() || "'\"\\;&|<>()".contains(c));
@@ -184,7 +184,7 @@ fn quoted(word: &str) -> String {
 }
 
 impl Explanation {
-    /// The exit code of `agent-bash check`: 0 allowed, 1 refused, 2 unreadable.
+    /// Returns the exit code of `agent-bash check`: 0 allowed, 1 refused, 2 unreadable.
     pub fn exit_code(&self) -> u8 {
         match self.verdict {
             Verdict::Allow => 0,

@@ -1,4 +1,4 @@
-//! The interceptor: finds out whether the caller has a better tool for a command.
+//! The interceptor: decides whether the caller has a better tool for a command.
 //!
 //! Rules are data from the settings. A rule matches a resolved simple command in the one-line form
 //! that [`line`] produces: the command's name without directory, its words with special characters
@@ -226,7 +226,7 @@ impl Interceptor {
     }
 }
 
-/// True if a tool could replace the command where it is.
+/// True if a tool could replace the command at its place in the script.
 fn replaceable(ran: &ResolvedCommand) -> bool {
     // `./cat` is a program of the project, not the one that the rules mean.
     let program = ran
@@ -252,7 +252,7 @@ fn replaceable(ran: &ResolvedCommand) -> bool {
         && !ran.through.iter().any(elsewhere)
 }
 
-/// A command on one line, as matched by patterns.
+/// Returns a command on one line, as matched by patterns.
 fn line(ran: &ResolvedCommand) -> String {
     let mut out = ran.name().map_or_else(
         || written(&ran.words[0].value),
@@ -297,7 +297,7 @@ fn is_descriptor(target: &Value) -> bool {
 /// Represents white space inside a word.
 const BLANK: char = '␣';
 
-/// A value with everything special escaped.
+/// Returns a value with all special characters escaped.
 fn written(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {

@@ -1,6 +1,6 @@
-//! Tells the meaning of exit codes of a script's last commands: the exit status of each stage is
-//! meaningful only if the last statement is a pipeline, and exit code 1 of `grep` or `diff` is a
-//! result, not a failure.
+//! Interprets exit codes of a script's last commands. The exit status of each stage is meaningful
+//! only if the last statement is a pipeline. Exit code 1 of `grep` or `diff` is a result, not a
+//! failure.
 
 use crate::Script;
 use crate::syntax::ast::{Command, Link, ListEntry};
@@ -34,12 +34,11 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     }
 }
 
-/// Commands of the shell's own that are over at once.
+/// Builtins that return at once.
 const AT_ONCE: [&str; 5] = ["cd", "export", "popd", "pushd", "unset"];
 
-/// True if nothing more of a script runs when the program that runs is interrupted: its commands
-/// are programs, each of which has to succeed for the next, or that have only `cd` and the like
-/// before them.
+/// True if an interrupt of the running program ends the script: its commands are programs, joined
+/// by `&&`, with at most `cd` and the like before them.
 pub fn ends_if_interrupted(script: &Script<'_>) -> bool {
     let entries = &script.parsed.list.entries;
     let program = |command: &Command| match command {

@@ -1,9 +1,9 @@
-//! Parses a bash script as bash would and judges it before it runs.
+//! Parses a bash script as bash would, and checks it before it runs.
 //!
-//! Three questions are answered from one parse of the script, a [`Script`]: could it do unintended
-//! harm ([`check_safety`]), is it on the allowlist ([`check_safe_mode`]), is there a better tool
-//! for it ([`Interceptor`]). [`Policy`] answers several at once, [`explain`] reports what was
-//! parsed and why. [`lift`] removes trailing `| head` and `| tail`.
+//! One parse of the script, a [`Script`], answers three questions. Could it do unintended harm
+//! ([`check_safety`])? Is it on the allowlist ([`check_safe_mode`])? Is there a better tool for it
+//! ([`Interceptor`])? [`Policy`] answers several at once, [`explain`] reports what was parsed and
+//! why. [`lift`] removes trailing `| head` and `| tail`.
 //!
 //! The crate is pure: text and a [`Context`] in, a [`Verdict`] out. It starts no process, opens no
 //! file, reads no environment and no clock.

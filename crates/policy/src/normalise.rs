@@ -19,7 +19,7 @@ pub struct LiftedScript<'t> {
     pub head: Option<NonZeroU64>,
     /// The number of lines of the end that are shown; `None` shows all.
     pub tail: Option<NonZeroU64>,
-    /// The text that was taken off, for the notice.
+    /// The removed text, for the notice.
     pub filter: &'t str,
 }
 
@@ -97,7 +97,8 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<LiftedScript<'t>> {
     })
 }
 
-/// `head` or `tail` with a plain positive number of lines and nothing else.
+/// Returns the limit of a `head` or `tail` with a plain positive number of lines and no other
+/// argument.
 fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
     if !simple.assigns.is_empty() || !simple.redirs.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Programs that take privileges which their user lends them: they do nothing where new privileges
-//! were given up.
+//! Finds programs that need the privileges of a set-ID bit or a capability: they fail in a process
+//! with `no_new_privs`.
 
 use crate::attended::opens_shell;
 use agent_bash_syntax::{CommandHost, Script};

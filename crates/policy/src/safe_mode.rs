@@ -5,9 +5,10 @@
 //! the list, without an option by which it runs another program or writes a file of the caller's
 //! choice (`git`, `programs`).
 //!
-//! A check of the text can promise no more. What a listed command does is not in its text: a test
-//! runner runs the project's code, git runs what a repository's configuration names.
-//! [`SafeLevel::ReadOnly`] says that the caller has the system hold it to reading as well.
+//! A check of the text can promise no more, because it does not contain the effects of a command: a
+//! test runner runs the project's code, and git runs programs that a repository's configuration
+//! names. With [`SafeLevel::ReadOnly`], the caller also runs the command in a sandbox that permits
+//! only reading.
 
 mod git;
 mod programs;

@@ -52,7 +52,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         })
     };
     if let Some(mut finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
-        // A rule of the user's may mean more than files.
+        // A user's rule may concern more than files.
         if finding.group.is_some() {
             finding.paths = refused_paths(script, &scene).unwrap_or_default();
         }

@@ -34,7 +34,7 @@ pub(super) struct ProgramForm {
     pub(super) wants: TerminalUse,
 }
 
-/// A program that draws, in any form.
+/// Returns a row for a program that always draws.
 const SCREEN_ROW: ProgramForm = ProgramForm {
     names: &[],
     verbs: &[],
@@ -45,14 +45,14 @@ const SCREEN_ROW: ProgramForm = ProgramForm {
     wants: TerminalUse::Screen,
 };
 
-/// An interpreter without a script.
+/// Returns a row for an interpreter without a script.
 const LINES_ROW: ProgramForm = ProgramForm {
     operands: 0,
     wants: TerminalUse::Lines,
     ..SCREEN_ROW
 };
 
-/// A program that asks, in any form.
+/// Returns a row for a program that always asks.
 const ASKS_ROW: ProgramForm = ProgramForm {
     wants: TerminalUse::Terminal,
     ..SCREEN_ROW
@@ -331,7 +331,7 @@ pub(super) const ROWS: &[ProgramForm] = &[
         operands: usize::MAX,
         ..LINES_ROW
     },
-    // A shell that asks: without a terminal it shows no question, and reads an end.
+    // These shells ask a question. Without a terminal they print none, and read the end of input.
     ProgramForm {
         names: &["read"],
         with: &["-p"],
@@ -352,7 +352,7 @@ pub(super) const ROWS: &[ProgramForm] = &[
         wants: TerminalUse::Answer,
         ..SCREEN_ROW
     },
-    // Filters without a file: `cat > notes` is how a few lines are written down.
+    // Filters without a file: a user writes a few lines with `cat > notes`.
     ProgramForm {
         names: &[
             "cat", "tac", "rev", "nl", "sort", "wc", "base64", "md5sum", "sha1sum", "sha256sum",

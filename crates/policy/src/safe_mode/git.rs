@@ -77,14 +77,14 @@ fn global(git: &GitCommandLine<'_>) -> Option<String> {
     Some(refused.value.to_string())
 }
 
-/// Options with which `git config` only reads, and those that it can then have.
+/// Options with which `git config` only reads, and options that are then allowed, too.
 const CONFIG_READS: &str =
     "--list -l --get --get-all --get-regexp --get-urlmatch --get-color --get-colorbool";
 const CONFIG_SHOWS: &str = "\
     --global --system --local --worktree --file -f --blob --show-origin --show-scope --name-only --null -z \
     --type --bool --int --path --includes --no-includes --default --all --regexp --value";
 
-/// A single name is read, and so is what `get` and `list` are in front of.
+/// A single name is only read, and so are the arguments of `get` and `list`.
 fn reads_config(arguments: &[Field]) -> bool {
     let words = arguments.iter().map(|field| field.value.prefix());
     let (options, operands): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
@@ -107,7 +107,7 @@ fn is_refused(subcommand: &str, text: &str) -> bool {
     let long = text.split('=').next().unwrap_or(text);
     let is_shortened = long.len() > 3
         && long.starts_with("--")
-        // A different option, of diff and grep.
+        // In diff and grep, this is a different option.
         && long != "--text"
         && REFUSED_OPTION_PREFIXES.split_whitespace().any(|option| option.starts_with(long));
     let is_short = text.starts_with('-')

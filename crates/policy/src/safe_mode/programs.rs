@@ -3,8 +3,7 @@
 
 use crate::syntax::run::Field;
 
-/// Options that do, as the beginnings of words: those of `find` that are whole words end in a
-/// space.
+/// Prefixes of such options. The entries for `find` are whole words and end in a space.
 const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 6] = [
     (
         &["find"],
@@ -43,13 +42,14 @@ const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 6] = [
     ),
 ];
 
-/// Tests of `find` whose argument is no action, whatever it says.
+/// Tests of `find` with an argument that is never an action.
 const FIND_VALUED: [&str; 12] = [
     "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
     "-lname", "-ilname", "-newer", "-printf",
 ];
 
-/// The first word by which a command on the list, whose entry is `entry`, does it.
+/// Returns the first word by which a command on the list, under the entry `entry`, runs a program
+/// or writes a file.
 pub(super) fn refused(entry: &[&str], arguments: &[Field]) -> Option<String> {
     let (_, options) = REFUSED_OPTION_PREFIXES
         .iter()

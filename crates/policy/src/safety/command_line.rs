@@ -6,8 +6,8 @@ use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::{UnknownCause, ValuePiece};
 
-/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or
-/// abbreviated; anything else (`-delete`, `mklabel`) must be a word.
+/// Returns true if an option is given: `-x` alone or in a cluster, `--long` with or without a value
+/// or abbreviated. Anything else (`-delete`, `mklabel`) must be a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
     arguments
         .iter()
@@ -56,19 +56,19 @@ pub(super) struct Action {
     pub(super) programs: Vec<String>,
     /// The subcommands, in order; `a|b` means either.
     pub(super) words: Vec<String>,
-    /// Whether the subcommand may stand behind other words.
+    /// True if the subcommand may follow other words.
     pub(super) is_anywhere: bool,
-    /// Of each list that is not empty, one must be present: options, or words.
+    /// Of each non-empty list, one entry must be present: options, or words.
     pub(super) with: [Vec<String>; 2],
-    /// With one of these the action does not take place.
+    /// With one of these options or words, the action does not take place.
     pub(super) without: Vec<String>,
-    /// If not empty, what the first operand must be.
+    /// The accepted first operands; empty: any.
     pub(super) first: Vec<String>,
-    /// If not empty, what one of the operands must be.
+    /// One operand must be in this list; empty: any.
     pub(super) operands: Vec<String>,
-    /// Whether an operand must be the output of a command.
+    /// True if an operand must be the output of a command.
     pub(super) is_computed: bool,
-    /// Whether an operand must be a block device.
+    /// True if an operand must be a block device.
     pub(super) is_on_device: bool,
 }
 
@@ -106,7 +106,7 @@ impl Action {
         (action, example)
     }
 
-    /// Whether the command does this.
+    /// Returns true if the command performs the action.
     pub(super) fn is_done(&self, ran: &ResolvedCommand, base: &PathBase<'_>) -> bool {
         self.found(ran, base).is_some()
     }
@@ -158,7 +158,7 @@ impl Action {
     }
 }
 
-/// Whether an operand is the output of a command, which may be any number of names.
+/// Returns true if an operand is the output of a command, which may be any number of names.
 fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
     let value = &field.value;
     let by_xargs = ran.through.last().is_some_and(|program| program == "xargs");
@@ -173,14 +173,14 @@ fn is_output(field: &Field, ran: &ResolvedCommand) -> bool {
         && (value.may_split() && !is_variable || by_xargs && value.has_unknown())
 }
 
-/// Whether a word is one of `a|b|c`, in which `*` stands for any text.
+/// Returns true if a word is one of `a|b|c`, in which `*` stands for any text.
 pub(super) fn is_one_of(word: &str, alternatives: &str) -> bool {
     let mut all = alternatives.split('|');
     all.any(|one| one == word || one.contains('*') && pattern::matches(one, word))
 }
 
-/// The arguments after these subcommands. Options may stand between them, and a word after an
-/// option may be its value.
+/// Returns the arguments after these subcommands. Options may stand between the subcommands, and a
+/// word after an option may be its value.
 fn behind<'f>(arguments: &'f [Field], words: &[String], anywhere: bool) -> Option<&'f [Field]> {
     let mut wanted = words.iter();
     let Some(mut next) = wanted.next() else {

@@ -1,4 +1,5 @@
-//! Group `data_loss`: what data cannot say of git commands that discard work. Off by default.
+//! Group `data_loss`: code for git commands that discard work, if rows of data cannot express them.
+//! Off by default.
 
 pub(super) mod discard;
 mod plumbing;

@@ -1,8 +1,8 @@
-//! Group `inline_code`: what the core rules and other enabled rules forbid, inside a program in
-//! another language that is given on the command line.
+//! Group `inline_code`: finds actions that other enabled rules forbid, in a program of another
+//! language on the command line.
 //!
-//! The program is not parsed in its language: string literals are found, and those passed to calls
-//! that run or remove something are judged. Literals that are only data are not.
+//! The program is not parsed in its language. String literals passed to calls that run or remove
+//! something are checked; literals that are only data are not.
 
 mod bindings;
 mod calls;
@@ -30,7 +30,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
     let judged = |call: &Call| match call {
         Call::Script(text) => forbids(text, ran, scene),
         Call::Remove(path) => removes(path, ran, scene).is_some(),
-        // Of these, a test may select some.
+        // A test in the program may select some of these.
         Call::RemoveEach(path) => matches!(
             removes(path, ran, scene),
             Some(PathDanger::Root | PathDanger::TopLevel | PathDanger::Home)
@@ -89,8 +89,8 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled
-/// rules.
+/// Returns true if a shell text is forbidden by the core rules, by this rule again, or by other
+/// enabled rules.
 fn forbids(text: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     let is_checked = |rule: &&&Rule| {
         let is_on = || scene.enabled.iter().any(|other| other.id == rule.id);

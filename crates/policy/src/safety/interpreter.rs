@@ -1,5 +1,5 @@
-//! Programs that execute code given as text: which they are, in what language, and where on the
-//! command line the code is.
+//! Programs that execute code given as text: their languages, and the position of the code on the
+//! command line.
 
 use crate::syntax::run::{Field, Invocation, ResolvedCommand, shell_name};
 use crate::syntax::value::Value;
@@ -24,7 +24,7 @@ pub(super) struct Notation {
     pub(super) comment: &'static str,
     /// True if backticks execute their contents.
     pub(super) backticks: bool,
-    /// Whether a string behind or in front of `|` is executed.
+    /// True if a string before or after `|` is executed.
     pub(super) pipes: bool,
 }
 
@@ -55,12 +55,12 @@ pub(super) enum CodeSource<'r> {
     Text(&'r Field, usize),
     /// The code is in the file named by this word.
     File(&'r Field),
-    /// On standard input.
+    /// The code is on standard input.
     Stdin,
 }
 
 impl CodeSource<'_> {
-    /// The code, if the script itself contains it.
+    /// Returns the code, if the script itself contains it.
     pub(super) fn text(&self, ran: &ResolvedCommand) -> Option<String> {
         match self {
             CodeSource::Text(field, from) => {
@@ -249,8 +249,7 @@ impl Interpreter {
             }
         }
         if out.is_empty() && self.reads_stdin {
-            // Some only print their help then, but other versions of the same program do read
-            // standard input.
+            // Some versions then only print their help, but others do read standard input.
             out.push(CodeSource::Stdin);
         }
         out

@@ -52,7 +52,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
     }
 }
 
-/// The words that make an `add` blind, if any.
+/// Returns the words that make an `add` blind, if any.
 fn blind<'f>(
     arguments: &'f [Field],
     ran: &ResolvedCommand,
@@ -193,7 +193,7 @@ fn is_named(spec: &Value) -> bool {
     }
 }
 
-/// The pattern without its wildcards, leaving the literal characters.
+/// Returns the pattern without its wildcards: its literal characters.
 fn wildless(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

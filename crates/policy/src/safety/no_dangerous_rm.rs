@@ -27,8 +27,8 @@ const LONG_OPTIONS: [&str; 8] = [
     "dir", "verbose",
 ];
 
-/// Other programs that remove their operands: the option that makes them, and how many operands at
-/// the beginning and the end stay.
+/// Other programs that remove their operands: the option for that, and the number of operands at
+/// the beginning and the end that are not removed.
 const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
     (&["trash", "trash-put", "rmtrash", "gtrash"], &[], 0, 0),
     (
@@ -63,9 +63,9 @@ fn whole_trees<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
 /// An `rm` command line.
 struct Removal<'r> {
     recursive: bool,
-    /// An unquoted unknown word may expand to options.
+    /// True if an unquoted unknown word may expand to options.
     maybe_recursive: bool,
-    /// The user is asked about each file.
+    /// True if the program asks the user about each file.
     asks: bool,
     operands: Vec<&'r Field>,
 }
@@ -103,14 +103,14 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
     Some(out)
 }
 
-/// Whether an operand is the root, a system directory or a home, or everything in it.
+/// Returns true if an operand is the root, a system directory or a home, or everything in it.
 fn is_landmark(value: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     scene.places(ran).any(|place| {
         Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
     })
 }
 
-/// Whether a file is one without which a repository is worthless.
+/// Returns true if a repository is worthless without this file.
 fn is_of_repository(value: &Value) -> bool {
     let path = value.literal().unwrap_or("");
     let within = path
@@ -191,7 +191,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             let found = removed.find(|field| is_landmark(&field.value, ran, scene))?;
             Some(RuleFinding::on(ran, [*found]))
         }
-        // For an unknown program: only operands that are specific to rm.
+        // Of an unknown program, only operands that are specific to rm count.
         None if ran
             .words
             .first()

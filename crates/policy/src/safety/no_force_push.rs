@@ -60,7 +60,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
     (!dry && (set_here || set_before())).then(|| RuleFinding::on(ran, git.arguments))
 }
 
-/// The word that forces a push, if any.
+/// Returns the word that forces a push, if any.
 fn forced<'f>(options: &GitOptionTable, arguments: &'f [Field]) -> Option<&'f Field> {
     let (mut force, mut mirror, mut refspec) = (None, None, None);
     let mut dry = false;

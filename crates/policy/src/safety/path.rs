@@ -1,5 +1,5 @@
-//! Whether recursively removing a path would remove something important; `location` determines
-//! where a path leads.
+//! Decides whether recursively removing a path would remove something important; `location`
+//! determines where a path leads.
 //!
 //! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never
 //! consulted).
@@ -20,7 +20,7 @@ const SYSTEM_DIRECTORIES: [&str; 26] = [
     "Users", "Volumes", "private", "nix",
 ];
 
-/// System directories that only hold what others put there.
+/// System directories with contents that only users and services put there.
 const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 
 /// Directories in system directories that services or the system itself need: their parents, and
@@ -54,7 +54,8 @@ const SERVICES: [(&[&str], &[&str]); 4] = [
     ),
 ];
 
-/// Whether a path is a system directory, one in it that is the system's, too, or one of a service.
+/// Returns true if a path is a system directory, an essential directory in one, or a directory of a
+/// service.
 fn is_system_directory(parts: &[PathPart]) -> bool {
     let names: Vec<&str> = parts
         .iter()
@@ -142,7 +143,7 @@ impl PathPart {
             .any(|piece| matches!(piece, ValuePiece::Unknown { .. }))
     }
 
-    /// No character of it is known: it may match anything.
+    /// True if no character of the component is known: it may match anything.
     fn is_open(&self) -> bool {
         self.literal().is_none()
             && self.pieces.iter().all(|piece| match piece {
@@ -171,7 +172,7 @@ impl PathPart {
     }
 }
 
-/// The danger of recursively removing `operand`, if any.
+/// Returns the danger of recursively removing `operand`, if any.
 pub(super) fn danger(operand: &Value, place: &PathBase<'_>) -> Option<PathDanger> {
     let mut parts = split(operand);
     if operand.is_empty() || parts.is_empty() {
@@ -250,7 +251,7 @@ fn on_this_machine(parts: &[PathPart], mounts: &[Mount]) -> Vec<Vec<PathPart>> {
     mounts.iter().filter_map(find).collect()
 }
 
-/// The components of a value.
+/// Returns the components of a value.
 fn split(value: &Value) -> Vec<PathPart> {
     let mut parts = vec![PathPart::default()];
     for piece in value.pieces() {
@@ -291,7 +292,7 @@ fn resolve(parts: &[PathPart]) -> Vec<PathPart> {
     out
 }
 
-/// A path with an unknown beginning: dangerous unless its end is known.
+/// Checks a path with an unknown beginning: dangerous unless its end is known.
 fn unanchored(parts: &[PathPart]) -> Option<PathDanger> {
     let parts = resolve(parts);
     if ends_in_git(&parts) {
@@ -323,7 +324,7 @@ fn unanchored(parts: &[PathPart]) -> Option<PathDanger> {
     }
 }
 
-/// A relative path in an unknown working directory.
+/// Checks a relative path in an unknown working directory.
 fn relative_to_nowhere(parts: &[PathPart]) -> Option<PathDanger> {
     let climbs = parts.first().and_then(PathPart::literal) == Some("..");
     let parts = resolve(parts);
@@ -336,7 +337,8 @@ fn relative_to_nowhere(parts: &[PathPart]) -> Option<PathDanger> {
 /// The directories and files without which a repository is worthless.
 const REPOSITORY_DIRECTORIES: [&str; 5] = ["objects", "refs", "HEAD", "config", "packed-refs"];
 
-/// `.git`, a glob or an unknown name directly in it, or one of its essential directories.
+/// Returns true for `.git`, a glob or an unknown name directly in it, or one of its essential
+/// directories.
 fn ends_in_git(parts: &[PathPart]) -> bool {
     let within = parts.windows(2).any(|pair| {
         pair[0].literal() == Some(".git")
@@ -355,7 +357,7 @@ fn ends_in_git(parts: &[PathPart]) -> bool {
     named || closed.is_some_and(|at| parts[at].could_be(".git"))
 }
 
-/// An absolute path.
+/// Checks an absolute path.
 fn anchored(
     parts: &[PathPart],
     base: &[&str],
@@ -409,9 +411,8 @@ fn anchored(
     None
 }
 
-/// Returns where removing `operand` removes something: its absolute path as it is written, links
-/// and `..` and all; of a pattern at its end, the directory. `None` if that depends on more than
-/// its text.
+/// Returns the path that removing `operand` affects, as written: absolute, with links and `..`; for
+/// a pattern at its end, the directory. `None` if that depends on more than its text.
 pub(super) fn touched(operand: &Value, place: &PathBase<'_>) -> Option<String> {
     if operand.is_empty() {
         return None;
@@ -452,7 +453,7 @@ fn same(parts: &[PathPart], names: &[&str]) -> bool {
             .all(|(part, name)| part.literal() == Some(name))
 }
 
-/// Whether the directory itself is important.
+/// Returns true if the directory itself is important.
 fn directory(
     parts: &[PathPart],
     base: &[&str],

@@ -63,7 +63,7 @@ pub(super) struct RuleInput<'s> {
     pub(super) context: &'s Context,
     /// The script.
     pub(super) text: &'s str,
-    /// A part of it could not be read.
+    /// True if a part of the script could not be read.
     pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) all: &'s [ResolvedCommand],
@@ -131,12 +131,12 @@ impl<'s> RuleInput<'s> {
 pub(super) struct RuleFinding {
     pub(super) span: Span,
     pub(super) words: Vec<String>,
-    /// Replaces the rule's message and suggestion where they do not fit the case.
+    /// The message and the suggestion for a case that the rule's own do not fit.
     pub(super) wording: Option<(&'static str, &'static str)>,
 }
 
 impl RuleFinding {
-    /// A finding about these words of a command.
+    /// Returns a finding about these words of a command.
     pub(super) fn on<'f>(
         ran: &ResolvedCommand,
         fields: impl IntoIterator<Item = &'f Field>,
@@ -162,7 +162,7 @@ impl RuleFinding {
     }
 }
 
-/// True if the command is git (true), or an unknown program that could be git (false).
+/// `Some(true)` if the command is git, `Some(false)` for an unknown program that could be git.
 pub(super) fn is_git(ran: &ResolvedCommand) -> Option<bool> {
     match ran.name() {
         Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),

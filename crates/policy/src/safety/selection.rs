@@ -8,7 +8,7 @@ use super::rule::Rule;
 use super::user_rules::UserRule;
 use crate::Group;
 
-/// The name of neither a rule nor a group.
+/// The error for a name of neither a rule nor a group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no safety rule or group is called `{name}`; there are {known}")]
 pub struct UnknownRule {

@@ -1,4 +1,4 @@
-//! Group `services`: what data cannot say of deleting the data of services.
+//! Group `services`: code for deleting the data of services, if rows of data cannot express it.
 
 pub(super) mod databases;
 mod sql;

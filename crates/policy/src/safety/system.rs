@@ -1,8 +1,8 @@
 //! Group `system`: accidents that cost the machine or the user's home, and that no legitimate work
 //! needs.
 //!
-//! Only literal text decides: all of these rules let paths with an unknown beginning, and unknown
-//! names, pass.
+//! Only literal text decides: all of these rules allow paths with an unknown beginning, and unknown
+//! names.
 
 pub(super) mod crontab;
 pub(super) mod disk;

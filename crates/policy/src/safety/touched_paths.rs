@@ -1,5 +1,5 @@
-//! The files that a command touches, as far as its text says: what is refused of it can be tried
-//! where those are held back.
+//! The files that a command touches, as far as its text shows. A refused command can be tried in a
+//! trial that holds back changes of these files.
 
 use super::path::{PathBase, touched};
 use super::rule::{RuleInput, is_git};
@@ -9,7 +9,7 @@ use crate::syntax::run::{Field, Redirection, ResolvedCommand};
 use crate::syntax::value::Value;
 use std::path::PathBuf;
 
-/// Programs that start others as they are: here, and as the same user.
+/// Programs that start another command unchanged: on this machine and as the same user.
 const PLAIN_RUNNERS: [&str; 10] = [
     "bash", "sh", "command", "builtin", "env", "eval", "nice", "time", "timeout", "exec",
 ];
@@ -21,9 +21,8 @@ const OF_REPOSITORY: [&str; 16] = [
     "reset", "restore", "show", "stash", "status", "switch",
 ];
 
-/// Programs that do something with the files that they are given, or those of the directory, and
-/// nothing else, whatever their options are. Not those that can start another one (`sed`, `awk`,
-/// `sort`).
+/// Programs that only handle the given files, or those of the directory, whatever their options
+/// are. Programs that can start another one (`sed`, `awk`, `sort`) are excluded.
 const OF_FILES: [&str; 38] = [
     ":", "[", "basename", "cat", "cd", "chmod", "cmp", "comm", "cp", "cut", "diff", "dirname",
     "du", "egrep", "exit", "false", "fgrep", "grep", "head", "ln", "ls", "md5sum", "mkdir", "mv",
@@ -31,11 +30,11 @@ const OF_FILES: [&str; 38] = [
     "touch", "true", "uniq", "wc",
 ];
 
-/// Programs that print what they are given.
+/// Programs that print their arguments.
 const PRINTING_PROGRAMS: [&str; 2] = ["echo", "printf"];
 
-/// The paths that a command touches: absolute, not normalised, of a pattern its directory. `None`
-/// if they are not known, or if it touches anything but files.
+/// Returns the paths that a command touches: absolute, not normalised, for a pattern its directory.
+/// `None` if they are unknown, or if the command affects more than files.
 pub(super) fn of(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     let is_elsewhere =
@@ -56,8 +55,8 @@ pub(super) fn of(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<Pat
     Some(paths)
 }
 
-/// The paths that a command touches which is not refused, but would run in the same trial. `None`
-/// if it may do anything else: reach others, or start what does.
+/// Returns the paths of a command that is not refused, but would run in the same trial. `None` if
+/// the command may affect more than files: other machines or processes, or a program that does.
 pub(super) fn of_other(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Vec<PathBuf>> {
     let is_plain = |name: &String| PLAIN_RUNNERS.contains(&name.as_str());
     if ran.is_function
@@ -96,7 +95,8 @@ pub(super) fn of_other(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<V
     Some(paths)
 }
 
-/// Whether a command starts others as they are, and these were read: they are judged by themselves.
+/// Returns true if a command starts others unchanged, and these were read: they are checked
+/// separately.
 fn is_followed(ran: &ResolvedCommand, name: &str, scene: &RuleInput<'_>) -> bool {
     let within = |inner: &ResolvedCommand| {
         ran.span.start <= inner.span.start && inner.span.end <= ran.span.end
@@ -108,7 +108,7 @@ fn is_followed(ran: &ResolvedCommand, name: &str, scene: &RuleInput<'_>) -> bool
     PLAIN_RUNNERS.contains(&name) && scene.all.iter().any(|it| by_it(it) && within(it))
 }
 
-/// Whether a word is an option, in which no file is named; `None` if one may be.
+/// Returns true if a word is an option without a file name; `None` if it may contain one.
 fn is_option(word: &Field) -> Option<bool> {
     if !word.value.prefix().starts_with('-') {
         return Some(false);
@@ -131,15 +131,15 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
     let (options, operands): (Vec<&Field>, Vec<&Field>) = match ran.name()? {
         "rm" => {
             let is_option = |field: &&Field| field.value.prefix().starts_with('-');
-            // Behind `--` there may be names that look like options.
+            // After `--`, names may look like options.
             let ends_options = |field: &Field| field.value.literal() == Some("--");
             if ran.arguments().iter().any(ends_options) {
                 return None;
             }
             ran.arguments().iter().partition(is_option)
         }
-        // Not with `-L` and the like, which leave the directory by links; nor with anything that it
-        // starts or writes.
+        // Excludes `-L` and similar options, which leave the directory through links, and all
+        // actions that start a program or write.
         "find" => {
             let is_tested = |field: &&Field| field.value.prefix().starts_with(['-', '(', '!']);
             let at = ran.arguments().iter().position(|field| is_tested(&field));
@@ -165,8 +165,8 @@ fn operands(ran: &ResolvedCommand) -> Option<Vec<&Value>> {
     are_known.then(|| operands.into_iter().map(|field| &field.value).collect())
 }
 
-/// The directory that git runs in. `None` if it may be told of another repository, or to start
-/// something.
+/// Returns the directory that git runs in. `None` if an option may select another repository or
+/// start a program.
 fn of_git(ran: &ResolvedCommand, scene: &RuleInput<'_>, place: &PathBase<'_>) -> Option<PathBuf> {
     let git = GitCommandLine::read(&ran.words);
     let is_own = git.globals.is_empty() && git.config.is_empty() && !scene.text.contains("GIT_");

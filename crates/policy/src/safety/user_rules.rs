@@ -1,4 +1,4 @@
-//! Rules from settings: a program, its arguments, and what to say.
+//! Rules from settings: a program, its arguments, and the texts of a refusal.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub struct CommandPattern {
     pub without: Vec<String>,
 }
 
-/// The rule's name in verdicts.
+/// Returns the rule's name in verdicts.
 const USER_RULE: &str = "user_rule";
 
 impl UserRule {

@@ -1,7 +1,7 @@
 //! `no_unread_zsh`: syntax that zsh reads but bash does not, near a command that another rule is
 //! concerned with.
 //!
-//! Scripts are read as bash would read them. What only zsh has is looked for in the text.
+//! Scripts are read as bash would read them. Syntax of zsh alone is searched in the text.
 
 use std::sync::LazyLock;
 
@@ -25,8 +25,8 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// One of these words, of letters alone, is in every command that a rule of the group refuses.
-/// Programs in other languages are not zsh's concern.
+/// Every command that a rule of the group refuses contains one of these words of letters. Programs
+/// in other languages are not checked for zsh.
 const GROUP_WORDS: [(Group, &str); 5] = [
     (
         Group::Core,
@@ -80,7 +80,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
     (cares && is_unread || changes()).then(hit).flatten()
 }
 
-/// Whether a text that zsh runs has syntax of zsh, and a word that a rule looks for.
+/// Returns true if a text for zsh has syntax of zsh, and a word that a rule looks for.
 fn is_unread(text: &str, scene: &RuleInput<'_>) -> bool {
     let sets = || {
         text.lines()
@@ -96,7 +96,8 @@ fn has_zsh(text: &str) -> bool {
     syntax.is_some_and(|syntax| syntax.is_match(&outside_quotes.join("'")))
 }
 
-/// Whether the text has a word that one of the core rules, or of another enabled group, looks for.
+/// Returns true if the text has a word that one of the core rules, or of another enabled group,
+/// looks for.
 fn is_concern(text: &str, scene: &RuleInput<'_>) -> bool {
     let is_asked = |group: Group| scene.enabled.iter().any(|rule| rule.group == group);
     let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
@@ -116,7 +117,7 @@ fn is_concern(text: &str, scene: &RuleInput<'_>) -> bool {
     }) || actions.any(|(name, actions)| is_word(name) && actions.iter().any(is_subcommand))
 }
 
-/// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
+/// Detects `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
 fn changes_the_reading(ran: &ResolvedCommand) -> bool {
     let words: Vec<&str> = ran
         .words

@@ -1,8 +1,7 @@
-//! The corpora: cases measured in real bash and git, and variants of them that were thought of.
+//! The corpora: cases measured in real bash and git, and invented variants of them.
 //!
-//! The suite takes a sample of the variants, another one each time; `cargo xtask fuzz
-//! policy-variants` takes all. `POLICY_VARIANTS` sets how many are taken (1500), `POLICY_SEED`
-//! which.
+//! The suite takes a random sample of the variants; `cargo xtask fuzz policy-variants` takes all.
+//! `POLICY_VARIANTS` sets their number (1500), `POLICY_SEED` the seed.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 

@@ -17,7 +17,7 @@ fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
 }
 
-/// Other contexts: the verdicts of measured cases do not depend on it.
+/// Other contexts: the verdicts of measured cases must not depend on the context.
 fn elsewhere() -> [Context; 3] {
     [
         Context::new("/tmp/w").with_home("/root"),
@@ -116,9 +116,9 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
     );
 }
 
-/// Listed commands that do more than read: the kernel stops them, as the end-to-end tests show for
-/// each. A command that does not end (`time`) is stopped by its time limit, and one that reads the
-/// whole system (`wide`) is limited as the others.
+/// Listed commands that do more than read. The kernel stops them, as the end-to-end tests show for
+/// each. A command that does not end (`time`) is stopped by its time limit; a command that reads
+/// the whole system (`wide`) is limited like the others.
 fn held_by_the_box() -> BTreeSet<String> {
     let rows = include_str!("../data/held_by_the_box.tsv").lines().skip(1);
     let scripts = rows.map(|line| line.split('\t').nth(1).unwrap());

@@ -1,5 +1,5 @@
 //! Long, deep or absurd inputs get a verdict, and dangerous parts are still found. The benchmark
-//! measures how fast.
+//! measures the time.
 
 mod shapes;
 
@@ -84,7 +84,7 @@ fn a_function_is_walked_once_for_each_situation() {
     };
     let harmless = ladder("rm -rf \"$1/$d\"");
     assert_eq!(verdict(&format!("{harmless}f0 build")), "allow");
-    // Anything that differs is walked again.
+    // A call that differs is walked again.
     for then in [
         "f0 /",
         "f0 build; f0 /",
@@ -122,7 +122,7 @@ fn what_a_program_does_after_many_calls_is_found() {
 
 #[test]
 fn a_call_in_the_same_situation_costs_nothing() {
-    // More than the walk could do if it followed each call.
+    // This is more than the walk could do if it followed each call.
     let f = format!("f() {{ {} }}\n", "true; ".repeat(2_000));
     let same = format!("{f}{}", "f a; ".repeat(40));
     assert_eq!(verdict(&same), "allow");

@@ -39,8 +39,8 @@ fn view(output: &str, limits: &LiftedScript<'_>) -> String {
     lines.concat()
 }
 
-/// None writes to stderr after its second line: whether that still happens after `head` has closed
-/// the pipe is a race in bash itself.
+/// No script writes to stderr after its second line: bash itself has a race there, after `head` has
+/// closed the pipe.
 const PRODUCERS: [&str; 14] = [
     "seq 9",
     "seq 1000",

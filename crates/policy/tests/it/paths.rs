@@ -2,7 +2,8 @@
 
 use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety};
 
-/// The paths of what is refused of a script in `/p/repo`, in order; it must be refused.
+/// Returns the paths of the refused commands of a script in `/p/repo`, in order; the script must be
+/// refused.
 fn paths(script: &str) -> Vec<String> {
     let context = Context::new("/p/repo").with_home("/home/u");
     let verdict = check_safety(&Script::read(script, &context), &RuleSelection::all());
@@ -27,7 +28,7 @@ fn what_is_refused_says_which_files_it_touches() {
         ),
         ("rm -rf /", &["/"]),
         ("rm -rf ~", &["/home/u"]),
-        // Where it runs if the `cd` fails, too.
+        // The second directory applies if the `cd` fails.
         (
             "cd build; rm -rf *",
             &["/p/repo/build", "/p/repo/build", "/p/repo"],
@@ -68,7 +69,7 @@ fn what_is_refused_says_which_files_it_touches() {
 #[test]
 fn what_is_not_known_to_be_only_files_has_no_paths() {
     for script in [
-        // Elsewhere than in files, or meant for others.
+        // These commands affect more than files, or publish them.
         "git push --force",
         "git reset --hard && git push",
         "git push origin main; rm -rf .git",
@@ -82,7 +83,7 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         "rm -rf \"$DIR\"/*",
         "rm -rf $(cat list)",
         "ls | xargs rm -rf",
-        // By links, and by names that are not written.
+        // These commands reach files by links, or by names that are not written.
         "rm -rf .*",
         "rm -rf */*",
         "rm -rf -- .git",
@@ -92,7 +93,7 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         // As another user, or on another machine.
         "sudo rm -rf .git",
         "ssh host 'rm -rf .git'",
-        // Where git is led elsewhere.
+        // These options select another repository.
         "git -C /elsewhere reset --hard",
         "git --git-dir /elsewhere/.git reset --hard",
         "git -c core.worktree=/elsewhere reset --hard",
@@ -121,7 +122,7 @@ fn what_is_not_known_to_be_only_files_has_no_paths() {
         "cd \"$DIR\" && git reset --hard",
         // The output is redirected as well.
         "rm -rfv .git >/etc/list",
-        // Not read to its end.
+        // The script is not read to its end.
         "rm -rf .git; if",
     ] {
         assert_eq!(paths(script), [""; 0], "{script}");

@@ -57,7 +57,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     (force || (everything && !spares_files)).then(|| RuleFinding::on(ran, git.arguments))
 }
 
-/// Whether the pathspecs among the operands cover the whole tree, or are unknown.
+/// Returns true if the pathspecs among the operands cover the whole tree, or are unknown.
 fn whole_tree(
     operands: &[&Field],
     git: &GitCommandLine<'_>,

@@ -8,18 +8,18 @@ use super::tokens::{Token, statement};
 /// Total size (bytes) of the values substituted for names in one program.
 const MAX_FILLED: usize = 256 * 1024;
 
-/// How many levels of names within values are substituted.
+/// Maximum nesting of names within values.
 const MAX_STEPS: usize = 2;
 
 /// The names of a program, each with its last assignment.
 pub(super) struct Bindings<'p> {
     values: HashMap<&'p str, &'p [Token]>,
-    /// Bytes that may still be substituted; when used up, names are left as they are.
+    /// Bytes that may still be substituted; at 0, names are left unchanged.
     budget: Cell<usize>,
 }
 
 impl<'p> Bindings<'p> {
-    /// Collects them.
+    /// Collects the assignments of a program.
     pub(super) fn of(program: &'p [Token]) -> Bindings<'p> {
         let mut values = HashMap::new();
         for (at, token) in program.iter().enumerate() {
@@ -43,7 +43,7 @@ impl<'p> Bindings<'p> {
         }
     }
 
-    /// The value of a name, if the remaining budget allows for that many bytes.
+    /// Returns the value of a name, if the remaining budget allows for that many bytes.
     fn spend(&self, name: &str) -> Option<&'p [Token]> {
         let value = *self.values.get(name)?;
         let cost = value.iter().map(|token| match token {
@@ -78,7 +78,7 @@ impl<'p> Bindings<'p> {
         is_changed.then_some(out)
     }
 
-    /// The tokens with names replaced by their values.
+    /// Returns the tokens with names replaced by their values.
     pub(super) fn fill(&self, tokens: &[Token]) -> Vec<Token> {
         let mut out = tokens.to_vec();
         for _ in 0..MAX_STEPS {

@@ -206,7 +206,7 @@ const NARROWS: [&str; 8] = [
     "endswith", "endsWith", "suffix", "fnmatch", "match", "filter", "grep", "extname",
 ];
 
-/// The commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
+/// Returns the commands that a program opens: `open("|command")`, `open(…, "-|", "command")`.
 fn opened(given: &[Token], out: &mut Vec<Call>) {
     for (at, token) in given.iter().enumerate() {
         let Token::Text(text) = token else { continue };
@@ -220,7 +220,7 @@ fn opened(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// The commands that awk pipes to or from: `print | "command"`, `"command" | getline`.
+/// Returns the commands that awk pipes to or from: `print | "command"`, `"command" | getline`.
 fn piped(tokens: &[Token], out: &mut Vec<Call>) {
     let is_pipe = |at: Option<usize>| at.and_then(|at| tokens.get(at)) == Some(&Token::Mark('|'));
     for (at, token) in tokens.iter().enumerate() {
@@ -238,8 +238,8 @@ fn says_recursive(token: &Token) -> bool {
     matches!(token, Token::Name(name) if name == "recursive")
 }
 
-/// The commands passed to a call that runs something: a text for a shell, or a program with its
-/// arguments.
+/// Returns the commands passed to a call that runs something: a text for a shell, or a program with
+/// its arguments.
 fn scripts(given: &[Token], out: &mut Vec<Call>) {
     let texts: Vec<&str> = given
         .iter()
@@ -285,8 +285,8 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// The paths passed to a call that removes a tree, without those that are built from unknown
-/// values.
+/// Returns the paths passed to a call that removes a tree, without those that are built from
+/// unknown values.
 fn removals(given: &[Token], out: &mut Vec<Call>) {
     let Some(first) = split(given).next() else {
         return;
@@ -338,7 +338,7 @@ fn path(expression: &[Token]) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join("/"))
 }
 
-/// The command that a sed script runs: `e command`.
+/// Returns the command that a sed script runs: `e command`.
 fn sed(command: &str) -> Option<Call> {
     let numbers = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
     let command = command.trim_start_matches(numbers);
@@ -366,7 +366,8 @@ fn sed(command: &str) -> Option<Call> {
         .then_some(Call::Script(text))
 }
 
-/// The command that a line of a makefile runs: a recipe below its target or on the same line.
+/// Returns the command that a line of a makefile runs: a recipe below its target or on the same
+/// line.
 fn recipe(line: &str) -> Option<Call> {
     let behind = || {
         line.split_once(':')?

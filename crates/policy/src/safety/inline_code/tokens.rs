@@ -1,5 +1,5 @@
-//! Splits a program in another language into strings, names and marks, as far as needed to see what
-//! is passed to a call. Quotes, commas and brackets mean the same in all of these languages.
+//! Splits a program in another language into strings, names and other characters, enough to find
+//! the arguments of calls. Quotes, commas and brackets mean the same in all of these languages.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -78,7 +78,7 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
     out
 }
 
-/// Whether a name begins a string of Perl (`q(…)`) or, behind `%`, of Ruby (`%w[…]`).
+/// Returns true if a name begins a string of Perl (`q(…)`) or, after `%`, of Ruby (`%w[…]`).
 fn quotes(name: &str, is_percent: bool) -> bool {
     let names = if is_percent {
         ["q", "Q", "w", "x"]
@@ -88,7 +88,7 @@ fn quotes(name: &str, is_percent: bool) -> bool {
     names.contains(&name)
 }
 
-/// The text up to the delimiter that closes `open`, which was consumed.
+/// Returns the text up to the delimiter that closes `open`, which was consumed.
 fn delimited(chars: &mut Peekable<Chars<'_>>, open: char) -> String {
     let close = match open {
         '(' => ')',
@@ -126,7 +126,7 @@ fn is_prefix(name: &str) -> bool {
     name.len() <= 2 && name.chars().all(|c| "fFrRbBuU".contains(c))
 }
 
-/// The contents of a string literal whose opening quote was consumed.
+/// Returns the contents of a string literal whose opening quote was consumed.
 fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
     let twice = |chars: &Peekable<Chars<'p>>| {
         let mut ahead = chars.clone();
@@ -163,7 +163,7 @@ fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
 /// Maximum number of tokens examined in one statement or one call's arguments.
 const MAX_STATEMENT: usize = 256;
 
-/// The tokens up to the end of the statement, or to the closing bracket around it.
+/// Returns the tokens up to the end of the statement, or to the closing bracket around it.
 pub(super) fn statement(tokens: &[Token]) -> &[Token] {
     let tokens = &tokens[..tokens.len().min(MAX_STATEMENT)];
     let mut open = 0_usize;
@@ -187,8 +187,8 @@ pub(super) fn statement(tokens: &[Token]) -> &[Token] {
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// The arguments of a call whose name precedes `tokens`: the contents of its brackets, or the rest
-/// of the statement. `None` if it is not a call but an assignment or a key.
+/// Returns the arguments of a call whose name precedes `tokens`: the contents of its brackets, or
+/// the rest of the statement. `None` if it is not a call but an assignment or a key.
 pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     match tokens.first()? {
         Token::Mark('(') => Some(statement(&tokens[1..])),
@@ -199,7 +199,7 @@ pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     }
 }
 
-/// The tokens between top-level commas.
+/// Returns the tokens between top-level commas.
 pub(super) fn split(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut open = 0_usize;
     tokens

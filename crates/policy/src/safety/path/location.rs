@@ -1,4 +1,4 @@
-//! The place where a path leads, as far as it is literal: to the root, a system directory, a home,
+//! Determines where a path leads, as far as it is literal: to the root, a system directory, a home,
 //! or below one.
 //!
 //! A path with an unknown beginning has no known location. Nor has the script's initial directory
@@ -17,7 +17,7 @@ const HARMLESS_DEVICES: [&str; 18] = [
     "std", "fd", "shm", "console", "tcp", "udp", "fuse",
 ];
 
-/// An absolute path.
+/// The components of an absolute path.
 #[derive(Debug)]
 pub(in super::super) struct Location {
     parts: Vec<PathPart>,
@@ -26,7 +26,7 @@ pub(in super::super) struct Location {
 }
 
 impl Location {
-    /// The location of a path; `None` if unknown.
+    /// Returns the location of a path; `None` if unknown.
     pub(in super::super) fn of(path: &Value, place: &PathBase<'_>) -> Option<Location> {
         if path.is_empty() || matches!(path.pieces().first(), Some(ValuePiece::Unknown { .. })) {
             return None;
@@ -74,23 +74,23 @@ impl Location {
         match stem {
             [] => true,
             _ if is_home || is_own && !unknown => true,
-            // Something below one of them under an unknown name may well be the caller's.
+            // A path below one of them with an unknown name may well belong to the caller.
             [_] | [_, _] => !unknown && stem.iter().all(is_system),
             _ => false,
         }
     }
 
-    /// True if the path is a directory of the system or of a service, whole.
+    /// True if the path is a whole directory of the system or of a service.
     pub(in super::super) fn is_system(&self) -> bool {
         !self.is_here && is_system_directory(&self.parts)
     }
 
-    /// The components, if all of them are known.
+    /// Returns the components, if all of them are known.
     pub(in super::super) fn literal(&self) -> Option<Vec<&str>> {
         self.parts.iter().map(PathPart::literal).collect()
     }
 
-    /// The components below a home; a final pattern or unknown component is `""`.
+    /// Returns the components below a home; a final pattern or unknown component is `""`.
     pub(in super::super) fn below_home(&self, home: Option<&str>) -> Option<Vec<&str>> {
         let names: Vec<&str> = self
             .parts
@@ -116,8 +116,8 @@ impl Location {
         })
     }
 
-    /// The components below `/dev` up to the first pattern or unknown name, and whether that is all
-    /// of them.
+    /// Returns the components below `/dev` up to the first pattern or unknown name, and true if
+    /// these are all.
     pub(in super::super) fn device(&self) -> Option<(Vec<&str>, bool)> {
         let (first, rest) = self.parts.split_first()?;
         if first.literal() != Some("dev") || rest.is_empty() {

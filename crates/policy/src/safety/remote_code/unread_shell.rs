@@ -7,7 +7,7 @@ use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
-    // A command in a container stays in it.
+    // A command in a container has no effect outside.
     if matches!(
         ran.host,
         CommandHost::Container | CommandHost::Disposable(_)
@@ -37,7 +37,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
                 // `<<< "$(curl …)"`
                 Some(text) => text.is_fetched() || (ran.piped && text.has_unknown()),
             },
-            // A file of the script's own, run by its path.
+            // The script writes a file and runs it by its path.
             None => {
                 command.prefix().contains('/') && ran.file(command).is_some_and(Value::is_fetched)
             }

@@ -1,4 +1,4 @@
-//! Parses SQL just far enough to see what would be lost: statements and their first words, without
+//! Parses SQL just far enough to detect data loss: statements and their first words, without
 //! strings and comments.
 
 /// Objects that can be dropped without much harm.
@@ -31,7 +31,7 @@ pub(super) fn destroys(text: &str) -> bool {
     })
 }
 
-/// The text without comments and without the contents of strings.
+/// Returns the text without comments and without the contents of strings.
 pub(super) fn without_literals(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -52,7 +52,7 @@ pub(super) fn without_literals(text: &str) -> String {
     out
 }
 
-/// The end of a string; a doubled quote is part of it.
+/// Returns the end of a string; a doubled quote is part of it.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut at = 0;
     loop {

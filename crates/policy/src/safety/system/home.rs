@@ -36,7 +36,7 @@ const SYSTEM_FILES: [&str; 13] = [
     "resolv.conf", "nsswitch.conf", "profile", "inittab",
 ];
 
-/// How valuable a path is.
+/// The value of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum PathWorth {
     /// Another dotfile: emptying it is an accident, writing it is not.
@@ -154,7 +154,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> O
     Some(RuleFinding::on(ran, [found]))
 }
 
-/// Returns the moved path, if it is valuable at its place.
+/// Returns the moved path, if it is valuable at its former location.
 fn moved<'f>(
     arguments: &[Field],
     operands: &[&'f Field],
@@ -193,7 +193,7 @@ fn operands(arguments: &[Field]) -> Vec<&Field> {
     out
 }
 
-/// Whether the command prints nothing, so that the file it is redirected to ends up empty.
+/// Returns true if the command prints nothing, so that a redirection empties its target.
 fn is_nothing(ran: &ResolvedCommand) -> bool {
     let Some(name) = ran.name() else {
         return ran.words.is_empty();

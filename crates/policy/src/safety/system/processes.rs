@@ -7,7 +7,7 @@ use crate::syntax::run::{Field, ResolvedCommand};
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
-    // Its processes end with a container; the first one is meant to be stopped.
+    // All processes of a container end with it, and its first process is meant to be stopped.
     if matches!(
         ran.host,
         CommandHost::Container | CommandHost::Disposable(_)

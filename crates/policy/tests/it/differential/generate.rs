@@ -3,7 +3,7 @@
 /// A generated script.
 pub(crate) struct Generated {
     pub(crate) text: String,
-    /// Forbidden commands occur only as data.
+    /// True if forbidden commands occur only as data.
     pub(crate) harmless: bool,
 }
 
@@ -226,7 +226,7 @@ impl Generator {
         if context.starts_with("cat <<") && text.replace("\\\n", "").contains('\n') {
             context = "{ C\n}";
         }
-        // `C` only as a separate word.
+        // Replaces `C` only as a separate word.
         context
             .replace("C\n", &format!("{text}\n"))
             .replacen(

@@ -129,7 +129,7 @@ fn read_log(path: &Path) -> Vec<Vec<String>> {
     out
 }
 
-/// Whether the core rules forbid an argument list.
+/// Returns true if the core rules forbid an argument list.
 pub(crate) fn is_forbidden(argv: &[String], cwd: &Path) -> bool {
     let words: Vec<&str> = argv.iter().map(String::as_str).collect();
     let Some((name, arguments)) = words.split_first() else {
