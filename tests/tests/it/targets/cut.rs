@@ -80,7 +80,7 @@ fn silent_connection_is_lost_at_both_ends() -> Result<()> {
     let [frozen, unleased, silent] = &worlds;
     let (mut frozen_host, frozen_shell) = start_call(frozen, "25s")?;
     let (mut unleased_host, unleased_shell) = start_call(unleased, "600s")?;
-    let (silent_host, silent_shell) = running(silent, "600s")?;
+    let (silent_host, silent_shell) = start_call(silent, "600s")?;
     let frozen_ssh = freeze(&frozen_host)?;
     let unleased_ssh = freeze(&unleased_host)?;
     let silent_ssh = client_of(silent_host.id(), "ssh")?;
