@@ -30,8 +30,8 @@ const INTERACTIVE_PROGRAMS: [&str; 12] = [
 /// Options with which a program only prints its version or help.
 const INFO_OPTIONS: [&str; 2] = ["--version", "--help"];
 
-/// Returns the terminal use of the first command that draws on the screen, or else of the first that
-/// needs a terminal. `None` if no command does.
+/// Returns the terminal use of the first command that draws on the screen, or else of the first
+/// that needs a terminal. `None` if no command does.
 pub fn wants_terminal(script: &Script<'_>) -> Option<WantsTerminal> {
     let mut found = None;
     for ran in script.ran.iter().filter(|ran| is_run_here(ran)) {
