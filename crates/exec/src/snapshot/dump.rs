@@ -76,7 +76,7 @@ macro_rules! state {
     };
 }
 
-/// Moves the script file to the number [`out!`], and reports the state before the configuration is
+/// Moves the script file to the number `out!`, and reports the state before the configuration is
 /// read.
 macro_rules! begin {
     () => {
