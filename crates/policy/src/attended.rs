@@ -126,9 +126,9 @@ fn wanted_by(ran: &ResolvedCommand, script: &Script<'_>) -> Option<TerminalUse> 
     let is_met = match row.wants {
         TerminalUse::Screen => !prints_elsewhere(ran),
         TerminalUse::Lines => !reads_elsewhere(ran),
-        // It is unknown to which of them a redirection around them applies.
+        // A redirection around several commands may apply to any of them.
         TerminalUse::Answer => !reads_elsewhere(ran) && !script.parsed.text.contains('<'),
-        // Nor is what feeds `>( … )` known.
+        // The input of `>( … )` is unknown, too.
         TerminalUse::Text => {
             let text = script.parsed.text;
             !reads_elsewhere(ran) && !text.contains('<') && !text.contains(">(")
