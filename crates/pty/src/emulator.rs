@@ -57,14 +57,14 @@ enum FullScreenLine {
     Continues(String),
 }
 
-/// Whether a known full-screen program is_full_screen on the main screen.
+/// Whether a known full-screen program draws on the main screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Drawing {
     /// The program is not known as a full-screen program.
     NotExpected,
     /// A full-screen program is expected, and has not begun.
     Expected,
-    /// The program is_full_screen. `was_raw`: canonical mode has been off since.
+    /// The program draws. `was_raw`: canonical mode has been off since.
     Now { was_raw: bool },
 }
 
@@ -80,7 +80,7 @@ struct EmulatorState {
 struct ReaderOutput {
     bytes: Vec<u8>,
     /// True directly after the line that replaces a program. A line end that such a program sends
-    /// last is not reader_output.
+    /// last is dropped.
     is_after_program: bool,
     /// The edit in progress.
     edited: Option<LineInEdit>,
@@ -316,7 +316,7 @@ impl EmulatorState {
 }
 
 impl ReaderOutput {
-    /// Adds written text to the output for readers, and is_full_screen it on the screen.
+    /// Adds written text to the output for readers, and draws it on the screen.
     fn add_written(&mut self, mut bytes: &[u8], raw: bool, screen: &mut EmulatorState) {
         if std::mem::take(&mut self.is_after_prompt) && screen.is_at_line_start() {
             bytes = bytes.strip_prefix(b"\r").unwrap_or(bytes);

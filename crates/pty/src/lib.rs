@@ -13,7 +13,8 @@
 //! - `options`, `executor` (starting), `call` (one call from start to outcome), `source` (events
 //!   during a call), `session` (the handle)
 //! - `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `recording`
-//! - `sequence_filter` and `emulator` (from output to screen), `line_in_edit` (the final text of an edited line),
+//! - `sequence_filter` and `emulator` (from output to screen), `line_in_edit` (the final text of an
+//!   edited line),
 //!   `queries` (queries that programs send to their terminal)
 //! - `keys` (from input to bytes), `detect` (detecting programs that wait for input)
 

@@ -293,7 +293,7 @@ mod tests {
         ]
         .concat();
         let long = [b"\x1b[".to_vec(), vec![b'0'; 300], b"1bafter".to_vec()].concat();
-        for (given, wanted) in [
+        for (text, wanted) in [
             (b"x\x1b[65535b".to_vec(), b"x\x1b[100b".to_vec()),
             (b"\x1b[3b".to_vec(), b"\x1b[3b".to_vec()),
             (b"\x1b[99999;7H".to_vec(), b"\x1b[999;7H".to_vec()),
@@ -311,29 +311,29 @@ mod tests {
             (b"\x1b]2;\x1b[\rm".to_vec(), b"\x1b]2;\x1b\r\x1b[m".to_vec()),
         ] {
             assert_eq!(
-                filtered(&[&given]).0,
+                filtered(&[&text]).0,
                 wanted,
                 "{:?}",
-                given.escape_ascii().to_string()
+                text.escape_ascii().to_string()
             );
         }
     }
 
     #[test]
     fn private_modes_are_pieces_of_their_own() {
-        for (given, wanted) in [
+        for (text, wanted) in [
             (&b"a\x1b[?1049hb\x1b[?1049lc"[..], 2),
             (b"\x1bc", 1),
             (b"\x1b[?25h", 1),
             (b"\x1b[?6n\x1b[4h\x1b]2;\x07\x1b[31m", 0),
         ] {
-            assert_eq!(filtered(&[given]), (given.to_vec(), wanted), "{given:?}");
+            assert_eq!(filtered(&[text]), (text.to_vec(), wanted), "{text:?}");
         }
     }
 
     #[test]
     fn pieces_never_split_a_character() {
-        let given = "aéaé漢x";
+        let text = "aéaé漢x";
         let pieces = |chunks: std::slice::Chunks<'_, u8>| {
             let (mut filter, mut pieces) = (SequenceFilter::new(), Vec::new());
             for chunk in chunks {
@@ -345,8 +345,8 @@ mod tests {
             pieces.push(filter.finish());
             pieces
         };
-        for size in 1..given.len() {
-            for piece in pieces(given.as_bytes().chunks(size)) {
+        for size in 1..text.len() {
+            for piece in pieces(text.as_bytes().chunks(size)) {
                 assert!(std::str::from_utf8(&piece).is_ok(), "{size} {piece:?}");
             }
         }

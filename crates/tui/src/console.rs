@@ -259,8 +259,8 @@ impl Console {
     }
 }
 
-/// The size of a command's terminal on a host's terminal of this size. `is_full_screen`: the command is a
-/// full-screen program.
+/// The size of a command's terminal on a host's terminal of this size. `is_full_screen`: the
+/// command is a full-screen program.
 pub(crate) fn size_in(host: Rect, is_full_screen: bool) -> PtySize {
     let inner = if is_full_screen {
         Overlay::whole_screen_area(host)

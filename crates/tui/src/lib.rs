@@ -1,5 +1,5 @@
-//! A terminal interface to the tool, for users: a prompt whose lines run as tool calls, bang commands
-//! (`!command`), and every view of `agent-bash-render`.
+//! A terminal interface to the tool, for users: a prompt whose lines run as tool calls, bang
+//! commands (`!command`), and every view of `agent-bash-render`.
 //!
 //! [`run`] is the whole interface; [`show`] shows one command on a terminal. A single loop handles
 //! events, messages and timeouts (`event_loop`). The state (`app`) neither waits nor reads, so

@@ -1,4 +1,4 @@
-//! Shows one command on its own terminal, which is_full_screen the host's. For hosts that run a single call.
+//! Shows one command on its own terminal, which fills the host's. For hosts that run a single call.
 
 use crate::console::{Console, EventOutcome};
 use crate::host_terminal::HostTerminal;

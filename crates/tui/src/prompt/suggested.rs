@@ -41,9 +41,9 @@ impl Prompt {
         let Some(rest) = self.suggestion() else {
             return false;
         };
-        let taken = if takes_word { first_word(rest) } else { rest };
-        let taken = taken.to_owned();
-        self.insert(&taken);
+        let accepted = if takes_word { first_word(rest) } else { rest };
+        let accepted = accepted.to_owned();
+        self.insert(&accepted);
         true
     }
 }
