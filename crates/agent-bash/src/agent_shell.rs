@@ -1,7 +1,8 @@
-//! Standing in for the shell that an agent starts: its command line, the shell that really runs,
-//! the environment, the model's own text within the agent's script, and the agent's conversation.
+//! Stands in for the shell that an agent starts: parses the shell's command line, finds the real
+//! shell and its environment, the model's own text within the agent's script, and the agent's
+//! conversation.
 //!
-//! The last two come from tables of the texts and variables that published agents use.
+//! The last two use tables of the texts and variables of published agents.
 
 mod arguments;
 mod conversation;

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Asked before a command is started. A host that asks its user does so here: the call waits, and
-/// cancelling it ends the wait.
+/// Approves commands before they are started. A host that asks its user implements this: the call
+/// waits for the answer, and cancelling the call ends the wait.
 #[async_trait]
 pub trait Approver: Send + Sync {
     /// Allows or denies a command.
@@ -23,7 +23,7 @@ pub trait Approver: Send + Sync {
         }
     }
 
-    /// Allows or denies the model to commit what a trial held back. Denies unless implemented.
+    /// Allows or denies that the model commits a trial. Denies unless implemented.
     async fn commit(&self, trial: &Changes) -> Approval {
         let id = trial.id;
         Approval::Deny {
@@ -42,14 +42,14 @@ const NO_APPROVER: &str = "running with escalated permissions needs approval, an
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Proposal<'a> {
-    /// The script, as bash would get it. To show it: [`Self::command_shown`].
+    /// The script that the shell would get. For display, use [`Self::command_shown`].
     pub command: &'a str,
     /// The command's working directory; absolute.
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
-    /// The policy's verdict. [`Verdict::Block`] only of a trial that the setting
-    /// `changes.trial_passes_rules` lets pass: else a blocked command is not proposed.
+    /// The policy's verdict. It is [`Verdict::Block`] only for a trial that the setting
+    /// `changes.trial_passes_rules` lets pass: other blocked commands are not proposed.
     pub reading: &'a Verdict,
 }
 
@@ -63,9 +63,9 @@ impl Proposal<'_> {
 /// The host's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {
-    /// Run it.
+    /// Run the command.
     Allow,
-    /// Do not run it. The call ends as `blocked` with rule [`crate::APPROVAL_RULE`].
+    /// Do not run the command. The call ends as `blocked` with rule [`crate::APPROVAL_RULE`].
     Deny {
         /// Shown to the model.
         reason: String,

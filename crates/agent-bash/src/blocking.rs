@@ -15,18 +15,18 @@ const MAX_IDLE_THREADS: usize = 4;
 /// Time after which a waiting thread ends.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread
-/// continues unattended.
+/// Runs `work` on a new thread and waits for the result. If the future is dropped, the thread
+/// continues.
 ///
 /// # Errors
-/// The thread could not be started, or the work panicked: the caller still gets an answer.
+/// The thread could not be started, or the work panicked.
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
-    let (tell, told) = oneshot::channel();
+    let (sender, result) = oneshot::channel();
     // The receiver may have been dropped.
-    start(move || drop(tell.send(caught(work))))?;
-    Ok(told.await.map_err(io::Error::other)??)
+    start(move || drop(sender.send(caught(work))))?;
+    Ok(result.await.map_err(io::Error::other)??)
 }
 
 fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
@@ -37,9 +37,9 @@ fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     })
 }
 
-/// Idle threads that wait for more work: starting and ending a thread takes longer than most work
-/// of a call. Work never waits for other work: without an idle thread, another one is started.
-/// Clones share the threads; the last one ends them.
+/// A pool of threads, because starting and ending a thread takes longer than most work of a call.
+/// Work never waits for other work: without an idle thread, another one is started. Clones share
+/// the threads; dropping the last clone ends them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Threads(Arc<IdleThreadList>);
 
@@ -54,8 +54,8 @@ impl Threads {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> io::Result<T> {
-        let (tell, told) = oneshot::channel();
-        let mut work: Work = Box::new(move || drop(tell.send(caught(work))));
+        let (sender, result) = oneshot::channel();
+        let mut work: Work = Box::new(move || drop(sender.send(caught(work))));
         loop {
             let idle = lock(&self.0).pop();
             let Some((_, idle)) = idle else {
@@ -68,37 +68,37 @@ impl Threads {
                 Err(refused) => work = refused.0,
             }
         }
-        Ok(told.await.map_err(io::Error::other)??)
+        Ok(result.await.map_err(io::Error::other)??)
     }
 }
 
-/// Does work for as long as there is some.
+/// Runs `work`, then waits for more work, until [`IDLE_TIMEOUT`] has passed.
 fn serve(mut work: Work, idle: &Weak<IdleThreadList>) {
-    let own = thread::current().id();
+    let own_id = thread::current().id();
     loop {
         work();
-        let (send, given) = channel();
+        let (sender, more_work) = channel();
         {
             let Some(idle) = idle.upgrade() else { return };
             let mut idle = lock(&idle);
             if idle.len() >= MAX_IDLE_THREADS {
                 return;
             }
-            idle.push((own, send));
+            idle.push((own_id, sender));
         }
-        work = match given.recv_timeout(IDLE_TIMEOUT) {
+        work = match more_work.recv_timeout(IDLE_TIMEOUT) {
             Ok(work) => work,
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {
                 let Some(idle) = idle.upgrade() else { return };
                 let mut idle = lock(&idle);
-                if let Some(at) = idle.iter().position(|(id, _)| *id == own) {
+                if let Some(at) = idle.iter().position(|(id, _)| *id == own_id) {
                     idle.swap_remove(at);
                     return;
                 }
                 drop(idle);
                 // The caller that took this thread is about to send work.
-                match given.recv() {
+                match more_work.recv() {
                     Ok(work) => work,
                     Err(_) => return,
                 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn work_is_done_or_said_not_to_be() {
+    async fn run_blocking_returns_the_result_or_the_panic() {
         assert_eq!(run_blocking(|| 7).await.unwrap(), 7);
         let failed = run_blocking(|| -> i32 { panic!("on purpose") }).await;
         assert!(failed.is_err(), "{failed:?}");

@@ -1,5 +1,5 @@
-//! A call in progress: what its caller adds, what the stages find out and decide, and its result.
-//! Depends on none of the stages, like [`crate::wiring`].
+//! A call in progress: the caller's options, the findings and decisions of the stages, and the
+//! result. Like [`crate::tool_context`], this module depends on none of the stages.
 
 use crate::changes::CallChanges;
 use crate::journal::RequestDetails;
@@ -23,25 +23,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The options of a call besides its JSON.
+/// The options of a call in addition to its JSON.
 #[derive(Default)]
 pub struct CallOptions<'a> {
     /// Receives the raw output as it comes, before truncation. It is called synchronously, so a
-    /// slow consumer slows down the command. After [`agent_bash_core::Flow::Stop`] it is not called
-    /// again, and the command continues.
+    /// slow consumer slows down the command. After [`agent_bash_core::ConsumerFlow::Stop`] it is
+    /// not called again, and the command continues.
     pub live: Option<&'a mut dyn OutputConsumer>,
     /// The command's stdin.
     pub stdin: StdinSource,
     /// Runs the command on its own terminal, whether or not the tool offers terminals to its calls.
-    /// The terminal is its input, and needs no viewer.
+    /// The terminal is the command's input, and needs no viewer.
     pub terminal: Option<Arc<dyn Executor>>,
     /// True if a user sits at the terminal and can end the command there. It then has no time
     /// limit, unless the request names one: an editor is not closed while the user writes.
     pub is_attended: bool,
     /// True for no default time limit: the user watches the call and can end it.
     pub unlimited: bool,
-    /// Functions, aliases and options for its shell, in place of those of the user's configuration;
-    /// not in safe mode, and not for a persistent shell.
+    /// Functions, aliases and options for the call's shell, instead of those of the user's
+    /// configuration. Ignored in safe mode and for a persistent shell.
     pub definitions: Option<Arc<Definitions>>,
     /// Asks to run without a sandbox, for this reason:
     /// [`Approver::escalate`](crate::Approver::escalate) is called instead of
@@ -54,12 +54,12 @@ pub struct CallOptions<'a> {
     pub tools: Option<Vec<String>>,
     /// The working directory of the persistent shell that the request names, if the host knows it.
     /// The rules resolve relative paths from this directory, unless the request names one.
-    pub stands_in: Option<PathBuf>,
-    /// The largest text that the reader passes on, if that may be less than the profile shows. The
-    /// whole text fits, including everything around the output.
+    pub session_cwd: Option<PathBuf>,
+    /// The largest text that the client passes on, if that may be less than the profile shows. The
+    /// complete text respects it, including everything around the output.
     pub window: Option<Window>,
-    /// Runs this command line, which the request's command describes. Its captured output goes to
-    /// `live` alone, and the result has none of it.
+    /// Runs this command line instead of the request's command, which describes it. The captured
+    /// output goes to `live` only, not into the result.
     pub invocation: Option<Arc<Invocation>>,
 }
 
@@ -69,7 +69,7 @@ pub struct CallOptions<'a> {
 pub struct KeepOutput(Arc<AtomicBool>);
 
 impl KeepOutput {
-    /// Sets it.
+    /// Sets the flag.
     pub fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
@@ -92,14 +92,14 @@ impl fmt::Debug for CallOptions<'_> {
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
             .field("tools", &self.tools)
-            .field("stands_in", &self.stands_in)
+            .field("session_cwd", &self.session_cwd)
             .field("window", &self.window)
             .field("invocation", &self.invocation)
             .finish()
     }
 }
 
-/// The state of a call, however it ends.
+/// The state of a call, from its beginning to its result.
 pub(crate) struct Call {
     /// The script as given; empty if the request was invalid.
     pub(crate) command: String,
@@ -113,17 +113,17 @@ pub(crate) struct Call {
     pub(crate) allowed: bool,
     /// True once parts of the script may have run.
     pub(crate) started: bool,
-    /// The box that it asks for instead of the settings'.
+    /// The sandbox that the call requests instead of the settings' one.
     pub(crate) sandbox: Option<SandboxRequest>,
-    /// The largest text that the reader passes on.
+    /// The largest text that the client passes on.
     pub(crate) window: Option<Window>,
     /// Further recorded fields of the request.
     pub(crate) details: RequestDetails,
-    /// The recorded output.
+    /// The output for the journal.
     pub(crate) printed: Option<PrintedTail>,
-    /// The command line that runs in place of the command.
+    /// The command line that runs instead of the command.
     pub(crate) invocation: Option<Arc<Invocation>>,
-    /// The definitions of its shell, for the rules.
+    /// The functions and aliases that the call's shell has, for the rules.
     pub(crate) predefined: Arc<Predefined>,
 }
 
@@ -134,7 +134,7 @@ pub(crate) enum StartedCallEnd {
     /// The call continues in the background.
     Detached(Box<DetachedCall>),
     /// The call ran, or continues, on a remote host.
-    Elsewhere(Box<ToolResult>),
+    Remote(Box<ToolResult>),
     /// The call's outcome is unknown, because of a panic.
     Lost(WorkPanicked),
 }
@@ -142,35 +142,36 @@ pub(crate) enum StartedCallEnd {
 /// A call that continues as a job.
 pub(crate) struct DetachedCall {
     pub(crate) job: Job,
-    /// The box that it is in, or was let out of.
-    pub(crate) boxed: Option<CallSandbox>,
+    /// The sandbox, or the approval to run without one.
+    pub(crate) sandbox: Option<CallSandbox>,
     /// The record of changes.
     pub(crate) changed: CallChanges,
 }
 
 /// A call that was started and has ended.
 pub(crate) struct FinishedRun {
-    /// The executor's observation.
+    /// The outcome that the executor observed.
     pub(crate) outcome: Outcome,
     /// The command's output.
     pub(crate) output: CallOutput,
-    /// Filters were lifted from its end, and exit code 1 of what ran is a result, not a failure.
+    /// True if filters were lifted from the command's end, and exit code 1 of the rest is a result,
+    /// not a failure.
     pub(crate) exit_1_is_ok: bool,
     /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None`
-    /// if it does not end with one.
+    /// if the script does not end with a pipeline.
     pub(crate) last_pipeline: Option<Vec<bool>>,
-    /// The box that it ran in, or was let out of.
-    pub(crate) boxed: Option<CallSandbox>,
+    /// The sandbox, or the approval to run without one.
+    pub(crate) sandbox: Option<CallSandbox>,
     /// The record of changes.
     pub(crate) changed: CallChanges,
 }
 
-/// The decisions of earlier stages, besides the request.
+/// The decisions of earlier stages, in addition to the request.
 pub(crate) struct StageDecisions<'a> {
-    /// Run in a subshell: in a persistent shell, a stage lifted out of a pipeline must not change
-    /// the shell.
+    /// True to run in a subshell: a command whose filters were lifted must not change a persistent
+    /// shell, as it could not in its pipeline.
     pub(crate) subshell: bool,
-    /// Ask for the exit status of each stage of the last pipeline.
+    /// True to get the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
     /// `None` means no limit.
     pub(crate) limit: Option<Duration>,
@@ -182,7 +183,7 @@ pub(crate) struct StageDecisions<'a> {
     pub(crate) definitions: Option<Arc<Definitions>>,
     /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
-    /// The box to run in, if any.
+    /// The plan of the sandbox, if any.
     pub(crate) sandbox: Option<Arc<Plan>>,
     /// The number of the sandbox plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
@@ -190,22 +191,22 @@ pub(crate) struct StageDecisions<'a> {
     pub(crate) trial: Option<Arc<Overlay>>,
     /// The directory of the change set in which the call's changes are recorded.
     pub(crate) trace: Option<PathBuf>,
-    /// True if a call that turns out to be untraced is started again, to be scanned instead.
+    /// True to refuse to start a call that cannot be traced, so that it can be scanned instead.
     pub(crate) needs_trace: bool,
     /// True if the call must not be traced.
-    pub(crate) unwatched: bool,
+    pub(crate) is_untraceable: bool,
 }
 
-/// A finished call as data: its result, and what other texts can be made from.
+/// A finished call: its result, and the data for other texts than the result's.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FinishedCall {
     /// The result.
     pub result: ToolResult,
-    /// The output: one stream, or stdout and stderr; empty if nothing was started.
+    /// The output: the merged stream, or stdout and stderr. Empty if nothing was started.
     pub printed: Vec<SinkReport>,
     /// The limits in force for what is shown.
     pub limits: OutputLimits,
-    /// Why nothing was started, if so.
+    /// The reason, if nothing was started.
     pub refusal: Option<Refusal>,
 }

@@ -2,7 +2,7 @@
 
 mod protected;
 mod sets;
-mod unwatched;
+mod unrecordable;
 
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
 
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use unwatched::Unrecordable;
+use unrecordable::Unrecordable;
 
 /// The reason for unknown changes if a file system does not respond.
 pub(crate) const UNRESPONSIVE_REASON: &str = "its file system does not answer";
@@ -32,15 +32,15 @@ pub struct ChangesSettings {
     /// The parties that may commit a trial.
     pub commit: CommitBy,
     /// The changes of ordinary calls that the result's text names for the model.
-    pub tell: AnnouncedChanges,
-    /// Time for which change sets are kept.
+    pub announced: AnnouncedChanges,
+    /// Time after which a change set is removed.
     pub keep: Duration,
-    /// Size of one set, in MiB.
+    /// Maximum size of one change set, in MiB.
     pub max_set_mb: u64,
-    /// Size of all sets, in MiB.
+    /// Maximum size of all change sets, in MiB.
     pub max_total_mb: u64,
-    /// Size of a file that is copied for an undo, in MiB; a larger file is stored only as a hard
-    /// link or a reflink, which take no space.
+    /// Maximum size of a file that is copied for an undo, in MiB. A larger file is stored only as a
+    /// hard link or a reflink, which take no space.
     pub max_preimage_mb: u64,
     /// True if the text of a refusal suggests a trial, where a trial is possible.
     pub offer_trial: bool,
@@ -55,7 +55,7 @@ impl Default for ChangesSettings {
             level: None,
             root: None,
             commit: CommitBy::Ask,
-            tell: AnnouncedChanges::Deletions,
+            announced: AnnouncedChanges::Deletions,
             keep: Duration::from_secs(24 * 60 * 60),
             max_set_mb: 1024,
             max_total_mb: 4096,
@@ -91,7 +91,11 @@ impl ChangesSettings {
         limits
     }
 
-    /// The directory that a call in `cwd` is looked at in. `session`: where the host works.
+    /// Returns the root of the change set of a call in `cwd`. `session` is the conversation's
+    /// working directory.
+    ///
+    /// # Errors
+    /// The root would contain the user's home directory, or cannot be determined.
     pub(crate) fn root_of(
         &self,
         cwd: &Path,
@@ -101,7 +105,7 @@ impl ChangesSettings {
         if let Some(root) = &self.root {
             return Ok(root.clone());
         }
-        let found = |directory: &Path| {
+        let workspace_of = |directory: &Path| {
             let (home, directory) = (home.map(Path::to_owned), directory.to_owned());
             let facts = HostFacts::new(home, directory, agent_bash_core::sandbox::Tier::Base);
             workspace(&facts).map_err(|error| match error {
@@ -112,88 +116,88 @@ impl ChangesSettings {
                 other => other.to_string(),
             })
         };
-        let own = found(cwd)?;
+        let root = workspace_of(cwd)?;
         // Outside of a repository, a directory below the conversation's directory has that one as
         // its root.
-        let in_session = !own.join(".git").exists();
-        if in_session && cwd == session {
-            return Ok(own);
+        let is_plain = !root.join(".git").exists();
+        if is_plain && cwd == session {
+            return Ok(root);
         }
         match std::fs::canonicalize(session) {
-            Ok(session) if in_session && own.starts_with(&session) => found(&session),
-            _ => Ok(own),
+            Ok(session) if is_plain && root.starts_with(&session) => workspace_of(&session),
+            _ => Ok(root),
         }
     }
 }
 
-/// The change set of a call, while the call runs.
+/// The recorded changes of a call that has ended, and the notices about them.
 #[derive(Debug, Default)]
 pub(crate) struct CallChanges {
     pub(crate) changes: Option<Changes>,
     pub(crate) notices: Vec<Notice>,
 }
 
-/// The settings, and where sets are kept.
+/// The settings of change sets, and the lazily opened store of one conversation's change sets.
 #[derive(Debug, Default)]
 pub(crate) struct ChangeStore {
     pub(crate) settings: ChangesSettings,
-    /// The level if none was requested.
-    unasked: ChangesLevel,
-    /// The state directory, and the name of the session in it.
+    /// The level if the settings name none.
+    default_level: ChangesLevel,
+    /// The state directory, and the conversation's name in it.
     location: Option<(PathBuf, String)>,
     store: Mutex<Option<Arc<Store>>>,
     /// The files of a workspace that run or configure programs outside of the sandbox, in addition
     /// to the built-in names.
     pub(crate) protected: ProtectedPaths,
     /// Shells that cannot be traced, and directories that are too large.
-    pub(crate) unwatched: Unrecordable,
+    pub(crate) unrecordable: Unrecordable,
     /// Roots for which a trial is known to work.
-    pub(crate) tried: tokio::sync::Mutex<BTreeSet<PathBuf>>,
+    pub(crate) trial_roots: tokio::sync::Mutex<BTreeSet<PathBuf>>,
 }
 
 impl ChangeStore {
     pub(crate) fn new(
         settings: ChangesSettings,
-        unasked: ChangesLevel,
-        place: Option<(PathBuf, String)>,
+        default_level: ChangesLevel,
+        location: Option<(PathBuf, String)>,
     ) -> Self {
         Self {
             settings,
-            unasked,
-            location: place,
+            default_level,
+            location: location,
             store: Mutex::default(),
             protected: ProtectedPaths::default(),
-            unwatched: Unrecordable::default(),
-            tried: tokio::sync::Mutex::default(),
+            unrecordable: Unrecordable::default(),
+            trial_roots: tokio::sync::Mutex::default(),
         }
     }
 
     /// Replaces the additional protected paths.
-    pub(crate) fn protecting(self, protected: ProtectedPaths) -> Self {
+    pub(crate) fn with_protected(self, protected: ProtectedPaths) -> Self {
         Self { protected, ..self }
     }
 
     /// The level of recording of ordinary calls.
     pub(crate) fn level(&self) -> ChangesLevel {
-        self.settings.level.unwrap_or(self.unasked)
+        self.settings.level.unwrap_or(self.default_level)
     }
 
-    /// True if a level was requested, so that a missing record is reported.
-    pub(crate) fn is_asked_for(&self) -> bool {
+    /// True if the settings name a level, so that a missing record is reported.
+    pub(crate) fn is_level_set(&self) -> bool {
         self.settings.level.is_some()
     }
 
     /// True if calls are recorded, so that the schema may offer the model listing and undo.
-    pub(crate) fn is_on(&self) -> bool {
-        self.level() != ChangesLevel::Off && self.is_kept()
+    pub(crate) fn is_recording(&self) -> bool {
+        self.level() != ChangesLevel::Off && self.has_state_dir()
     }
 
     /// True if there is a state directory for change sets.
-    pub(crate) fn is_kept(&self) -> bool {
+    pub(crate) fn has_state_dir(&self) -> bool {
         self.location.is_some()
     }
 
-    /// The session's name.
+    /// The conversation's name; empty without a state directory.
     pub(crate) fn session(&self) -> &str {
         self.location.as_ref().map_or("", |(_, name)| name)
     }
@@ -224,7 +228,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn the_root_is_the_calls_repository_or_else_the_sessions_directory() {
+    fn root_is_the_calls_repository_else_the_conversations_directory() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         for directory in [

@@ -1,6 +1,6 @@
-//! Records settings files that sandboxed calls have created, changed or removed. Such a file counts
-//! as it was before the call, until the user saves it again. The record is in the state directory,
-//! which no such call can write.
+//! Records settings files that sandboxed calls have created, changed or removed. The host uses the
+//! text from before the call until the user saves the file again. The record is in the state
+//! directory, which sandboxed calls cannot write.
 
 use crate::HostContext;
 use agent_bash_os::{PrivateDir, read_regular};
@@ -23,7 +23,7 @@ const MAX_FILES: usize = 500;
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The recorded files, by path. The directory of each path is canonical; the last component may be
-/// a link.
+/// a symbolic link.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct GuardedSettings {
     files: BTreeMap<PathBuf, GuardedFile>,
@@ -34,7 +34,7 @@ pub(crate) struct GuardedSettings {
 struct GuardedFile {
     /// The version that the call left; `None` if the call removed the file.
     version: Option<PathVersion>,
-    /// The text that counts instead; `None` if the file did not exist before the call.
+    /// The text to use instead of the file's; `None` if the file did not exist before the call.
     text: Option<String>,
 }
 
@@ -66,24 +66,24 @@ impl PathVersion {
     }
 }
 
-/// Returns the paths where a host looks for settings: the user's file, and project files from the
-/// start directories upwards.
-pub(crate) fn paths(host: &HostContext, more: Option<&Path>) -> Vec<PathBuf> {
-    let own = host.user_settings();
-    let starts = [Some(host.cwd.as_path()), more].into_iter().flatten();
-    let above = starts.flat_map(Path::ancestors);
-    own.into_iter()
-        .chain(above.map(|directory| directory.join(PROJECT_FILE)))
+/// Returns the paths where a host looks for settings: the user's file, and a project file in the
+/// working directory, in `other_directory`, and in each of their parents.
+pub(crate) fn paths(host: &HostContext, other_directory: Option<&Path>) -> Vec<PathBuf> {
+    let starts = [Some(host.cwd.as_path()), other_directory];
+    let directories = starts.into_iter().flatten().flat_map(Path::ancestors);
+    host.user_settings()
+        .into_iter()
+        .chain(directories.map(|directory| directory.join(PROJECT_FILE)))
         .collect()
 }
 
-/// Returns the first megabyte of a regular file, if it is UTF-8.
+/// Returns the first MiB of a regular file, if it is UTF-8.
 pub(crate) fn text(path: &Path) -> Option<String> {
     String::from_utf8(read_regular(path, MAX_FILE_BYTES)?).ok()
 }
 
 impl GuardedSettings {
-    /// Reads the record. A missing or invalid one is empty.
+    /// Reads the record. A missing or invalid record is read as an empty one.
     pub(crate) fn read(state: &Path) -> Self {
         let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
         let mut text = Vec::new();
@@ -92,13 +92,13 @@ impl GuardedSettings {
         all.unwrap_or_default()
     }
 
-    /// Returns the text that counts instead of this file, if the file is the version that a call
-    /// left. The inner `None` means that the file does not count.
+    /// Returns the recorded text that replaces this file's, while the file is unchanged since the
+    /// call. `Some(None)`: the file is treated as missing.
     #[expect(
         clippy::option_option,
         reason = "not guarded, guarded without a file, guarded text"
     )]
-    pub(crate) fn instead_of(&self, path: &Path) -> Option<Option<&str>> {
+    pub(crate) fn replacement(&self, path: &Path) -> Option<Option<&str>> {
         if self.files.is_empty() {
             return None;
         }
@@ -106,15 +106,15 @@ impl GuardedSettings {
         (guarded.version == PathVersion::at(path)).then_some(guarded.text.as_deref())
     }
 
-    /// Returns the text that counts for this path.
-    pub(crate) fn counting(&self, path: &Path) -> Option<String> {
-        match self.instead_of(path) {
-            Some(instead) => instead.map(str::to_owned),
+    /// Returns the text to use for this path: the recorded one, else the file's.
+    pub(crate) fn effective_text(&self, path: &Path) -> Option<String> {
+        match self.replacement(path) {
+            Some(recorded) => recorded.map(str::to_owned),
             None => text(path),
         }
     }
 
-    /// Records files that a call has changed, with the texts that counted before it.
+    /// Records files that a call has changed, each with the text that was in use before the call.
     ///
     /// # Errors
     /// The record cannot be written.
@@ -136,10 +136,10 @@ impl GuardedSettings {
                 all.files.insert(path, GuardedFile { version, text });
             }
         }
-        // Entries of files that were saved again have no effect any more.
+        // Drops entries without effect: their files were saved again.
         if all.files.len() > MAX_FILES {
-            let is_so = |path: &PathBuf, it: &mut GuardedFile| it.version == PathVersion::at(path);
-            all.files.retain(is_so);
+            all.files
+                .retain(|path, file| file.version == PathVersion::at(path));
         }
         directory.replace(FILE_NAME, &serde_json::to_vec(&all)?)
     }
@@ -150,27 +150,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_counts_as_it_was_until_it_is_saved_again() {
+    fn recorded_text_is_used_until_the_file_is_saved_again() {
         let temp = tempfile::tempdir().unwrap();
         let (state, file) = (temp.path().join("state"), temp.path().join(PROJECT_FILE));
-        let counting = || GuardedSettings::read(&state).counting(&file);
+        let effective_text = || GuardedSettings::read(&state).effective_text(&file);
         let add = |before: Option<&str>| {
             let before = before.map(str::to_owned);
             GuardedSettings::add(&state, [(file.clone(), before)]).unwrap();
         };
-        assert_eq!(counting(), None);
+        assert_eq!(effective_text(), None);
         fs::write(&file, "planted").unwrap();
         add(None);
-        assert_eq!(counting(), None);
+        assert_eq!(effective_text(), None);
         fs::write(&file, "saved by the user").unwrap();
-        assert_eq!(counting().as_deref(), Some("saved by the user"));
+        assert_eq!(effective_text().as_deref(), Some("saved by the user"));
         fs::write(&file, "loosened").unwrap();
         add(Some("saved by the user"));
-        assert_eq!(counting().as_deref(), Some("saved by the user"));
+        assert_eq!(effective_text().as_deref(), Some("saved by the user"));
         fs::remove_file(&file).unwrap();
         add(Some("saved by the user"));
-        assert_eq!(counting().as_deref(), Some("saved by the user"));
+        assert_eq!(effective_text().as_deref(), Some("saved by the user"));
         fs::write(&file, "").unwrap();
-        assert_eq!(counting().as_deref(), Some(""));
+        assert_eq!(effective_text().as_deref(), Some(""));
     }
 }

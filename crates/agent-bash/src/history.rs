@@ -1,7 +1,7 @@
 //! Opens the history of typed commands.
 
 use crate::HostContext;
-use crate::journal::hide;
+use crate::journal::mask_secrets;
 use crate::settings::Settings;
 use agent_bash_journal::History;
 use std::sync::Arc;
@@ -12,6 +12,9 @@ impl Settings {
     pub fn history(&self, host: &HostContext) -> Option<History> {
         let secrets = self.environment().secrets.unwrap_or_default();
         let state = host.state_dir().filter(|_| self.tui_history)?;
-        Some(History::new(state, hide(Arc::clone(&host.env), secrets)))
+        Some(History::new(
+            state,
+            mask_secrets(Arc::clone(&host.env), secrets),
+        ))
     }
 }

@@ -6,10 +6,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The host's surroundings: plain values, captured once by the owner of the process.
+/// The host's context: plain values, captured once by the program that embeds this library.
 #[derive(Debug, Clone)]
 pub struct HostContext {
-    /// The session's working directory; absolute.
+    /// The conversation's working directory; absolute.
     pub cwd: PathBuf,
     /// The user's home directory, for `~` and for the rules that protect it.
     pub home: Option<PathBuf>,
@@ -20,10 +20,8 @@ pub struct HostContext {
 }
 
 impl HostContext {
-    /// The surroundings of the current process, with `cwd` as the working directory: its
-    /// environment, and its home directory.
-    ///
-    /// Reads the environment once; later changes are not seen.
+    /// Returns the context of the current process, with `cwd` as the working directory. Reads the
+    /// environment once: later changes have no effect.
     pub fn capture(cwd: PathBuf) -> Self {
         let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let home = env
@@ -83,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_directory_is_the_first_that_is_named() {
+    fn state_dir_takes_the_first_absolute_variable_then_the_home() {
         for (vars, home, want) in [
             (
                 &[("AGENT_BASH_STATE_DIR", "/s"), ("XDG_STATE_HOME", "/x")][..],

@@ -1,9 +1,9 @@
-//! Keeps requests in order although each is served by a task of its own, and tasks are scheduled in
-//! any order.
+//! Keeps requests in order although each runs in a task of its own, and tasks are scheduled in any
+//! order.
 //!
 //! A [`Ticket`] is drawn when a request arrives, and lets its work begin once all earlier requests
-//! have begun. To begin means to run up to the first `await` that suspends; by then a call has
-//! taken its `Place` in the queue of its persistent shell.
+//! have begun. To begin means to run up to the first `await` that suspends; by then a call has its
+//! [`QueueSlot`] in the queue of its persistent shell.
 
 use agent_bash_core::{Cancel, SessionName};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct Ticket {
 }
 
 impl Tickets {
-    /// The next ticket.
+    /// Draws the next ticket.
     pub fn draw(&mut self) -> Ticket {
         let (begun, next) = oneshot::channel();
         let before = self.last.replace(next);
@@ -36,13 +36,13 @@ impl Tickets {
 }
 
 impl Ticket {
-    /// Begins `work` in its turn and runs it to the end.
+    /// Begins `work` after all earlier tickets and runs it to the end.
     pub async fn serve<T>(self, work: impl Future<Output = T> + Send) -> T {
         if let Some(before) = self.before {
             // The sender is never used: dropping it is the signal.
             let _ = before.await;
         }
-        let work = begin(work);
+        let work = poll_once(work);
         drop(self.begun);
         work.await
     }
@@ -51,16 +51,16 @@ impl Ticket {
 /// Work that has been polled once.
 pub(crate) enum PolledWork<'a, T> {
     Done(Option<T>),
-    Going(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
+    Pending(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
 }
 
 /// Polls `work` once; the caller may await the rest later.
-pub(crate) fn begin<'a, T>(work: impl Future<Output = T> + Send + 'a) -> PolledWork<'a, T> {
+pub(crate) fn poll_once<'a, T>(work: impl Future<Output = T> + Send + 'a) -> PolledWork<'a, T> {
     let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
     // A no-op waker is sufficient: the code that awaits the rest polls it first.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => PolledWork::Done(Some(done)),
-        Poll::Pending => PolledWork::Going(work),
+        Poll::Pending => PolledWork::Pending(work),
     }
 }
 
@@ -72,18 +72,17 @@ impl<T> Future for PolledWork<'_, T> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
         match self.get_mut() {
             Self::Done(done) => done.take().map_or(Poll::Pending, Poll::Ready),
-            Self::Going(work) => work.as_mut().poll(context),
+            Self::Pending(work) => work.as_mut().poll(context),
         }
     }
 }
 
-/// The queues in front of persistent shells, one per name. A shell has its own queue for callers
-/// that are ready; a call may have to wait for other things before it gets there, and must not be
-/// overtaken meanwhile.
+/// The queues in front of persistent shells, one per name. They keep the order of calls while their
+/// checks run, before a call enters the shell's own queue.
 #[derive(Debug, Default)]
-pub(crate) struct Queues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
+pub(crate) struct SessionQueues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
-/// A place in a queue. Dropping it leaves the queue.
+/// A slot in a queue. Dropping it leaves the queue.
 pub(crate) struct QueueSlot(PolledWork<'static, OwnedMutexGuard<()>>);
 
 /// The head of a queue, while it is held.
@@ -92,17 +91,17 @@ pub(crate) struct QueuePermit {
     _guard: Option<OwnedMutexGuard<()>>,
 }
 
-impl Queues {
-    /// Takes the last place in the queue with that name.
+impl SessionQueues {
+    /// Takes the last slot in the queue with that name.
     pub(crate) fn join(&self, name: &SessionName) -> QueueSlot {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // An empty queue can be removed.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
-        QueueSlot(begin(queue.lock_owned()))
+        QueueSlot(poll_once(queue.lock_owned()))
     }
 
-    /// Later callers do not wait for those that are in the queue now.
+    /// Starts a new queue: later callers do not wait for those in the current one.
     pub(crate) fn forget(&self, name: &SessionName) {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queues.remove(name);
@@ -110,7 +109,8 @@ impl Queues {
 }
 
 impl QueueSlot {
-    /// Waits for the head of the queue. A cancelled call stops waiting, as nothing of it will run.
+    /// Waits for the head of the queue. A cancelled call stops waiting, because its script will not
+    /// run.
     pub(crate) async fn acquire(self, cancel: &Cancel) -> QueuePermit {
         let guard = tokio::select! {
             biased;
@@ -155,7 +155,7 @@ mod tests {
         let failed = tokio::spawn(failing.serve(async { panic!("on purpose") }));
         assert_eq!(tickets.draw().serve(async { 7 }).await, 7);
         assert!(failed.await.is_err());
-        // Neither is one that has begun and continues.
+        // Nor does a ticket whose work has begun and continues.
         let long = tickets.draw().serve(std::future::pending::<()>());
         let long = tokio::spawn(long);
         assert_eq!(tickets.draw().serve(async { 8 }).await, 8);
@@ -164,7 +164,7 @@ mod tests {
 
     #[tokio::test]
     async fn permits_follow_slot_order_without_cancelled_ones() {
-        let (queues, name) = (Queues::default(), SessionName("a".to_owned()));
+        let (queues, name) = (SessionQueues::default(), SessionName("a".to_owned()));
         let never = Cancel::new();
         let first = queues.join(&name).acquire(&never).await;
         let (second, third) = (queues.join(&name), queues.join(&name));

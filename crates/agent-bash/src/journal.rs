@@ -1,4 +1,4 @@
-//! The record of a session for people: the settings, and how a session's journal is opened.
+//! The journal of a conversation, for the user: its settings, and how it is opened.
 
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
@@ -16,14 +16,14 @@ use std::time::Duration;
 /// Settings of the journal: section `[journal]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSettings {
-    /// The level of the record. Without it, a session of many calls records commands and their
-    /// outcome; a session of a single call records nothing.
+    /// The level of the journal. `None`: `metadata` for long-lived hosts, `off` for a program that
+    /// makes a single call.
     pub level: Option<JournalLevel>,
-    /// Time for which a record is kept after it was last written.
+    /// Time after its last entry at which a journal is removed.
     pub keep: Duration,
-    /// Size of the record of one session's process, in MiB.
+    /// Maximum size of the journal of one process, in MiB.
     pub max_mb: u64,
-    /// Size of all records, in MiB.
+    /// Maximum size of all journals, in MiB.
     pub max_total_mb: u64,
 }
 
@@ -39,18 +39,19 @@ impl Default for JournalSettings {
 }
 
 impl JournalSettings {
-    /// Returns the journal of a session in the state directory, if it has one. Old journals are
-    /// removed first, unless this process makes a single call of a session that exists.
+    /// Returns the journal of a conversation in the state directory; `None` at the level `off`. Old
+    /// journals are removed first, unless this process makes a single call of an existing
+    /// conversation.
     ///
-    /// `is_recorded`: the session has a journal unless the settings say otherwise. If this process
-    /// makes only one of its calls (`many_calls` is false), it shares the journal with the others.
-    /// `hide` masks the host's secrets.
+    /// `is_recorded` selects the default level. If this process makes only one of the
+    /// conversation's calls (`many_calls` is false), it shares the journal with other processes.
+    /// `mask_secrets` masks the host's secrets.
     pub(crate) fn open(
         &self,
         state: PathBuf,
         session: &str,
         (is_recorded, many_calls): (bool, bool),
-        hide: MaskSecrets,
+        mask_secrets: MaskSecrets,
         now: Timestamp,
     ) -> Option<Arc<Journal>> {
         let level = self.level.unwrap_or(if is_recorded {
@@ -61,7 +62,7 @@ impl JournalSettings {
         if level == JournalLevel::Off {
             return None;
         }
-        // Not before each call of a conversation that other processes lead.
+        // A process that makes a single call of a conversation does not sweep before each call.
         if many_calls || !state.join(session).exists() {
             sweep(&state, self.retention(), now);
         }
@@ -71,7 +72,7 @@ impl JournalSettings {
             level,
             max_bytes: self.max_mb << 20,
             is_shared: is_recorded && !many_calls,
-            hide,
+            hide: mask_secrets,
         })))
     }
 
@@ -84,9 +85,9 @@ impl JournalSettings {
     }
 }
 
-/// Takes a host's secrets out of texts. The first text takes longer, since the environment is
-/// judged then.
-pub(crate) fn hide(
+/// Returns a function that masks the host's secrets in texts. The first text takes longer, because
+/// the environment is examined then.
+pub(crate) fn mask_secrets(
     environment: Arc<BTreeMap<OsString, OsString>>,
     secrets: SecretFilter,
 ) -> MaskSecrets {
@@ -103,40 +104,38 @@ pub(crate) fn hide(
     })
 }
 
-/// The recorded fields of a request, besides its command.
+/// The recorded fields of a request other than its command.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestDetails {
     description: Option<String>,
     mode: Option<Mode>,
     session: Option<SessionName>,
     secrets: Vec<String>,
-    /// The reason for leaving the sandbox, and the answer.
+    /// The request to leave the sandbox, and the approver's answer.
     pub(crate) escalation: Option<Escalation>,
 }
 
-/// Characters of a command that is kept with what it did to files.
-const MAX_NAME_CHARS: usize = 200;
+/// Maximum number of characters of a command that is stored with its change set.
+const MAX_LABEL_CHARS: usize = 200;
 
-/// A command to tell a set of changes by: on one line, cut, and without the secrets that records do
-/// not have either.
-pub(crate) fn named(
-    hide: &MaskSecrets,
+/// Returns a command as the label of a change set: on one line, shortened, with masked secrets.
+pub(crate) fn command_label(
+    mask_secrets: &MaskSecrets,
     policy: &EnvironmentPolicy,
     request: &Request,
     typed: &str,
 ) -> String {
-    let text = hidden(hide, policy, request, typed.trim());
+    let text = masked(mask_secrets, policy, request, typed.trim());
     let line = one_line(&text).into_owned();
-    match line.char_indices().nth(MAX_NAME_CHARS) {
+    match line.char_indices().nth(MAX_LABEL_CHARS) {
         None => line,
         Some((end, _)) => format!("{}…", &line[..end]),
     }
 }
 
-/// Returns a text of a request as records show it: without the host's secrets and the request's
-/// own.
-pub(crate) fn hidden(
-    hide: &MaskSecrets,
+/// Returns a text of a request for a record, with masked secrets of the host and of the request.
+pub(crate) fn masked(
+    mask_secrets: &MaskSecrets,
     policy: &EnvironmentPolicy,
     request: &Request,
     text: &str,
@@ -145,7 +144,7 @@ pub(crate) fn hidden(
     for secret in secrets(policy, request) {
         text = text.replace(&secret, "[hidden]");
     }
-    hide(&text).into_owned()
+    mask_secrets(&text).into_owned()
 }
 
 impl RequestDetails {
@@ -165,7 +164,7 @@ impl RequestDetails {
     }
 
     /// Writes these facts into an entry.
-    pub(crate) fn put_in(self, entry: &mut JournalEntry) {
+    pub(crate) fn write_to(self, entry: &mut JournalEntry) {
         entry.description = self.description;
         entry.mode = self.mode;
         entry.session = self.session;
@@ -174,13 +173,14 @@ impl RequestDetails {
     }
 }
 
-/// Returns values of the request's secret variables. The request is untrusted: a value that could
-/// be a command, or is part of this one, does not count, so that it cannot hide a command.
+/// Returns the values of the request's secret variables. The request is untrusted: a value that
+/// could be a command, or is part of the command, is not returned, so that it cannot mask a
+/// command.
 fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
     const MIN_SECRET_BYTES: usize = 6;
     let default = SecretFilter::default();
     let filter = policy.secrets.as_ref().unwrap_or(&default);
-    let looks = |value: &str| {
+    let looks_secret = |value: &str| {
         value.len() >= MIN_SECRET_BYTES
             && value.bytes().any(|b| b.is_ascii_digit())
             && !value.contains(|c: char| c.is_whitespace() || ";|&()<>`$/\"'".contains(c))
@@ -189,11 +189,11 @@ fn secrets(policy: &EnvironmentPolicy, request: &Request) -> Vec<String> {
         let mut commands = request.command.split([';', '|', '&', '(', '\n', '`']);
         commands.any(|command| command.trim_start().starts_with(value))
     };
-    let given = request.env.iter();
-    given
+    let variables = request.env.iter();
+    variables
         .filter_map(|(name, value)| Some((name, value.as_ref()?)))
         .filter(|(name, value)| filter.is_secret(name.as_ref(), value.as_ref()))
-        .filter(|(_, value)| looks(value) && !is_command(value))
+        .filter(|(_, value)| looks_secret(value) && !is_command(value))
         .map(|(_, value)| value.clone())
         .collect()
 }
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_request_brings_is_hidden_but_no_command() {
+    fn secrets_of_a_request_are_masked_unless_they_may_be_commands() {
         for (name, value, command, is_one) in [
             ("API_TOKEN", "hunter16", "curl -H hunter16 x", true),
             ("EDITOR", "hunter16", "x", false),

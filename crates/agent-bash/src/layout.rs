@@ -1,9 +1,8 @@
-//! The only place where the model's text is made, from data. docs/contract.md fixes the texts
-//! exactly; one file per layout.
+//! Makes the texts for models from the data of a call; one file per layout. docs/contract.md fixes
+//! the texts exactly.
 //!
-//! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace
-//! writes such texts: truncation is done in `agent-bash-sink`, the sentences of notices are core's,
-//! those of rules the policy's.
+//! Nothing here accesses a running command, a file or a setting. `agent-bash-sink` truncates the
+//! output, `agent-bash-core` has the sentences of notices, and `agent-bash-policy` those of rules.
 
 pub(crate) mod adapters;
 mod bang;
@@ -29,14 +28,14 @@ pub fn write(layout: TextLayout, facts: &CallFacts<'_>) -> String {
     }
 }
 
-/// Raw bytes, cleaned in the same way as a result's output.
+/// Cleans raw bytes in the same way as a result's output.
 pub fn clean(bytes: &[u8]) -> String {
     let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);
     buffer.push(bytes);
     buffer.snapshot()
 }
 
-/// The shown part of the streams in the default profile's format, with nothing around it.
+/// Returns the shown part of the streams in the default profile's format, without other lines.
 pub fn output_text(printed: &[SinkReport]) -> String {
     let mut text = String::new();
     standard::output(&mut text, printed);

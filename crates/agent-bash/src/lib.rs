@@ -1,17 +1,17 @@
-//! The shell runtime for coding agents: one call in, one honest result out.
+//! The shell runtime for coding agents: takes a call, runs its command, and returns a result.
 //!
 //! A [`BashTool`] is made of a [`Profile`](agent_bash_core::Profile) (one of [`profiles`], or a
 //! host's own), a [`HostContext`], and an executor. [`BashTool::execute`] takes a call through the
-//! stages of `pipeline.rs` and gives a [`ToolResult`](agent_bash_core::ToolResult); it never fails,
-//! since a refusal, a missing directory or a timeout are results too.
+//! stages of `pipeline.rs` and returns a [`ToolResult`](agent_bash_core::ToolResult). It never
+//! fails, because a refusal, a missing directory or a timeout are results too.
 //!
-//! A host that also runs what its user types, or keeps shells, jobs and outputs over many calls,
-//! has a [`Conversation`] of it.
+//! A host that also runs commands that its user types, or keeps shells, jobs and outputs over many
+//! calls, uses a [`Conversation`].
 //!
-//! This crate is wiring and holds no mechanism. What reads a script is `agent-bash-policy`, what
-//! runs it `agent-bash-exec`, what bounds and keeps its output `agent-bash-sink`, what builds its
-//! environment `agent-bash-process`. Two things are made here and nowhere else: the texts that a
-//! model reads ([`layout`], [`schema`]) and the values that shape a call ([`profiles`]).
+//! This crate connects the others: `agent-bash-policy` checks a script, `agent-bash-exec` runs it,
+//! `agent-bash-sink` limits and stores its output, and `agent-bash-process` builds its environment.
+//! Two things are made only here: the texts for models ([`layout`], [`schema`]) and the values of
+//! the [`profiles`].
 
 pub mod adapters;
 pub mod agent_shell;

@@ -1,8 +1,7 @@
-//! A panic is a bug of ours (or of a component that the host supplied), but the caller must still
-//! get an answer: the panic ends the work in which it happened and becomes an error that says
-//! where.
+//! Turns panics into errors. A panic is a bug of ours or of a component that the host supplied, but
+//! the caller must still get a result.
 //!
-//! Everything unwound through is dropped, which ends its commands and releases its locks.
+//! Unwinding drops the values of the work, which ends its commands and releases its locks.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -21,17 +20,17 @@ pub struct WorkPanicked {
 impl WorkPanicked {
     #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
     fn new(payload: Box<dyn Any + Send>) -> Self {
-        let said = message(&*payload).to_owned();
-        let panicked = Self { message: said };
+        let text = message(&*payload).to_owned();
+        let panicked = Self { message: text };
         tracing::error!("{panicked}");
         panicked
     }
 }
 
-/// The message of a panic, given its payload.
+/// Returns the message of a panic from its payload.
 pub fn message(payload: &(dyn Any + Send)) -> &str {
-    let said = payload.downcast_ref::<&str>().copied();
-    said.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("without a word")
 }
 
@@ -72,17 +71,17 @@ mod tests {
     #[tokio::test]
     async fn a_panic_is_an_error_in_its_own_words() {
         let at = 7;
-        let said = |error: WorkPanicked| error.to_string();
+        let text = |error: WorkPanicked| error.to_string();
         assert_eq!(caught(|| at), Ok(7));
-        let fixed = caught(|| panic!("fixed")).map_err(said);
-        assert!(matches!(&fixed, Err(said) if said.contains("(fixed)")));
+        let fixed = caught(|| panic!("fixed")).map_err(text);
+        assert!(matches!(&fixed, Err(text) if text.contains("(fixed)")));
         let made = caught_in(async {
             tokio::task::yield_now().await;
             panic!("made of {at}")
         });
-        let made: Result<(), String> = made.await.map_err(said);
-        assert!(matches!(&made, Err(said) if said.contains("(made of 7)")));
-        let mute = caught(|| std::panic::panic_any(7)).map_err(said);
-        assert!(matches!(&mute, Err(said) if said.contains("without a word")));
+        let made: Result<(), String> = made.await.map_err(text);
+        assert!(matches!(&made, Err(text) if text.contains("(made of 7)")));
+        let mute = caught(|| std::panic::panic_any(7)).map_err(text);
+        assert!(matches!(&mute, Err(text) if text.contains("without a word")));
     }
 }

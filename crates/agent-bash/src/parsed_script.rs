@@ -1,4 +1,4 @@
-//! One reading of a call's script, shared by all stages that examine it.
+//! Parses a call's script once, for all stages that examine it.
 
 use crate::call::Call;
 use crate::refusal::{Refusal, RuleRefusal};
@@ -9,32 +9,35 @@ use agent_bash_policy::{
     Parsed, Script, Verdict, ends_with_answer, last_pipeline, takes_privileges,
 };
 
-/// The findings of the stages from parsing a script. The script itself may be long, and is not kept
-/// while it runs.
+/// The findings of the stages about a script. The parsed script is not kept, because it may be
+/// large.
 pub(crate) struct ScriptFindings {
     /// The verdict of the safety rules.
     pub(crate) verdict: Verdict,
     /// The refusal, if the verdict blocks.
-    pub(crate) objection: Option<RuleRefusal>,
-    pub(crate) is_lifted: bool,
+    pub(crate) refusal: Option<RuleRefusal>,
+    /// True if trailing filters (`| head`) were turned into limits.
+    pub(crate) filters_lifted: bool,
     /// True if exit code 1 is a result of the command whose filter was lifted.
     pub(crate) exit_1_is_ok: bool,
+    /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None`
+    /// if the script does not end with a pipeline.
     pub(crate) last_pipeline: Option<Vec<bool>>,
-    /// A program that it may run which takes privileges that its user lends it.
+    /// A program that the script may run and that gains privileges, such as `sudo`.
     pub(crate) takes_privileges: Option<&'static str>,
 }
 
-/// Parses the command and takes it through all stages that examine it. A text is parsed once: the
-/// stages share the parse, and a stage that changes the text parses it again.
+/// Parses the command and passes it through all stages that examine it. A text is parsed once: a
+/// stage that changes the text parses it again.
 pub(crate) fn read(
     tool: &ToolContext,
     call: &mut Call,
     request: &mut Request,
 ) -> Result<ScriptFindings, Refusal> {
-    read_by(&|text| Parsed::read(text), tool, call, request)
+    examine_with(&|text| Parsed::read(text), tool, call, request)
 }
 
-fn read_by(
+fn examine_with(
     parse: &dyn for<'t> Fn(&'t str) -> Parsed<'t>,
     tool: &ToolContext,
     call: &mut Call,
@@ -45,27 +48,27 @@ fn read_by(
     let text = normalise::text(tool, call, request, &command);
     let given = parse(text);
     let lifted = normalise::take_limits(tool, call, request, &given);
-    let is_lifted = lifted.is_some();
+    let filters_lifted = lifted.is_some();
     let parsed = lifted.map_or(given, parse);
     let script = Script::follow(parsed, &context);
     let within = |refusal: RuleRefusal| refusal.within(&command, script.parsed.text);
     let verdict = judge(tool, call, request, &script).map_err(within)?;
-    let objection = match &verdict {
+    let refusal = match &verdict {
         Verdict::Block(finding) => Some(within(finding.clone().into())),
         _ => None,
     };
     script.parsed.text.clone_into(&mut request.command);
     Ok(ScriptFindings {
         verdict,
-        objection,
-        is_lifted,
-        exit_1_is_ok: is_lifted && ends_with_answer(&script),
+        refusal,
+        filters_lifted,
+        exit_1_is_ok: filters_lifted && ends_with_answer(&script),
         last_pipeline: last_pipeline(&script),
         takes_privileges: takes_privileges(&script),
     })
 }
 
-/// Returns the program by which a command takes privileges, if no other stage examines the command.
+/// Returns the program by which a command gains privileges, for a command that no stage examines.
 pub(crate) fn privileges_taken_by(tool: &ToolContext, call: &Call) -> Option<&'static str> {
     let context = safety::context(tool, call);
     let script = Script::follow(Parsed::read(&call.command), &context);
@@ -97,7 +100,7 @@ mod tests {
     use std::cell::RefCell;
     use std::sync::Arc;
 
-    /// The texts that are parsed when all stages examine a command.
+    /// Returns the texts that are parsed when all stages examine a command.
     fn parsed(command: &str, is_safe_mode: bool) -> Vec<String> {
         let host = HostContext {
             tools: Some(vec!["read".to_owned()]),
@@ -133,12 +136,12 @@ mod tests {
         let texts = RefCell::new(Vec::new());
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());
         let mut request = Request::new(command);
-        let read = read_by(
+        let read = examine_with(
             &|text| {
                 counting(text);
                 Parsed::read(text)
             },
-            &tool.wiring,
+            &tool.context,
             &mut call,
             &mut request,
         );
@@ -147,13 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_parsed_once_whatever_examines_it() {
+    fn each_text_is_parsed_once_by_all_stages() {
         for is_safe_mode in [false, true] {
             assert_eq!(
                 parsed("git log | grep x", is_safe_mode),
                 ["git log | grep x"]
             );
-            // A stage that changes the text has it parsed again.
+            // A changed text is parsed again.
             let lifted = parsed(" git log | grep x | tail -n 3\n", is_safe_mode);
             assert_eq!(lifted, ["git log | grep x | tail -n 3", "git log | grep x"]);
         }

@@ -1,6 +1,6 @@
-//! The stages of a call, readable from top to bottom. Each stage is a function in a file of its own
-//! below `stage/`. A stage that refuses ends the call; nothing has been started then. Requests for
-//! components that this tool lacks are refused by `stage::offer`, not ignored.
+//! The stages of a call, in their order. Each stage is a function in a file of its own below
+//! `stage/`. A stage that refuses ends the call before anything is started. `stage::offer` refuses
+//! requests for components that this tool lacks.
 
 use crate::call::{Call, CallOptions, FinishedCall, FinishedRun, StageDecisions, StartedCallEnd};
 use crate::in_order;
@@ -70,7 +70,7 @@ pub(crate) async fn call(
     let unrecorded = journal::record(tool, || {
         let (by, profile) = (Caller::Model, tool.profile.name);
         let mut entry = JournalEntry::new(by, profile, command, account.result.clone());
-        asked.put_in(&mut entry);
+        asked.write_to(&mut entry);
         entry.objection = account.refusal.as_ref().and_then(journal::objection);
         entry.printed = printed.map(PrintedTail::finish);
         entry
@@ -96,14 +96,14 @@ async fn stages(
     let window = findings.as_ref().and_then(|findings| findings.window);
     call.window = call.window.or(window);
     call.details = RequestDetails::of(tool.journal.as_ref(), &tool.environment_policy, &request);
-    let stands_in = options.stands_in.as_ref();
-    call.cwd = match stands_in.filter(|_| request.session.is_some() && request.cwd.is_none()) {
+    let session_cwd = options.session_cwd.as_ref();
+    call.cwd = match session_cwd.filter(|_| request.session.is_some() && request.cwd.is_none()) {
         Some(directory) => directory.clone(),
         None => working_directory::resolve(&tool.host, request.cwd.as_deref()),
     };
 
-    let queued = queued(tool, &request);
-    // Yield, so that later calls also take their places before this one continues.
+    let queue_slot = queue_slot(tool, &request);
+    // Yield, so that later calls also take their slots before this one continues.
     tokio::task::yield_now().await;
 
     offer::check(tool, &request)?;
@@ -116,12 +116,12 @@ async fn stages(
     };
     call.allowed = true;
     match &tool.remote_host {
-        Some(there) => remote::run(&**there, call, judgement, options, queued, cancel).await,
-        None => run_locally(tool, call, judgement, options, queued, cancel).await,
+        Some(there) => remote::run(&**there, call, judgement, options, queue_slot, cancel).await,
+        None => run_locally(tool, call, judgement, options, queue_slot, cancel).await,
     }
 }
 
-/// The stages of a call that may run, on this machine.
+/// The stages of an allowed call on this machine.
 #[expect(
     clippy::too_many_lines,
     reason = "all stages, readable from top to bottom"
@@ -131,7 +131,7 @@ async fn run_locally(
     call: &mut Call,
     judgement: PolicyVerdict,
     options: CallOptions<'_>,
-    queued: Option<in_order::QueueSlot>,
+    queue_slot: Option<in_order::QueueSlot>,
     cancel: &Cancel,
 ) -> Result<StartedCallEnd, Refusal> {
     let PolicyVerdict {
@@ -151,10 +151,10 @@ async fn run_locally(
         Some(terminal) => Some(terminal),
         None => terminal::choose(tool, &request, options.stdin),
     };
-    let mut boxed = match asked {
+    let mut sandbox = match asked {
         Some(asked) => {
             let executor = run::executor(tool, terminal);
-            Some(asked.decide(tool, executor, queued.is_some()).await?)
+            Some(asked.decide(tool, executor, queue_slot.is_some()).await?)
         }
         None => None,
     };
@@ -162,14 +162,21 @@ async fn run_locally(
     let is_attended = options.is_attended && terminal.is_some();
     let is_unlimited =
         request.timeout.is_none() && (is_attended || options.unlimited || findings.unlimited);
-    let unwatched = changes::unwatched(findings.takes_privileges.as_deref());
+    let untraceable = changes::untraceable_reason(findings.takes_privileges.as_deref());
     let executor = run::executor(tool, terminal);
     let typed = call.command.clone();
-    let begun = changes::begin(tool, call, &request, executor, unwatched.as_deref(), &typed);
+    let begun = changes::begin(
+        tool,
+        call,
+        &request,
+        executor,
+        untraceable.as_deref(),
+        &typed,
+    );
     let mut changing = begun.await?;
     let decisions = StageDecisions {
-        // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in
-        // subshells anyway.
+        // In a pipeline, `cd` does not change the shell's directory. A command whose filters were
+        // lifted runs in a subshell for the same effect; a remaining pipeline has subshells anyway.
         subshell: findings.lifted && request.session.is_some() && findings.last_pipeline.is_none(),
         report_stages: findings.last_pipeline.is_some(),
         limit: (!is_unlimited).then_some(limit),
@@ -178,55 +185,55 @@ async fn run_locally(
         is_safe_mode: tool.safe_mode.is_some(),
         definitions: options.definitions.filter(|_| tool.safe_mode.is_none()),
         terminal,
-        sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
-        pool: boxed.as_ref().map_or(Some(0), |boxed| boxed.pool),
+        sandbox: sandbox.as_ref().and_then(|sandbox| sandbox.plan.clone()),
+        pool: sandbox.as_ref().map_or(Some(0), |sandbox| sandbox.pool),
         trial: changing.as_ref().and_then(ChangeRecord::trial),
         trace: changing.as_ref().and_then(ChangeRecord::trace),
-        needs_trace: tool.changes.is_asked_for(),
-        unwatched: unwatched.is_some(),
+        needs_trace: tool.changes.is_level_set(),
+        is_untraceable: untraceable.is_some(),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
-    let _turn = match queued {
-        Some(queued) => Some(queued.acquire(cancel).await),
+    let _turn = match queue_slot {
+        Some(queue_slot) => Some(queue_slot.acquire(cancel).await),
         None => None,
     };
     changing.as_mut().map_or(Ok(()), ChangeRecord::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         let stdin = request.stdin;
-        let started = background::start(&**jobs, &spec, stdin, boxed, output, cancel).await;
+        let started = background::start(&**jobs, &spec, stdin, sandbox, output, cancel).await;
         let unrecorded = started.as_ref().ok().map(|(_, why)| why.clone());
         let recorded = unrecorded.map(|why| why.map_or(Ok(()), Err));
-        let changed = changes::goes_on(tool, changing, recorded).await;
+        let changed = changes::leave_to_job(tool, changing, recorded).await;
         let (mut ended, _) = started?;
         match &mut ended {
             StartedCallEnd::Ran(ran) => {
                 ran.changed = changed;
-                if let Some(boxed) = &mut ran.boxed {
-                    boxed.look_again(&tool.sandbox, &tool.clock).await;
+                if let Some(sandbox) = &mut ran.sandbox {
+                    sandbox.find_changed(&tool.sandbox, &tool.clock).await;
                 }
             }
             StartedCallEnd::Detached(detached) => detached.changed = changed,
-            StartedCallEnd::Elsewhere(_) | StartedCallEnd::Lost(_) => {}
+            StartedCallEnd::Remote(_) | StartedCallEnd::Lost(_) => {}
         }
         return Ok(ended);
     }
     let asked = (&request, &*typed);
-    let kept = (&mut changing, &mut output);
+    let records = (&mut changing, &mut output);
     let outcome = changes::run(
         tool,
         call,
         asked,
         (&decisions, spec),
-        kept,
+        records,
         options.live,
         cancel,
     );
     let outcome = outcome.await;
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
     let outcome = outcome?;
-    if let Some(boxed) = &mut boxed {
-        boxed.look_again(&tool.sandbox, &tool.clock).await;
+    if let Some(sandbox) = &mut sandbox {
+        sandbox.find_changed(&tool.sandbox, &tool.clock).await;
     }
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();
@@ -236,13 +243,13 @@ async fn run_locally(
         output,
         exit_1_is_ok: findings.exit_1_is_ok,
         last_pipeline: findings.last_pipeline,
-        boxed,
+        sandbox,
         changed,
     })))
 }
 
-/// The call's place among those that use the same persistent shell. A job has a shell of its own.
-fn queued(tool: &ToolContext, request: &Request) -> Option<in_order::QueueSlot> {
+/// Returns the call's slot in the queue of its persistent shell. A job has a shell of its own.
+fn queue_slot(tool: &ToolContext, request: &Request) -> Option<in_order::QueueSlot> {
     let name = request.session.as_ref()?;
     (request.mode != Some(Mode::Background)).then(|| tool.queues.join(name))
 }

@@ -1,5 +1,6 @@
-//! The definitions that a call's shell has before its script, for the rules: those of the user's
-//! configuration, those of earlier calls in the same persistent shell, and git's aliases.
+//! Determines, for the rules, the definitions that a call's shell has before its script: those of
+//! the user's configuration, those of earlier calls in the same persistent shell, and git's
+//! aliases.
 
 mod git_aliases;
 
@@ -23,7 +24,7 @@ pub(crate) async fn of_call(tool: &ToolContext, request: &Request, cwd: &Path) -
         if entry.is_stale
             && let Some(defined) = tool.executor.defined_in(name).await
         {
-            tool.session_definitions.learn(name, &defined);
+            tool.session_definitions.store(name, &defined);
             known = Some(defined);
         }
         tool.session_definitions.note(name, &request.command);

@@ -1,8 +1,7 @@
-//! The four profiles as values, without code of their own: every stage reads the field it needs,
-//! and none asks which profile is in force.
+//! The four profiles as values. A stage reads the field that it needs, and never checks which
+//! profile is in force, so a host can copy a profile and change fields.
 //!
-//! A host that wants something in between copies one and changes fields. The text of results is
-//! written by [`crate::layout`], the tool definition by [`crate::schema`].
+//! [`crate::layout`] writes the text of results, [`crate::schema`] the tool definition.
 
 mod modes;
 mod paged;
@@ -19,7 +18,7 @@ use agent_bash_core::{Profile, ProfileName};
 /// All profiles, the default one first.
 pub const ALL: [&Profile; 4] = [&STANDARD, &MODES, &PAGED, &WORKSPACE];
 
-/// The profile of that name.
+/// Returns the profile with this name.
 pub fn by_name(name: ProfileName) -> &'static Profile {
     match name {
         ProfileName::Standard => &STANDARD,
@@ -35,14 +34,14 @@ mod tests {
     use agent_bash_core::parse_request;
 
     #[test]
-    fn each_name_finds_its_own_value() {
+    fn by_name_finds_each_profile() {
         for profile in ALL {
             assert_eq!(by_name(profile.name), profile);
         }
     }
 
     #[test]
-    fn each_profile_is_consistent_in_itself() {
+    fn timeouts_of_each_profile_are_consistent() {
         for profile in ALL {
             let times = &profile.timeouts;
             for (what, value) in [("default", times.default), ("slow", times.slow)] {
@@ -58,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn each_field_that_is_shown_is_a_field_of_a_request() {
+    fn schema_fields_are_fields_of_a_request() {
         for field in ALL.iter().flat_map(|profile| profile.schema_fields) {
             // `null` counts as absent, so only an unknown name is refused.
             let request = serde_json::json!({ "command": "true", *field: null });

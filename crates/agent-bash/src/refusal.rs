@@ -24,9 +24,9 @@ pub enum Refusal {
     /// The call asked for more than the sandbox allows, and the request was not approved.
     #[error("{0}")]
     Escalation(String),
-    /// The sandbox that the call was to run in cannot be had.
+    /// The call's sandbox cannot be provided.
     #[error(transparent)]
-    NotConfined(#[from] NotSandboxed),
+    NotSandboxed(#[from] NotSandboxed),
     /// The working directory is unusable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
@@ -41,28 +41,28 @@ pub enum Refusal {
     Cancelled,
 }
 
-/// A call was not run, as it would not have been confined; docs/sandbox.md fixes the texts.
+/// A call was not run because its sandbox cannot be provided; docs/sandbox.md fixes the texts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotSandboxed {
-    /// The system cannot enforce it.
+    /// The system cannot enforce the sandbox.
     #[error(
         "This call was not run: the sandbox `{level}` needs {what}, which this system lacks. `agent-bash doctor` says more."
     )]
     Lacks {
-        /// The level that was wanted.
+        /// The requested level.
         level: SandboxLevel,
         /// The missing means.
         what: String,
     },
-    /// The system cannot enforce it, and safe mode needs it.
+    /// The system cannot enforce the sandbox, and safe mode needs one.
     #[error(
         "This call was not run: safe mode runs commands in the sandbox `read_only`, but {0}. `agent-bash doctor` says more. What the text of a command alone can promise is safe mode `listed` (--safe-mode=listed, safe_mode.level)."
     )]
     SafeMode(String),
-    /// The system could enforce it, but did not.
+    /// The system can enforce the sandbox, but setting it up failed.
     #[error("This call was not run: {0}. `agent-bash doctor` says more.")]
     Failed(String),
-    /// The settings contradict each other, or the facts.
+    /// The settings contradict each other or the file system.
     #[error("This call was not run: {0}.")]
     NoPlan(String),
 }
@@ -96,7 +96,7 @@ pub struct RuleRefusal {
     pub rule: String,
     /// The rule's sentence.
     pub message: String,
-    /// The reason of safe mode.
+    /// The reason, for a refusal by safe mode.
     pub reason: Option<String>,
     /// The tool to use instead, if the rule names one.
     pub suggested_tool: Option<String>,
@@ -108,27 +108,27 @@ pub struct RuleRefusal {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The alternative.
+    /// The suggested alternative.
     pub instead: Option<String>,
-    /// The part of the command that led to it, in bytes, if it is there as it was given.
+    /// The refused part of the command, in bytes. `None` if the command was changed before the
+    /// check.
     pub span: Option<Span>,
     /// The refused paths, as in [`Finding::paths`].
     pub paths: Vec<PathBuf>,
-    /// True if the rules let a trial of the command pass. The trial must be a call of its own,
-    /// without a persistent shell or a terminal.
+    /// True if the command may run as a trial, in a call without a persistent shell or a terminal.
     pub can_be_tried: bool,
     /// True if the refusal offers the model a trial.
     pub offers_trial: bool,
 }
 
 impl RuleRefusal {
-    /// Returns the explanation for the original command `given`; `read` is its parsed part.
+    /// Maps the span from `read`, the parsed part, to `given`, the original command.
     pub(crate) fn within(mut self, given: &str, read: &str) -> Self {
         let lead = given.len() - given.trim_start().len();
         let moved = |span: Span| {
             let is_same = [0, lead].into_iter().find(|lead| {
-                let there = given.get(*lead..lead + span.end);
-                there.is_some() && there == read.get(..span.end)
+                let original = given.get(*lead..lead + span.end);
+                original.is_some() && original == read.get(..span.end)
             });
             is_same.map(|lead| Span {
                 start: span.start + lead,
@@ -139,7 +139,7 @@ impl RuleRefusal {
         self
     }
 
-    /// The reason, and what else can be done, each on a line of its own.
+    /// Returns the reason and the offer of a trial, each on a line of its own.
     fn detail(&self) -> String {
         let mut text = String::new();
         for line in self.reason.as_deref().into_iter().chain(self.offer()) {
@@ -149,7 +149,7 @@ impl RuleRefusal {
         text
     }
 
-    /// How the model sees what the command would do, if it can.
+    /// The offer of a trial, if the refusal has one.
     pub(crate) fn offer(&self) -> Option<&'static str> {
         self.explanation.offers_trial.then_some(TRIAL_OFFER)
     }
@@ -157,8 +157,8 @@ impl RuleRefusal {
 
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
-        // Safe mode has one sentence for everything; that of another rule says what is wrong by
-        // itself.
+        // Safe mode has the same message for all commands, so it needs the suggestion as a reason.
+        // The message of another rule is sufficient.
         let suggestion = Some(finding.suggestion).filter(|text| !text.is_empty());
         let (reason, instead) = match finding.check {
             Check::SafeMode => (suggestion, None),
@@ -209,7 +209,7 @@ impl Refusal {
             Self::Request(_)
             | Self::Directory(_)
             | Self::NotOffered(_)
-            | Self::NotConfined(_)
+            | Self::NotSandboxed(_)
             | Self::NotStarted(_) => Status::NotStarted {
                 reason: self.to_string(),
             },

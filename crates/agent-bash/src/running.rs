@@ -1,14 +1,13 @@
-//! Calls that may outlive their answer: each runs in a task of its own, so that it can be answered
-//! before its end, and later be found by a handle.
+//! Calls that may outlive the response to their client: each runs in a task of its own, so that the
+//! client can get a handle before the call's end, and the result later.
 //!
-//! This is not a background job: the call belongs to the registry it was started in, keeps its time
-//! limit, and ends with the registry. Its output so far and its result are kept here for later
-//! requests.
+//! Such a call is not a background job: it keeps its time limit, and ends with the registry in
+//! which it was started. The registry keeps its recent output and its result for later requests.
 
 mod recent;
 
 use crate::call::FinishedCall;
-use crate::in_order::begin;
+use crate::in_order::poll_once;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions, KeepOutput};
 use agent_bash_core::{Cancel, Clock, ConsumerFlow, Executor, OutputConsumer, StreamId, Window};
@@ -29,8 +28,8 @@ const MAX_ENDED_CALLS: usize = 64;
 /// The calls of one client.
 #[derive(Debug)]
 pub struct RunningCalls {
-    room: Arc<Semaphore>,
-    /// Triggered at the end: no call outlives the registry.
+    capacity: Arc<Semaphore>,
+    /// Triggered when the registry ends: no call outlives it.
     stop: Cancel,
     handles: Mutex<Handles>,
 }
@@ -44,9 +43,9 @@ struct Handles {
 /// Options for starting a call.
 #[derive(Debug, Default)]
 pub struct StartOptions {
-    /// Receives the output as it comes, and its end.
+    /// Receives the output as it arrives, and the end of the output.
     pub live: Option<LiveUpdates>,
-    /// Run it on a terminal, which receives what is written to the call.
+    /// Runs the command on a terminal, so that [`RunningCall::write`] works.
     pub terminal: Option<PtyOptions>,
     /// The reason for leaving the sandbox, as in [`CallOptions::escalation`].
     pub escalation: Option<String>,
@@ -71,16 +70,16 @@ pub enum WriteError {
 /// The limit of concurrent calls is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{MAX_CALLS} commands are running and no more may; wait for one of them")]
-pub struct NoRoom;
+pub struct TooManyCalls;
 
 /// One call.
 #[derive(Debug)]
 pub struct RunningCall {
     /// The call's script; empty if the request has none.
     pub command: String,
-    /// Cancels it.
+    /// Cancels the call.
     pub cancel: Cancel,
-    /// Set if only a part of its output was shown: then all of it is kept.
+    /// Set if only a part of the output was shown, so that the full output is kept.
     pub keep: KeepOutput,
     /// The call's terminal, if it was started on one, once it exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
@@ -105,13 +104,13 @@ pub struct OutputPart {
     pub from: u64,
     /// Bytes printed so far.
     pub total: u64,
-    /// Line ends before it.
+    /// Number of line ends before `from`.
     pub lines_before: u64,
     /// Offset of the unread output.
     pub unread_from: u64,
     /// The beginning of the unread output, as far as it is kept: useful if `from` is later.
     pub head: Vec<u8>,
-    /// Line ends in the unread output.
+    /// Number of line ends in the unread output.
     pub lines: u64,
 }
 
@@ -120,38 +119,38 @@ pub struct OutputPart {
 pub enum WaitOutcome {
     /// The call has ended. `None`: its task was lost, which is a bug.
     Ended(Option<Arc<FinishedCall>>),
-    /// The time is over; the call continues.
-    GoesOn,
+    /// The time limit of the wait has passed; the call continues.
+    StillRunning,
     /// The wait was cancelled; the call continues.
-    CalledOff,
+    Cancelled,
 }
 
 impl RunningCalls {
     /// An empty registry; `stop` ends all its calls.
     pub fn new(stop: Cancel) -> Self {
         Self {
-            room: Arc::new(Semaphore::new(MAX_CALLS as usize)),
+            capacity: Arc::new(Semaphore::new(MAX_CALLS as usize)),
             stop,
             handles: Mutex::default(),
         }
     }
 
-    /// Starts a call in a task of its own. It takes its place in the queue of a persistent shell
-    /// now, whenever the task runs.
+    /// Starts a call in a task of its own. The call takes its slot in the queue of a persistent
+    /// shell at once, not when the task is scheduled.
     ///
     /// # Errors
     /// The limit is reached; nothing was started.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// Panics outside of a tokio runtime.
     pub fn start(
         &self,
         tool: &BashTool,
         input: impl Into<Input>,
         options: StartOptions,
-    ) -> Result<Arc<RunningCall>, NoRoom> {
-        let room = Arc::clone(&self.room).try_acquire_owned();
-        let room = room.map_err(|_| NoRoom)?;
+    ) -> Result<Arc<RunningCall>, TooManyCalls> {
+        let capacity = Arc::clone(&self.capacity).try_acquire_owned();
+        let capacity = capacity.map_err(|_| TooManyCalls)?;
         let (sender, account) = watch::channel(None);
         let input = input.into();
         let StartOptions {
@@ -161,7 +160,7 @@ impl RunningCalls {
             tools,
             window,
         } = options;
-        let (terminal, executor) = terminal.map(on_terminal).unzip();
+        let (terminal, executor) = terminal.map(terminal_executor).unzip();
         let call = Arc::new(RunningCall {
             command: input.command().unwrap_or_default().to_owned(),
             cancel: self.stop.child(),
@@ -175,7 +174,7 @@ impl RunningCalls {
             live,
         };
         let tool = tool.clone();
-        let work = begin(async move {
+        let work = poll_once(async move {
             let cancel = feed.call.cancel.clone();
             let options = CallOptions {
                 keep: Some(feed.call.keep.clone()),
@@ -190,31 +189,34 @@ impl RunningCalls {
             drop(feed);
             // There may be no receiver left.
             let _ = sender.send(Some(Arc::new(account)));
-            drop(room);
+            drop(capacity);
         });
         tokio::spawn(work);
         Ok(call)
     }
 
-    /// Gives a call a number by which it can be found later.
-    pub fn give_handle(&self, call: &Arc<RunningCall>) -> u64 {
+    /// Assigns a number by which [`Self::find`] finds the call. Forgets the oldest ended calls.
+    pub fn assign_handle(&self, call: &Arc<RunningCall>) -> u64 {
         let mut handles = self.handles();
         handles.next += 1;
         let number = handles.next;
         handles.calls.insert(number, Arc::clone(call));
-        let over: Vec<u64> = handles
+        let ended: Vec<u64> = handles
             .calls
             .iter()
             .filter(|(_, call)| call.account().is_some())
             .map(|(number, _)| *number)
             .collect();
-        for number in over.iter().take(over.len().saturating_sub(MAX_ENDED_CALLS)) {
+        for number in ended
+            .iter()
+            .take(ended.len().saturating_sub(MAX_ENDED_CALLS))
+        {
             handles.calls.remove(number);
         }
         number
     }
 
-    /// The call with that number.
+    /// Returns the call with that number.
     pub fn find(&self, handle: u64) -> Option<Arc<RunningCall>> {
         self.handles().calls.get(&handle).cloned()
     }
@@ -236,7 +238,7 @@ impl RunningCalls {
     /// Returns when no call is running.
     pub async fn all_done(&self) {
         // Never fails: the semaphore is never closed.
-        drop(self.room.acquire_many(MAX_CALLS).await);
+        drop(self.capacity.acquire_many(MAX_CALLS).await);
     }
 
     fn handles(&self) -> MutexGuard<'_, Handles> {
@@ -245,19 +247,19 @@ impl RunningCalls {
 }
 
 impl RunningCall {
-    /// The call's account; `None` while it is running.
+    /// The finished call; `None` while it is running.
     pub fn account(&self) -> Option<Arc<FinishedCall>> {
         self.account.borrow().clone()
     }
 
-    /// Waits for its end. `None`: its task was lost, which is a bug.
+    /// Waits for the call's end. `None`: its task was lost, which is a bug.
     pub async fn ended(&self) -> Option<Arc<FinishedCall>> {
         let mut account = self.account.clone();
         let account = account.wait_for(Option::is_some).await.ok()?;
         account.clone()
     }
 
-    /// Waits for its end, at most for the given time (`None`: for ever), or until cancelled.
+    /// Waits for the call's end, at most for `limit` (`None`: forever), or until cancelled.
     pub async fn wait(
         &self,
         clock: &dyn Clock,
@@ -273,15 +275,15 @@ impl RunningCall {
         tokio::select! {
             biased;
             account = self.ended() => WaitOutcome::Ended(account),
-            () = cancel.cancelled() => WaitOutcome::CalledOff,
-            () = limit => WaitOutcome::GoesOn,
+            () = cancel.cancelled() => WaitOutcome::Cancelled,
+            () = limit => WaitOutcome::StillRunning,
         }
     }
 
-    /// Writes to its terminal, as if typed.
+    /// Writes to the call's terminal, as if typed.
     ///
     /// # Errors
-    /// Nothing was written.
+    /// [`WriteError`]: nothing was written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
         let terminal = self.terminal.as_ref().ok_or(WriteError::NoInput)?;
         let terminal = terminal.get().ok_or(InputRefused::Ended)?;
@@ -298,7 +300,7 @@ impl RunningCall {
         self.progress().recent.total()
     }
 
-    /// The call's output from `offset` on, or what is unread. What is returned counts as read.
+    /// Returns the call's output from `offset` on, or the unread output. Marks all output as read.
     pub fn read(&self, offset: Option<u64>) -> OutputPart {
         let is_over = self.account().is_some();
         let mut seen = self.progress();
@@ -306,7 +308,7 @@ impl RunningCall {
         let kept = seen.recent.since(offset.unwrap_or(unread_from));
         let mut bytes = kept.bytes;
         // An incomplete character is left for the next read.
-        let held = if is_over { 0 } else { begun(&bytes) };
+        let held = if is_over { 0 } else { incomplete_len(&bytes) };
         bytes.truncate(bytes.len() - held);
         let unread = seen.recent.take_unread(held);
         OutputPart {
@@ -330,8 +332,8 @@ impl RunningCall {
     }
 }
 
-/// Length of an incomplete character at the end.
-fn begun(bytes: &[u8]) -> usize {
+/// Returns the length of an incomplete UTF-8 character at the end.
+fn incomplete_len(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(3);
     for (behind, byte) in last.enumerate() {
         let length = match byte {
@@ -346,16 +348,16 @@ fn begun(bytes: &[u8]) -> usize {
     0
 }
 
-/// A terminal for one call: where its handle will appear, and the executor that runs the call on
-/// it.
-fn on_terminal(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Executor>) {
-    let place = Arc::new(OnceLock::new());
-    let for_session = Arc::clone(&place);
+/// Returns a terminal for one call: the cell for the terminal's handle, which the executor sets at
+/// the start of the call, and that executor.
+fn terminal_executor(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Executor>) {
+    let cell = Arc::new(OnceLock::new());
+    let for_session = Arc::clone(&cell);
     let executor = PtyExecutor::new(options).on_start(move |session| {
         // Cannot fail: a call is started only once.
         let _ = for_session.set(session);
     });
-    (place, Arc::new(executor))
+    (cell, Arc::new(executor))
 }
 
 /// Passes the output of a call to its watchers.
@@ -391,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_character_that_has_begun_waits_for_its_end() {
+    fn incomplete_len_counts_the_bytes_of_a_truncated_character() {
         for (bytes, want) in [
             (&b""[..], 0),
             (b"a", 0),
@@ -404,7 +406,7 @@ mod tests {
             (b"\x80\x80\x80\x80", 0),
             (b"\xff", 0),
         ] {
-            assert_eq!(begun(bytes), want, "{bytes:?}");
+            assert_eq!(incomplete_len(bytes), want, "{bytes:?}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The sandbox of a tool's calls: the settings, the state between calls, and the sandbox of one
 //! call.
 
-mod looks;
+mod file_access;
 mod names;
 mod options;
 mod watched;
 mod workspaces;
 
-pub(crate) use looks::FileSystemLooks;
+pub(crate) use file_access::TimedFileAccess;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 pub(crate) use watched::WatchedPaths;
 
@@ -33,32 +33,34 @@ use workspaces::Workspaces;
 pub struct SandboxSettings {
     /// The write access.
     pub level: SandboxLevel,
-    /// The network of calls.
+    /// The network access.
     pub network: Network,
     /// The policy if the system cannot enforce all promises.
     pub lacking: LackingPolicy,
-    /// Writable in addition to the workspace; absolute, or beginning with `~/`, as all of these.
+    /// Paths that are writable in addition to the workspace. These and the following paths are
+    /// absolute or begin with `~/`.
     pub writable: Vec<PathBuf>,
-    /// Readable although they would be hidden.
+    /// Paths that are readable although they would be hidden.
     pub readable: Vec<PathBuf>,
-    /// Hidden in addition to the usual secrets.
+    /// Paths that are hidden in addition to the built-in list of secrets.
     pub hidden: Vec<PathBuf>,
-    /// Protected in addition to files that run or configure programs outside of the sandbox.
+    /// Paths that are protected in addition to the built-in list: files that run or configure
+    /// programs outside of the sandbox.
     pub protected: Vec<PathBuf>,
-    /// Devices in addition to the harmless ones.
+    /// Devices that are allowed in addition to the harmless ones.
     pub devices: Vec<PathBuf>,
     /// The temporary directory that may be written.
     pub tmp: TmpDirectory,
     /// The policy for a call that asks for more than the settings allow.
     pub escalation: Escalation,
-    /// The directory that the workspace is looked for from, upwards; without one, the host's. Not
-    /// for settings files.
+    /// The directory from which the workspace is searched upwards; `None`: the host's working
+    /// directory. A settings file cannot set it.
     pub directory: Option<PathBuf>,
 }
 
-/// The system's secrets that this process could read, which is to say root. Other boxes do not hide
-/// them, as root's `su` needs them.
-fn passwords() -> Vec<PathBuf> {
+/// Returns the system's password files that this process can read, usually because it runs as root.
+/// Only safe mode hides them, because root's `su` needs them.
+fn readable_password_files() -> Vec<PathBuf> {
     const PASSWORD_FILES: [&str; 5] = [
         "/etc/shadow",
         "/etc/shadow-",
@@ -82,11 +84,11 @@ impl SandboxSettings {
             level: SandboxLevel::ReadOnly,
             network: match self.network {
                 Network::On => Network::Off,
-                inward => inward,
+                restricted => restricted,
             },
             writable: Vec::new(),
             devices: Vec::new(),
-            hidden: [self.hidden, passwords()].concat(),
+            hidden: [self.hidden, readable_password_files()].concat(),
             tmp: TmpDirectory::Private,
             escalation: Escalation::Never,
             ..self
@@ -107,7 +109,7 @@ impl SandboxSettings {
         }
     }
 
-    /// The plan of the box, where there is one.
+    /// Resolves the plan of the sandbox; `None` without a sandbox.
     fn resolved(&self, facts: &HostFacts) -> Result<Option<ResolvedSandbox>, ResolveError> {
         let Some(level) = self.level.confined() else {
             return Ok(None);
@@ -116,14 +118,14 @@ impl SandboxSettings {
     }
 }
 
-/// The settings, and what calls share.
+/// The settings of the sandbox, and the state that calls share.
 #[derive(Debug, Default)]
 pub(crate) struct SandboxState {
     pub(crate) settings: SandboxSettings,
-    pub(crate) looks: FileSystemLooks,
-    /// The plan of the settings as they are.
-    made: Mutex<Option<CachedPlan>>,
-    /// The workspace, found once.
+    pub(crate) file_access: TimedFileAccess,
+    /// The plan of the unchanged settings.
+    cached: Mutex<Option<CachedPlan>>,
+    /// The workspace, determined once.
     workspace: OnceLock<PathBuf>,
     /// The scan after the last call.
     names: Mutex<Option<Arc<NameScan>>>,
@@ -131,12 +133,12 @@ pub(crate) struct SandboxState {
     state: Option<PathBuf>,
     /// The paths where the host looks for settings.
     settings_files: Arc<[PathBuf]>,
-    /// A call was told what is missing.
+    /// True once a result has reported the promises that cannot be enforced.
     partial: AtomicBool,
 }
 
-/// A plan, and what it was made from. Shells that wait are kept by the plan, so it is made again
-/// only if it would be another one.
+/// A plan, and the facts that it was made from. Warm shells are stored by their plan, so a new plan
+/// is made only if it would differ.
 #[derive(Debug)]
 struct CachedPlan {
     facts: HostFacts,
@@ -145,32 +147,32 @@ struct CachedPlan {
     /// Paths that were replaced since the first plan: an older persistent shell does not protect
     /// them.
     replaced: BTreeSet<PathBuf>,
-    /// The number of replacements: other shells from before take no more calls.
+    /// The number of replacements so far: warm shells from before a replacement get no more calls.
     replacements: u64,
-    /// The parent directories of all these paths, if the last look examined them.
-    surroundings: Option<SettledSurroundings>,
-    /// Settings files in writable directories, with the texts that count.
+    /// The parent directories of the protected paths, if the last preparation examined them.
+    parent_state: Option<SettledParents>,
+    /// Settings files in writable directories, with the texts that the host uses.
     settings: Vec<SettingsFile>,
 }
 
-/// The directories around what is protected, and since when they have been as they are.
+/// The parent directories of the protected paths, and since when they are unchanged.
 #[derive(Debug)]
-struct SettledSurroundings {
-    around: ParentDirectories,
+struct SettledParents {
+    parents: ParentDirectories,
     since: Duration,
-    /// The protected paths as found in them, once they had settled.
+    /// The states of the protected paths, once the directories were unchanged long enough.
     settled: Option<WatchedPaths>,
 }
 
-/// The box of one call, before it.
+/// The sandbox of one call, before the call.
 #[derive(Debug)]
 pub(crate) struct PreparedSandbox {
     pub(crate) plan: Arc<Plan>,
     /// The number of the plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
-    /// Protected files as they are.
+    /// The states of the protected paths.
     pub(crate) before: WatchedPaths,
-    /// The files that count by their names.
+    /// The files that are protected because of their names.
     pub(crate) names: Option<NamesBeforeCall>,
 }
 
@@ -182,8 +184,8 @@ impl SandboxState {
         }
     }
 
-    /// Takes over the state directory and the settings paths of a host.
-    pub(crate) fn of_host(self, host: &HostContext) -> Self {
+    /// Sets the state directory and the settings paths of a host.
+    pub(crate) fn with_host(self, host: &HostContext) -> Self {
         let directory = self.settings.directory.as_deref();
         Self {
             state: host.state_dir(),
@@ -192,7 +194,7 @@ impl SandboxState {
         }
     }
 
-    /// Returns the facts for this tier that need no file access.
+    /// Returns the facts for this tier, without file access.
     pub(crate) fn facts(&self, host: &HostContext, tier: Tier) -> HostFacts {
         let directory = self.settings.directory.as_ref().unwrap_or(&host.cwd);
         HostFacts {
@@ -202,47 +204,46 @@ impl SandboxState {
         }
     }
 
-    /// The box of a call for which no file system has to be asked: its plan is made, and as the
-    /// kernel knows from its caches, what it protects is as it was. A thread for each look would
-    /// take longer than many a call.
-    pub(crate) fn ready(
+    /// Returns the sandbox of a call from the cached plan, if the kernel's caches show that the
+    /// protected paths are unchanged. Avoids another thread, which would take longer than many a
+    /// call.
+    pub(crate) fn prepare_from_cache(
         &self,
         facts: &HostFacts,
         now: Duration,
         in_session: bool,
         wall: Timestamp,
     ) -> Option<PreparedSandbox> {
-        let mut made = self.made.try_lock().ok()?;
-        let made = made.as_mut().filter(|made| {
-            let same = made.facts.home == facts.home
-                && made.facts.tier == facts.tier
-                && made.facts.env == facts.env;
-            same && (made.replaced.is_empty() || !in_session)
+        let mut cached = self.cached.try_lock().ok()?;
+        let cached = cached.as_mut().filter(|cached| {
+            let same = cached.facts.home == facts.home
+                && cached.facts.tier == facts.tier
+                && cached.facts.env == facts.env;
+            same && (cached.replaced.is_empty() || !in_session)
         })?;
-        let names = match made.plan.level {
+        let names = match cached.plan.level {
             Level::ReadOnly => None,
             Level::WorkspaceWrite => {
                 let scan = self.names.try_lock().ok()?.clone()?;
                 Some(NamesBeforeCall::after_call(
                     scan,
                     wall,
-                    made.settings.clone(),
+                    cached.settings.clone(),
                 ))
             }
         };
         Some(PreparedSandbox {
-            before: made.as_it_was(now)?,
-            plan: Arc::clone(&made.plan),
-            pool: Some(made.pool()),
+            before: cached.unchanged_paths(now)?,
+            plan: Arc::clone(&cached.plan),
+            pool: Some(cached.pool()),
             names,
         })
     }
 
-    /// The box of a call; `None` if there is none. Looks at files, so that it may take as long as
-    /// file systems do.
+    /// Returns the sandbox of a call; `None` without a sandbox. Reads files, so it may block.
     ///
-    /// `changed`: what its request makes of the settings, if it changes them; `in_session`: it may
-    /// get a shell that was started long ago.
+    /// `changed` are the settings with the request's changes, if there are any. `in_session` is
+    /// true for a call in a persistent shell, which may be older than the plan.
     pub(crate) fn prepare(
         &self,
         changed: Option<&SandboxSettings>,
@@ -250,14 +251,14 @@ impl SandboxState {
         in_session: bool,
         clock: &dyn Clock,
     ) -> Result<Option<PreparedSandbox>, ResolveError> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let mut workspaces = self.state.as_deref().map(Workspaces::read);
         let known = workspaces.as_ref().map(Workspaces::known);
         let facts = HostFacts {
             known: known.unwrap_or_default().into(),
             ..facts
         };
-        // The workspace stays the same whatever becomes of repositories in it and around it.
+        // The workspace remains the same, even if repositories are created or removed.
         let facts = match self.workspace.get() {
             Some(workspace) => HostFacts {
                 directory: workspace.clone(),
@@ -278,36 +279,37 @@ impl SandboxState {
             let plan = Arc::new(resolved.plan);
             return Ok(Some(PreparedSandbox {
                 before: WatchedPaths::before(&plan, &PlanStamp::of(&plan), &BTreeSet::new()),
-                names: self.scanned(&plan, clock, &NameScan::default()),
+                names: self.scan_before(&plan, clock, &NameScan::default()),
                 plan,
                 pool: None,
             }));
         }
-        let last = made.take();
+        let last = cached.take();
         let now = match last {
-            Some(last) if last.is_for(&facts) => last.again(&self.settings, &facts)?,
+            Some(last) if last.is_for(&facts) => last.refreshed(&self.settings, &facts)?,
             _ => {
                 let Some(resolved) = self.settings.resolved(&facts)? else {
                     return Ok(None);
                 };
                 remember(&facts, &resolved);
-                let made = CachedPlan::new(facts, resolved);
-                if made.plan.level == Level::WorkspaceWrite {
-                    self.workspace.get_or_init(|| made.facts.directory.clone());
+                let cached = CachedPlan::new(facts, resolved);
+                if cached.plan.level == Level::WorkspaceWrite {
+                    self.workspace
+                        .get_or_init(|| cached.facts.directory.clone());
                 }
-                made
+                cached
             }
         };
         let names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         let earlier = names.clone().unwrap_or_default();
         drop(names);
-        let names = self.scanned(&now.plan, clock, &earlier);
+        let names = self.scan_before(&now.plan, clock, &earlier);
         let now = CachedPlan {
             settings: names.iter().flat_map(|it| it.settings().to_vec()).collect(),
             ..now
         };
         if let Some(names) = &names {
-            self.keep(names.scan());
+            self.store_scan(names.scan());
         }
         let nothing = BTreeSet::new();
         let replaced = if in_session { &now.replaced } else { &nothing };
@@ -317,12 +319,12 @@ impl SandboxState {
             pool: Some(now.pool()),
             names,
         };
-        *made = Some(now);
+        *cached = Some(now);
         Ok(Some(prepared))
     }
 
-    /// Scans before a call; `None` if the call cannot write the workspace.
-    fn scanned(
+    /// Scans the files before a call; `None` if the call cannot write the workspace.
+    fn scan_before(
         &self,
         plan: &Plan,
         clock: &dyn Clock,
@@ -333,12 +335,12 @@ impl SandboxState {
         is_writing.then(|| NamesBeforeCall::before(plan, clock, earlier, state, files))
     }
 
-    /// Keeps a scan for the next call.
-    fn keep(&self, scan: Arc<NameScan>) {
+    /// Stores a scan for the next call.
+    fn store_scan(&self, scan: Arc<NameScan>) {
         *self.names.lock().unwrap_or_else(PoisonError::into_inner) = Some(scan);
     }
 
-    /// True once: the sandbox is partial, and that was not reported yet.
+    /// True for the first call only: reports a partial sandbox once.
     pub(crate) fn is_first_partial(&self) -> bool {
         !self.partial.swap(true, Ordering::Relaxed)
     }
@@ -355,13 +357,13 @@ impl CachedPlan {
             plan: Arc::new(plan),
             replaced: BTreeSet::new(),
             replacements: 0,
-            surroundings: None,
+            parent_state: None,
             settings: Vec::new(),
         }
     }
 
-    /// True if the plan was made from these facts. Workspaces that other hosts have recorded since
-    /// do not count.
+    /// True if the plan was made from these facts. Ignores workspaces that other hosts have
+    /// recorded since.
     fn is_for(&self, facts: &HostFacts) -> bool {
         let known = Arc::clone(&self.facts.known);
         self.facts
@@ -371,8 +373,8 @@ impl CachedPlan {
             }
     }
 
-    /// The number of the shells that are in the box as it is. At the base tier nothing is mounted
-    /// that could be gone.
+    /// The number of the warm shells whose mounts are still effective. The base tier has no mounts
+    /// that a replacement could remove.
     fn pool(&self) -> u64 {
         match self.plan.tier {
             Tier::Base => 0,
@@ -380,47 +382,46 @@ impl CachedPlan {
         }
     }
 
-    /// Returns the protected paths if they are unchanged since the plan, without asking a file
-    /// system. If the directories around them have been unchanged for a while, that holds for each
-    /// path.
-    fn as_it_was(&mut self, now: Duration) -> Option<WatchedPaths> {
+    /// Returns the protected paths if the kernel's caches show that they are unchanged since the
+    /// plan. If the parent directories are unchanged for a while, the paths need no checks.
+    fn unchanged_paths(&mut self, now: Duration) -> Option<WatchedPaths> {
         let seen = self
-            .surroundings
+            .parent_state
             .take()
-            .filter(|seen| seen.around.are_the_same());
-        if let Some(SettledSurroundings {
+            .filter(|seen| seen.parents.are_the_same());
+        if let Some(SettledParents {
             settled: Some(before),
             ..
         }) = &seen
         {
             let before = before.clone();
-            self.surroundings = seen;
+            self.parent_state = seen;
             return Some(before);
         }
-        // Before what is in them, so that a change meanwhile counts as one after it.
+        // Read before the paths, so that a change meanwhile is detected later.
         let seen = match seen {
             Some(seen) => Some(seen),
             None => ParentDirectories::known(&self.plan)
                 .ok()
-                .map(|around| SettledSurroundings {
-                    around,
+                .map(|parents| SettledParents {
+                    parents,
                     since: now,
                     settled: None,
                 }),
         };
         let stamp = PlanStamp::known(&self.plan).ok();
         let stamp = stamp.filter(|stamp| *stamp == self.stamp)?;
-        let before = WatchedPaths::at_once(&self.plan, &stamp)?;
-        self.surroundings = seen.map(|seen| SettledSurroundings {
+        let before = WatchedPaths::without_reading(&self.plan, &stamp)?;
+        self.parent_state = seen.map(|seen| SettledParents {
             settled: (now.saturating_sub(seen.since) >= ParentDirectories::SETTLED_AGE)
-                .then(|| before.clone().within(seen.around.clone())),
+                .then(|| before.clone().limited_to(seen.parents.clone())),
             ..seen
         });
         Some(before)
     }
 
     /// Returns this plan, or a new one if its inputs have changed.
-    fn again(
+    fn refreshed(
         mut self,
         settings: &SandboxSettings,
         facts: &HostFacts,
@@ -433,7 +434,7 @@ impl CachedPlan {
         self.replacements += u64::from(!replaced.is_empty());
         self.replaced
             .extend(replaced.into_iter().map(Path::to_owned));
-        self.surroundings = None;
+        self.parent_state = None;
         let resolved = settings.resolved(facts)?;
         if let Some(plan) = resolved
             .map(|it| it.plan)
@@ -448,36 +449,36 @@ impl CachedPlan {
     }
 }
 
-/// The box that a call runs in, or was let out of.
+/// The sandbox of a call, or the approval to run without one.
 #[derive(Debug)]
 pub(crate) struct CallSandbox {
     pub(crate) level: SandboxLevel,
     pub(crate) network: Network,
-    /// More is allowed to it than to others.
+    /// True if the call was allowed more than the settings allow.
     pub(crate) escalated: bool,
-    /// `None` for a call that was let out.
+    /// `None` for a call that runs without a sandbox.
     pub(crate) plan: Option<Arc<Plan>>,
     /// The number of the plan; only waiting shells with the same number may run the call.
     pub(crate) pool: Option<u64>,
-    /// Protected files as they were before the call.
+    /// The states of the protected paths before the call.
     pub(crate) before: Option<WatchedPaths>,
-    /// The files that count by their names, before the call.
+    /// The files before the call that are protected because of their names.
     pub(crate) names: Option<NamesBeforeCall>,
     /// True if a program ended with `SIGSYS`.
     pub(crate) ended_by_sigsys: bool,
     /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
-    /// Unknown observations, because a file system did not answer.
+    /// The observations that are unknown because a file system did not respond.
     pub(crate) unknown: Vec<Unknown>,
 }
 
 impl CallSandbox {
-    /// Looks at what the box protects again, once the call has ended.
-    pub(crate) async fn look_again(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
+    /// Finds the protected paths that changed during the call, which has ended.
+    pub(crate) async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
         let before = self.before.take().filter(|before| !before.is_empty());
         let names = self.names.take();
         let known = match &before {
-            Some(before) => before.changed_as_known(),
+            Some(before) => before.changed_by_cache(),
             None => Some(Vec::new()),
         };
         if let (Some(changed), None) = (&known, &names) {
@@ -486,16 +487,16 @@ impl CallSandbox {
         }
         let (tool, time, plan) = (Arc::clone(own), Arc::clone(clock), self.plan.clone());
         let look = move || {
-            let kept =
+            let watched =
                 known.unwrap_or_else(|| before.map(WatchedPaths::changed).unwrap_or_default());
             let (Some(names), Some(plan)) = (names, plan) else {
-                return kept;
+                return watched;
             };
-            let (changed, now) = names.changed(&plan, kept, tool.state.as_deref(), &*time);
-            tool.keep(now);
+            let (changed, now) = names.changed(&plan, watched, tool.state.as_deref(), &*time);
+            tool.store_scan(now);
             changed
         };
-        match own.looks.look(&**clock, look).await {
+        match own.file_access.within_limit(&**clock, look).await {
             Some(changed) => self.changed = changed,
             None => self.unknown.push(Unknown::Changed),
         }
@@ -507,13 +508,13 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Needs Linux 5.12, as the caches cannot be asked before.
+    /// Needs Linux 5.12: older kernels cannot answer from their caches only.
     #[expect(
         clippy::disallowed_methods,
         reason = "the file system's time has to pass"
     )]
     #[test]
-    fn what_changes_around_settled_directories_is_seen_before_and_after_a_call() {
+    fn changes_in_settled_directories_are_detected_before_and_after_a_call() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join(".git/hooks")).unwrap();
         let own = SandboxState::new(SandboxSettings {
@@ -523,27 +524,33 @@ mod tests {
         let facts = HostFacts::new(None, dir.path().to_owned(), Tier::Full);
         let (clock, wall) = (agent_bash_process::SystemClock::new(), Timestamp(0));
         let settled = || {
-            let made = own.made.lock().unwrap();
-            let seen = made.as_ref().and_then(|made| made.surroundings.as_ref());
+            let cached = own.cached.lock().unwrap();
+            let seen = cached
+                .as_ref()
+                .and_then(|cached| cached.parent_state.as_ref());
             seen.is_some_and(|seen| seen.settled.is_some())
         };
         let mut now = Duration::ZERO;
         let mut ready = || {
             now += ParentDirectories::SETTLED_AGE;
-            own.ready(&facts, now, false, wall)
+            own.prepare_from_cache(&facts, now, false, wall)
         };
         for name in [".vscode", ".idea"] {
             own.prepare(None, facts.clone(), false, &clock).unwrap();
-            assert!(own.ready(&facts, Duration::ZERO, false, wall).is_some() && !settled());
+            assert!(
+                own.prepare_from_cache(&facts, Duration::ZERO, false, wall)
+                    .is_some()
+                    && !settled()
+            );
             assert!(ready().is_some() && settled());
             std::thread::sleep(ParentDirectories::SETTLED_AGE);
             // A file with another name does not matter.
             fs::write(dir.path().join(".git/hooks/sample"), "").unwrap();
             let before = ready().unwrap().before;
-            assert_eq!(before.changed_as_known(), Some(Vec::new()));
+            assert_eq!(before.changed_by_cache(), Some(Vec::new()));
             let path = dir.path().join(name);
             fs::create_dir(&path).unwrap();
-            assert_eq!(before.changed_as_known(), Some(vec![path]));
+            assert_eq!(before.changed_by_cache(), Some(vec![path]));
             assert!(ready().is_none());
         }
     }

@@ -58,7 +58,7 @@ impl ToolSchema {
     /// known, the description also names what is not enforced on this system. Returns the schema
     /// unchanged without a sandbox.
     #[must_use]
-    pub fn within(mut self, own: &SandboxSettings, enforced: Option<&Report>) -> Self {
+    pub fn with_sandbox(mut self, own: &SandboxSettings, enforced: Option<&Report>) -> Self {
         let missing = enforced.map(|report| &report.missing[..]);
         let Some(text) = sandbox::description(own, missing) else {
             return self;
@@ -116,7 +116,7 @@ mod tests {
     fn a_box_is_described_and_none_changes_nothing() {
         let plain = bash(profiles::ALL[0]);
         let mut own = SandboxSettings::default();
-        assert_eq!(plain.clone().within(&own, None), plain);
+        assert_eq!(plain.clone().with_sandbox(&own, None), plain);
         for (level, network, escalation, wanted) in [
             (
                 SandboxLevel::ReadOnly,
@@ -138,7 +138,7 @@ mod tests {
             ),
         ] {
             (own.level, own.network, own.escalation) = (level, network, escalation);
-            let boxed = plain.clone().within(&own, None);
+            let boxed = plain.clone().with_sandbox(&own, None);
             assert!(boxed.description.contains(wanted), "{}", boxed.description);
             let field = &boxed.input_schema["properties"]["sandbox"];
             assert_eq!(field["required"], json!(["reason"]));
@@ -159,7 +159,7 @@ mod tests {
             missing: vec![Lack::Protected, Lack::Signals],
         };
         let described = |own: &SandboxSettings, report: &Report| {
-            plain.clone().within(own, Some(report)).description
+            plain.clone().with_sandbox(own, Some(report)).description
         };
         let partial = described(&own, &report);
         let (promised, signalled) = ("stay as they are", "not be signalled");

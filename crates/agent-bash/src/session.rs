@@ -1,10 +1,9 @@
-//! A session: one tool with everything that belongs to it, and the user's own commands alongside
-//! the model's.
+//! A conversation of a model and a user: its tool, persistent shells, background jobs, artifacts
+//! and working directory, and the user's own commands.
 //!
-//! A host has one per conversation. It owns the tool, the persistent shells, the background jobs,
-//! the artifacts and the directory. [`Conversation::open`] wires them to this machine,
-//! [`Conversation::new`] takes a host's own components. Dropping it ends and removes everything
-//! except running jobs and their files.
+//! [`Conversation::open`] makes these components for this machine, [`Conversation::new`] takes a
+//! host's own. Dropping a conversation ends and removes all of them except running jobs and their
+//! files.
 //!
 //! ```no_run
 //! # async fn f(
@@ -58,7 +57,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The components of a tool that the host knows: a session lists them and cleans them up.
+/// The components of a tool that a conversation lists, and cleans up at its end.
 #[derive(Debug, Clone, Default)]
 pub struct SessionParts {
     /// The shells in which the tool runs commands.
@@ -67,7 +66,7 @@ pub struct SessionParts {
     pub jobs: Option<Arc<Jobs>>,
     /// The stored full outputs of the tool.
     pub artifacts: Option<Arc<ArtifactDir>>,
-    /// Options for terminals that calls bring themselves.
+    /// Options for the terminals of single calls.
     pub terminals: Option<PtyOptions>,
 }
 
@@ -83,7 +82,7 @@ pub struct Conversation {
     record: Mutex<BangLog>,
 }
 
-/// The user's commands in a session.
+/// The record of the user's commands in a conversation.
 #[derive(Debug, Default)]
 struct BangLog {
     messages: Vec<BangMessage>,
@@ -92,7 +91,7 @@ struct BangLog {
     in_turn: bool,
 }
 
-/// Why a user's command was not started. It is not recorded.
+/// Why a user's command was not started. Such a command is not recorded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BangError {
@@ -113,7 +112,7 @@ pub enum BangError {
 }
 
 impl Conversation {
-    /// A session for a tool that the host has built.
+    /// Returns a conversation with a tool that the host has built.
     pub fn new(tool: BashTool, parts: SessionParts) -> Self {
         Self {
             tool,
@@ -128,15 +127,15 @@ impl Conversation {
         &self.tool
     }
 
-    /// The surroundings that the host has described.
+    /// The host's context.
     pub fn host(&self) -> &HostContext {
-        &self.tool.wiring.host
+        &self.tool.context.host
     }
 
-    /// The other machine on which its calls run, if they do not run on this one: jobs and stored
-    /// outputs are there too.
+    /// The remote host on which the calls run; `None` if they run on this machine. Jobs and stored
+    /// outputs are on the same machine.
     pub fn remote_host(&self) -> Option<&Arc<dyn RemoteHost>> {
-        self.tool.wiring.remote_host.as_ref()
+        self.tool.context.remote_host.as_ref()
     }
 
     /// The default directory of calls.
@@ -144,36 +143,36 @@ impl Conversation {
         &self.host().cwd
     }
 
-    /// The directory of the user's next command: the user's shell keeps its directory between
-    /// commands.
+    /// The directory of the user's next command: that of the user's persistent shell.
     pub fn user_cwd(&self) -> PathBuf {
         let name = SessionName(USER_SHELL.to_owned());
         self.shell_cwd(&name)
             .unwrap_or_else(|| self.cwd().to_owned())
     }
 
-    /// The working directory of the persistent shell with that name; `None` before its first call
-    /// has ended, and while one runs.
+    /// Returns the working directory of the persistent shell with this name. `None` before the
+    /// shell's first call has ended, and while a call runs.
     pub fn shell_cwd(&self, name: &SessionName) -> Option<PathBuf> {
         let mut shells = self.shells().into_iter();
         shells.find(|shell| shell.name == *name)?.cwd
     }
 
-    /// The working directory of a persistent shell, also of a session on a target, which is then
-    /// asked.
-    pub async fn shell_stands(&self, name: &SessionName, cancel: &Cancel) -> Option<PathBuf> {
-        let Some(place) = self.remote_host() else {
+    /// Returns the working directory of a persistent shell. Queries the remote host if there is
+    /// one.
+    pub async fn query_shell_cwd(&self, name: &SessionName, cancel: &Cancel) -> Option<PathBuf> {
+        let Some(remote_host) = self.remote_host() else {
             return self.shell_cwd(name);
         };
-        let listed = ask::<ShellsData>(&**place, &RpcCall::SessionList, cancel).await;
+        let listed = ask::<ShellsData>(&**remote_host, &RpcCall::SessionList, cancel).await;
         let mut shells = listed.ok()?.sessions.into_iter();
         let cwd = shells.find(|shell| shell.name == name.0)?.cwd?;
         Some(PathBuf::from(cwd)).filter(|cwd| cwd.is_absolute())
     }
 
-    /// Variables by which what the persistent shell of that name exports differs from what a call
-    /// starts with: those that were set, and those that are gone (`None`). Nothing before its first
-    /// call has ended, while one runs, and on a target.
+    /// Returns the differences between the exported variables of a persistent shell and the
+    /// environment of a new call; `None` for a variable that the shell has unset.
+    ///
+    /// Empty before the shell's first call has ended, while a call runs, and on a remote host.
     pub async fn shell_exports(&self, name: &SessionName) -> BTreeMap<String, Option<String>> {
         let Some(shells) = self
             .parts
@@ -184,31 +183,32 @@ impl Conversation {
             return BTreeMap::new();
         };
         match shells.exports_of(name).await {
-            Some(said) => exported::differences(&said, &self.tool.environment().variables),
+            Some(exports) => exported::differences(&exports, &self.tool.environment().variables),
             None => BTreeMap::new(),
         }
     }
 
-    /// Returns the definitions of a persistent shell, for a call in a new shell. As
-    /// [`Self::shell_exports`]; nothing in safe mode.
+    /// Returns the definitions of a persistent shell, for a call in a new shell. `None` where
+    /// [`Self::shell_exports`] is empty, and in safe mode.
     pub async fn shell_definitions(&self, name: &SessionName) -> Option<Arc<Definitions>> {
-        let shells = self.shells_here()?;
+        let shells = self.local_shells()?;
         shells.definitions_of(name).await.map(Arc::new)
     }
 
     /// Returns the definitions of the user's configuration: calls on a terminal do not load them by
     /// themselves.
     pub async fn configured_definitions(&self) -> Option<Arc<Definitions>> {
-        let shells = self.shells_here()?;
-        let shell = self.tool.wiring.shell.as_ref().ok()?;
+        let shells = self.local_shells()?;
+        let shell = self.tool.context.shell.as_ref().ok()?;
         let base = &self.tool.environment().variables;
-        let given = shells.configured_definitions(shell, base, self.cwd()).await;
-        given.map(Arc::new)
+        let definitions = shells.configured_definitions(shell, base, self.cwd());
+        definitions.await.map(Arc::new)
     }
 
-    fn shells_here(&self) -> Option<&Arc<ShellCache>> {
-        let is_bare = self.remote_host().is_some() || self.tool.is_safe_mode();
-        self.parts.shells.as_ref().filter(|_| !is_bare)
+    /// The shells of this machine; `None` if calls run on a remote host, and in safe mode.
+    fn local_shells(&self) -> Option<&Arc<ShellCache>> {
+        let is_excluded = self.remote_host().is_some() || self.tool.is_safe_mode();
+        self.parts.shells.as_ref().filter(|_| !is_excluded)
     }
 
     /// The background jobs; `None` if no directory for them is known.
@@ -223,43 +223,42 @@ impl Conversation {
 
     /// Returns the change sets.
     pub fn changes(&self) -> ChangeSets {
-        let changes = Arc::clone(&self.tool.wiring.changes);
+        let changes = Arc::clone(&self.tool.context.changes);
         ChangeSets::new(changes, self.cwd().to_owned())
     }
 
-    /// Commits a trial for the model: as the setting `changes.commit` says, at once, if the tool's
-    /// [`Approver`](crate::Approver) allows it, or not at all.
+    /// Commits a trial for the model, if the setting `changes.commit` and, depending on it, the
+    /// tool's [`Approver`](crate::Approver) allow that.
     ///
     /// # Errors
-    /// As [`ChangeSets::commit_for_model`].
+    /// See [`ChangeSets::commit_for_model`].
     pub async fn commit_for_model(
         &self,
         id: ChangesId,
         cancel: &Cancel,
     ) -> Result<ChangesDone, ChangesRefused> {
-        let approver = &*self.tool.wiring.approver;
+        let approver = &*self.tool.context.approver;
         self.changes().commit_for_model(id, approver, cancel).await
     }
 
-    /// Options for terminals that calls bring themselves; `None` without terminals.
+    /// Options for the terminals of single calls; `None` without terminals.
     pub fn terminals(&self) -> Option<&PtyOptions> {
         self.parts.terminals.as_ref()
     }
 
-    /// The persistent shells named so far; the user's own is [`USER_SHELL`].
+    /// The persistent shells that calls have named so far. The user's shell is [`USER_SHELL`].
     pub fn shells(&self) -> Vec<ShellInfo> {
         let shells = self.parts.shells.as_ref();
         shells.map_or_else(Vec::new, |shells| shells.named_shells())
     }
 
-    /// Reads the user's shell configuration ahead of the first call: functions, aliases, a search
-    /// path. Nothing on a remote host, and where calls load none.
+    /// Reads the user's shell configuration before the first call: functions, aliases, `PATH`.
+    /// Empty on a remote host, and if calls do not load the configuration.
     ///
     /// # Errors
-    /// The configuration could not be read. The first call would have reported it, and no longer
-    /// does.
+    /// The configuration could not be read. The error is not reported again by the first call.
     pub async fn configured(&self) -> Result<ConfiguredNames, Notice> {
-        let tool = &*self.tool.wiring;
+        let tool = &*self.tool.context;
         match (&self.parts.shells, &tool.shell) {
             (Some(shells), Ok(shell)) if tool.remote_host.is_none() => {
                 let base = &tool.environment.variables;
@@ -269,22 +268,22 @@ impl Conversation {
         }
     }
 
-    /// Discards a persistent shell; the next call that names it gets a new one. Returns whether
-    /// there was one.
+    /// Discards a persistent shell; the next call that names it gets a new one. Returns false if
+    /// there is no such shell.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
-        self.tool.wiring.queues.forget(name);
-        self.tool.wiring.session_definitions.forget(name);
+        self.tool.context.queues.forget(name);
+        self.tool.context.session_definitions.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))
     }
 
     /// Runs a user's command to its end and records it. The checks of the model's calls
-    /// (normalisation, interception, rules, safe mode, approval) do not apply; there is no time
+    /// (normalisation, interception, rules, safe mode, approval) do not apply. There is no time
     /// limit unless `options` sets one.
     ///
-    /// `cancel` or [`Self::abort_bash`] end it early; the message then has the output so far. A
-    /// command that could not be started is recorded too, with a status that says why. Dropping the
-    /// future kills the command without a grace period and leaves no message.
+    /// `cancel` or [`Self::abort_bash`] end the command early; the message then has the output so
+    /// far. A command that could not be started is recorded too, with the reason in its status.
+    /// Dropping the future kills the command without a grace period, and nothing is recorded.
     ///
     /// # Errors
     /// [`BangError`]: nothing was started or recorded.
@@ -298,8 +297,8 @@ impl Conversation {
             return Err(BangError::OnTarget);
         }
         let cancel = cancel.child();
-        let _turn = self.take_turn(&cancel)?;
-        let ran = caught_in(bang::run(&self.tool.wiring, command, options, &cancel));
+        let _permit = self.acquire_permit(&cancel)?;
+        let ran = caught_in(bang::run(&self.tool.context, command, options, &cancel));
         let message = ran.await??;
         let mut record = lock(&self.record);
         if record.in_turn {
@@ -310,7 +309,7 @@ impl Conversation {
         Ok(message)
     }
 
-    /// Cancels the user's running command. Returns at once: whether there was one.
+    /// Cancels the user's running command, without waiting for its end. Returns false if none runs.
     pub fn abort_bash(&self) -> bool {
         let running = lock(&self.running);
         running.as_ref().inspect(|cancel| cancel.cancel()).is_some()
@@ -321,7 +320,8 @@ impl Conversation {
         lock(&self.running).is_some()
     }
 
-    /// Begins the model's turn: the user's commands are held back from the record until it ends.
+    /// Begins the model's turn: the user's commands are held back from the record until the turn
+    /// ends.
     pub fn begin_turn(&self) {
         lock(&self.record).in_turn = true;
     }
@@ -350,9 +350,9 @@ impl Conversation {
         lock(&self.record).held.clone()
     }
 
-    /// Ends the user's command, discards the persistent shells, and removes the artifacts that end
-    /// with the session. Running jobs and their files are kept, and warm shells live until the last
-    /// clone of the tool is dropped. Dropping the session does the same.
+    /// Ends the user's command, discards the persistent shells, and removes the artifacts whose
+    /// lifetime is the conversation. Running jobs and their files remain, and so do warm shells,
+    /// until the last clone of the tool is dropped. Dropping the conversation does the same.
     pub fn close(&self) {
         self.abort_bash();
         for shell in self.shells() {
@@ -363,7 +363,7 @@ impl Conversation {
         }
     }
 
-    fn take_turn(&self, cancel: &Cancel) -> Result<BangPermit<'_>, BangError> {
+    fn acquire_permit(&self, cancel: &Cancel) -> Result<BangPermit<'_>, BangError> {
         let mut running = lock(&self.running);
         if running.is_some() {
             return Err(BangError::AlreadyRunning);
@@ -379,7 +379,7 @@ impl Drop for Conversation {
     }
 }
 
-/// The right to run a user's command. Released on every way out, including a dropped future.
+/// The permit to run a user's command. Released on drop, also of a dropped future.
 struct BangPermit<'a>(&'a Mutex<Option<Cancel>>);
 
 impl Drop for BangPermit<'_> {

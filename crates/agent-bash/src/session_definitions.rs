@@ -1,5 +1,5 @@
-//! The functions and aliases of persistent shells, as far as they are known. A shell is asked only
-//! after a call that may have changed them.
+//! The known functions and aliases of persistent shells. A shell is queried only after a call that
+//! may have changed them.
 
 use agent_bash_core::{SessionName, ShellDefinitions};
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ const DEFINERS: &[&str] = &[
     "()", "function", "alias", "source", ". ", "eval", "unset", "exit", "exec",
 ];
 
-/// The definitions of persistent shells, as far as calls may have changed them.
+/// The definitions of the persistent shells in which a call may have changed them.
 #[derive(Debug, Default)]
 pub(crate) struct SessionDefinitions {
     shells: Mutex<HashMap<SessionName, SessionEntry>>,
@@ -18,7 +18,7 @@ pub(crate) struct SessionDefinitions {
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionEntry {
-    /// A call may have changed the definitions since the shell was asked.
+    /// True if a call may have changed the definitions since the shell was queried.
     pub(crate) is_stale: bool,
     pub(crate) known: Option<Arc<ShellDefinitions>>,
 }
@@ -29,7 +29,7 @@ impl SessionDefinitions {
         self.entries().remove(name);
     }
 
-    /// Notes that a call with this script is going to run in the shell.
+    /// Marks a shell's definitions as stale if this script may change them.
     pub(crate) fn note(&self, name: &SessionName, script: &str) {
         if DEFINERS.iter().any(|definer| script.contains(definer)) {
             self.entries().entry(name.clone()).or_default().is_stale = true;
@@ -40,7 +40,7 @@ impl SessionDefinitions {
         self.entries().get(name).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn learn(&self, name: &SessionName, known: &Arc<ShellDefinitions>) {
+    pub(crate) fn store(&self, name: &SessionName, known: &Arc<ShellDefinitions>) {
         let known = Some(Arc::clone(known));
         let is_stale = false;
         let entry = SessionEntry { is_stale, known };

@@ -1,5 +1,5 @@
-//! Settings: those of the user, the project, the environment and the command line, in ascending
-//! precedence, and where each value came from.
+//! Settings of the user, the project, the environment and the command line, in ascending
+//! precedence, and the origin of each value.
 //!
 //! | layer | where |
 //! |---|---|
@@ -8,14 +8,14 @@
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`LoadedSettings::set`] |
 //!
-//! Only regular files of at most 1 MB are read. A project's file found in a parent directory (or in
-//! a world-writable one) counts only if it belongs to the user or root and no other user may write
-//! to it. Files that do not count are in [`LoadedSettings::ignored`].
+//! Only regular files of at most 1 MB are read. A project's file in a parent directory (or in a
+//! world-writable one) is used only if it belongs to the user or root and no other user may write
+//! to it. [`LoadedSettings::ignored`] lists the other files.
 //!
 //! A project's file may only make settings stricter: it comes with a checkout, so it may not switch
-//! off a rule, raise a limit, or name a shell, a prefix or an environment. The settings are listed
-//! in `keys`; an unknown key is an error that names the most similar one. Nothing here acts on a
-//! setting: [`Settings::configure`] passes them to the tool.
+//! off a rule, raise a limit, or name a shell, a prefix or an environment. `keys` lists the
+//! settings; an unknown key is an error that names the most similar key. [`Settings::configure`]
+//! passes the settings to the tool.
 
 mod key;
 mod keys;
@@ -55,11 +55,11 @@ pub struct Settings {
     pub timeout_max: Option<Duration>,
     /// The shell; `None` is the profile's.
     pub shell: Option<PathBuf>,
-    /// Put in front of every command, with a space.
+    /// Words in front of every command.
     pub prefix: Option<String>,
     /// The policy for processes that outlive their call.
     pub survivors: SurvivorPolicy,
-    /// Longer lines are clamped.
+    /// Maximum number of characters of a shown line; longer lines are truncated.
     pub max_line_chars: Option<usize>,
     /// True if commands run on a terminal of their own, provided that a user can see it.
     pub virtual_terminal: bool,
@@ -75,7 +75,7 @@ pub struct Settings {
     pub safe_mode: Option<SafeLevel>,
     /// The command prefixes that safe mode allows.
     pub safe_mode_allowed: Vec<String>,
-    /// The effect if another tool fits better.
+    /// The mode of the interceptor, for commands for which the model has a better tool.
     pub interceptor: InterceptMode,
     /// The model's other tools; `None` if none are named.
     pub interceptor_tools: Option<Vec<String>>,
@@ -85,7 +85,7 @@ pub struct Settings {
     pub inherit: Inherit,
     /// Variables that are kept although they look like secrets.
     pub keep: Vec<String>,
-    /// Variables that are removed although they do not.
+    /// Variables that are removed although they do not look like secrets.
     pub drop: Vec<String>,
     /// Variables that are set for every command.
     pub set: BTreeMap<String, String>,
@@ -99,13 +99,13 @@ pub struct Settings {
     pub mcp_structured: bool,
     /// The audit log; `None` means that calls are not recorded.
     pub audit_file: Option<PathBuf>,
-    /// The box of calls; safe mode may make it stricter ([`Settings::sandbox_in_force`]).
+    /// The sandbox of calls; safe mode may make it stricter ([`Settings::sandbox_in_force`]).
     pub sandbox: SandboxSettings,
     /// Other machines that calls may run on.
     pub targets: BTreeMap<String, TargetSettings>,
-    /// The record of changes.
+    /// The settings of change sets.
     pub changes: ChangesSettings,
-    /// True if the interface for people keeps what was typed for the interface's next run.
+    /// True if the terminal interface stores typed commands for its next run.
     pub tui_history: bool,
     /// The journal.
     pub journal: JournalSettings,
@@ -159,10 +159,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The target of that name: one of the settings', or one that says by itself where it is.
+    /// Returns the target with this name from the settings, or parses the name as a destination.
     ///
     /// # Errors
-    /// It leads nowhere.
+    /// The target or the name is invalid.
     pub fn target(&self, name: &str) -> Result<Target, TargetSettingsError> {
         match self.targets.get(name) {
             Some(target) => target.target(name),
@@ -188,8 +188,8 @@ impl Settings {
         profile
     }
 
-    /// True if the interceptor is on without tools to propose, so that it acts only on calls that
-    /// name some.
+    /// True if the interceptor is on and the settings name no tools, so that it has an effect only
+    /// on calls that name some.
     pub fn interceptor_names_no_tools(&self) -> bool {
         let none = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
         self.interceptor != InterceptMode::Off && none
@@ -214,7 +214,7 @@ impl Settings {
     /// The checks that these settings enable: safety always, the others if switched on.
     ///
     /// # Errors
-    /// As [`Self::rules`].
+    /// See [`Self::rules`].
     pub fn policy(&self) -> Result<Policy, UnknownRule> {
         let intercepts = self.interceptor == InterceptMode::Block;
         Ok(Policy {
@@ -229,7 +229,7 @@ impl Settings {
         })
     }
 
-    /// The box of calls: that of the settings, or a stricter one in safe mode.
+    /// The sandbox of calls: that of the settings, or a stricter one in safe mode.
     pub fn sandbox_in_force(&self) -> SandboxSettings {
         match self.safe_mode {
             Some(SafeLevel::ReadOnly) => self.sandbox.clone().in_safe_mode(),
@@ -270,10 +270,11 @@ impl Settings {
         }
     }
 
-    /// The tool with these settings. Its profile ([`Self::profile`]) must be given to its builder.
+    /// Configures a tool with these settings, except for the profile: the caller passes
+    /// [`Self::profile`] to [`BashTool::builder`](crate::BashTool::builder).
     ///
     /// # Errors
-    /// As [`Self::rules`].
+    /// See [`Self::rules`].
     pub fn configure(&self, builder: BashToolBuilder) -> Result<BashToolBuilder, UnknownRule> {
         let mut builder = builder
             .rules(self.rules()?)
@@ -301,7 +302,7 @@ impl Settings {
             builder = builder.interceptor(self.interceptor, rules);
         }
         if let Some(tools) = &self.interceptor_tools {
-            builder = builder.tools_where_the_host_names_none(tools);
+            builder = builder.default_tools(tools);
         }
         Ok(builder)
     }

@@ -1,5 +1,5 @@
-//! The `bash` tool: a profile, a host's surroundings, and the components that do the work. Built
-//! once, called many times and concurrently.
+//! The `bash` tool: a profile, the host's context, and the components that do the work. Built once,
+//! called many times and concurrently.
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
@@ -34,12 +34,12 @@ use std::sync::Arc;
 /// The tool. Cheap to clone; clones are handles to the same tool.
 #[derive(Clone)]
 pub struct BashTool {
-    pub(crate) wiring: Arc<ToolContext>,
+    pub(crate) context: Arc<ToolContext>,
 }
 
 impl BashTool {
-    /// A tool with `profile`, whose commands are run by `executor` and timed by `clock`. Everything
-    /// else is set on the builder.
+    /// Returns a builder of a tool with `profile`, whose commands `executor` runs and `clock`
+    /// times.
     pub fn builder(
         profile: Profile,
         host: HostContext,
@@ -102,7 +102,7 @@ impl BashTool {
         options: CallOptions<'_>,
         cancel: &Cancel,
     ) -> FinishedCall {
-        pipeline::call(&self.wiring, input.into(), options, cancel).await
+        pipeline::call(&self.context, input.into(), options, cancel).await
     }
 
     /// Executes a call with its output in `live`, which has ended when this returns. A watcher
@@ -127,25 +127,25 @@ impl BashTool {
     /// of another tool.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
-        let wiring = ToolContext {
+        let context = ToolContext {
             profile,
             has_own_fields: false,
-            ..ToolContext::clone(&self.wiring)
+            ..ToolContext::clone(&self.context)
         };
         Self {
-            wiring: Arc::new(wiring),
+            context: Arc::new(context),
         }
     }
 
     /// Returns the same tool with another approver.
     #[must_use]
     pub fn with_approver(&self, approver: Arc<dyn Approver>) -> Self {
-        let wiring = ToolContext {
+        let context = ToolContext {
             approver,
-            ..ToolContext::clone(&self.wiring)
+            ..ToolContext::clone(&self.context)
         };
         Self {
-            wiring: Arc::new(wiring),
+            context: Arc::new(context),
         }
     }
 
@@ -162,7 +162,7 @@ impl BashTool {
     /// Returns the definitions that a call has before its script, for [`Self::check_predefined`].
     pub async fn predefined(&self) -> Arc<Predefined> {
         let request = Request::new("git");
-        predefined::of_call(&self.wiring, &request, &self.wiring.host.cwd).await
+        predefined::of_call(&self.context, &request, &self.context.host.cwd).await
     }
 
     /// Checks a script as a call with these definitions.
@@ -172,21 +172,21 @@ impl BashTool {
         tools: Option<Vec<String>>,
         predefined: Arc<Predefined>,
     ) -> Verdict {
-        let wiring = &self.wiring;
-        let host = &wiring.host;
-        let interception = wiring.interception.as_deref();
+        let context = &self.context;
+        let host = &context.host;
+        let interception = context.interception.as_deref();
         // A command that would only be commented on does run.
         let blocking = interception.filter(|one| one.mode == InterceptMode::Block);
         let policy = Policy {
             interceptor: blocking.map(|interception| interception.rules.clone()),
-            safety: Some(wiring.rules.clone()),
-            safe_mode: wiring.safe_mode.clone(),
+            safety: Some(context.rules.clone()),
+            safe_mode: context.safe_mode.clone(),
             tools: tools.or_else(|| host.tools.clone()).unwrap_or_default(),
         };
         let context = Context {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
-            dialect: wiring.dialect(),
+            dialect: context.dialect(),
             predefined,
         };
         policy.decide(&Script::read(script, &context))
@@ -196,16 +196,16 @@ impl BashTool {
     /// and with the parts of the sandbox that are not enforced. Tries both, which takes a few
     /// milliseconds the first time.
     pub async fn offered_schema(&self) -> ToolSchema {
-        let wiring = &self.wiring;
-        let is_sandboxed = wiring.sandbox.settings.level != SandboxLevel::Off;
+        let context = &self.context;
+        let is_sandboxed = context.sandbox.settings.level != SandboxLevel::Off;
         let enforced = if is_sandboxed {
             // A missing sandbox is reported by each call, which is refused.
-            wiring.executor.confines().await.ok()
+            context.executor.confines().await.ok()
         } else {
             None
         };
         let schema = self.schema_within(enforced.as_ref());
-        if trials::are_offered(wiring, &wiring.host.cwd).await {
+        if trials::are_offered(context, &context.host.cwd).await {
             schema.with_trials()
         } else {
             schema
@@ -218,64 +218,63 @@ impl BashTool {
     }
 
     fn schema_within(&self, enforced: Option<&Report>) -> ToolSchema {
-        schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
-            .under(self.wiring.safe_mode.as_ref())
-            .within(&self.wiring.sandbox.settings, enforced)
+        schema::tool(&self.context.profile, &self.context.host.cwd)
+            .under(self.context.safe_mode.as_ref())
+            .with_sandbox(&self.context.sandbox.settings, enforced)
     }
 
     /// The tool's profile.
     pub fn profile(&self) -> &Profile {
-        &self.wiring.profile
+        &self.context.profile
     }
 
     /// The base environment of commands, and the host's variables that were removed from it.
     pub fn environment(&self) -> &BaseEnvironment {
-        &self.wiring.environment
+        &self.context.environment
     }
 
     /// True if commands may run on a terminal: see [`BashToolBuilder::terminal`].
     pub fn offers_terminal(&self) -> bool {
-        self.wiring.terminal.is_some()
+        self.context.terminal.is_some()
     }
 
     /// True if calls may name a persistent shell: see [`BashToolBuilder::sessions`].
     pub fn offers_sessions(&self) -> bool {
-        self.wiring.sessions
+        self.context.sessions
     }
 
     /// True if calls are held to safe mode: see [`BashToolBuilder::safe_mode`].
     pub fn is_safe_mode(&self) -> bool {
-        self.wiring.safe_mode.is_some()
+        self.context.safe_mode.is_some()
     }
 
-    /// The box of its calls, unless one asks for another.
+    /// The sandbox settings of the tool's calls.
     pub fn sandbox(&self) -> &SandboxSettings {
-        &self.wiring.sandbox.settings
+        &self.context.sandbox.settings
     }
 
-    /// Returns what a sandbox of its calls enforces here, whether or not they use one.
+    /// Returns the promises of a sandbox that this system enforces, whether or not calls use one.
     ///
     /// # Errors
-    /// Why no call can be sandboxed.
+    /// The system cannot enforce any sandbox.
     pub async fn confines(&self) -> Result<Report, NotStarted> {
-        self.wiring.executor.confines().await
+        self.context.executor.confines().await
     }
 
-    /// Checks that the changes of calls can be recorded while the calls run, as far as that is
-    /// known before.
+    /// Checks whether the changes of calls can be traced, as far as that is known before a call.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why calls cannot be traced.
     pub async fn watches(&self) -> Result<(), String> {
-        self.wiring.executor.watches().await
+        self.context.executor.watches().await
     }
 
     /// The shell that runs the scripts.
     ///
     /// # Errors
-    /// There is none; every call reports that, too.
+    /// There is no shell; every call returns this error, too.
     pub fn shell(&self) -> Result<&Shell, &NotStarted> {
-        self.wiring.shell.as_ref()
+        self.context.shell.as_ref()
     }
 }
 
@@ -299,8 +298,8 @@ impl Drop for LiveFeed<'_> {
 impl fmt::Debug for BashTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BashTool")
-            .field("profile", &self.wiring.profile.name)
-            .field("cwd", &self.wiring.host.cwd)
+            .field("profile", &self.context.profile.name)
+            .field("cwd", &self.context.host.cwd)
             .finish_non_exhaustive()
     }
 }
@@ -342,22 +341,23 @@ impl BashToolBuilder {
         self
     }
 
-    /// Asked before each command. The default allows everything that no rule blocks.
+    /// Sets the approver, which is asked before each command. The default allows all commands that
+    /// no rule blocks.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
         self
     }
 
-    /// The safety rules that apply.
+    /// Sets the safety rules that apply.
     #[must_use]
     pub fn rules(mut self, rules: RuleSelection) -> Self {
         self.rules = rules;
         self
     }
 
-    /// Blocks, or comments on, commands for which the model has a better tool. Only has an effect
-    /// together with [`HostContext::tools`]: a tool that the model does not have is not proposed.
+    /// Blocks commands for which the model has a better tool, or adds advice. It has an effect only
+    /// with [`HostContext::tools`]: a tool that the model does not have is not proposed.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
         self.interception = Some(Arc::new(InterceptorOptions { mode, rules }));
@@ -371,22 +371,21 @@ impl BashToolBuilder {
         self
     }
 
-    /// Sets the model's tools from a settings file, unless the host has named some: the host knows
-    /// better.
-    pub(crate) fn tools_where_the_host_names_none(mut self, names: &[String]) -> Self {
+    /// Sets the model's other tools, unless the host has named them.
+    pub(crate) fn default_tools(mut self, names: &[String]) -> Self {
         self.host.tools.get_or_insert_with(|| names.to_vec());
         self
     }
 
-    /// Runs only what is on a list, always with bash; at [`SafeLevel::ReadOnly`] in a box that
-    /// makes [`Self::sandbox`] as strict as that.
+    /// Runs only listed commands, always with bash. At [`SafeLevel::ReadOnly`], calls also run in a
+    /// read-only sandbox.
     #[must_use]
     pub fn safe_mode(mut self, mode: SafeMode) -> Self {
         self.safe_mode = Some(mode);
         self
     }
 
-    /// How a command's environment is derived from the host's.
+    /// Sets the policy by which a command's environment is derived from the host's.
     #[must_use]
     pub fn environment(mut self, policy: EnvironmentPolicy) -> Self {
         self.environment = policy;
@@ -422,19 +421,21 @@ impl BashToolBuilder {
         self
     }
 
-    /// Runs calls on another machine, after they were judged here: directory, time limit, shells,
-    /// jobs, outputs and texts are that machine's, and the host context should describe it.
+    /// Runs calls on another machine, after the policy of this one has checked them. That machine
+    /// has the directory, time limit, shells, jobs, outputs and texts, so the host context should
+    /// describe it.
     #[must_use]
-    pub fn remote_host(mut self, place: Arc<dyn RemoteHost>) -> Self {
-        self.remote_host = Some(place);
+    pub fn remote_host(mut self, remote_host: Arc<dyn RemoteHost>) -> Self {
+        self.remote_host = Some(remote_host);
         self
     }
 
-    /// A user can see and type: `executor` runs commands on terminals of their own and shows them
-    /// (`agent_bash_pty::PtyExecutor`). Used if [`Self::virtual_terminal`] is on, the profile
-    /// allows terminals, and the host's environment has neither `AGENT_BASH_NO_PTY=1` nor
-    /// `PI_NO_PTY=1`; but not for calls that say `pty: false`, name a session, want a part of
-    /// stdout only, or have another stdin.
+    /// Sets the executor that runs commands on terminals of their own and shows them to a user
+    /// (`agent_bash_pty::PtyExecutor`).
+    ///
+    /// The executor is used if [`Self::virtual_terminal`] is on, the profile allows terminals, and
+    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`. Calls with
+    /// `pty: false`, a session, `head`, `tail` or another stdin get no terminal.
     #[must_use]
     pub fn terminal(mut self, executor: Arc<dyn Executor>) -> Self {
         self.terminal = Some(executor);
@@ -456,29 +457,31 @@ impl BashToolBuilder {
         self
     }
 
-    /// Records every finished call for people, as [`Self::audit`] does for the host.
+    /// Records every finished call for the user, as [`Self::audit`] does for the host.
     #[must_use]
     pub fn journal(mut self, journal: Arc<Journal>) -> Self {
         self.journal = Some(journal);
         self
     }
 
-    /// Masks secrets in texts that are kept. Without it, the host's environment decides.
+    /// Sets the function that masks secrets in stored texts. The default masks the secrets of the
+    /// host's environment.
     #[must_use]
     pub(crate) fn hide(mut self, hide: MaskSecrets) -> Self {
         self.hide = Some(hide);
         self
     }
 
-    /// The box that calls run in. The executor must be able to: see [`Executor::confines`]. A call
-    /// that cannot be confined is refused.
+    /// Sets the sandbox of calls. The executor must support it: see [`Executor::confines`]. A call
+    /// whose sandbox cannot be provided is refused.
     #[must_use]
     pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
         self.sandbox = settings;
         self
     }
 
-    /// Sets the record of changes. It needs an executor that can trace, and [`Self::changes_in`].
+    /// Sets how changes are recorded. Recording needs an executor that can trace, and
+    /// [`Self::changes_in`].
     #[must_use]
     pub fn changes(mut self, settings: ChangesSettings) -> Self {
         self.changes = settings;
@@ -493,29 +496,29 @@ impl BashToolBuilder {
         self
     }
 
-    /// Keeps what calls do to files below this state directory, in the session of this name.
-    /// Without it there are no trials.
+    /// Stores the change sets of the conversation with this name in this state directory. Required
+    /// for trials.
     #[must_use]
     pub fn changes_in(mut self, state: PathBuf, session: impl Into<String>) -> Self {
         self.kept_in = Some((state, session.into()));
         self
     }
 
-    /// Resource limits of each call.
+    /// Sets the resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Builds the tool. Looks for the shell.
+    /// Builds the tool. Searches the shell.
     pub fn build(self) -> BashTool {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
         let secrets = self.environment.secrets.clone().unwrap_or_default();
         let hide = self
             .hide
-            .unwrap_or_else(|| crate::journal::hide(Arc::clone(&self.host.env), secrets));
+            .unwrap_or_else(|| crate::journal::mask_secrets(Arc::clone(&self.host.env), secrets));
         let shell = shell_in_force(
             &self.profile,
             self.shell.as_deref(),
@@ -525,7 +528,7 @@ impl BashToolBuilder {
         let changes = ChangeStore::new(self.changes, self.changes_unasked, self.kept_in);
         let protected = ProtectedPaths {
             home: self.host.home.clone(),
-            further: self.sandbox.protected.clone(),
+            extra: self.sandbox.protected.clone(),
         };
         let sandbox = match &self.safe_mode {
             Some(mode) if mode.level == SafeLevel::ReadOnly => self.sandbox.in_safe_mode(),
@@ -535,9 +538,9 @@ impl BashToolBuilder {
             .terminal
             .filter(|_| self.virtual_terminal && self.profile.pty)
             .and_then(|executor| Terminal::offered(executor, &self.host, &self.environment));
-        let sandbox = SandboxState::new(sandbox).of_host(&self.host);
+        let sandbox = SandboxState::new(sandbox).with_host(&self.host);
         BashTool {
-            wiring: Arc::new(ToolContext {
+            context: Arc::new(ToolContext {
                 profile: self.profile,
                 host: self.host,
                 executor: self.executor,
@@ -561,7 +564,7 @@ impl BashToolBuilder {
                 terminal,
                 sandbox: Arc::new(sandbox),
                 has_own_fields: true,
-                changes: Arc::new(changes.protecting(protected)),
+                changes: Arc::new(changes.with_protected(protected)),
                 queues: Arc::default(),
                 session_definitions: Arc::default(),
             }),

@@ -1,10 +1,10 @@
-//! The configuration and components of a tool: all decisions of the host, and the traits through
-//! which it provides its part. The stages depend on this module; it depends on none of them.
+//! The configuration and components of a tool, as the host has set them. The stages depend on this
+//! module; it depends on none of them.
 
 use crate::HostContext;
 use crate::approval::Approver;
 use crate::changes::ChangeStore;
-use crate::in_order::Queues;
+use crate::in_order::SessionQueues;
 use crate::sandbox::SandboxState;
 use crate::session_definitions::SessionDefinitions;
 use agent_bash_core::{
@@ -19,7 +19,7 @@ use async_trait::async_trait;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// The context of the stages: all decisions of the host. No call changes them.
+/// The context of the stages: the tool's configuration and components. No call changes them.
 #[derive(Clone)]
 pub(crate) struct ToolContext {
     pub(crate) profile: Profile,
@@ -32,15 +32,14 @@ pub(crate) struct ToolContext {
     pub(crate) interception: Option<Arc<InterceptorOptions>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
-    /// How it is constructed.
+    /// The policy by which the environment was made.
     pub(crate) environment_policy: EnvironmentPolicy,
-    /// Takes the host's secrets, and what looks like one, out of what is kept of a call.
+    /// Masks the host's secrets in stored texts.
     pub(crate) hide: MaskSecrets,
-    /// If there is no shell, each call reports that, as the contract requires, rather than building
-    /// the tool.
+    /// The shell. An error is reported by each call, not when the tool is built (docs/contract.md).
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,
-    /// Put before every command.
+    /// Words in front of every command.
     pub(crate) prefix: Option<String>,
     /// True if the executor has persistent shells.
     pub(crate) sessions: bool,
@@ -48,18 +47,18 @@ pub(crate) struct ToolContext {
     /// The other machine on which calls run, if they do not run on this one.
     pub(crate) remote_host: Option<Arc<dyn RemoteHost>>,
     pub(crate) audit: Option<AuditOptions>,
-    /// The record of the session.
+    /// The journal of the conversation.
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) terminal: Option<Terminal>,
-    /// The box of calls.
+    /// The sandbox settings, and the state that calls share.
     pub(crate) sandbox: Arc<SandboxState>,
     /// True if the tool's model knows the fields of our own schema, and not those of an adapter's
     /// tool.
     pub(crate) has_own_fields: bool,
-    /// The record of changes.
+    /// The settings and the store of change sets.
     pub(crate) changes: Arc<ChangeStore>,
-    /// The calls that are waiting to use a persistent shell.
-    pub(crate) queues: Arc<Queues>,
+    /// The queues of calls in front of persistent shells.
+    pub(crate) queues: Arc<SessionQueues>,
     /// The definitions in persistent shells.
     pub(crate) session_definitions: Arc<SessionDefinitions>,
 }
@@ -67,8 +66,8 @@ pub(crate) struct ToolContext {
 impl ToolContext {
     /// The shell dialect in which commands are parsed.
     pub(crate) fn dialect(&self) -> Dialect {
-        if let Some(place) = &self.remote_host {
-            let shell = place.shell();
+        if let Some(remote_host) = &self.remote_host {
+            let shell = remote_host.shell();
             return shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell));
         }
         let shell = self.shell.as_ref();
@@ -76,7 +75,7 @@ impl ToolContext {
     }
 }
 
-/// Rules for commands for which the model has a better tool, and what to do about a match.
+/// Rules for commands for which the model has a better tool, and the effect of a match.
 pub(crate) struct InterceptorOptions {
     pub(crate) mode: InterceptMode,
     pub(crate) rules: Interceptor,
@@ -118,29 +117,29 @@ impl JobStarter for ShellCache {
     }
 }
 
-/// Each forbids terminals if it is `1`: our variable, and one that other agents set.
+/// Variables that forbid terminals if their value is `1`: our own, and pi's.
 const NO_TERMINAL_VARIABLES: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
 
-/// How commands run on terminals.
+/// The executor and the environment of commands on terminals.
 #[derive(Clone)]
 pub(crate) struct Terminal {
     pub(crate) executor: Arc<dyn Executor>,
-    /// With the defaults for programs that a user can see.
+    /// The environment, with the defaults for programs that a user can see.
     pub(crate) environment: BaseEnvironment,
 }
 
 impl Terminal {
-    /// Terminals provided by `executor`, unless the host's environment forbids them.
+    /// Returns the terminals that `executor` provides, unless the host's environment forbids them.
     pub(crate) fn offered(
         executor: Arc<dyn Executor>,
         host: &HostContext,
         policy: &EnvironmentPolicy,
     ) -> Option<Self> {
-        let is_one = |name: &str| {
+        let is_set = |name: &str| {
             let value = host.env.get(&OsString::from(name));
             value.is_some_and(|value| value == "1")
         };
-        if NO_TERMINAL_VARIABLES.into_iter().any(is_one) {
+        if NO_TERMINAL_VARIABLES.into_iter().any(is_set) {
             return None;
         }
         let policy = EnvironmentPolicy {

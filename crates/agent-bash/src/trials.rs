@@ -1,4 +1,4 @@
-//! Determines whether trials are possible, and whether a refused call may be tried.
+//! Determines whether trials are possible, and whether a refused call may run as a trial.
 
 use crate::blocking::run_blocking;
 use crate::call::Call;
@@ -18,10 +18,10 @@ use std::time::Duration;
 /// Time limit of the trial of an empty command.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The number of trees with a remembered result.
+/// Maximum number of roots with a remembered result.
 const MAX_REMEMBERED_ROOTS: usize = 64;
 
-/// Variables that lead git to another repository than the one of its directory.
+/// Variables that make git use another repository than that of its working directory.
 const GIT_LOCATION_VARIABLES: [&str; 5] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -30,16 +30,17 @@ const GIT_LOCATION_VARIABLES: [&str; 5] = [
     "GIT_COMMON_DIR",
 ];
 
-/// True if the model is told that calls in `cwd` can be tried: the model knows the field, changes
-/// are recorded so that the model can list them, and a trial works.
+/// True if the model is offered trials of calls in `cwd`: the model knows the field `trial`,
+/// changes are recorded so that the model can list them, and a trial works.
 pub(crate) async fn are_offered(tool: &ToolContext, cwd: &Path) -> bool {
-    // The fields of that tool are fixed.
+    // The profile `modes` has a fixed set of fields.
     let is_fixed = tool.profile.layout == TextLayout::Modes;
-    tool.has_own_fields && !is_fixed && tool.changes.is_on() && are_possible(tool, cwd).await
+    tool.has_own_fields && !is_fixed && tool.changes.is_recording() && are_possible(tool, cwd).await
 }
 
-/// Decides on a call that a rule refuses: a trial of it passes, if the host lets trials pass and
-/// everything refused is held back in it; else the refusal stands, and may offer that trial.
+/// Decides on a call that a rule refuses. A trial passes, if the settings let trials pass and all
+/// refused paths are below the trial's root. Otherwise the refusal is returned, and may offer a
+/// trial.
 pub(crate) async fn decide(
     tool: &ToolContext,
     call: &Call,
@@ -52,7 +53,7 @@ pub(crate) async fn decide(
     let may_pass = settings.trial_passes_rules && settings.commit != CommitBy::Model;
     let is_fit = match request.trial {
         Some(TrialRequest::Hold) => true,
-        // An atomic trial commits itself.
+        // An atomic trial is committed without a decision.
         Some(TrialRequest::Atomic) => false,
         None => settings.offer_trial,
     };
@@ -82,36 +83,40 @@ async fn are_held_back(
     request: &Request,
     paths: &[PathBuf],
 ) -> bool {
-    let is_led = |name: &str| {
+    let is_set = |name: &str| {
         request.env.contains_key(name) || tool.host.env.contains_key(std::ffi::OsStr::new(name))
     };
     if tool.remote_host.is_some()
         || paths.is_empty()
-        || GIT_LOCATION_VARIABLES.iter().any(|name| is_led(name))
+        || GIT_LOCATION_VARIABLES.iter().any(|name| is_set(name))
     {
         return false;
     }
     let (root, paths) = (root_of(tool, &call.cwd), paths.to_vec());
     let look = move || root().is_some_and(|root| paths.iter().all(|path| is_within(&root, path)));
-    let seen = tool.sandbox.looks.look(&*tool.clock, look).await;
+    let seen = tool
+        .sandbox
+        .file_access
+        .within_limit(&*tool.clock, look)
+        .await;
     seen.unwrap_or(false)
 }
 
-/// True if a path is below a root after following links, and no repository there has parts outside
-/// of it.
+/// True if a path is below a root after following links, and no repository on the way has its git
+/// directory elsewhere.
 fn is_within(root: &Path, path: &Path) -> bool {
-    // A missing path is below an existing one.
-    let Some(there) = path
+    // For a missing path, the nearest existing parent decides.
+    let Some(existing) = path
         .ancestors()
         .find(|path| path.symlink_metadata().is_ok())
     else {
         return false;
     };
-    let missing = path.strip_prefix(there).is_ok_and(|rest| {
+    let missing = path.strip_prefix(existing).is_ok_and(|rest| {
         rest.components()
             .all(|part| matches!(part, std::path::Component::Normal(_)))
     });
-    let Ok(real) = std::fs::canonicalize(there) else {
+    let Ok(real) = std::fs::canonicalize(existing) else {
         return false;
     };
     let is_linked = |directory: &Path| {
@@ -122,7 +127,8 @@ fn is_within(root: &Path, path: &Path) -> bool {
     missing && real.starts_with(root) && !around.any(is_linked)
 }
 
-/// The tree that a call in `cwd` is looked at in, canonical. Looks at files.
+/// Returns a function that determines the canonical root of a trial in `cwd`. The function reads
+/// files.
 fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> + Send + 'static {
     let (changes, cwd, host) = (Arc::clone(&tool.changes), cwd.to_owned(), tool.host.clone());
     move || {
@@ -133,34 +139,43 @@ fn root_of(tool: &ToolContext, cwd: &Path) -> impl FnOnce() -> Option<PathBuf> +
     }
 }
 
-/// True if a call in `cwd` can be tried. Determined by a trial of an empty command; a success is
-/// remembered.
+/// True if a call in `cwd` can run as a trial. Determined by a trial of an empty command; a success
+/// is remembered.
 async fn are_possible(tool: &ToolContext, cwd: &Path) -> bool {
     if tool.remote_host.is_some() || tool.executor.holds_back().await.is_err() {
         return false;
     }
     let root = root_of(tool, cwd);
-    let Some(Some(root)) = tool.sandbox.looks.look(&*tool.clock, root).await else {
+    let Some(Some(root)) = tool
+        .sandbox
+        .file_access
+        .within_limit(&*tool.clock, root)
+        .await
+    else {
         return false;
     };
-    let mut known = tool.changes.tried.lock().await;
+    let mut known = tool.changes.trial_roots.lock().await;
     if known.contains(&root) {
         return true;
     }
-    let is_possible = try_nothing(tool, &root).await;
+    let is_possible = probe(tool, &root).await;
     if is_possible && known.len() < MAX_REMEMBERED_ROOTS {
         known.insert(root);
     }
     is_possible
 }
 
-async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
+async fn probe(tool: &ToolContext, root: &Path) -> bool {
     let (changes, tree) = (Arc::clone(&tool.changes), root.to_owned());
     let made = move || {
         let sample = changes.store()?.sample(changes.session(), &tree);
         sample.map_err(|error| error.to_string())
     };
-    let made = tool.sandbox.looks.look(&*tool.clock, made).await;
+    let made = tool
+        .sandbox
+        .file_access
+        .within_limit(&*tool.clock, made)
+        .await;
     let (Some(Ok(sample)), Ok(shell)) = (made, tool.shell.clone()) else {
         return false;
     };
@@ -170,17 +185,17 @@ async fn try_nothing(tool: &ToolContext, root: &Path) -> bool {
         .trial(Arc::new(Sample::overlay(&sample).clone()));
     let ran = tool
         .executor
-        .run(&spec, &mut NoApprover, &Cancel::new())
+        .run(&spec, &mut DiscardOutput, &Cancel::new())
         .await;
-    // Its directories are removed away from the runtime.
+    // Removing the directories may block.
     let _ = run_blocking(move || drop(sample)).await;
     ran.is_ok_and(|ran| ran.held_back && ran.ending == ScriptEnding::Exited { code: 0 })
 }
 
-/// Reads nothing.
-struct NoApprover;
+/// Discards all output.
+struct DiscardOutput;
 
-impl OutputConsumer for NoApprover {
+impl OutputConsumer for DiscardOutput {
     fn chunk(&mut self, _: StreamId, _: &[u8]) -> ConsumerFlow {
         ConsumerFlow::Continue
     }

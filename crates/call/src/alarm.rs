@@ -6,8 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Waits for a deadline. Postponing it, as each chunk of output does, costs nothing: the timer
-/// fires at the old deadline and is re-armed then.
+/// Waits for a deadline. A later deadline, which each chunk of output sets, costs nothing: the
+/// timer fires at the old deadline and is re-armed then.
 pub struct Alarm {
     clock: Arc<dyn Clock>,
     set: Option<SetAlarm>,
@@ -36,9 +36,9 @@ impl Alarm {
                 set => set.insert(SetAlarm::new(&self.clock, at)),
             };
             set.sleep.as_mut().await;
-            let rang_for = set.at;
+            let fired_at = set.at;
             self.set = None;
-            if rang_for >= at {
+            if fired_at >= at {
                 return self.clock.now().max(at);
             }
         }

@@ -1,4 +1,4 @@
-//! Derives how a call ended from what was observed.
+//! Derives the ending of a call from the observed end of its shell.
 
 use crate::EndReason;
 use agent_bash_core::{Clock, Outcome, ScriptEnding};
@@ -6,8 +6,8 @@ use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
 /// Returns the ending of a call from the end of its shell, which is `None` if it was not observed.
-/// The reason for ending the call takes precedence, because a shell ended by a time limit exits as
-/// well. `limit` is the call's time limit.
+/// The reason for terminating the call takes precedence, because a shell that is terminated by a
+/// time limit exits as well. `limit` is the call's time limit.
 pub fn ending(
     reason: Option<EndReason>,
     shell: Option<ShellEnd>,

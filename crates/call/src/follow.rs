@@ -4,7 +4,9 @@ use crate::alarm::Alarm;
 use crate::machine::{Action, Event, FollowTerms, Machine};
 use crate::{EndReason, OpenOutput, Progress, Source, SurvivorHandover, Watchdog, ending, fired};
 use agent_bash_core::{Cancel, Clock, Outcome, OutputConsumer, Survivor, SurvivorPolicy};
-use agent_bash_process::supervisor::{Disconnected, Event as Word, ShellEnd, SupervisorClient};
+use agent_bash_process::supervisor::{
+    Disconnected, Event as SupervisorEvent, ShellEnd, SupervisorClient,
+};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,21 +23,21 @@ pub struct Follower<'a, S> {
     machine: Machine,
     /// The report that the shell writes after the script.
     report: String,
-    /// True once the source has pushed its last output.
+    /// True once the source has passed on its last output.
     is_concluded: bool,
-    /// True if a session's shell continues: only the other processes of its call are awaited and
+    /// True if a persistent shell continues: only the other processes of its call are awaited and
     /// killed.
-    beside_shell: bool,
+    shell_continues: bool,
 }
 
 /// The end of a shell.
 #[derive(Debug, Clone, Copy)]
 pub struct ShellEnded {
-    /// The time on the clock.
+    /// The time of the end, on the host's clock.
     pub at: Duration,
     /// Why the call was terminated, if it was.
     pub reason: Option<EndReason>,
-    /// `None` if the supervisor ended, the answer was due earlier, or the shell continues.
+    /// `None` if the supervisor ended, the deadline for an answer passed, or the shell continues.
     pub shell: Option<ShellEnd>,
 }
 
@@ -44,7 +46,7 @@ pub struct ShellEnded {
 pub struct FollowedCall {
     /// Why the call was terminated, if it was.
     pub reason: Option<EndReason>,
-    /// `None` if the supervisor ended, or the answer was due before the shell's end.
+    /// `None` if the supervisor ended, or the deadline for an answer passed before the shell's end.
     pub shell: Option<ShellEnd>,
     /// The report that the shell writes after the script.
     pub report: String,
@@ -80,13 +82,13 @@ impl<'a, S: Source> Follower<'a, S> {
             machine: Machine::new(terms),
             report: String::new(),
             is_concluded: false,
-            beside_shell: false,
+            shell_continues: false,
         }
     }
 
-    /// Kills the remaining processes of a session's call, or waits for them for at most `limit`.
-    /// The supervisor already watches them. Returns the processes that survive SIGKILL.
-    pub async fn see_off(
+    /// Kills the remaining processes of a call in a persistent shell, or waits for them for at most
+    /// `limit`. The supervisor already watches them. Returns the processes that survive SIGKILL.
+    pub async fn end_survivors(
         mut self,
         cancel: Cancel,
         limit: Option<Duration>,
@@ -97,24 +99,24 @@ impl<'a, S: Source> Follower<'a, S> {
             survivors: Some(spec.survivor_policy()),
             ..self.machine.terms()
         };
-        self.beside_shell = true;
-        self.machine = Machine::leaving(terms, self.source.ended(), clock.now());
+        self.shell_continues = true;
+        self.machine = Machine::for_survivors(terms, self.source.ended(), clock.now());
         let link = self.supervised.link();
-        self.watchdog = Some(Watchdog::over_survivors(
+        self.watchdog = Some(Watchdog::for_survivors(
             link, clock, cancel, limit, spec.grace,
         ));
         self.until_done(out).await;
         self.machine.into_survivors()
     }
 
-    /// Reads output until the shell has ended and, if the call is being terminated, its whole tree.
-    /// Returns the time, and why the call was terminated.
+    /// Reads output until the shell has ended. If the call is being terminated, waits for its whole
+    /// process tree.
     pub async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> ShellEnded {
         while self.machine.is_running() {
             self.next(out).await;
         }
-        let is_left = self.machine.can_be_ended();
-        self.watchdog = self.watchdog.take().filter(|_| is_left);
+        let may_have_survivors = self.machine.may_have_survivors();
+        self.watchdog = self.watchdog.take().filter(|_| may_have_survivors);
         if self.machine.terms().survivors != Some(SurvivorPolicy::Wait) {
             self.watchdog = self.watchdog.take().map(Watchdog::unlimited);
         }
@@ -125,17 +127,17 @@ impl<'a, S: Source> Follower<'a, S> {
         }
     }
 
-    /// The source, between the shell's end and the last reads.
+    /// The source, for use between [`Self::until_ended`] and [`Self::finish`].
     pub fn source(&mut self) -> &mut S {
         self.source
     }
 
     /// Drains the output, and handles the remaining processes.
-    pub async fn clear_up(mut self, out: &mut dyn OutputConsumer) -> FollowedCall {
+    pub async fn finish(mut self, out: &mut dyn OutputConsumer) -> FollowedCall {
         if let Some(watchdog) = &mut self.watchdog {
-            watchdog.guard();
+            watchdog.watch_in_task();
         }
-        self.step(Event::ClearUp, self.clock.now(), out).await;
+        self.step(Event::Finish, self.clock.now(), out).await;
         self.until_done(out).await;
         FollowedCall {
             reason: self.machine.reason(),
@@ -157,15 +159,15 @@ impl<'a, S: Source> Follower<'a, S> {
         let deadline = self.machine.deadline();
         let event = tokio::select! {
             biased;
-            word = self.supervised.event(), if self.machine.listens() => self.heard(word.map(|(word, _)| word)),
-            reason = fired(&mut self.watchdog), if self.machine.is_watched() => Some(Event::EndedFor(reason)),
+            event = self.supervised.event(), if self.machine.listens() => self.supervisor_event(event.map(|(event, _)| event)),
+            reason = fired(&mut self.watchdog), if self.machine.is_watched() => Some(Event::Terminating(reason)),
             now = self.alarm.at(deadline) => return self.step(Event::Due, now, out).await,
             ready = self.source.ready() => {
                 if let Some(watchdog) = &mut self.watchdog {
-                    watchdog.guard();
+                    watchdog.watch_in_task();
                 }
                 let progress = self.source.read(ready, out);
-                progress.map(|progress| self.event_of(progress))
+                progress.map(|progress| self.progress_event(progress))
             }
         };
         let Some(event) = event else { return };
@@ -174,14 +176,14 @@ impl<'a, S: Source> Follower<'a, S> {
         // known before the end is reported.
         let reason = self.watchdog.as_ref().and_then(Watchdog::reason);
         if let Some(reason) = reason.filter(|_| self.machine.is_running()) {
-            self.step(Event::EndedFor(reason), now, out).await;
+            self.step(Event::Terminating(reason), now, out).await;
         }
         self.step(event, now, out).await;
     }
 
-    fn heard(&mut self, word: Result<Word, Disconnected>) -> Option<Event> {
-        match word {
-            Ok(Word::SurvivorsEnded { withstand }) if self.beside_shell => {
+    fn supervisor_event(&mut self, event: Result<SupervisorEvent, Disconnected>) -> Option<Event> {
+        match event {
+            Ok(SupervisorEvent::SurvivorsEnded { withstand }) if self.shell_continues => {
                 Some(if withstand.is_empty() {
                     Event::Empty
                 } else {
@@ -189,24 +191,24 @@ impl<'a, S: Source> Follower<'a, S> {
                 })
             }
             Err(Disconnected) => Some(Event::SupervisorGone),
-            Ok(_) if self.beside_shell => None,
-            Ok(Word::Ended { end, empty, report }) => {
+            Ok(_) if self.shell_continues => None,
+            Ok(SupervisorEvent::Ended { end, empty, report }) => {
                 self.report = report;
                 Some(Event::ShellEnded { end, empty })
             }
-            Ok(Word::Empty) => Some(Event::Empty),
-            Ok(Word::Stuck { survivors }) => Some(Event::Stuck(survivors)),
+            Ok(SupervisorEvent::Empty) => Some(Event::Empty),
+            Ok(SupervisorEvent::Stuck { survivors }) => Some(Event::Stuck(survivors)),
             Ok(_) => None,
         }
     }
 
-    fn event_of(&self, progress: Progress) -> Event {
+    fn progress_event(&self, progress: Progress) -> Event {
         match progress {
             Progress::HangUp => Event::HangUp,
             Progress::Unreadable => Event::Unreadable,
             Progress::ShellDone => Event::ShellDone,
             _ if self.source.ended() => Event::OutputEnded,
-            Progress::Stopped => Event::Enough,
+            Progress::Stopped => Event::ConsumerStopped,
             Progress::Chunk | Progress::Ended => Event::Read,
         }
     }
@@ -214,30 +216,30 @@ impl<'a, S: Source> Follower<'a, S> {
     /// Feeds an event to the state machine, and carries out its actions until it returns none.
     async fn step(&mut self, event: Event, now: Duration, out: &mut dyn OutputConsumer) {
         let mut event = Some(event);
-        while let Some(happened) = event.take() {
-            event = match self.machine.step(happened, now) {
+        while let Some(current) = event.take() {
+            event = match self.machine.step(current, now) {
                 None => None,
                 Some(Action::Wake) => {
                     if let Some(reason) = self.machine.reason() {
-                        self.source.being_ended(reason);
+                        self.source.before_termination(reason);
                     }
                     self.supervised.wake();
                     None
                 }
                 Some(Action::Terminate { grace }) => {
                     let link = self.supervised.link();
-                    let ordered = if self.beside_shell {
+                    let ordered = if self.shell_continues {
                         link.end_survivors(grace)
                     } else {
                         link.terminate(grace)
                     };
-                    // If the supervisor ended, its event stream reports that.
+                    // If the supervisor has ended, its event stream reports that.
                     drop(ordered);
                     None
                 }
                 Some(Action::CloseStopped) => {
                     let progress = self.source.close_stopped();
-                    Some(self.event_of(progress))
+                    Some(self.progress_event(progress))
                 }
                 Some(Action::ReadNow) => Some(self.read_now(out)),
                 Some(Action::Sweep) => {
@@ -267,12 +269,13 @@ impl<'a, S: Source> Follower<'a, S> {
     }
 
     fn sweep(&self) {
-        let output: Vec<BorrowedFd<'_>> = self.source.open().map(|(_, pipe)| pipe).collect();
+        let output: Vec<BorrowedFd<'_>> =
+            self.source.open_streams().map(|(_, pipe)| pipe).collect();
         let ended = self.supervised.sweep(&output);
         tracing::warn!(ended, "the supervisor ended; its process session was swept");
     }
 
-    /// Names the survivors and hands them over to the supervisor, along with their output.
+    /// Lists the survivors and hands them over to the supervisor, along with their output.
     async fn hand_over(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let Ok(mut survivors) = self.supervised.survivors().await else {
             return Vec::new();

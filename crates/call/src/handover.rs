@@ -14,9 +14,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Turns survivors into jobs, which later calls and programs can list and kill.
 #[async_trait]
 pub trait SurvivorRegistry: Debug + Send + Sync {
-    /// Hands survivors over to their supervisor as a job. If that fails, the supervisor keeps
-    /// watching them; survivors of a session's call only as long as the session's shell lives.
-    /// `None` if they did not become a job, because the registry is full or all of them have ended.
+    /// Hands survivors over to their supervisor as a job. If that fails, the supervisor continues
+    /// to watch them: survivors of a call in a persistent shell only as long as the shell runs.
+    /// `None` if there is no job, because the registry is full or all survivors have ended.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
@@ -25,22 +25,21 @@ pub trait SurvivorRegistry: Debug + Send + Sync {
 pub struct Adoption<'a> {
     /// The call's specification.
     pub spec: &'a RunSpec,
-    /// When the script was handed over.
+    /// The time at which the script was handed over.
     pub started_at: Timestamp,
     /// The survivors, at least one.
     pub survivors: &'a [Survivor],
     /// The supervisor of the survivors.
     pub supervised: &'a mut SupervisorClient,
-    /// True if the supervisor has no other processes. Otherwise a session's shell continues beside
-    /// the job.
+    /// True if the supervisor has no other processes. Otherwise a persistent shell continues.
     pub alone: bool,
     /// The output that the survivors have open.
     pub output: &'a OpenOutput<'a>,
-    /// Bytes that they may still write to the call's file.
+    /// The number of bytes that the survivors may still write to the call's file.
     pub quota: u64,
 }
 
-/// Output that may still be written to after its call.
+/// Output streams that survivors may still write to after their call.
 #[derive(Debug)]
 pub struct OpenOutput<'a> {
     pipes: Vec<BorrowedFd<'a>>,
@@ -50,7 +49,7 @@ pub struct OpenOutput<'a> {
 impl<'a> OpenOutput<'a> {
     /// The open output of a call, after the host's last read.
     pub fn of(source: &'a impl Source, out: &mut dyn OutputConsumer) -> Self {
-        let (streams, pipes): (Vec<_>, Vec<_>) = source.open().unzip();
+        let (streams, pipes): (Vec<_>, Vec<_>) = source.open_streams().unzip();
         let files = streams.iter().map_while(|id| out.file_for_survivors(*id));
         let mut files: Vec<File> = files.collect();
         if files.len() < pipes.len() {
@@ -75,13 +74,13 @@ impl<'a> OpenOutput<'a> {
 pub struct SurvivorHandover<'a> {
     /// The specification of the call.
     pub spec: &'a RunSpec,
-    /// When the script was handed over.
+    /// The time at which the script was handed over.
     pub started_at: Timestamp,
     /// The registry of jobs. Without one, survivors continue without a job.
     pub registry: Option<&'a dyn SurvivorRegistry>,
-    /// Bytes that they may still write to the call's file.
+    /// The number of bytes that the survivors may still write to the call's file.
     pub quota: u64,
-    /// True if the supervisor has no other processes. Otherwise a session's shell continues.
+    /// True if the supervisor has no other processes. Otherwise a persistent shell continues.
     pub alone: bool,
 }
 
@@ -109,13 +108,14 @@ impl SurvivorHandover<'_> {
                 survivor.job.clone_from(&job);
             }
         } else if self.alone || !output.pipes.is_empty() || !survivors.is_empty() {
-            // If the supervisor was killed just now, the survivors continue and their output is no
-            // longer read. The next call of a session detects that its shell ended as well.
+            // An error means that the supervisor was just killed: the survivors continue, and their
+            // output is no longer read. The next call of a persistent shell detects that its shell
+            // has ended as well.
             let (pipes, files) = (output.pipes(), output.files());
             let _ = supervised
                 .adopt(pipes, &files, self.alone, self.quota, None)
                 .await;
         }
-        survivors.retain(|one| one.job.is_some() || !ProcessInfo::has_ended(one.pid.cast_signed()));
+        survivors.retain(|it| it.job.is_some() || !ProcessInfo::has_ended(it.pid.cast_signed()));
     }
 }

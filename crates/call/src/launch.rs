@@ -1,5 +1,5 @@
-//! Launches a supervisor for a call, coping with a program file that is being replaced and with a
-//! system that refuses processes.
+//! Launches a supervisor for a call, also while its program file is being replaced, and if the
+//! system refuses new processes.
 
 use agent_bash_core::{Clock, Notice, NoticeKind};
 use agent_bash_process::supervisor::{StartError, Supervisor, SupervisorClient};
@@ -39,7 +39,7 @@ pub async fn launch(
     }
 }
 
-/// Returns the notice for a call without a supervisor.
+/// Returns the notice for a call whose supervisor is replaced by a thread.
 pub fn notice_of_fallback(supervised: &SupervisorClient) -> Option<Notice> {
     let reason = supervised.fallback()?.to_owned();
     Some(NoticeKind::WithoutSupervisor { reason }.into())

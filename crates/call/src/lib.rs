@@ -1,11 +1,11 @@
-//! One call, from the hand-over of its script to its outcome. Shared by `agent-bash-exec` (pipes)
-//! and `agent-bash-pty` (a terminal), which differ only in where output comes from and in how a
-//! shell takes its script.
+//! Follows one call from the hand-over of its script to its outcome. Shared by `agent-bash-exec`
+//! (pipes) and `agent-bash-pty` (a terminal), which differ only in the source of the output and in
+//! how a shell reads its script.
 //!
-//! - [`launch`]: a supervisor for the call, with one retry, or a thread in its place if it cannot
-//!   be started.
-//! - [`Watchdog`]: time limit, cancellation, and a kill by the user at the terminal.
-//! - [`enter`], [`exec`], [`PLAIN_TAKE`]: shell code that both use.
+//! - [`launch`]: starts a supervisor for the call, with one retry, or a thread that replaces a
+//!   supervisor that cannot be started.
+//! - [`Watchdog`]: enforces the time limit, cancellation, and a kill by the user at the terminal.
+//! - [`enter_directory`], [`exec_redirections`], [`POSIX_READ_SCRIPT`]: shell code that both use.
 //! - [`Follower`]: follows the call to its end, reads its [`Source`], and handles the remaining
 //!   processes. A state machine without a runtime (`machine`) decides each step; tests feed it
 //!   tables of events.
@@ -37,14 +37,16 @@ pub use ending::{cancelled_before, ending};
 pub use follow::{FollowedCall, Follower, ShellEnded};
 pub use handover::{Adoption, OpenOutput, SurvivorHandover, SurvivorRegistry};
 pub use launch::{launch, notice_of_fallback};
-pub use machine::AFTER_GRACE;
+pub use machine::MAX_AFTER_GRACE;
 pub use recording::Recording;
 pub use script::{
     NO_DIRECTORY_MARK, RefusedHandoff, ScriptFile, TOO_OLD_MARK, UnstartedReason, no_directory,
     too_old,
 };
-pub use shell_text::{PLAIN_TAKE, Reader, enter, exec, load};
-pub use source::{AfterStop, Progress, Source};
+pub use shell_text::{
+    POSIX_READ_SCRIPT, ShellDialect, enter_directory, exec_redirections, load_definitions,
+};
+pub use source::{Progress, Source, StopLimit};
 pub use watchdog::{EndReason, ReportProbe, Watchdog, WatchdogSignals, fired};
 
 #[cfg(doctest)]

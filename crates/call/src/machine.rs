@@ -7,36 +7,37 @@
 //!    └─────────────────►┘          └────────────────────►┘
 //! ```
 //!
-//! Whether the shell read the script is not part of the state: the script file tells at the end.
+//! The state does not include whether the shell read the script: `script` determines that at the
+//! end.
 
 use crate::EndReason;
 use agent_bash_core::{Survivor, SurvivorPolicy};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
-/// Time without output after which the output is drained. After the shell's end, draining also ends
-/// at EOF, or when [`FollowTerms::drain`] has passed.
+/// Time without output after which the output counts as drained. After the shell's end, draining
+/// also ends at EOF, or when [`FollowTerms::drain`] has passed.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
 
 /// Processes that have closed the output but not yet exited get this long to exit before they count
 /// as survivors.
 const SETTLE_TIME: Duration = Duration::from_millis(50);
 
-/// Upper bound on answering after the grace period, even if processes refuse to die.
-pub const AFTER_GRACE: Duration = Duration::from_secs(1);
+/// Maximum time from the end of the grace period to the answer, even if processes survive SIGKILL.
+pub const MAX_AFTER_GRACE: Duration = Duration::from_secs(1);
 
-/// Output whose consumer asked to stop is read for at most this long; then it is closed.
-const AFTER_STOP: Duration = Duration::from_secs(1);
+/// Time after which output is closed whose consumer asked to stop.
+const MAX_AFTER_STOP: Duration = Duration::from_secs(1);
 
-/// The terms of following a call, from its spec and its kind of output.
+/// The time limits and the policy by which a call is followed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FollowTerms {
     /// Time between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
-    /// Upper bound on draining, even if output keeps coming.
+    /// Maximum time of draining, even if more output arrives.
     pub(crate) drain: Duration,
-    /// The policy for remaining processes when the shell has ended. `None`: the caller handles
-    /// them, for example if a session's shell continues.
+    /// The policy for processes that remain when the shell has ended. `None`: the caller handles
+    /// them, for example if a persistent shell continues.
     pub(crate) survivors: Option<SurvivorPolicy>,
 }
 
@@ -54,21 +55,22 @@ pub(crate) enum Event {
     /// The supervisor ended, so the shell can no longer be observed.
     SupervisorGone,
     /// The call is being terminated.
-    EndedFor(EndReason),
+    Terminating(EndReason),
     /// Output was read.
     Read,
     /// There was nothing to read.
     NothingRead,
     /// The consumer asked to stop.
-    Enough,
+    ConsumerStopped,
     /// All output has reached EOF.
     OutputEnded,
-    /// The consumer asked to stop too long ago, and a terminal has no single stream to close.
+    /// The limit after the consumer's stop is exceeded, and a terminal has no single stream to
+    /// close.
     HangUp,
     /// Reading the output failed.
     Unreadable,
-    /// The caller has examined the shell's end: the rest may follow.
-    ClearUp,
+    /// The caller has examined the shell's end: drain the output and handle remaining processes.
+    Finish,
     /// The [`Machine::deadline`] has passed.
     Due,
     /// The remaining processes were handed over.
@@ -78,7 +80,7 @@ pub(crate) enum Event {
 /// An action to carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Continue the supervisor, in case the script has stopped it.
+    /// Send the supervisor SIGCONT, because the script may have stopped it.
     Wake,
     /// Terminate the whole tree.
     Terminate { grace: Duration },
@@ -87,9 +89,9 @@ pub(crate) enum Action {
     /// Read what is available without waiting. [`Event::Read`], [`Event::NothingRead`] or
     /// [`Event::OutputEnded`] follows.
     ReadNow,
-    /// Kill the remaining processes of a supervisor that ended, then as [`Action::ReadNow`].
+    /// Kill the remaining processes of a supervisor that ended, then do [`Action::ReadNow`].
     Sweep,
-    /// Name the remaining processes, and hand them over. [`Event::HandedOver`] follows.
+    /// List the remaining processes, and hand them over. [`Event::HandedOver`] follows.
     HandOver,
 }
 
@@ -102,8 +104,8 @@ enum CallState {
     Ending { deadline: Duration },
     /// The shell has ended, or is no longer waited for.
     Ended,
-    /// The shell's remaining output is being read. `quiet`: when it counts as quiet, unless more
-    /// arrives.
+    /// The shell's remaining output is being read. `quiet`: the time at which the output counts as
+    /// drained, unless more arrives.
     Draining {
         limit: Duration,
         quiet: Option<Duration>,
@@ -139,14 +141,15 @@ enum TreeState {
 pub(crate) struct Machine {
     terms: FollowTerms,
     state: CallState,
-    /// When to close the output whose consumer asked to stop.
+    /// The time at which the output is closed whose consumer asked to stop.
     close_at: Option<Duration>,
     reason: Option<EndReason>,
     tree: TreeState,
-    /// The tree was ordered to terminate while the shell was running.
-    was_ended: bool,
-    /// The remaining processes were killed or have exited: do not apply the policy again.
-    has_left: bool,
+    /// True once the process tree was ordered to terminate.
+    is_terminating: bool,
+    /// True once the remaining processes were killed or have exited: the policy is not applied
+    /// again.
+    remaining_handled: bool,
     output_ended: bool,
     survivors: Vec<Survivor>,
     ended_at: Duration,
@@ -160,16 +163,16 @@ impl Machine {
             close_at: None,
             reason: None,
             tree: TreeState::Running,
-            was_ended: false,
-            has_left: false,
+            is_terminating: false,
+            remaining_handled: false,
             output_ended: false,
             survivors: Vec::new(),
             ended_at: Duration::ZERO,
         }
     }
 
-    /// Returns the machine of a finished call with remaining processes beside a continuing shell.
-    pub(crate) fn leaving(terms: FollowTerms, output_ended: bool, now: Duration) -> Self {
+    /// Returns the machine for the remaining processes of a finished call whose shell continues.
+    pub(crate) fn for_survivors(terms: FollowTerms, output_ended: bool, now: Duration) -> Self {
         let state = match terms.survivors {
             Some(SurvivorPolicy::Wait) => CallState::Waiting,
             // Processes that have closed the output usually exit soon.
@@ -208,18 +211,18 @@ impl Machine {
         matches!(self.tree, TreeState::Running | TreeState::Remaining(_))
     }
 
-    /// True if a reason to terminate the call still has an effect.
+    /// True while a termination of the call would have an effect.
     pub(crate) fn is_watched(&self) -> bool {
         match self.state {
             CallState::Running | CallState::Waiting => true,
-            CallState::Draining { .. } | CallState::Settling { .. } => self.can_be_ended(),
+            CallState::Draining { .. } | CallState::Settling { .. } => self.may_have_survivors(),
             _ => false,
         }
     }
 
-    /// True if a command that ended by itself may have remaining processes.
-    pub(crate) fn can_be_ended(&self) -> bool {
-        !self.was_ended && !self.has_no_remaining()
+    /// True if the call is not being terminated and may have remaining processes.
+    pub(crate) fn may_have_survivors(&self) -> bool {
+        !self.is_terminating && !self.has_no_remaining()
     }
 
     /// True while the machine waits for the shell.
@@ -270,7 +273,7 @@ impl Machine {
         }
         match self.state {
             CallState::Running | CallState::Ending { .. } => self.until_ended(event, now),
-            CallState::Ended if event == Event::ClearUp => {
+            CallState::Ended if event == Event::Finish => {
                 self.drain(now);
                 Some(match self.tree {
                     TreeState::Unobserved(None) => Action::Sweep,
@@ -278,16 +281,20 @@ impl Machine {
                 })
             }
             CallState::Draining { .. } | CallState::Settling { .. } | CallState::Waiting
-                if matches!(event, Event::EndedFor(_)) && self.can_be_ended() =>
+                if matches!(event, Event::Terminating(_)) && self.may_have_survivors() =>
             {
-                self.was_ended = true;
+                self.is_terminating = true;
                 Some(self.kill(self.terms.grace, now))
             }
             CallState::Draining { limit, quiet } => self.until_drained(event, limit, quiet, now),
             CallState::Settling { until } => {
-                self.note(event);
+                self.update_tree(event);
                 let is_over = self.has_no_remaining() || until <= now;
-                if is_over { self.leave(now) } else { None }
+                if is_over {
+                    self.handle_remaining(now)
+                } else {
+                    None
+                }
             }
             CallState::Adopting | CallState::Killing { .. } | CallState::Waiting => {
                 self.until_empty(event, now)
@@ -297,53 +304,53 @@ impl Machine {
     }
 
     /// Updates the tree state from an event, in every call state.
-    fn note(&mut self, event: Event) {
+    fn update_tree(&mut self, event: Event) {
         self.tree = match (event, self.tree) {
             (Event::ShellEnded { end, empty: true }, _) => TreeState::Empty(Some(end)),
             (Event::ShellEnded { end, empty: false }, _) => TreeState::Remaining(Some(end)),
             (Event::ShellDone, TreeState::Running) => TreeState::Remaining(None),
             (Event::Empty, TreeState::Remaining(end)) => TreeState::Empty(end),
             (Event::SupervisorGone, _) => TreeState::Unobserved(self.shell()),
-            (Event::Stuck(survivors), told) => {
+            (Event::Stuck(survivors), tree) => {
                 self.survivors = survivors;
-                told
+                tree
             }
-            (Event::OutputEnded, told) => {
+            (Event::OutputEnded, tree) => {
                 self.output_ended = true;
-                told
+                tree
             }
-            (_, told) => told,
+            (_, tree) => tree,
         };
     }
 
     fn until_ended(&mut self, event: Event, now: Duration) -> Option<Action> {
         let grace = self.terms.grace;
         match event {
-            Event::EndedFor(reason) if self.reason.is_none() => {
+            Event::Terminating(reason) if self.reason.is_none() => {
                 self.reason = Some(reason);
-                self.end(now + grace + AFTER_GRACE);
+                self.end(now + grace + MAX_AFTER_GRACE);
                 return Some(Action::Wake);
             }
-            Event::HangUp if !self.was_ended => {
-                self.end(now + grace + AFTER_GRACE);
+            Event::HangUp if !self.is_terminating => {
+                self.end(now + grace + MAX_AFTER_GRACE);
                 return Some(Action::Terminate { grace });
             }
-            Event::Unreadable if !self.was_ended => {
+            Event::Unreadable if !self.is_terminating => {
                 self.output_ended = true;
-                self.end(now + AFTER_GRACE);
+                self.end(now + MAX_AFTER_GRACE);
                 let grace = Duration::ZERO;
                 return Some(Action::Terminate { grace });
             }
-            Event::Enough => self.close_at = Some(now + AFTER_STOP),
-            event => self.note(event),
+            Event::ConsumerStopped => self.close_at = Some(now + MAX_AFTER_STOP),
+            event => self.update_tree(event),
         }
         let gives_up = matches!(self.state, CallState::Ending { deadline } if deadline <= now);
-        let is_told = match self.tree {
+        let is_over = match self.tree {
             TreeState::Running => false,
-            TreeState::Remaining(_) => !self.was_ended,
+            TreeState::Remaining(_) => !self.is_terminating,
             TreeState::Empty(_) | TreeState::Unobserved(_) => true,
         };
-        if is_told || gives_up || !self.survivors.is_empty() {
+        if is_over || gives_up || !self.survivors.is_empty() {
             self.close_at = None;
             self.ended_at = now;
             self.state = CallState::Ended;
@@ -352,7 +359,7 @@ impl Machine {
     }
 
     fn end(&mut self, deadline: Duration) {
-        self.was_ended = true;
+        self.is_terminating = true;
         self.state = CallState::Ending { deadline };
     }
 
@@ -372,18 +379,18 @@ impl Machine {
         now: Duration,
     ) -> Option<Action> {
         match event {
-            Event::Read | Event::Enough => {
+            Event::Read | Event::ConsumerStopped => {
                 let quiet = Some(now + QUIET_PERIOD);
                 self.state = CallState::Draining { limit, quiet };
             }
-            // The host may be late, and may not have read output that was written in time.
+            // The host may have been scheduled late: read output that was written in time.
             Event::Due if now < limit && quiet.is_some_and(|quiet| quiet <= now) => {
                 self.state = CallState::Draining { limit, quiet: None };
                 return Some(Action::ReadNow);
             }
-            Event::NothingRead if quiet.is_none() => return self.leave(now),
-            Event::HangUp | Event::Unreadable => return self.leave(now),
-            event => self.note(event),
+            Event::NothingRead if quiet.is_none() => return self.handle_remaining(now),
+            Event::HangUp | Event::Unreadable => return self.handle_remaining(now),
+            event => self.update_tree(event),
         }
         if self.output_ended {
             if !self.has_no_remaining() {
@@ -391,21 +398,25 @@ impl Machine {
                 self.state = CallState::Settling { until };
                 return None;
             }
-            return self.leave(now);
+            return self.handle_remaining(now);
         }
-        if limit <= now { self.leave(now) } else { None }
+        if limit <= now {
+            self.handle_remaining(now)
+        } else {
+            None
+        }
     }
 
-    /// True if no process must be awaited or queried: all have ended, were handled, or belong to
-    /// the caller.
+    /// True if no remaining process needs to be handled: all have ended, were handled, or are left
+    /// to the caller.
     fn has_no_remaining(&self) -> bool {
         let is_callers = self.terms.survivors.is_none();
-        is_callers || self.has_left || !matches!(self.tree, TreeState::Remaining(_))
+        is_callers || self.remaining_handled || !matches!(self.tree, TreeState::Remaining(_))
     }
 
-    /// Decides how to handle the remaining processes once all output was read.
-    fn leave(&mut self, now: Duration) -> Option<Action> {
-        let is_settled = self.was_ended || self.has_no_remaining();
+    /// Applies the policy to the remaining processes, once all output was read.
+    fn handle_remaining(&mut self, now: Duration) -> Option<Action> {
+        let is_settled = self.is_terminating || self.has_no_remaining();
         let policy = self.terms.survivors.filter(|_| !is_settled);
         match policy {
             None => {
@@ -425,7 +436,7 @@ impl Machine {
     }
 
     fn kill(&mut self, grace: Duration, now: Duration) -> Action {
-        let deadline = now + grace + AFTER_GRACE;
+        let deadline = now + grace + MAX_AFTER_GRACE;
         self.state = CallState::Killing { deadline };
         Action::Terminate { grace }
     }
@@ -440,8 +451,8 @@ impl Machine {
             Event::HangUp if self.state == CallState::Waiting => {
                 return Some(self.kill(self.terms.grace, now));
             }
-            Event::Enough => self.close_at = Some(now + AFTER_STOP),
-            event => self.note(event),
+            Event::ConsumerStopped => self.close_at = Some(now + MAX_AFTER_STOP),
+            event => self.update_tree(event),
         }
         if !self.survivors.is_empty() {
             self.state = CallState::Done;
@@ -449,7 +460,7 @@ impl Machine {
         }
         let gives_up = matches!(self.state, CallState::Killing { deadline } if deadline <= now);
         if gives_up || matches!(self.tree, TreeState::Empty(_) | TreeState::Unobserved(_)) {
-            self.has_left = true;
+            self.remaining_handled = true;
             self.drain(now);
             return Some(Action::ReadNow);
         }

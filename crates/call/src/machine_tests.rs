@@ -48,8 +48,8 @@ fn play(name: &str, mut machine: Machine, rows: Vec<Row>) -> Machine {
 
 use Action::{CloseStopped, HandOver, ReadNow, Sweep, Wake};
 use Event::{
-    ClearUp, Due, Empty, EndedFor, Enough, HandedOver, HangUp, NothingRead, OutputEnded, Read,
-    ShellDone, Stuck, SupervisorGone, Unreadable,
+    ConsumerStopped, Due, Empty, Finish, HandedOver, HangUp, NothingRead, OutputEnded, Read,
+    ShellDone, Stuck, SupervisorGone, Terminating, Unreadable,
 };
 
 /// Plays the rows, and checks that the call is over after the last row and not before.
@@ -75,7 +75,7 @@ fn a_command_ends_with_its_output() {
         vec![
             (Read, 5, None, None),
             (exited(true), 10, None, None),
-            (ClearUp, 10, Some(ReadNow), Some(110)),
+            (Finish, 10, Some(ReadNow), Some(110)),
             (OutputEnded, 11, None, None),
         ],
     );
@@ -91,7 +91,7 @@ fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
         ADOPT,
         vec![
             (exited(true), 0, None, None),
-            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Finish, 0, Some(ReadNow), Some(100)),
             (NothingRead, 0, None, Some(100)),
             (Read, 50, None, Some(150)),
             // Read once more, whatever the time: the host may be late.
@@ -106,7 +106,7 @@ fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
         ADOPT,
         vec![
             (exited(true), 0, None, None),
-            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Finish, 0, Some(ReadNow), Some(100)),
             (Read, 950, None, Some(DRAIN_MS)),
             (Due, DRAIN_MS, None, None),
         ],
@@ -120,7 +120,7 @@ fn exiting_process_is_not_a_survivor() {
         ADOPT,
         vec![
             (exited(false), 0, None, None),
-            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Finish, 0, Some(ReadNow), Some(100)),
             (OutputEnded, 0, None, Some(50)),
             (Empty, 20, None, None),
         ],
@@ -131,7 +131,7 @@ fn exiting_process_is_not_a_survivor() {
         ADOPT,
         vec![
             (exited(false), 0, None, None),
-            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Finish, 0, Some(ReadNow), Some(100)),
             (OutputEnded, 0, None, Some(50)),
             (Due, 50, Some(HandOver), None),
             (HandedOver(two_survivors()), 51, None, None),
@@ -146,7 +146,7 @@ fn survivors_are_ended_where_that_is_wanted() {
     let begin = || {
         vec![
             (exited(false), 0, None, None),
-            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Finish, 0, Some(ReadNow), Some(100)),
             (Due, 100, Some(ReadNow), Some(DRAIN_MS)),
             (NothingRead, 100, Some(terminate(0)), Some(1_100)),
         ]
@@ -174,7 +174,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
     let begin = || {
         vec![
             (exited(false), 0, None, None),
-            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Finish, 0, Some(ReadNow), Some(100)),
             (Due, 100, Some(ReadNow), Some(DRAIN_MS)),
             (NothingRead, 100, None, None),
             (Read, 9_000, None, None),
@@ -187,7 +187,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
     ends("they go", WAIT, [begin(), go.into()].concat());
     let late = [
         (
-            EndedFor(EndReason::Timeout),
+            Terminating(EndReason::Timeout),
             10_000,
             Some(terminate(GRACE_MS)),
             Some(10_000 + GRACE_MS + 1_000),
@@ -198,7 +198,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
     let machine = ends("too long", WAIT, [begin(), late.into()].concat());
     assert_eq!(machine.reason(), None, "the command itself ended in time");
     let enough = [
-        (Enough, 9_500, None, Some(10_500)),
+        (ConsumerStopped, 9_500, None, Some(10_500)),
         (Due, 10_500, Some(CloseStopped), None),
         (
             HangUp,
@@ -219,12 +219,19 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
 #[test]
 fn a_call_that_is_ended_ends_with_its_tree() {
     let deadline = 500 + GRACE_MS + 1_000;
-    let begin = || vec![(EndedFor(EndReason::Cancel), 500, Some(Wake), Some(deadline))];
+    let begin = || {
+        vec![(
+            Terminating(EndReason::Cancel),
+            500,
+            Some(Wake),
+            Some(deadline),
+        )]
+    };
     let obey = [
         (exited(false), 600, None, Some(deadline)),
-        (EndedFor(EndReason::Timeout), 650, None, Some(deadline)),
+        (Terminating(EndReason::Timeout), 650, None, Some(deadline)),
         (Empty, 700, None, None),
-        (ClearUp, 700, Some(ReadNow), Some(800)),
+        (Finish, 700, Some(ReadNow), Some(800)),
         (OutputEnded, 700, None, None),
     ];
     let machine = ends("it goes", ADOPT, [begin(), obey.into()].concat());
@@ -233,7 +240,7 @@ fn a_call_that_is_ended_ends_with_its_tree() {
     let withstand = [
         (exited(false), 600, None, Some(deadline)),
         (Stuck(two_survivors()), 3_000, None, None),
-        (ClearUp, 3_000, Some(ReadNow), Some(3_100)),
+        (Finish, 3_000, Some(ReadNow), Some(3_100)),
         // The policy is not applied again: the processes are already named and being killed.
         (OutputEnded, 3_000, None, Some(3_050)),
         (Due, 3_050, None, None),
@@ -246,7 +253,7 @@ fn a_call_that_is_ended_ends_with_its_tree() {
     assert_eq!(machine.into_survivors(), two_survivors());
     let silent = [
         (Due, deadline, None, None),
-        (ClearUp, deadline, Some(ReadNow), Some(deadline + 100)),
+        (Finish, deadline, Some(ReadNow), Some(deadline + 100)),
         (OutputEnded, deadline, None, None),
     ];
     let machine = ends("no report", ADOPT, [begin(), silent.into()].concat());
@@ -259,7 +266,7 @@ fn without_its_supervisor_a_call_is_swept() {
     for policy in [ADOPT, KILL, WAIT] {
         let rows = vec![
             (SupervisorGone, 5, None, None),
-            (ClearUp, 5, Some(Sweep), Some(105)),
+            (Finish, 5, Some(Sweep), Some(105)),
             (OutputEnded, 6, None, None),
         ];
         let machine = ends("gone", policy, rows);
@@ -270,24 +277,24 @@ fn without_its_supervisor_a_call_is_swept() {
 #[test]
 fn a_consumer_that_has_enough_closes_the_output() {
     let rows = vec![
-        (Enough, 100, None, Some(1_100)),
+        (ConsumerStopped, 100, None, Some(1_100)),
         (Read, 200, None, Some(1_100)),
         (Due, 1_100, Some(CloseStopped), None),
         (OutputEnded, 1_100, None, None),
         (exited(true), 1_200, None, None),
-        (ClearUp, 1_200, Some(ReadNow), Some(1_300)),
+        (Finish, 1_200, Some(ReadNow), Some(1_300)),
         (OutputEnded, 1_200, None, None),
     ];
     ends("pipes", ADOPT, rows);
     let deadline = 1_100 + GRACE_MS + 1_000;
     let rows = vec![
-        (Enough, 100, None, Some(1_100)),
+        (ConsumerStopped, 100, None, Some(1_100)),
         (Due, 1_100, Some(CloseStopped), None),
         (HangUp, 1_100, Some(terminate(GRACE_MS)), Some(deadline)),
         (HangUp, 1_150, None, Some(deadline)),
         (exited(false), 1_200, None, Some(deadline)),
         (Empty, 1_300, None, None),
-        (ClearUp, 1_300, Some(ReadNow), Some(1_400)),
+        (Finish, 1_300, Some(ReadNow), Some(1_400)),
         (OutputEnded, 1_300, None, None),
     ];
     let machine = ends("a terminal", ADOPT, rows);
@@ -299,7 +306,7 @@ fn output_that_cannot_be_read_ends_the_call() {
     let rows = vec![
         (Unreadable, 100, Some(terminate(0)), Some(1_100)),
         (exited(true), 150, None, None),
-        (ClearUp, 150, Some(ReadNow), Some(250)),
+        (Finish, 150, Some(ReadNow), Some(250)),
         (OutputEnded, 150, None, None),
     ];
     ends("unreadable", ADOPT, rows);
@@ -309,17 +316,22 @@ fn output_that_cannot_be_read_ends_the_call() {
 fn continuing_shell_is_left_to_the_caller() {
     let rows = vec![
         (ShellDone, 100, None, None),
-        (ClearUp, 100, Some(ReadNow), Some(200)),
+        (Finish, 100, Some(ReadNow), Some(200)),
         (OutputEnded, 100, None, None),
     ];
     let machine = ends("done", None, rows);
     assert!(machine.listens());
     let deadline = 50 + GRACE_MS + 1_000;
     let rows = vec![
-        (EndedFor(EndReason::Timeout), 50, Some(Wake), Some(deadline)),
+        (
+            Terminating(EndReason::Timeout),
+            50,
+            Some(Wake),
+            Some(deadline),
+        ),
         (ShellDone, 100, None, Some(deadline)),
         (exited(true), 150, None, None),
-        (ClearUp, 150, Some(ReadNow), Some(250)),
+        (Finish, 150, Some(ReadNow), Some(250)),
         (OutputEnded, 150, None, None),
     ];
     ends("done while it is ended", None, rows);
@@ -332,7 +344,7 @@ fn remaining_process_of_a_session_is_ended_or_awaited() {
             survivors: policy,
             ..machine(policy).terms
         };
-        Machine::leaving(terms, output_ended, ms(10))
+        Machine::for_survivors(terms, output_ended, ms(10))
     };
     let rows = vec![
         (Due, 60, Some(terminate(0)), Some(1_060)),
@@ -361,9 +373,9 @@ fn cancellation_while_draining_takes_effect() {
     let deadline = 50 + GRACE_MS + 1_000;
     let rows = vec![
         (exited(false), 0, None, None),
-        (ClearUp, 0, Some(ReadNow), Some(100)),
+        (Finish, 0, Some(ReadNow), Some(100)),
         (
-            EndedFor(EndReason::Kill),
+            Terminating(EndReason::Kill),
             50,
             Some(terminate(GRACE_MS)),
             Some(deadline),
@@ -375,8 +387,8 @@ fn cancellation_while_draining_takes_effect() {
     assert_eq!(machine.reason(), None, "the command ended by itself");
     let rows = vec![
         (exited(true), 0, None, None),
-        (ClearUp, 0, Some(ReadNow), Some(100)),
-        (EndedFor(EndReason::Kill), 50, None, Some(100)),
+        (Finish, 0, Some(ReadNow), Some(100)),
+        (Terminating(EndReason::Kill), 50, None, Some(100)),
         (OutputEnded, 60, None, None),
     ];
     ends("no process remained", ADOPT, rows);

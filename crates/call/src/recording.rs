@@ -1,5 +1,5 @@
-//! The record of one call's changes: begins before the script is handed over, ends with the call's
-//! last process.
+//! The record of one call's changes. It begins before the script is handed over, and ends with the
+//! call's last process.
 
 use agent_bash_core::RunSpec;
 use agent_bash_core::changes::TraceState;
@@ -18,8 +18,8 @@ impl Recording {
         unwatched: Option<&String>,
     ) -> Self {
         if spec.trial.is_some() {
-            // Its changes are held back. Only its connections are traced, from the start of the
-            // shell.
+            // A trial holds its changes back. Only its connections are traced, from the start of
+            // the shell.
             let why = unwatched.map(|reason| {
                 let what = "connections to processes outside could not be traced";
                 TraceState::incomplete(format!("{what}: {reason}"))
@@ -37,7 +37,7 @@ impl Recording {
     }
 
     /// Begins the record in a shell that has run other scripts.
-    pub async fn begin_again(
+    pub async fn begin_in_used_shell(
         spec: &RunSpec,
         supervised: &mut SupervisorClient,
         unwatched: Option<&String>,
@@ -53,8 +53,8 @@ impl Recording {
         }
     }
 
-    /// Ends the record and returns how complete it is; `None` without a record or if it already
-    /// ended.
+    /// Ends the record and returns how complete it is. `None` without a record, or if the record
+    /// has ended before.
     pub async fn end(&mut self, supervised: &mut SupervisorClient) -> Option<TraceState> {
         Some(match self.0.take()? {
             Ok(()) => supervised.stop_recording().await,

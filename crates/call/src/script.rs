@@ -1,5 +1,5 @@
-//! Tells whether a shell read its script: the shell reads the file through a shared file offset,
-//! and a shell that cannot run its script appends the reason.
+//! Determines whether a shell read its script. The shell reads the file through a file offset that
+//! it shares with the host, and a shell that cannot run its script appends the reason.
 //!
 //! Not here: the contents of the file, and how a shell reads it (`agent-bash-exec`,
 //! `agent-bash-pty`).
@@ -21,8 +21,8 @@ pub struct ScriptFile {
     pub file: OwnedFd,
     /// The file's length at the hand-over.
     pub length: u64,
-    /// The shell reads through the file offset that it shares with the host.
-    pub shares_place: bool,
+    /// True if the shell reads through a file offset that it shares with the host.
+    pub shares_offset: bool,
 }
 
 /// Why the shell ran nothing of the script.
@@ -38,7 +38,7 @@ pub enum UnstartedReason {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the script could not be handed to the shell: {reason}")]
 pub struct RefusedHandoff {
-    /// The observation.
+    /// The observation that leads to this error.
     pub reason: String,
 }
 
@@ -65,7 +65,7 @@ impl ScriptFile {
         if let Some(refusal) = self.refusal(spec) {
             return Some(UnstartedReason::Refused(refusal));
         }
-        (self.shares_place && tell(&self.file) == Ok(0)).then(|| {
+        (self.shares_offset && tell(&self.file) == Ok(0)).then(|| {
             UnstartedReason::RefusedHandoff(RefusedHandoff {
                 reason: "the shell ended before it read the script".to_owned(),
             })
@@ -74,9 +74,9 @@ impl ScriptFile {
 
     /// Returns the text that the shell appended to the script.
     fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
-        let mut said = [0; 64];
-        let count = rustix::io::pread(&self.file, &mut said, self.length).ok()?;
-        match said[..count].split_first()? {
+        let mut appended = [0; 64];
+        let count = rustix::io::pread(&self.file, &mut appended, self.length).ok()?;
+        match appended[..count].split_first()? {
             (&NO_DIRECTORY_MARK, []) => Some(no_directory(spec)),
             (&TOO_OLD_MARK, version) => Some(too_old(&spec.shell, version)),
             _ => None,

@@ -13,19 +13,19 @@ pub trait Source: Send {
     /// Waits until [`Self::read`] has something to do. Cancel safe.
     fn ready(&mut self) -> impl Future<Output = Self::SourceEvent> + Send;
 
-    /// Handles the event, usually by reading a chunk and pushing it. `None` if there was no output
-    /// after all.
+    /// Handles the event, usually by reading a chunk and passing it to `out`. `None` if there was
+    /// no output.
     fn read(&mut self, ready: Self::SourceEvent, out: &mut dyn OutputConsumer) -> Option<Progress>;
 
-    /// Pushes the available output, which includes everything that the shell wrote before it ended.
-    /// A time limit cannot cut it off, however late this task is scheduled. Returns whether there
-    /// was any.
+    /// Passes on the available output, which includes everything that the shell wrote before it
+    /// ended. No time limit applies, because this task may be scheduled late. Returns true if there
+    /// was output.
     fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool;
 
-    /// The call is about to be terminated.
-    fn being_ended(&mut self, _: EndReason) {}
+    /// Called before the call is terminated.
+    fn before_termination(&mut self, _: EndReason) {}
 
-    /// Pushes output that is complete only after the last read.
+    /// Passes on output that is complete only after the last read.
     fn conclude(&mut self, _: &mut dyn OutputConsumer) {}
 
     /// True if all output has reached EOF.
@@ -36,20 +36,20 @@ pub trait Source: Send {
     fn close_stopped(&mut self) -> Progress;
 
     /// Returns the open streams, from which the supervisor continues to read.
-    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)>;
+    fn open_streams(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)>;
 }
 
 /// The result of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Output was pushed.
+    /// Output was passed on.
     Chunk,
-    /// The consumer asked to stop with this chunk: the time until its stream is closed starts.
+    /// The consumer asked to stop with this chunk: the time limit for its stream starts.
     Stopped,
     /// A stream has reached EOF, or the host closed it.
     Ended,
-    /// A consumer asked to stop too long ago, and no single stream can be closed: terminate the
-    /// call.
+    /// The limit after a consumer's stop is exceeded, and a terminal has no single stream to close:
+    /// terminate the call.
     HangUp,
     /// Reading failed.
     Unreadable,
@@ -58,19 +58,17 @@ pub enum Progress {
     ShellDone,
 }
 
-/// A stream whose consumer asked to stop is read up to this many bytes, and for a limited time;
-/// then it is closed.
-const AFTER_STOP_BYTES: usize = 1 << 20;
+/// Bytes after which a stream whose consumer asked to stop is closed. A time limit applies as well.
+const MAX_AFTER_STOP_BYTES: usize = 1 << 20;
 
 /// Limits the bytes read from one stream after its consumer asked to stop.
 #[derive(Debug, Default)]
-pub struct AfterStop {
+pub struct StopLimit {
     bytes: Option<usize>,
 }
 
-impl AfterStop {
-    /// Pushes a chunk of the stream. [`Progress::Ended`] once the consumer asked to stop too many
-    /// bytes ago.
+impl StopLimit {
+    /// Passes on a chunk of the stream. Returns [`Progress::Ended`] once the limit is exceeded.
     pub fn push(
         &mut self,
         stream: StreamId,
@@ -86,7 +84,7 @@ impl AfterStop {
             None => {}
             Some(bytes) => *bytes += chunk.len(),
         }
-        if self.is_used_up() {
+        if self.is_exceeded() {
             Progress::Ended
         } else {
             Progress::Chunk
@@ -94,12 +92,12 @@ impl AfterStop {
     }
 
     /// True if the consumer asked to stop.
-    pub fn was_asked(&self) -> bool {
+    pub fn is_stopping(&self) -> bool {
         self.bytes.is_some()
     }
 
     /// True if the limit is exceeded.
-    pub fn is_used_up(&self) -> bool {
-        self.bytes.is_some_and(|bytes| bytes > AFTER_STOP_BYTES)
+    pub fn is_exceeded(&self) -> bool {
+        self.bytes.is_some_and(|bytes| bytes > MAX_AFTER_STOP_BYTES)
     }
 }

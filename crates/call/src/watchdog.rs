@@ -1,9 +1,9 @@
 //! Enforces a call's time limit and cancellation. At first the call's own task watches for them.
-//! From the first chunk on a separate task watches, since a consumer may block: it may delay the
-//! reading of output, but never the ending of a command.
+//! From the first chunk on a separate task watches, because a consumer may block: it may delay the
+//! reading of output, but never the termination of a command.
 //!
-//! The host may be stopped or starved itself. A command that ended in that time ended within its
-//! limit, so the watchdog checks for an unread event before it ends a command.
+//! The host itself may be stopped or scheduled late. A command that ended meanwhile ended within
+//! its limit, so the watchdog checks for an unread event before it terminates a command.
 
 use agent_bash_core::{Cancel, Clock, RunSpec};
 use agent_bash_process::supervisor::OrderSender;
@@ -39,10 +39,10 @@ pub struct Watchdog {
 struct CommandEnder {
     clock: Arc<dyn Clock>,
     cancel: Cancel,
-    /// The user at its terminal wants to end it.
+    /// Triggered if the user at the terminal kills the command.
     kill: Option<Cancel>,
     link: OrderSender,
-    /// True if a session's shell has reported a script's end.
+    /// Returns true if a persistent shell has reported a script's end.
     has_reported: Option<ReportProbe>,
     grace: Duration,
     order: fn(&OrderSender, Duration) -> io::Result<()>,
@@ -61,21 +61,21 @@ enum WatchState {
     Fired(EndReason),
 }
 
-/// True if there is an unread report of a session's shell.
+/// Returns true if there is an unread report of a persistent shell.
 pub type ReportProbe = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// Signals of a call other than those of its supervisor and its caller.
 #[derive(Default)]
 pub struct WatchdogSignals {
-    /// True if a session's shell has reported a script's end.
+    /// Returns true if a persistent shell has reported a script's end.
     pub has_reported: Option<ReportProbe>,
-    /// The user at its terminal wants to end it.
+    /// Triggered if the user at the terminal kills the command.
     pub kill: Option<Cancel>,
 }
 
 impl Watchdog {
-    /// Starts watching: the time limit runs from now on. A shell that serves several calls is
-    /// stopped before its command is ended, so that it does not run the next one.
+    /// Starts watching: the time limit begins now. A persistent shell is stopped (`SIGSTOP`) before
+    /// its command is terminated, so that the shell does not run the script's next command.
     pub fn start(
         link: OrderSender,
         clock: Arc<dyn Clock>,
@@ -99,9 +99,9 @@ impl Watchdog {
         Self::new(ender, spec.timeout)
     }
 
-    /// Watches the survivors of a session's call, and ends only them, with `grace`, after
-    /// `timeout`.
-    pub fn over_survivors(
+    /// Watches the survivors of a call in a persistent shell. After `timeout`, only they are
+    /// terminated, with `grace`.
+    pub fn for_survivors(
         link: OrderSender,
         clock: Arc<dyn Clock>,
         cancel: Cancel,
@@ -120,7 +120,7 @@ impl Watchdog {
         Self::new(ender, timeout)
     }
 
-    /// Continues without a time limit, for the remaining processes of a command that ended in time.
+    /// Continues without a time limit, for the survivors of a command that ended in time.
     #[must_use]
     pub fn unlimited(self) -> Self {
         match self.reason() {
@@ -151,7 +151,7 @@ impl Watchdog {
                 () = watched.cancel.cancelled() => EndReason::Cancel,
                 () = limit => EndReason::Timeout,
             };
-            while watched.is_there() {
+            while watched.has_unread_event() {
                 clock.sleep(READ_INTERVAL).await;
             }
             reason
@@ -162,12 +162,13 @@ impl Watchdog {
         }
     }
 
-    /// Must be called before passing anything to a consumer, which may block.
-    pub fn guard(&mut self) {
+    /// Moves the watch to a task of its own. Must be called before output is passed to a consumer,
+    /// because a consumer may block.
+    pub fn watch_in_task(&mut self) {
         if !matches!(self.watch, WatchState::Call(_)) {
             return;
         }
-        let (tell, reason) = watch::channel(None);
+        let (sender, reason) = watch::channel(None);
         // A placeholder, replaced at once.
         let WatchState::Call(watch) =
             std::mem::replace(&mut self.watch, WatchState::Fired(EndReason::Cancel))
@@ -177,9 +178,9 @@ impl Watchdog {
         let ender = self.ender.clone();
         let task = tokio::spawn(async move {
             let reason = watch.await;
-            // The reason is sent first, so that it is known before the end of the command is
+            // The reason is sent first, so that it is known when the end of the command is
             // reported.
-            let _ = tell.send(Some(reason));
+            let _ = sender.send(Some(reason));
             ender.end();
         });
         self.watch = WatchState::Task { task, reason };
@@ -210,7 +211,7 @@ impl Watchdog {
 
 impl CommandEnder {
     /// True if there is an unread event from the supervisor or the shell.
-    fn is_there(&self) -> bool {
+    fn has_unread_event(&self) -> bool {
         self.link.has_word()
             || self
                 .has_reported

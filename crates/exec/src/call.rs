@@ -123,7 +123,7 @@ impl<'a> Call<'a> {
         check_trial(spec, fds.held_back).map_err(failed)?;
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let pid = fds.pid;
-        let shares_place = record::shares_offset(&spec.shell, fds.script_fd);
+        let shares_offset = record::shares_offset(&spec.shell, fds.script_fd);
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;
@@ -151,7 +151,7 @@ impl<'a> Call<'a> {
             script: ScriptFile {
                 file: script.into(),
                 length: content.len() as u64,
-                shares_place,
+                shares_offset,
             },
             started_at,
             started,
@@ -174,7 +174,7 @@ impl<'a> Call<'a> {
             DRAIN_TIMEOUT,
         );
         let ended = follower.until_ended(out).await;
-        let mut cleared = follower.clear_up(out).await;
+        let mut cleared = follower.finish(out).await;
         let traced = self.recording.end(&mut self.supervised).await;
         let result = match self.script.unstarted(self.spec) {
             // A terminated call is not tried again, even if its shell did not take the script.

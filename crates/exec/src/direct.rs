@@ -76,7 +76,7 @@ pub(crate) async fn run(
         DRAIN_TIMEOUT,
     );
     let ended = follower.until_ended(out).await;
-    let mut cleared = follower.clear_up(out).await;
+    let mut cleared = follower.finish(out).await;
     let traced = recording.end(&mut supervised).await;
     let mut outcome = cleared.outcome(&handover, ended.at.saturating_sub(started));
     outcome.sandbox = sandbox.as_mut().map(SandboxWatch::observe);

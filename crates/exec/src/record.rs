@@ -16,7 +16,10 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_call::{PLAIN_TAKE, Reader, enter, exec, if_too_old, load};
+use agent_bash_call::{
+    POSIX_READ_SCRIPT, ShellDialect, enter_directory, exec_redirections, if_too_old,
+    load_definitions,
+};
 use agent_bash_core::{Definitions, Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
@@ -48,7 +51,7 @@ const BOOT_TEXT: &str = concat!(
     // The shell was started before the call.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
     r#"case ${__ab[2]} in "#,
-    // In the form of [`exec`].
+    // In the form of [`exec_redirections`].
     r#"'') case $BASH_VERSION in 4.*|5.0.*) \exec {script_fd}<&- </dev/null ;; "#,
     r#"*) \command exec {script_fd}<&- </dev/null ;; esac ;; "#,
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
@@ -115,7 +118,7 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The start-up text of a shell that is not bash; [`PLAIN_TAKE`] follows. Its script file has one
+/// The start-up text of a shell that is not bash; [`POSIX_READ_SCRIPT`] follows. Its script file has one
 /// text: the record's commands and the script.
 const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 
@@ -123,7 +126,7 @@ const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let own = shell.args.iter().map(OsString::from);
     if !shell.is_any_bash() {
-        let text = [PLAIN_BOOT_TEXT, PLAIN_TAKE].concat();
+        let text = [PLAIN_BOOT_TEXT, POSIX_READ_SCRIPT].concat();
         return own.chain(["-c".into(), text.into()]).collect();
     }
     let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
@@ -131,7 +134,7 @@ pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> 
         .split_once(ENTER_PLACEHOLDER)
         .unwrap_or((BOOT_TEXT, ""));
     text.extend_from_slice(before.as_bytes());
-    text.extend(enter(br#""${__ab[0]}""#, Reader::Bash));
+    text.extend(enter_directory(br#""${__ab[0]}""#, ShellDialect::Bash));
     text.extend_from_slice(after.as_bytes());
     let bare: &[&str] = if shell.is_bash {
         &["--norc", "--noprofile", "-c"]
@@ -220,7 +223,7 @@ impl ScriptRecord<'_> {
             text.extend_from_slice(&exports::commands(changes));
         }
         if let Some(definitions) = self.definitions {
-            text.extend_from_slice(&load(definitions));
+            text.extend_from_slice(&load_definitions(definitions));
         }
     }
 
@@ -239,7 +242,7 @@ impl ScriptRecord<'_> {
             Some(number) => format!("<&{number} {number}<&-"),
             None => "</dev/null".to_owned(),
         };
-        text.extend_from_slice(exec(&format!("{fd}<&- {stdin}")).as_bytes());
+        text.extend_from_slice(exec_redirections(&format!("{fd}<&- {stdin}")).as_bytes());
         if !options.is_empty() {
             text.extend_from_slice(b"; { ");
             text.extend_from_slice(options);
@@ -264,7 +267,10 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
 pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"{ ");
-    text.extend(enter(&quoted(cwd.as_os_str()), Reader::Posix));
+    text.extend(enter_directory(
+        &quoted(cwd.as_os_str()),
+        ShellDialect::Posix,
+    ));
     text.extend_from_slice(b"; }");
     // POSIX shells accept only descriptors of one digit.
     let (refuse, close) = if script_fd < 10 {
@@ -317,7 +323,7 @@ mod tests {
             },
             ..record
         };
-        let redirections = exec("9<&- <&8 8<&-");
+        let redirections = exec_redirections("9<&- <&8 8<&-");
         assert_eq!(
             parts(with_stdin),
             [

@@ -1,6 +1,6 @@
 //! Reads a call's pipes into its consumer.
 
-use agent_bash_call::{AfterStop, Progress, Source};
+use agent_bash_call::{Progress, Source, StopLimit};
 use agent_bash_core::{OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
@@ -37,7 +37,7 @@ pub(crate) struct OutputStreams {
 struct StreamPipe {
     stream: StreamId,
     receiver: Receiver,
-    after_stop: AfterStop,
+    after_stop: StopLimit,
 }
 
 /// The index of a readable pipe.
@@ -53,7 +53,7 @@ impl OutputStreams {
             Ok(StreamPipe {
                 stream,
                 receiver,
-                after_stop: AfterStop::default(),
+                after_stop: StopLimit::default(),
             })
         };
         let arrivals = match &fds[..] {
@@ -83,7 +83,7 @@ impl OutputStreams {
 
     fn end(&mut self, index: usize) {
         let pipe = self.pipes.remove(index);
-        if pipe.after_stop.is_used_up() {
+        if pipe.after_stop.is_exceeded() {
             self.closed_early = true;
         } else {
             self.ended.push(pipe.stream);
@@ -233,12 +233,12 @@ impl Source for OutputStreams {
 
     fn close_stopped(&mut self) -> Progress {
         let before = self.pipes.len();
-        self.pipes.retain(|pipe| !pipe.after_stop.was_asked());
+        self.pipes.retain(|pipe| !pipe.after_stop.is_stopping());
         self.closed_early |= self.pipes.len() < before;
         Progress::Ended
     }
 
-    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+    fn open_streams(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
         self.pipes
             .iter()
             .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))

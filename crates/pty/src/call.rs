@@ -77,7 +77,7 @@ impl PtyRun {
         );
         let ended = follower.until_ended(out).await;
         follower.source().release_program_side();
-        let mut left = follower.clear_up(out).await;
+        let mut left = follower.finish(out).await;
         let traced = self.changes.end(&mut self.supervised).await;
         let unstarted = self.script.unstarted(&self.spec);
         let result = match unstarted.filter(|_| ended.reason.is_none() && ended.shell.is_some()) {

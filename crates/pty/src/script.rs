@@ -7,7 +7,8 @@
 //! words are escaped (`\builtin`) against functions in the environment.
 
 use agent_bash_call::{
-    NO_DIRECTORY_MARK, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, load,
+    NO_DIRECTORY_MARK, POSIX_READ_SCRIPT, ScriptFile, ShellDialect, enter_directory,
+    exec_redirections, if_too_old, load_definitions,
 };
 use agent_bash_core::RunSpec;
 use agent_bash_process::{quoted, unnamed_file};
@@ -38,7 +39,7 @@ const RUN_TEXT: &str =
 const COMMIT_TEXT: &str = "\0";
 
 /// The start-up text for other shells. It uses only POSIX features, and no descriptors beyond 9;
-/// [`PLAIN_TAKE`] follows.
+/// [`POSIX_READ_SCRIPT`] follows.
 const PLAIN_BOOT: &str = concat!(
     "read -r __ab </dev/fd/{control_fd} || exit 125; ",
     "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",
@@ -51,13 +52,18 @@ const PLAIN_COMMIT: &str = "\n";
 pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
     if !spec.shell.is_any_bash() {
-        args.extend(["-c".into(), [PLAIN_BOOT, PLAIN_TAKE].concat().into()]);
+        args.extend(["-c".into(), [PLAIN_BOOT, POSIX_READ_SCRIPT].concat().into()]);
         return (args, PLAIN_COMMIT);
     }
     if spec.shell.is_bash {
         args.extend(["--norc", "--noprofile"].map(OsString::from));
     }
-    let text = [BOOT_TEXT, &exec("{control_fd}<&- {script_fd}<&-"), RUN_TEXT].concat();
+    let text = [
+        BOOT_TEXT,
+        &exec_redirections("{control_fd}<&- {script_fd}<&-"),
+        RUN_TEXT,
+    ]
+    .concat();
     args.extend(["-c", &text].map(OsString::from));
     (args, COMMIT_TEXT)
 }
@@ -77,7 +83,7 @@ pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
     Ok(ScriptFile {
         file: file.into(),
         length: content.len() as u64,
-        shares_place: is_bash,
+        shares_offset: is_bash,
     })
 }
 
@@ -87,7 +93,10 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     // `{script_fd}` is substituted only in the shell's arguments: the preamble gets the number from
     // there.
     add(b"{ ");
-    add(&enter(&quoted(spec.cwd.as_os_str()), Reader::Bash));
+    add(&enter_directory(
+        &quoted(spec.cwd.as_os_str()),
+        ShellDialect::Bash,
+    ));
     add(b"; } 2>/dev/null || { \\builtin printf d >&$__ab_fd; \\builtin exit 125; }; ");
     add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
     if let Some(oldpwd) = spec
@@ -101,7 +110,7 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     add(b"; ");
     let definitions = spec.definitions.as_deref().filter(|_| spec.shell.is_bash);
     if let Some(definitions) = definitions {
-        add(&load(definitions));
+        add(&load_definitions(definitions));
     }
     add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; ");
     if let Some(options) = definitions
@@ -120,7 +129,7 @@ fn content(spec: &RunSpec) -> Vec<u8> {
 fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
     text.extend_from_slice(b"{ ");
-    text.extend(enter(&quoted(spec.cwd.as_os_str()), Reader::Posix));
+    text.extend(enter_directory(&quoted(spec.cwd.as_os_str()), ShellDialect::Posix));
     // If such a shell does not support descriptors of two digits, the descriptor stays open and
     // gets no message.
     text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");

@@ -4,7 +4,7 @@
 use crate::detect;
 use crate::session::SharedSession;
 use crate::terminal::{ProgramSide, Terminal};
-use agent_bash_call::{AfterStop, Alarm, EndReason, Progress, Source};
+use agent_bash_call::{Alarm, EndReason, Progress, Source, StopLimit};
 use agent_bash_core::{Clock, OutputConsumer, StreamId};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -45,7 +45,7 @@ pub(crate) struct TerminalSource {
     buffer: Box<[u8]>,
     /// True at EOF, or if reading has stopped.
     ended: bool,
-    after_stop: AfterStop,
+    after_stop: StopLimit,
     /// True if the terminal was hung up because the output's consumer asked to stop.
     pub(crate) closed_early: bool,
     /// An internal error.
@@ -91,7 +91,7 @@ impl TerminalSource {
             session: i32::try_from(session).unwrap_or(0),
             buffer: vec![0; BUFFER_BYTES].into(),
             ended: false,
-            after_stop: AfterStop::default(),
+            after_stop: StopLimit::default(),
             closed_early: false,
             error: None,
             waited_for: None,
@@ -201,7 +201,7 @@ impl Source for TerminalSource {
         read > 0
     }
 
-    fn being_ended(&mut self, reason: EndReason) {
+    fn before_termination(&mut self, reason: EndReason) {
         if reason == EndReason::Timeout {
             self.waited_for = self.shared.waiting();
         }
@@ -222,7 +222,7 @@ impl Source for TerminalSource {
         Progress::HangUp
     }
 
-    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+    fn open_streams(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
         let master = (!self.ended).then(|| self.terminal.master());
         master.map(|master| (StreamId::Merged, master)).into_iter()
     }

@@ -39,7 +39,7 @@ pub(crate) fn conflict_lines(others: &[FileName], changed_by: &[Option<String>])
 /// The text of a refusal for the user.
 pub(crate) fn refusal_text(error: &ChangesRefused) -> String {
     match error {
-        ChangesRefused::Conflict(conflict) => conflict.for_people(),
+        ChangesRefused::Conflict(conflict) => conflict.user_text(),
         other => other.to_string(),
     }
 }

@@ -92,7 +92,7 @@ pub(crate) async fn call(
         is_attended: true,
         unlimited: extras.unlimited,
         definitions: extras.definitions,
-        stands_in: shell.and_then(|name| session.shell_cwd(name)),
+        session_cwd: shell.and_then(|name| session.shell_cwd(name)),
         ..CallOptions::default()
     };
     let account = session

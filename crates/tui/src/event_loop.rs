@@ -405,7 +405,7 @@ impl EventLoop {
             let cancel = Cancel::new();
             let stands = async {
                 match &shell {
-                    Some(name) => session.shell_stands(name, &cancel).await,
+                    Some(name) => session.query_shell_cwd(name, &cancel).await,
                     None => None,
                 }
             };

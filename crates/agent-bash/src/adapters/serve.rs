@@ -208,13 +208,13 @@ impl ClientAdapters {
         let call = self.start(adapter, wanted, self.window)?;
         let account = match call.wait(&*self.clock, Some(after), cancel).await {
             WaitOutcome::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
-            WaitOutcome::GoesOn => None,
-            WaitOutcome::CalledOff => {
+            WaitOutcome::StillRunning => None,
+            WaitOutcome::Cancelled => {
                 call.cancel.cancel();
                 Some(call.ended().await.ok_or(GIVEN_UP)?)
             }
         };
-        let session = account.is_none().then(|| self.running.give_handle(&call));
+        let session = account.is_none().then(|| self.running.assign_handle(&call));
         Ok(self.chunk(&call, session, account, begun))
     }
 
@@ -239,7 +239,7 @@ impl ClientAdapters {
         }
         let account = match call.wait(&*self.clock, Some(wait), cancel).await {
             WaitOutcome::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
-            WaitOutcome::GoesOn | WaitOutcome::CalledOff => None,
+            WaitOutcome::StillRunning | WaitOutcome::Cancelled => None,
         };
         if account.is_some() {
             self.running.forget(session);
@@ -348,7 +348,7 @@ impl ClientAdapters {
     async fn to_its_end(&self, call: &RunningCall, cancel: &Cancel) -> Result<FinishedRun, String> {
         let account = match call.wait(&*self.clock, None, cancel).await {
             WaitOutcome::Ended(account) => account,
-            WaitOutcome::GoesOn | WaitOutcome::CalledOff => {
+            WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
                 call.cancel.cancel();
                 call.ended().await
             }

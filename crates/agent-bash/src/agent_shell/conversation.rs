@@ -16,8 +16,8 @@ pub struct ConversationId<'e> {
 /// The longest accepted identifier, in bytes. A UUID has 36.
 const MAX_ID_BYTES: usize = 64;
 
-/// The agents that name their conversation to their commands, and the variable. opencode 1.18.33,
-/// Gemini CLI 0.61.0 and pi 0.73.1 set no such variable.
+/// The environment variables in which agents pass the conversation's identifier to their commands.
+/// opencode 1.18.33, Gemini CLI 0.61.0 and pi 0.73.1 set no such variable.
 const CONVERSATION_VARIABLES: &[(&str, &str)] = &[
     ("claude-code", "CLAUDE_CODE_SESSION_ID"),
     ("codex", "CODEX_THREAD_ID"),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_conversations_are_told_from_other_names() {
+    fn is_conversation_name_accepts_only_its_own_form() {
         let known = environment(&[("CLAUDE_CODE_SESSION_ID", "f83-0e")]);
         for (environment, name) in [
             (&known, "claude-code-f83-0e"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn conversation_of_refuses_what_is_no_path_component() {
+    fn conversation_of_refuses_a_value_that_is_not_a_path_component() {
         let long = "a".repeat(MAX_ID_BYTES + 1);
         for id in [
             "",

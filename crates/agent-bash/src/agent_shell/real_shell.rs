@@ -1,4 +1,4 @@
-//! Finds the shell for which this program stands in: never this program itself, nor a script.
+//! Finds the shell for which this program stands in. This program itself and scripts are skipped.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +13,7 @@ const SHELL_DIRECTORIES: [&str; 3] = ["/bin", "/usr/bin", "/usr/local/bin"];
 /// Why no shell was found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoRealShell {
-    /// The configured one cannot be used.
+    /// The configured shell cannot be used.
     #[error("shell.path is {}, which {reason}; name a program such as /bin/bash", path.display())]
     Configured {
         /// The setting.
@@ -59,7 +59,7 @@ pub fn real_shell(
     found.ok_or_else(|| NoRealShell::Missing(name.to_owned()))
 }
 
-/// Returns why this is no shell that can be run; `None` if it is one.
+/// Returns why this file cannot be the shell; `None` if it can.
 fn unusable(path: &Path, own: Option<(u64, u64)>) -> Option<&'static str> {
     let Ok(metadata) = fs::metadata(path) else {
         return Some("does not exist");
@@ -72,7 +72,7 @@ fn unusable(path: &Path, own: Option<(u64, u64)>) -> Option<&'static str> {
     }
     let mut start = [0; 2];
     match File::open(path).and_then(|mut file| file.read_exact(&mut start)) {
-        // A script may lead back to this program.
+        // A script may start this program again.
         Ok(()) if start == *b"#!" => Some("is a script"),
         _ => None,
     }
@@ -84,7 +84,7 @@ mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     #[test]
-    fn neither_this_program_nor_a_script_is_the_real_shell() {
+    fn real_shell_skips_this_program_and_scripts() {
         let temp = tempfile::tempdir().unwrap();
         let at = |name: &str| temp.path().join(name);
         let program = |path: &Path, text: &str| {
@@ -114,7 +114,7 @@ mod tests {
             let error = find(Some(&at(configured))).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");
         }
-        // A configured shell of another name stays with the calls that use it.
+        // A configured shell with another name is ignored.
         assert_eq!(find(Some(Path::new("/bin/zsh"))), Ok(at("good/fancysh")));
         let none = real_shell("fancysh", None, &BTreeMap::new(), &at("own"));
         assert_eq!(none, Err(NoRealShell::Missing("fancysh".into())));

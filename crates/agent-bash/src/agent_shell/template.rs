@@ -1,8 +1,8 @@
-//! Templates: shell text with placeholders, compared with a script command by command after both
-//! were parsed.
+//! Compares a script with a template, which is shell text with placeholders. Both are parsed and
+//! compared command by command.
 //!
 //! Equal means the same commands, operators, words and redirections with the same quoting. White
-//! space and comments may differ. Syntax that no template needs is equal to nothing.
+//! space and comments may differ. Syntax that no template uses is always different.
 
 use agent_bash_syntax::Parsed;
 use agent_bash_syntax::ast::{
@@ -11,22 +11,22 @@ use agent_bash_syntax::ast::{
 };
 use std::borrow::Cow;
 
-/// Stands for a word of a template: the model's text as one literal word.
+/// The placeholder for a word: the model's text as one literal word.
 pub(super) const COMMAND_PLACEHOLDER: &str = "@command@";
 
-/// Stands for the last command of a subshell in a template: all lines there are the model's text.
+/// The placeholder for the last command of a subshell: all remaining lines are the model's text.
 pub(super) const LINES_PLACEHOLDER: &str = "@lines@";
 
-/// Stands for a word of a template: the path of a file that the agent named.
+/// A placeholder for a word: the path of a file that the agent has created.
 #[derive(Debug)]
 pub(super) struct FileForm {
     /// The word in the template.
     pub(super) placeholder: &'static str,
-    /// How the name of the file's directory begins.
+    /// The beginning of the directory's name.
     pub(super) directory: &'static str,
-    /// How the file's name begins.
+    /// The beginning of the file's name.
     pub(super) prefix: &'static str,
-    /// How the file's name ends.
+    /// The end of the file's name.
     pub(super) suffix: &'static str,
 }
 
@@ -48,8 +48,8 @@ impl<'s> Comparison<'s> {
         }
     }
 
-    /// The number of commands at the start of `entries` that are equal to all of this template.
-    /// `None` if they differ. `link` connects the first one to the command before it.
+    /// Returns the number of commands at the start of `entries` that equal this template. `None` if
+    /// they differ. `link` is the operator before the first command.
     pub(super) fn prefix(
         &mut self,
         template: &str,

@@ -1,9 +1,9 @@
 //! The model's text inside the script that an agent passes to its shell.
 //!
 //! Some agents wrap the text: they load a snapshot of the user's shell before it and store the
-//! working directory or process ids after it. Only a wrapper that is known completely is removed.
-//! opencode 1.18.33, Qwen Code 0.24.4, Copilot CLI 1.0.102 and pi 0.73.1 pass the model's text as
-//! it is.
+//! working directory or process ids after it. Only a completely known wrapper is removed.
+//! opencode 1.18.33, Qwen Code 0.24.4, Copilot CLI 1.0.102 and pi 0.73.1 pass the model's text
+//! unchanged.
 
 use super::template::{Comparison, FileForm};
 use agent_bash_syntax::Parsed;
@@ -25,10 +25,10 @@ pub struct ModelCommand<'s> {
 /// expansion, or a file whose name the agent does not use. Also `None` for the text of an agent
 /// without a wrapper, and for hook commands and start lines of servers.
 ///
-/// Records show the text, and safety rules judge it. What runs is the whole script: a snapshot that
-/// the wrapper loads can redefine the commands of the text (docs/design/shell.md).
+/// Records show the text, and the safety rules check it. The shell runs the whole script: a
+/// snapshot that the wrapper loads can redefine the commands of the text (docs/design/shell.md).
 pub fn model_command(script: &str) -> Option<ModelCommand<'_>> {
-    // Most scripts need not be parsed.
+    // Avoids parsing most scripts.
     if !WRAPPERS.iter().any(|it| script.contains(it.contained)) {
         return None;
     }
@@ -48,7 +48,7 @@ struct Wrapper {
     agent: &'static str,
     /// A text that each script in the wrapper contains.
     contained: &'static str,
-    /// How its parts follow each other.
+    /// The operator between the parts.
     link: Link,
     parts: &'static [WrapperPart],
 }
@@ -74,7 +74,7 @@ const fn optional(forms: &'static [&'static str]) -> WrapperPart {
 }
 
 impl Wrapper {
-    /// The model's text, if the whole script matches.
+    /// Returns the model's text, if the whole script matches.
     fn command<'s>(&self, parsed: &Parsed<'s>) -> Option<Cow<'s, str>> {
         let mut comparison = Comparison::new(parsed.text, FILE_FORMS);
         let mut rest = &parsed.list.entries[..];
@@ -97,7 +97,7 @@ impl Wrapper {
     }
 }
 
-/// The files of all wrappers.
+/// The placeholders for files in the templates, and the names of these files.
 const FILE_FORMS: &[FileForm] = &[
     FileForm {
         placeholder: "@claude-snapshot@",
@@ -127,14 +127,14 @@ const WRAPPERS: &[Wrapper] = &[
         contained: "pwd -P >|",
         link: Link::And,
         parts: &[
-            // Before text that old versions of bash read differently.
+            // Present before a text that old versions of bash parse differently.
             optional(&[
                 r#"{ case "${BASH_VERSINFO-}" in '2'|'3') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
                 r#"{ case "${BASH_VERSINFO-}" in '2'|'3'|'4') \builtin printf '%s\n' '__CLAUDE_CODE_DID_NOT_RUN_BASH_TOO_OLD='"${BASH_VERSION-}" >&2; \builtin exit 126; \exit 126;; esac; }"#,
             ]),
-            // Missing if the snapshot could not be made.
+            // Absent if the snapshot could not be made.
             optional(&["source @claude-snapshot@ 2>/dev/null || true"]),
-            // With `CLAUDE_CODE_REMOTE`.
+            // Present with `CLAUDE_CODE_REMOTE`.
             optional(&[r#"\builtin export BUN_OPTIONS="--smol${BUN_OPTIONS:+ $BUN_OPTIONS}""#]),
             optional(&[
                 r"{ \builtin shopt -u extglob || \builtin setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_RC_QUOTES NO_EQUALS; } >/dev/null 2>&1 || true",
@@ -147,7 +147,7 @@ const WRAPPERS: &[Wrapper] = &[
             optional(&[
                 r"{ \builtin unalias -- 'unsetenv'; \builtin unset -f -- 'unsetenv'; } >/dev/null 2>&1 || true",
             ]),
-            // The second form for text with a redirection of its standard input.
+            // The second form is for a text that redirects its own stdin.
             required(&["eval @command@ < /dev/null", "eval @command@"]),
             required(&["pwd -P >| @claude-cwd@"]),
         ],

@@ -10,18 +10,18 @@ pub(crate) struct ProtectedPaths {
     /// The user's home directory, which replaces a leading `~/`.
     pub(crate) home: Option<PathBuf>,
     /// The additional paths from the sandbox's settings.
-    pub(crate) further: Vec<PathBuf>,
+    pub(crate) extra: Vec<PathBuf>,
 }
 
 impl ProtectedPaths {
-    /// Returns the protected paths of the workspace at `root` that these changes are about.
+    /// Returns the protected paths of the workspace at `root` that these changes touch.
     pub(crate) fn among(&self, root: &Path, files: &[FileChange]) -> Vec<PathBuf> {
         let changed: Vec<ChangedPath> = files.iter().flat_map(changed_paths).collect();
-        protected_among(root, self.home.as_deref(), &self.further, &changed)
+        protected_among(root, self.home.as_deref(), &self.extra, &changed)
     }
 }
 
-/// A renamed file is changed where it was, too.
+/// Returns the changed path, and for a renamed file also the old path.
 fn changed_paths(file: &FileChange) -> impl Iterator<Item = ChangedPath> {
     let is_directory = file.kind == FileKind::Directory && file.change != Change::Deleted;
     let now = ChangedPath {

@@ -1,5 +1,5 @@
-//! The sets of a session, for every surface: listed, shown, committed, discarded, taken back; and
-//! what is said of that.
+//! The change sets of a conversation, for every surface: lists, shows, commits, discards, undoes
+//! and redoes them, and writes the texts about the results.
 
 use super::{ChangeStore, ChangesSettings, CommitBy};
 use crate::approval::{Approval, Approver};
@@ -16,11 +16,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Files named where something was not done, at most.
+/// Maximum number of files that a refusal names.
 const MAX_NAMED_FILES: usize = 20;
 
-/// The sets of changes of a session. Cheap to clone; everything here reads or changes files, and
-/// blocks: an async caller uses [`run_blocking`](crate::run_blocking).
+/// The change sets of a conversation. Cheap to clone. The methods read or change files, so they
+/// block: an async caller uses [`Self::run_blocking`].
 #[derive(Debug, Clone)]
 pub struct ChangeSets {
     store: Arc<ChangeStore>,
@@ -32,36 +32,36 @@ pub struct ChangeSets {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesDone {
-    /// The set: of an undo or a redo the one that this is, which can be undone, too.
+    /// The change set. An undo or a redo is a change set of its own, which can be undone, too.
     pub changes: Changes,
-    /// A line that says so, and one for each file that was left as it is.
+    /// A line about the result, and a line for each file that was skipped.
     pub text: String,
 }
 
 /// The actions on a change set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChangesAct {
-    /// Making what a trial held back.
+    /// Applies the changes that a trial held back.
     Commit,
-    /// Removing what a trial held back.
+    /// Removes the changes that a trial held back.
     Discard,
-    /// Taking back what was made.
+    /// Reverts applied changes.
     Undo,
-    /// Making again what was taken back.
+    /// Applies reverted changes again.
     Redo,
 }
 
-/// Why nothing was done or shown. Its text is for people and models.
+/// Why an action on a change set failed. Its text is for the user and for models.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangesRefused {
     /// There is no state directory for change sets.
     #[error("{0}")]
-    Nowhere(String),
+    NoStateDir(String),
     /// Another process changed files meanwhile.
     #[error("{}", .0.text())]
     Conflict(ChangesConflict),
-    /// The set cannot be had, or is not in a state for that.
+    /// The change set cannot be read, or its state does not allow the action.
     #[error(transparent)]
     Set(ChangesError),
     /// The caller may not commit.
@@ -69,7 +69,7 @@ pub enum ChangesRefused {
     NotAllowed(String),
 }
 
-/// Files that were changed since. Nothing was changed because of them.
+/// Files that were changed since, because of which the action changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesConflict {
@@ -79,16 +79,16 @@ pub struct ChangesConflict {
     pub id: ChangesId,
     /// The files.
     pub conflicts: Vec<FileName>,
-    /// The number of files that have no conflict.
+    /// The number of files without a conflict.
     pub free: u64,
-    /// The command that changed each file, if it belongs to this state directory.
+    /// The command that changed each file, if this state directory has a record of it.
     pub by: Vec<Option<String>>,
 }
 
 impl ChangesConflict {
-    /// The error's text for the user, whose own line may have started the process. The text for a
+    /// The error's text for the user. It names the commands that changed the files. The text for a
     /// model is the error's `Display`.
-    pub fn for_people(&self) -> String {
+    pub fn user_text(&self) -> String {
         let by = |at: usize| self.by.get(at).and_then(Option::as_deref);
         let none = FileName::new("");
         let (first, others) = self.conflicts.split_first().unwrap_or((&none, &[]));
@@ -126,7 +126,7 @@ impl ChangesConflict {
     }
 }
 
-/// Files, each on a line with its label.
+/// Displays files, each on a line after the label.
 struct LabelledFiles<'a>(&'static str, &'a [FileName]);
 
 impl fmt::Display for LabelledFiles<'_> {
@@ -155,14 +155,14 @@ impl ChangeSets {
         Self { store: own, cwd }
     }
 
-    /// Returns the change sets of a name in a state directory, for a caller without a conversation.
+    /// Returns the change sets of the conversation named `session` in a state directory.
     pub fn in_state(state: PathBuf, session: impl Into<String>, cwd: PathBuf) -> Self {
         let place = Some((state, session.into()));
         let own = ChangeStore::new(ChangesSettings::default(), ChangesLevel::Off, place);
         Self::new(Arc::new(own), cwd)
     }
 
-    /// The session whose sets these are.
+    /// The conversation's name.
     pub fn session(&self) -> &str {
         self.store.session()
     }
@@ -178,14 +178,14 @@ impl ChangeSets {
     }
 
     /// True if calls are recorded, so that a model may list and undo changes.
-    pub fn is_on(&self) -> bool {
-        self.store.is_on()
+    pub fn is_recording(&self) -> bool {
+        self.store.is_recording()
     }
 
-    /// All sets, oldest first, but for those of calls that changed nothing.
+    /// Returns the change sets, oldest first, without those of calls that changed nothing.
     ///
     /// # Errors
-    /// [`ChangesRefused`], as for all below.
+    /// The store cannot be opened or read.
     pub fn list(&self) -> Result<Vec<ListedChanges>, ChangesRefused> {
         let mut sets = self.with(None, Store::list)?;
         sets.retain(|set| {
@@ -205,20 +205,20 @@ impl ChangeSets {
     ///
     /// # Errors
     /// See [`Self::list`].
-    pub fn after(&self, calls: &[ChangesId]) -> Result<Vec<ListedChanges>, ChangesRefused> {
+    pub fn background_of(&self, calls: &[ChangesId]) -> Result<Vec<ListedChanges>, ChangesRefused> {
         let mut sets = self.with(None, |store, session| store.after(session, calls))?;
         sets.retain(|set| set.changes.counts.total() > 0);
         Ok(sets)
     }
 
-    /// Other sessions in the same state directory that have sets of where this one works, those
-    /// with the newest first.
+    /// Returns the other conversations of this state directory that have change sets of this
+    /// directory, the most recent first.
     ///
     /// # Errors
     /// As [`Self::list`].
-    pub fn elsewhere(&self) -> Result<Vec<String>, ChangesRefused> {
-        let here = self.canonical_cwd();
-        let mut sessions = self.with(None, |store, _| store.sessions_of(&here))?;
+    pub fn other_sessions(&self) -> Result<Vec<String>, ChangesRefused> {
+        let cwd = self.canonical_cwd();
+        let mut sessions = self.with(None, |store, _| store.sessions_of(&cwd))?;
         sessions.retain(|session| session != self.store.session());
         Ok(sessions)
     }
@@ -239,7 +239,7 @@ impl ChangeSets {
         self.with(None, |store, session| store.show_all(session, id))
     }
 
-    /// All files of a set alone.
+    /// Returns all files of a change set.
     ///
     /// # Errors
     /// As [`Self::show`].
@@ -248,11 +248,11 @@ impl ChangeSets {
         Ok(files)
     }
 
-    /// A set with all its files, however many.
+    /// Returns a change set whose `files` are complete.
     ///
     /// # Errors
     /// As [`Self::show`].
-    pub fn whole(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
+    pub fn show_complete(&self, id: ChangesId) -> Result<Changes, ChangesRefused> {
         let (mut changes, files) = self.show_all(id)?;
         changes.files = files;
         changes.more = 0;
@@ -297,7 +297,8 @@ impl ChangeSets {
         Ok(ChangesDone { changes, text })
     }
 
-    /// A line that names the files of a set that run or configure other programs; empty if none do.
+    /// Returns a line that names the changed files that run or configure other programs. Empty
+    /// without such files.
     fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
         let root = Path::new(&changes.root);
         let files = self.files(id).unwrap_or_default();
@@ -307,7 +308,7 @@ impl ChangeSets {
         protected_text(&named).map_or_else(String::new, |line| format!("\n{line}"))
     }
 
-    /// Commits a trial for a model, as far as the setting `changes.commit` allows it.
+    /// Commits a trial for a model, if the setting `changes.commit` allows that.
     ///
     /// # Errors
     /// As [`Self::commit`]; [`ChangesRefused::NotAllowed`].
@@ -325,7 +326,7 @@ impl ChangeSets {
         if by == CommitBy::Ask {
             let trial = self.run_blocking(move |sets| sets.show(id)).await?;
             if trial.state != ChangesState::Held {
-                // Nothing is to be asked about: it says what it is.
+                // Returns the error that names the trial's state, without asking the approver.
                 return self.run_blocking(move |sets| sets.commit(id)).await;
             }
             let answer = tokio::select! {
@@ -342,7 +343,7 @@ impl ChangeSets {
         self.run_blocking(move |sets| sets.commit(id)).await
     }
 
-    /// The refusal, and how a person decides.
+    /// Returns the refusal with a hint how the user can commit the trial.
     fn not_allowed(&self, id: ChangesId, why: &str) -> ChangesRefused {
         let session = self.store.session();
         ChangesRefused::NotAllowed(format!(
@@ -350,10 +351,10 @@ impl ChangeSets {
         ))
     }
 
-    /// Does that away from the runtime.
+    /// Runs `work`, which may block, on another thread.
     ///
     /// # Errors
-    /// As what is done.
+    /// Those of `work`; the thread cannot be started.
     pub async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, ChangesRefused> + Send + 'static,
@@ -361,13 +362,13 @@ impl ChangeSets {
         let sets = self.clone();
         run_blocking(move || work(&sets))
             .await
-            .unwrap_or_else(|error| Err(ChangesRefused::Nowhere(error.to_string())))
+            .unwrap_or_else(|error| Err(ChangesRefused::NoStateDir(error.to_string())))
     }
 
-    /// Removes what a trial held back.
+    /// Removes the changes that a trial held back.
     ///
     /// # Errors
-    /// As [`Self::show`]; it is not held.
+    /// See [`Self::show`]; the trial is not held.
     pub fn discard(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Discard);
         let changes = self.with(act, |store, session| store.discard(session, id))?;
@@ -388,24 +389,24 @@ impl ChangeSets {
     ) -> Result<ChangesDone, ChangesRefused> {
         let paths = self.below_root(id, paths)?;
         let act = Some(ChangesAct::Undo);
-        let (changes, not_kept) = self.with(act, |store, session| {
-            let not_kept = store.not_kept(session, id)?;
-            Ok((store.undo(session, id, &paths, partial)?, not_kept))
+        let (changes, without_preimage) = self.with(act, |store, session| {
+            let without_preimage = store.not_kept(session, id)?;
+            Ok((store.undo(session, id, &paths, partial)?, without_preimage))
         })?;
         let line = undone_text(id, changes.counts.total());
         let left = LabelledFiles("left as it is, as it was changed since", &changes.conflicts);
         let lost = LabelledFiles(
             "left as it is, as its former content was not kept",
-            &not_kept,
+            &without_preimage,
         );
         let text = format!("{line}{left}{lost}");
         Ok(ChangesDone { changes, text })
     }
 
-    /// Makes again what was taken back of a set.
+    /// Applies the reverted changes of a change set again.
     ///
     /// # Errors
-    /// As [`Self::undo`].
+    /// See [`Self::undo`].
     pub fn redo(&self, id: ChangesId) -> Result<ChangesDone, ChangesRefused> {
         let act = Some(ChangesAct::Redo);
         let changes = self.with(act, |store, session| store.redo(session, id))?;
@@ -429,7 +430,7 @@ impl ChangeSets {
         act: Option<ChangesAct>,
         work: impl FnOnce(&Store, &str) -> Result<T, ChangesError>,
     ) -> Result<T, ChangesRefused> {
-        let store = self.store.store().map_err(ChangesRefused::Nowhere)?;
+        let store = self.store.store().map_err(ChangesRefused::NoStateDir)?;
         work(&store, self.store.session()).map_err(|error| match (act, error) {
             (
                 Some(act),
@@ -452,24 +453,20 @@ impl ChangeSets {
         })
     }
 
-    /// The directory as roots are named.
+    /// The canonical working directory, for comparisons with roots, which are canonical.
     fn canonical_cwd(&self) -> PathBuf {
-        let here = self.cwd.canonicalize();
-        here.unwrap_or_else(|_| self.cwd.clone())
+        let cwd = self.cwd.canonicalize();
+        cwd.unwrap_or_else(|_| self.cwd.clone())
     }
 
-    /// Paths as they are below a set's root.
+    /// Makes paths relative to the change set's root.
     fn below_root(&self, id: ChangesId, paths: &[PathBuf]) -> Result<Vec<PathBuf>, ChangesRefused> {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
         let root = PathBuf::from(self.show(id)?.root);
-        let here = self.canonical_cwd();
-        let from = if here.starts_with(&root) {
-            &here
-        } else {
-            &root
-        };
+        let cwd = self.canonical_cwd();
+        let from = if cwd.starts_with(&root) { &cwd } else { &root };
         let below = paths.iter().map(|path| {
             // Removes `.` and a trailing slash; a path with `..` is never in a change set.
             let whole: PathBuf = from.join(path).components().collect();

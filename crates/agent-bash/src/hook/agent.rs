@@ -1,28 +1,30 @@
-//! The differences between agents: the answers that they take, and how their hook is configured.
+//! The differences between agents: the format of a hook's answer, and the settings file that
+//! configures the hook.
 
 use super::answer_format::AnswerFormat;
 use super::fields::Fields;
 use super::install::json::JsonForm;
 
-/// An agent whose calls of a hook are answered.
+/// An agent that can call this program as a hook.
 #[derive(Debug)]
 pub struct Agent {
     /// The agent's name on the command line.
     pub name: &'static str,
-    /// The program and version that this was tested with, or what its row was written from.
-    pub tried_with: &'static str,
-    /// How it takes an answer. `None` if that depends on the call.
+    /// The program and version that this entry was tested with, or the source of an untested entry.
+    pub tested_with: &'static str,
+    /// The format of the hook's answer. `None` if the format depends on the call.
     pub(in crate::hook) format: Option<AnswerFormat>,
-    /// True if a hook can replace its commands.
+    /// True if a hook can replace the agent's commands.
     pub(in crate::hook) rewrites: bool,
-    /// The place of the file with hooks.
+    /// The path of the settings file with hooks.
     pub(in crate::hook) settings: SettingsPath,
-    /// How they are written there.
-    pub(in crate::hook) form: Form,
-    /// The row to use instead if its file exists: the agent then ignores this one's.
-    pub(in crate::hook) other: Option<&'static Agent>,
+    /// The form of a hook in that file.
+    pub(in crate::hook) form: HookForm,
+    /// An entry that replaces this one if its settings file exists, because the agent then ignores
+    /// this entry's file.
+    pub(in crate::hook) preferred: Option<&'static Agent>,
     /// A hint for the user after the installation.
-    pub then: &'static str,
+    pub install_hint: &'static str,
 }
 
 impl Agent {
@@ -31,13 +33,13 @@ impl Agent {
         self.rewrites
     }
 
-    /// True if the agent runs the file of its hook.
+    /// True if the hook is a file that the agent executes.
     pub fn runs_file(&self) -> bool {
-        matches!(self.form, Form::Script(_))
+        matches!(self.form, HookForm::Script(_))
     }
 
-    /// The format of the answer to a call. Agents that read the settings of another one ask its
-    /// hook: they all take exit code 2.
+    /// Returns the format of the answer to a call. An agent that reads another agent's settings
+    /// calls that agent's hook: all such agents accept exit code 2.
     pub(in crate::hook) fn format_of(&self, call: &Fields) -> AnswerFormat {
         match self.format {
             Some(format) if format == AnswerFormat::of(call) => format,
@@ -47,45 +49,47 @@ impl Agent {
     }
 }
 
-/// The place of an agent's settings.
+/// The path of an agent's settings file.
 #[derive(Debug)]
 pub(in crate::hook) struct SettingsPath {
-    /// The environment variable that overrides the directory below the user's home.
+    /// The environment variable that replaces the directory below the user's home.
     pub(in crate::hook) variable: &'static str,
-    /// The path below that directory.
+    /// The subdirectory of the variable's directory.
     pub(in crate::hook) below_variable: &'static str,
     /// The directory below the user's home.
     pub(in crate::hook) below_home: &'static str,
     /// The directory in a project. `None` if the agent reads no settings of a project.
     pub(in crate::hook) below_project: Option<&'static str>,
-    /// The file, in any of them.
+    /// The file's name in each of these directories.
     pub(in crate::hook) file: &'static str,
 }
 
-/// How a hook is written down.
+/// The form in which a hook is written into the agent's configuration.
 #[derive(Debug)]
-pub(in crate::hook) enum Form {
-    /// By entries in a JSON file.
+pub(in crate::hook) enum HookForm {
+    /// Entries in a JSON file.
     Json(JsonEntry),
-    /// By an entry `[[hooks]]` in a TOML file.
+    /// An entry `[[hooks]]` in a TOML file.
     Toml(&'static str),
-    /// By a source file of its own, in which `PROGRAM` is the path of this program as a string.
+    /// A source file of our own, in which `PROGRAM` is replaced by this program's path as a string
+    /// literal.
     Plugin(&'static str),
-    /// By a shell script of its own, in which `PROGRAM` is the path of this program as a word.
+    /// A shell script of our own, in which `PROGRAM` is replaced by this program's path as a shell
+    /// word.
     Script(&'static str),
-    /// The agent is not known, so nothing can be written for it.
+    /// The agent is unknown, so a hook cannot be installed for it.
     Unknown,
 }
 
-/// Entries of a JSON file, which call this program.
+/// Entries of a JSON file that make the agent call this program.
 #[derive(Debug)]
 pub(in crate::hook) struct JsonEntry {
     /// The form of the file.
     pub(in crate::hook) json: JsonForm,
-    /// A member that the file must have, with its value.
+    /// A top-level member that the file must have, with its value.
     pub(in crate::hook) header: Option<(&'static str, &'static str)>,
-    /// The lists that get an entry: names of the objects around each, and its own name.
+    /// The lists that get an entry, each as the member names from the root to the list.
     pub(in crate::hook) lists: &'static [&'static [&'static str]],
-    /// The entry, in which `LINE` is the command line as a string.
+    /// The entry, in which `LINE` is replaced by the command line as a JSON string.
     pub(in crate::hook) entry: &'static str,
 }

@@ -3,7 +3,7 @@
 //! Timeouts are those of the agents, always longer than our deadline, as most agents run a command
 //! whose hook takes too long.
 
-use super::agent::{Agent, Form, JsonEntry, SettingsPath};
+use super::agent::{Agent, HookForm, JsonEntry, SettingsPath};
 use super::answer_format::AnswerFormat;
 use super::install::json::{COMMENTS, STRICT};
 
@@ -40,48 +40,48 @@ const PRE_TOOL_USE: &[&[&str]] = &[&["hooks", "PreToolUse"]];
 /// `allow` is never answered, as it would suppress the question to the user.
 pub const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
-    tried_with: "@anthropic-ai/claude-code 2.1.332",
+    tested_with: "@anthropic-ai/claude-code 2.1.332",
     format: Some(AnswerFormat::ClaudeCode),
     rewrites: false,
     settings: dot("CLAUDE_CONFIG_DIR", ".claude", "settings.json"),
-    form: Form::Json(JsonEntry {
+    form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
         lists: &[&["hooks", "PreToolUse"], &["hooks", "PreSkillShellCommand"]],
         entry: group!("Bash|Monitor|PowerShell", 30),
     }),
-    other: None,
-    then: "Claude Code lists it under /hooks.",
+    preferred: None,
+    install_hint: "Claude Code lists it under /hooks.",
 };
 
 /// Codex: a call of `exec_command` is reported as `Bash`, with the command's directory as the
 /// call's.
 pub const CODEX: Agent = Agent {
     name: "codex",
-    tried_with: "@openai/codex 0.171.0",
+    tested_with: "@openai/codex 0.171.0",
     format: Some(AnswerFormat::ClaudeCode),
     rewrites: true,
     settings: dot("CODEX_HOME", ".codex", "hooks.json"),
-    form: Form::Json(JsonEntry {
+    form: HookForm::Json(JsonEntry {
         json: STRICT,
         header: None,
         lists: PRE_TOOL_USE,
         entry: group!("Bash", 30),
     }),
-    other: None,
-    then: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
+    preferred: None,
+    install_hint: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
 
 /// The agent whose calls show what it is.
 pub const AUTO: Agent = Agent {
     name: "auto",
-    tried_with: "the recorded calls of all others",
+    tested_with: "the recorded calls of all others",
     format: None,
     rewrites: false,
     settings: dot("", "", ""),
-    form: Form::Unknown,
-    other: None,
-    then: "",
+    form: HookForm::Unknown,
+    preferred: None,
+    install_hint: "",
 };
 
 /// All agents with a hook.
@@ -91,160 +91,160 @@ pub const AGENTS: [&Agent; 15] = [
     // Its CLI; the hub ignores exit codes, so its script answers even if this program does not.
     &Agent {
         name: "cline",
-        tried_with: "cline 3.0.65",
+        tested_with: "cline 3.0.65",
         format: Some(AnswerFormat::Cline),
         rewrites: false,
         settings: dot("CLINE_DIR", ".cline", "hooks/PreToolUse"),
-        form: Form::Script(include_str!("agents/cline.sh")),
-        other: None,
-        then: "Cline runs it before each tool of a new task.",
+        form: HookForm::Script(include_str!("agents/cline.sh")),
+        preferred: None,
+        install_hint: "Cline runs it before each tool of a new task.",
     },
     &CODEX,
     // Its camel-case event, whose answer may carry a reason; any failure refuses the call.
     &Agent {
         name: "copilot",
-        tried_with: "@github/copilot 1.0.102",
+        tested_with: "@github/copilot 1.0.102",
         format: Some(AnswerFormat::Copilot),
         rewrites: false,
         settings: SettingsPath {
             below_project: Some(".github"),
             ..dot("COPILOT_HOME", ".copilot", "hooks/agent-bash.json")
         },
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: Some(("version", "1")),
             lists: &[&["hooks", "preToolUse"]],
             entry: "{\n  \"type\": \"command\",\n  \"bash\": LINE,\n  \"timeoutSec\": 30\n}",
         }),
-        other: None,
-        then: "Copilot CLI reads it when it starts.",
+        preferred: None,
+        install_hint: "Copilot CLI reads it when it starts.",
     },
     // Hooks see the calls of the top-level agent only.
     &Agent {
         name: "crush",
-        tried_with: "the documentation of Crush 0.96",
+        tested_with: "the documentation of Crush 0.96",
         format: Some(AnswerFormat::Crush),
         rewrites: false,
         settings: SettingsPath {
             below_project: Some(""),
             ..dot("CRUSH_GLOBAL_CONFIG", ".config/crush", "crush.json")
         },
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: None,
             lists: PRE_TOOL_USE,
             entry: "{\n  \"matcher\": \"^bash$\",\n  \"command\": LINE,\n  \"timeout\": 30\n}",
         }),
-        other: None,
-        then: "Crush reads it when it starts.",
+        preferred: None,
+        install_hint: "Crush reads it when it starts.",
     },
     // `failClosed` refuses a command whose hook fails.
     &Agent {
         name: "cursor",
-        tried_with: "the documentation of Cursor 2",
+        tested_with: "the documentation of Cursor 2",
         format: Some(AnswerFormat::Cursor),
         rewrites: false,
         settings: dot("", ".cursor", "hooks.json"),
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: Some(("version", "1")),
             lists: &[&["hooks", "beforeShellExecution"]],
             entry: "{\n  \"command\": LINE,\n  \"timeout\": 30,\n  \"failClosed\": true\n}",
         }),
-        other: None,
-        then: "Cursor lists it under Settings > Hooks.",
+        preferred: None,
+        install_hint: "Cursor lists it under Settings > Hooks.",
     },
     &Agent {
         name: "droid",
-        tried_with: "the documentation of Factory Droid 0.225",
+        tested_with: "the documentation of Factory Droid 0.225",
         format: Some(AnswerFormat::ClaudeCode),
         rewrites: false,
         settings: dot("", ".factory", "settings.json"),
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: None,
             lists: PRE_TOOL_USE,
             entry: group!("Execute", 30),
         }),
-        other: Some(&Agent {
+        preferred: Some(&Agent {
             name: "droid",
-            tried_with: "the documentation of Factory Droid 0.225",
+            tested_with: "the documentation of Factory Droid 0.225",
             format: Some(AnswerFormat::ClaudeCode),
             rewrites: false,
             settings: dot("", ".factory", "hooks.json"),
-            form: Form::Json(JsonEntry {
+            form: HookForm::Json(JsonEntry {
                 json: STRICT,
                 header: None,
                 lists: &[&["PreToolUse"]],
                 entry: group!("Execute", 30),
             }),
-            other: None,
-            then: "Droid lists it under /hooks.",
+            preferred: None,
+            install_hint: "Droid lists it under /hooks.",
         }),
-        then: "Droid lists it under /hooks.",
+        install_hint: "Droid lists it under /hooks.",
     },
     &Agent {
         name: "gemini-cli",
-        tried_with: "@google/gemini-cli 0.61.0",
+        tested_with: "@google/gemini-cli 0.61.0",
         format: Some(AnswerFormat::Gemini),
         rewrites: false,
         settings: SettingsPath {
             below_variable: ".gemini",
             ..dot("GEMINI_CLI_HOME", ".gemini", "settings.json")
         },
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: COMMENTS,
             header: None,
             lists: &[&["hooks", "BeforeTool"]],
             entry: group!("run_shell_command", 30_000),
         }),
-        other: None,
-        then: "Gemini CLI lists it under /hooks.",
+        preferred: None,
+        install_hint: "Gemini CLI lists it under /hooks.",
     },
     &Agent {
         name: "kimi",
-        tried_with: "@moonshot-ai/kimi-code 2.1.0",
+        tested_with: "@moonshot-ai/kimi-code 2.1.0",
         format: Some(AnswerFormat::ClaudeCode),
         rewrites: false,
         settings: SettingsPath {
             below_project: None,
             ..dot("KIMI_CODE_HOME", ".kimi-code", "config.toml")
         },
-        form: Form::Toml(
+        form: HookForm::Toml(
             "event = \"PreToolUse\"\nmatcher = \"^Bash$\"\ncommand = LINE\ntimeout = 30\n",
         ),
-        other: None,
-        then: "Kimi Code reads it when it starts.",
+        preferred: None,
+        install_hint: "Kimi Code reads it when it starts.",
     },
     &Agent {
         name: "kiro",
-        tried_with: "the documentation of Kiro CLI 3",
+        tested_with: "the documentation of Kiro CLI 3",
         format: Some(AnswerFormat::ExitCode),
         rewrites: false,
         settings: dot("", ".kiro", "hooks/agent-bash.json"),
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: Some(("version", "\"v1\"")),
             lists: &[&["hooks"]],
             entry: "{\n  \"name\": \"agent-bash\",\n  \"trigger\": \"PreToolUse\",\n  \"matcher\": \"execute_bash|execute_cmd|shell\",\n  \"action\": {\n    \"type\": \"command\",\n    \"command\": LINE\n  },\n  \"timeout\": 30\n}",
         }),
-        other: None,
-        then: "Kiro reads it when it starts.",
+        preferred: None,
+        install_hint: "Kiro reads it when it starts.",
     },
     // Its hooks are functions, so a plugin file calls this program.
     &Agent {
         name: "opencode",
-        tried_with: "opencode-ai 1.18.33",
+        tested_with: "opencode-ai 1.18.33",
         format: Some(AnswerFormat::Plugin),
         rewrites: false,
         settings: OPENCODE_SETTINGS,
-        form: Form::Plugin(include_str!("agents/opencode.js")),
-        other: None,
-        then: "opencode reads its plugins when it starts.",
+        form: HookForm::Plugin(include_str!("agents/opencode.js")),
+        preferred: None,
+        install_hint: "opencode reads its plugins when it starts.",
     },
     &Agent {
         name: "pi",
-        tried_with: "@mariozechner/pi-coding-agent 0.73.1",
+        tested_with: "@mariozechner/pi-coding-agent 0.73.1",
         format: Some(AnswerFormat::Plugin),
         rewrites: false,
         settings: SettingsPath {
@@ -255,42 +255,42 @@ pub const AGENTS: [&Agent; 15] = [
                 "extensions/agent-bash.ts",
             )
         },
-        form: Form::Plugin(include_str!("agents/pi.ts")),
-        other: None,
-        then: "pi reads it when it starts, or after /reload.",
+        form: HookForm::Plugin(include_str!("agents/pi.ts")),
+        preferred: None,
+        install_hint: "pi reads it when it starts, or after /reload.",
     },
     &Agent {
         name: "qwen",
-        tried_with: "@qwen-code/qwen-code 0.24.4",
+        tested_with: "@qwen-code/qwen-code 0.24.4",
         format: Some(AnswerFormat::ClaudeCode),
         rewrites: false,
         settings: dot("", ".qwen", "settings.json"),
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: COMMENTS,
             header: None,
             lists: PRE_TOOL_USE,
             entry: group!("^(run_shell_command|monitor)$", 30),
         }),
-        other: None,
-        then: "Qwen Code lists it under /hooks.",
+        preferred: None,
+        install_hint: "Qwen Code lists it under /hooks.",
     },
     &Agent {
         name: "windsurf",
-        tried_with: "the documentation of Windsurf's Cascade",
+        tested_with: "the documentation of Windsurf's Cascade",
         format: Some(AnswerFormat::ExitCode),
         rewrites: false,
         settings: SettingsPath {
             below_project: Some(".windsurf"),
             ..dot("", ".codeium/windsurf", "hooks.json")
         },
-        form: Form::Json(JsonEntry {
+        form: HookForm::Json(JsonEntry {
             json: STRICT,
             header: None,
             lists: &[&["hooks", "pre_run_command"]],
             entry: "{\n  \"command\": LINE,\n  \"show_output\": true\n}",
         }),
-        other: None,
-        then: "Windsurf reads it when it starts.",
+        preferred: None,
+        install_hint: "Windsurf reads it when it starts.",
     },
 ];
 

@@ -13,7 +13,7 @@ mod toml_entry;
 pub use bad_file::BadFile;
 pub use setting::{shell_of, with_shell, without_shell};
 
-use super::agent::{Agent, Form, SettingsPath};
+use super::agent::{Agent, HookForm, SettingsPath};
 use super::take_over::ShellSetting;
 use crate::HostContext;
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ pub enum SettingsScope {
 
 /// The row of the agent that applies: some agents ignore one file if another one exists.
 pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
-    let other = agent.other.filter(|other| {
+    let other = agent.preferred.filter(|other| {
         let file = file(other, scope, host);
         file.is_some_and(|file| file.exists())
     });
@@ -112,11 +112,11 @@ fn with_options(
     options: &str,
 ) -> Result<String, BadFile> {
     let (text, program) = match &agent.form {
-        Form::Json(form) => return entry::with(agent, form, before, (program, options)),
-        Form::Toml(form) => return toml_entry::with(agent, form, before, (program, options)),
-        Form::Unknown => return Err(BadFile::Unknown),
-        Form::Plugin(text) => (text, serde_json::Value::from(program).to_string()),
-        Form::Script(text) => (
+        HookForm::Json(form) => return entry::with(agent, form, before, (program, options)),
+        HookForm::Toml(form) => return toml_entry::with(agent, form, before, (program, options)),
+        HookForm::Unknown => return Err(BadFile::Unknown),
+        HookForm::Plugin(text) => (text, serde_json::Value::from(program).to_string()),
+        HookForm::Script(text) => (
             text,
             shlex::try_quote(program).unwrap_or_default().into_owned(),
         ),
@@ -134,11 +134,11 @@ fn with_options(
 /// [`BadFile`]
 pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFile> {
     match &agent.form {
-        Form::Json(form) => entry::without(agent, form, before),
-        Form::Toml(_) => toml_entry::without(agent, before),
-        Form::Plugin(_) | Form::Script(_) if is_plugin(before) => Ok(None),
-        Form::Plugin(_) | Form::Script(_) => Err(BadFile::NotOurs),
-        Form::Unknown => Err(BadFile::Unknown),
+        HookForm::Json(form) => entry::without(agent, form, before),
+        HookForm::Toml(_) => toml_entry::without(agent, before),
+        HookForm::Plugin(_) | HookForm::Script(_) if is_plugin(before) => Ok(None),
+        HookForm::Plugin(_) | HookForm::Script(_) => Err(BadFile::NotOurs),
+        HookForm::Unknown => Err(BadFile::Unknown),
     }
 }
 

@@ -49,7 +49,7 @@ pub struct ShellSetting {
     /// The program that it names.
     pub link: ShellLink,
     /// A hint for the user after the installation.
-    pub then: &'static str,
+    pub install_hint: &'static str,
 }
 
 /// A link to this program.
@@ -106,7 +106,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             json: STRICT,
             keys: &["env", "CLAUDE_CODE_SHELL_PREFIX"],
             link: ShellLink::Prefix,
-            then: "Claude Code reads it when it starts.",
+            install_hint: "Claude Code reads it when it starts.",
         }),
     },
     &ShellAgent {
@@ -147,7 +147,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             },
             keys: &["shell"],
             link: ShellLink::Bash,
-            then: "opencode reads it when it starts.",
+            install_hint: "opencode reads it when it starts.",
         }),
     },
     &ShellAgent {
@@ -167,7 +167,7 @@ pub const SHELL_AGENTS: [&ShellAgent; 7] = [
             json: STRICT,
             keys: &["shellPath"],
             link: ShellLink::Bash,
-            then: "pi reads it when it starts, or after /reload.",
+            install_hint: "pi reads it when it starts, or after /reload.",
         }),
     },
     &ShellAgent {

@@ -64,7 +64,7 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::Denied(_) | Refusal::Escalation(_) => refusal.to_string(),
         Refusal::Request(_)
         | Refusal::NotOffered(_)
-        | Refusal::NotConfined(_)
+        | Refusal::NotSandboxed(_)
         | Refusal::Cancelled => {
             format!("Error: {refusal}")
         }

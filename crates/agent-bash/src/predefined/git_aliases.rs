@@ -1,13 +1,13 @@
-//! Reads the aliases of git's configuration files, as far as git would read them for a directory.
+//! Reads the aliases of the git configuration files that apply to a directory.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Limit of included files.
+/// Maximum number of files that are read, including included files.
 const MAX_FILES: usize = 16;
 
-/// Larger files have no aliases.
+/// Maximum size of a configuration file; a larger file is ignored.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Returns the aliases in force in a directory: those of the system, the user and the repository.
@@ -30,7 +30,7 @@ pub(crate) fn git_aliases(
         files.extend(home.as_ref().map(|home| home.join(".gitconfig")));
     }
     files.extend(repository(cwd));
-    // A later file is read first below, as the stack is taken from its end.
+    // `files` is a stack: the last entry is read first.
     files.reverse();
     let mut aliases = BTreeMap::new();
     let mut count = 0;
@@ -43,14 +43,14 @@ pub(crate) fn git_aliases(
     aliases
 }
 
-/// The configuration file of the repository of a directory.
+/// Returns the configuration file of the repository of a directory.
 fn repository(cwd: &Path) -> Option<PathBuf> {
     let found = cwd.ancestors().map(|directory| directory.join(".git"));
     let git = found.into_iter().find(|git| git.exists())?;
     if git.is_dir() {
         return Some(git.join("config"));
     }
-    // A worktree, or a submodule.
+    // `.git` is a file in a worktree and in a submodule.
     let link = std::fs::read_to_string(&git).ok()?;
     let target = link.strip_prefix("gitdir:")?.trim();
     let directory = git.parent()?.join(target);
@@ -79,7 +79,7 @@ fn read(
             Some(("alias", alias)) if name == "command" => {
                 aliases.insert(alias.to_owned(), value);
             }
-            // Whether a condition holds is not known here, so the file counts.
+            // The conditions of `includeIf` are not evaluated: the file is included.
             _ if section.starts_with("include") && name == "path" => {
                 let path = match (value.strip_prefix("~/"), home) {
                     (Some(rest), Some(home)) => home.join(rest),
@@ -92,7 +92,7 @@ fn read(
     }
 }
 
-/// The entries of a configuration: section (with its subsection behind a dot), name and value.
+/// Returns the entries of a configuration: section (with the subsection after a dot), name, value.
 fn entries(text: &str) -> Vec<(String, String, String)> {
     let joined = text.replace("\r\n", "\n").replace("\\\n", "");
     let mut section = String::new();
@@ -124,7 +124,7 @@ fn entries(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// The value without quotes, escapes and a comment.
+/// Returns the value without quotes, escapes and a comment.
 fn unquoted(value: &str) -> String {
     let mut text = String::new();
     let mut is_quoted = false;
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn aliases_of_all_files_are_read() {
+    fn git_aliases_reads_user_repository_and_included_files() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         std::fs::create_dir_all(path("w/.git")).unwrap();

@@ -1,11 +1,11 @@
-//! The most recent output of a call, for requests while it runs, and its unread part.
+//! The most recent output of a running call, and its unread part.
 
 use agent_bash_sink::{CarriageReturn, TailBuffer, TailPart};
 
-/// Bytes kept.
+/// Maximum number of the most recent bytes that are kept.
 pub(super) const MAX_TAIL_BYTES: usize = 256 * 1024;
 
-/// Bytes kept of the beginning of unread output.
+/// Maximum number of bytes that are kept of the beginning of unread output.
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The last [`MAX_TAIL_BYTES`] bytes, by offset, and the state of the unread part.
@@ -14,7 +14,7 @@ pub(super) struct RecentOutput {
     tail: TailBuffer,
     /// Offset of the unread part.
     unread_from: u64,
-    /// Line ends before it.
+    /// Number of line ends before the unread part.
     unread_lines: u64,
     /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
     head: Vec<u8>,
@@ -27,7 +27,7 @@ pub(super) struct UnreadOutput {
     pub(super) from: u64,
     /// The first [`MAX_HEAD_BYTES`] bytes of the unread output.
     pub(super) head: Vec<u8>,
-    /// Number of line ends in it.
+    /// Number of line ends in the unread output.
     pub(super) lines: u64,
 }
 
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_found_by_their_place_and_old_ones_are_lost() {
+    fn since_returns_the_bytes_from_an_offset_as_far_as_they_are_kept() {
         let mut recent = RecentOutput::default();
         recent.push(b"abc");
         recent.push(b"def");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_whether_they_are_kept_or_not() {
+    fn lines_before_counts_lines_that_are_no_longer_kept() {
         let mut recent = RecentOutput::default();
         recent.push(b"a\nb\nc");
         assert_eq!(

@@ -1,5 +1,5 @@
 //! Finds the files that a call has changed and that run, configure or instruct programs outside the
-//! sandbox. Settings files among them count as they were before the call.
+//! sandbox. For settings files among them, the host continues to use the former text.
 
 use super::workspaces::Workspaces;
 use crate::guarded_settings::{GuardedSettings, PROJECT_FILE};
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The granularity of file times: a change may have a time that is so much before the clock's.
+/// The granularity of file times, in milliseconds: the time of a change may be before the clock's.
 const TICK_MS: u64 = 20;
 
 /// The time limits of a scan before a call and after it, for slow file systems.
 const SCAN_TIMEOUT_BEFORE: Duration = Duration::from_millis(150);
 const SCAN_TIMEOUT_AFTER: Duration = Duration::from_millis(500);
 
-/// A settings file, and the text that counts of it.
+/// A settings file, and the text that the host uses for it.
 pub(super) type SettingsFile = (PathBuf, Option<String>);
 
-/// The files as they were before a call.
+/// The files before a call that are protected because of their names.
 #[derive(Debug, Clone)]
 pub(crate) struct NamesBeforeCall {
     scan: Arc<NameScan>,
-    /// When the call began.
+    /// The time at which the call began.
     since: Timestamp,
     /// True if the scan was made after an earlier call.
-    is_old: bool,
+    is_reused: bool,
     settings: Vec<SettingsFile>,
 }
 
@@ -41,25 +41,25 @@ impl NamesBeforeCall {
         files: &[PathBuf],
     ) -> Self {
         let guarded = state.map(GuardedSettings::read).unwrap_or_default();
-        let scan = NameScan::of(plan, earlier, &is_over(clock, SCAN_TIMEOUT_BEFORE));
+        let scan = NameScan::of(plan, earlier, &time_limit(clock, SCAN_TIMEOUT_BEFORE));
         let files = files.iter().map(|path| by_its_name(path));
         let mut files: Vec<PathBuf> = files.filter(|path| plan.protected.contains(path)).collect();
         files.extend(scan.files_named(PROJECT_FILE).map(Path::to_owned));
         files.sort();
         files.dedup();
         let settings = files.into_iter().map(|path| {
-            let text = guarded.counting(&path);
+            let text = guarded.effective_text(&path);
             (path, text)
         });
         Self {
             settings: settings.collect(),
             scan: Arc::new(scan),
             since: clock.wall(),
-            is_old: false,
+            is_reused: false,
         }
     }
 
-    /// Takes the scan that was made after an earlier call.
+    /// Reuses the scan that was made after an earlier call.
     pub(super) fn after_call(
         scan: Arc<NameScan>,
         since: Timestamp,
@@ -68,7 +68,7 @@ impl NamesBeforeCall {
         Self {
             scan,
             since,
-            is_old: true,
+            is_reused: true,
             settings,
         }
     }
@@ -89,21 +89,23 @@ impl NamesBeforeCall {
         state: Option<&Path>,
         clock: &dyn Clock,
     ) -> (Vec<PathBuf>, Arc<NameScan>) {
-        let now = self.scan.again(plan, &is_over(clock, SCAN_TIMEOUT_AFTER));
+        let now = self
+            .scan
+            .again(plan, &time_limit(clock, SCAN_TIMEOUT_AFTER));
         let since = self.since.0.saturating_sub(TICK_MS);
         let seconds = i64::try_from(since / 1000).unwrap_or(i64::MAX);
         let nanoseconds = i64::try_from(since % 1000).unwrap_or_default() * 1_000_000;
         let named = self
             .scan
-            .changed(&now, plan, (seconds, nanoseconds), self.is_old);
-        // A file is more specific than its directory.
+            .changed(&now, plan, (seconds, nanoseconds), self.is_reused);
+        // A file is reported instead of its directory.
         let is_named = |path: &PathBuf| named.iter().any(|name| name.starts_with(path));
         let mut changed: Vec<PathBuf> = known.into_iter().filter(|path| !is_named(path)).collect();
         changed.extend(named);
         self.guard(&changed, state);
         let replaced = self.scan.replaced_by_links(&now);
         if let Some(state) = state.filter(|_| !replaced.is_empty()) {
-            Workspaces::read(state).forbid(state, plan, replaced);
+            Workspaces::read(state).record_replaced(state, plan, replaced);
         }
         (changed, Arc::new(now))
     }
@@ -111,10 +113,10 @@ impl NamesBeforeCall {
     /// Records the settings files that the call has changed.
     fn guard(&self, changed: &[PathBuf], state: Option<&Path>) {
         let is_changed = |path: &Path| {
-            let leads_to = std::fs::canonicalize(path).ok();
+            let target = std::fs::canonicalize(path).ok();
             changed
                 .iter()
-                .any(|it| it == path || Some(it) == leads_to.as_ref())
+                .any(|it| it == path || Some(it) == target.as_ref())
         };
         let known = self
             .settings
@@ -137,8 +139,8 @@ impl NamesBeforeCall {
     }
 }
 
-/// Returns whether the time limit of a scan that starts now has passed.
-fn is_over(clock: &dyn Clock, limit: Duration) -> impl Fn() -> bool + '_ {
+/// Returns a function that is true once `limit` has passed from now on.
+fn time_limit(clock: &dyn Clock, limit: Duration) -> impl Fn() -> bool + '_ {
     let begun = clock.now();
     move || clock.now().saturating_sub(begun) > limit
 }

@@ -17,11 +17,11 @@ pub enum LackingPolicy {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TmpDirectory {
-    /// The call's own.
+    /// A directory of the call's own.
     #[default]
     #[serde(rename = "own")]
     Private,
-    /// `/tmp`, which others read and write too.
+    /// `/tmp`, which other processes read and write too.
     Shared,
 }
 

@@ -17,31 +17,33 @@ use std::sync::Arc;
 const MAX_FILES: usize = 1000;
 const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// Protected paths as they were. Calls in a row share the list.
+/// The states of the protected paths before a call. Successive calls share the list.
 #[derive(Debug, Clone)]
 pub(crate) struct WatchedPaths {
     paths: Arc<[(PathBuf, PathState)]>,
-    /// The directories around them: while these are the same, so are the paths.
-    around: Option<Arc<ParentDirectories>>,
+    /// The parent directories: while these are unchanged, so are the paths.
+    parents: Option<Arc<ParentDirectories>>,
 }
 
 /// The state of a path.
 #[derive(Debug, PartialEq, Eq)]
 enum PathState {
+    /// The path does not exist.
     Absent,
-    /// Kept as it is by the mount on this very file.
+    /// A mount on this file protects it.
     Mounted(PathIdentity),
     /// The digest of the path's contents, including everything below a directory.
     Digest([u8; 32]),
 }
 
 impl WatchedPaths {
-    /// `stamp`: of this plan, now; `replaced`: what is not kept although it is there.
+    /// Returns the current states. `stamp` is the plan's current stamp, `replaced` the existing
+    /// paths that a mount does not protect.
     pub(crate) fn before(plan: &Plan, stamp: &PlanStamp, replaced: &BTreeSet<PathBuf>) -> Self {
         let state = |(path, found): (&Path, Option<PathIdentity>)| {
             let state = match found {
                 None => PathState::Absent,
-                Some(found) if keeps(plan, found) && !replaced.contains(path) => {
+                Some(found) if is_mount_protected(plan, found) && !replaced.contains(path) => {
                     PathState::Mounted(found)
                 }
                 Some(_) => digest(path),
@@ -50,24 +52,24 @@ impl WatchedPaths {
         };
         Self {
             paths: stamp.protected().map(state).collect(),
-            around: None,
+            parents: None,
         }
     }
 
-    /// Limits the comparison to these directories, which had settled at that time.
-    pub(crate) fn within(self, around: ParentDirectories) -> Self {
+    /// Adds the parent directories, which must have been unchanged for a while.
+    pub(crate) fn limited_to(self, parents: ParentDirectories) -> Self {
         Self {
-            around: Some(Arc::new(around)),
+            parents: Some(Arc::new(parents)),
             ..self
         }
     }
 
-    /// Returns the state before a call if no protected path was replaced; `None` if files would
+    /// Returns the states before a call if no protected path was replaced. `None` if files would
     /// have to be read.
-    pub(crate) fn at_once(plan: &Plan, stamp: &PlanStamp) -> Option<Self> {
+    pub(crate) fn without_reading(plan: &Plan, stamp: &PlanStamp) -> Option<Self> {
         let mut found = stamp.protected().filter_map(|(_, found)| found);
         found
-            .all(|found| keeps(plan, found))
+            .all(|found| is_mount_protected(plan, found))
             .then(|| Self::before(plan, stamp, &BTreeSet::new()))
     }
 
@@ -76,7 +78,7 @@ impl WatchedPaths {
         self.paths.is_empty()
     }
 
-    /// The paths that are different now.
+    /// Returns the paths whose state has changed.
     pub(crate) fn changed(self) -> Vec<PathBuf> {
         let is_changed = |(path, before): &(PathBuf, PathState)| match before {
             PathState::Absent => PathIdentity::of(path).is_some(),
@@ -87,9 +89,9 @@ impl WatchedPaths {
         changed.map(|(path, _)| path.clone()).collect()
     }
 
-    /// Returns the changed paths; `None` if a file system would have to be asked.
-    pub(crate) fn changed_as_known(&self) -> Option<Vec<PathBuf>> {
-        if self.around.as_ref().is_some_and(|it| it.are_the_same()) {
+    /// Returns the changed paths. `None` if the kernel's caches are not sufficient to tell.
+    pub(crate) fn changed_by_cache(&self) -> Option<Vec<PathBuf>> {
+        if self.parents.as_ref().is_some_and(|it| it.are_the_same()) {
             return Some(Vec::new());
         }
         let mut changed = Vec::new();
@@ -107,8 +109,9 @@ impl WatchedPaths {
     }
 }
 
-/// True if the kernel protects the file itself, as nothing can be mounted over a link.
-fn keeps(plan: &Plan, found: PathIdentity) -> bool {
+/// True if a mount protects the file. A symbolic link cannot be protected, because a mount cannot
+/// cover it.
+fn is_mount_protected(plan: &Plan, found: PathIdentity) -> bool {
     plan.tier == Tier::Full && !found.is_link
 }
 
@@ -119,8 +122,8 @@ fn digest(path: &Path) -> PathState {
     PathState::Digest(sum.finalize().into())
 }
 
-/// Adds a file, or a directory with everything in it. Links are not followed; what cannot be read
-/// counts by its name.
+/// Adds a file, or a directory with everything below it, to the digest. Symbolic links are not
+/// followed. Of an unreadable file, only the name is added.
 fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     let Some(rest) = left.checked_sub(1) else {
         return;
@@ -131,7 +134,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     let Ok(found) = fs::symlink_metadata(path) else {
         return;
     };
-    // A hook that lies there runs once it may be executed.
+    // An existing hook runs as soon as a call makes it executable.
     sum.update(found.mode().to_le_bytes());
     if found.is_symlink() {
         let target = fs::read_link(path).unwrap_or_default();
@@ -146,7 +149,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     } else if found.is_file() {
         sum.update(found.len().to_le_bytes());
         let mut text = Vec::new();
-        // Surviving processes of the call may have replaced it.
+        // Surviving processes of the call may have replaced the file by a link or a FIFO.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
         let read = file
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_different_after_a_call_is_named() {
+    fn changed_returns_the_paths_that_a_call_changed() {
         let executable = |path: &Path| {
             fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         };
@@ -221,20 +224,20 @@ mod tests {
         }
     }
 
-    /// Nothing can be mounted over a link.
+    /// A mount cannot cover a symbolic link.
     #[test]
-    fn a_link_is_looked_at_at_either_tier() {
-        let turned = |dir: &Path| {
+    fn changed_symbolic_link_is_found_at_both_tiers() {
+        let retarget = |dir: &Path| {
             fs::remove_file(dir.join("link")).unwrap();
             std::os::unix::fs::symlink("hooks", dir.join("link")).unwrap();
         };
         for tier in [Tier::Base, Tier::Full] {
-            assert_eq!(changed(tier, &[], turned), ["link"]);
+            assert_eq!(changed(tier, &[], retarget), ["link"]);
         }
     }
 
     #[test]
-    fn what_the_kernel_keeps_is_not_looked_at_again() {
+    fn full_tier_reads_only_files_without_a_protecting_mount() {
         let both = |dir: &Path| {
             fs::write(dir.join("config"), "a = 2").unwrap();
             fs::create_dir(dir.join(".vscode")).unwrap();
@@ -246,7 +249,7 @@ mod tests {
             fs::rename(dir.join("other"), dir.join("config")).unwrap();
         };
         assert_eq!(changed(Tier::Full, &[], replace), ["config"]);
-        // A shell that was there before the file knows nothing of it.
+        // In a shell that is older than the file, no mount protects the file.
         assert_eq!(
             changed(Tier::Full, &["config"], both),
             ["config", ".vscode"]

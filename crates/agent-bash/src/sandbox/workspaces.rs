@@ -1,5 +1,5 @@
-//! Records the workspaces of sandboxed calls in the state directory. A link that such a call
-//! creates must not decide which directories a later call may write.
+//! Records the workspaces of sandboxed calls in the state directory. A symbolic link that such a
+//! call creates must not determine which directories a later call may write.
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_os::PrivateDir;
@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// One JSON line for each workspace. The last line of a start directory counts.
+/// One JSON line for each workspace. A start directory's last line is the valid one.
 const FILE_NAME: &str = "workspaces.jsonl";
 
 /// The number of workspaces that a rewrite keeps, and the number of lines that triggers one.
@@ -40,7 +40,7 @@ pub(crate) struct Workspaces {
 }
 
 impl Workspaces {
-    /// Reads the record. A missing one is empty.
+    /// Reads the record. A missing record is read as an empty one.
     pub(crate) fn read(state: &Path) -> Self {
         let mut text = String::new();
         let file = PrivateDir::open(state, &[]).and_then(|directory| directory.read(FILE_NAME));
@@ -57,7 +57,8 @@ impl Workspaces {
         all
     }
 
-    /// Returns the workspaces. A root that is another directory by now counts as no repository.
+    /// Returns the workspaces. If another directory has replaced a root since, the root is not
+    /// returned as a repository.
     pub(crate) fn known(&self) -> Vec<KnownWorkspace> {
         let known = |line: &WorkspaceLine| KnownWorkspace {
             start: line.start.clone(),
@@ -90,9 +91,9 @@ impl Workspaces {
         self.add_or_warn(state, workspace);
     }
 
-    /// Records directories that a call has replaced by links, as start directories: a program
-    /// started there by path gets the link's target as its directory.
-    pub(crate) fn forbid(&mut self, state: &Path, plan: &Plan, replaced: Vec<PathBuf>) {
+    /// Records directories that a call has replaced by symbolic links, as start directories: a
+    /// later call with such a path starts in the link's target.
+    pub(crate) fn record_replaced(&mut self, state: &Path, plan: &Plan, replaced: Vec<PathBuf>) {
         for start in replaced {
             let root = plan.writable.iter().find(|it| start.starts_with(it));
             let Some(root) = root.cloned() else {
@@ -129,7 +130,7 @@ impl Workspaces {
         };
         if let Some(known) = self.lines.get(&line.start) {
             let is_same = (known.device, known.inode) == (line.device, line.inode);
-            // A repository stays one when a call removes its `.git`.
+            // A root remains a repository if a call removes its `.git`.
             line.is_repository |= known.is_repository && is_same && known.root == line.root;
             let more = known
                 .writable
@@ -158,11 +159,11 @@ impl Workspaces {
         file.write_all(text.as_bytes())
     }
 
-    /// Writes the file anew, without workspaces that were removed.
+    /// Rewrites the file without workspaces that no longer exist.
     fn rewrite(&mut self, directory: &PrivateDir) -> io::Result<()> {
-        let there = self.lines.values().filter(|line| line.root.is_dir());
+        let existing = self.lines.values().filter(|line| line.root.is_dir());
         let mut text = String::new();
-        for line in there.take(MAX_REWRITTEN_LINES) {
+        for line in existing.take(MAX_REWRITTEN_LINES) {
             text.push_str(&serde_json::to_string(line)?);
             text.push('\n');
         }
@@ -182,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_workspace_is_added_once_and_stays_a_repository_while_it_is_the_same_directory() {
+    fn workspace_is_added_once_and_remains_a_repository_until_it_is_replaced() {
         let temp = tempfile::tempdir().unwrap();
         let (state, root) = (temp.path().join("state"), temp.path().join("root"));
         fs::create_dir(&root).unwrap();
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_does_not_grow_without_end() {
+    fn file_is_rewritten_when_it_has_too_many_lines() {
         let temp = tempfile::tempdir().unwrap();
         let mut all = Workspaces::read(temp.path());
         for number in 0..=MAX_LINES {

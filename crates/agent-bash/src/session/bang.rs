@@ -1,6 +1,5 @@
-//! Runs a user's command: like a tool call, but without its checks. Nothing is normalised,
-//! intercepted or refused (the user typed it), there is no time limit, and it runs in the session's
-//! own persistent shell.
+//! Runs a user's command: like a tool call, but without the checks, because the user typed it.
+//! There is no time limit, and the command runs in the user's persistent shell.
 
 use crate::call::{Call, StageDecisions};
 use crate::changes::CallChanges;
@@ -35,13 +34,13 @@ const OUTPUT_LIMITS: OutputLimits = profiles::STANDARD.output;
 /// Options of a user's command.
 #[derive(Default)]
 pub struct BangOptions<'a> {
-    /// `!!`: hidden from the model.
+    /// True for `!!`: the command is hidden from the model.
     pub excluded_from_context: bool,
-    /// Receives the raw output as it comes. As [`crate::CallOptions::live`].
+    /// Receives the raw output as it arrives; see [`crate::CallOptions::live`].
     pub live: Option<&'a mut dyn OutputConsumer>,
     /// Environment variables for this command; `None` unsets.
     pub env: BTreeMap<String, Option<String>>,
-    /// Time limit; `None` means none.
+    /// The time limit; `None` for no limit.
     pub timeout: Option<Duration>,
 }
 
@@ -55,7 +54,7 @@ impl std::fmt::Debug for BangOptions<'_> {
     }
 }
 
-/// Runs it to its end.
+/// Runs a user's command to its end.
 ///
 /// # Errors
 /// The command is empty or contains NUL, or a name in `env` is invalid; nothing was started.
@@ -87,7 +86,7 @@ pub(super) async fn run(
     let mut output = output(tool, &call);
     let is_recorded = tool.changes.level() != ChangesLevel::Off;
     let taken = is_recorded.then(|| parsed_script::privileges_taken_by(tool, &call));
-    let unwatched = changes::unwatched(taken.flatten());
+    let untraceable = changes::untraceable_reason(taken.flatten());
     let executor = run::executor(tool, None);
     // Only a trial could be refused, and none is requested here.
     let marks = if options.excluded_from_context {
@@ -96,8 +95,15 @@ pub(super) async fn run(
         "!"
     };
     let typed = format!("{marks}{command}");
-    let unwatched_why = unwatched.as_deref();
-    let changing = changes::begin(tool, &mut call, &request, executor, unwatched_why, &typed);
+    let untraceable_reason = untraceable.as_deref();
+    let changing = changes::begin(
+        tool,
+        &mut call,
+        &request,
+        executor,
+        untraceable_reason,
+        &typed,
+    );
     let mut changing = changing.await.ok().flatten();
     let decisions = StageDecisions {
         subshell: false,
@@ -108,22 +114,22 @@ pub(super) async fn run(
         is_safe_mode: false,
         definitions: None,
         terminal: None,
-        // The user may do what the user may do.
+        // The sandbox restricts the model, not the user.
         sandbox: None,
         pool: Some(0),
         trial: None,
         trace: changing.as_ref().and_then(ChangeRecord::trace),
-        needs_trace: tool.changes.is_asked_for(),
-        unwatched: unwatched.is_some(),
+        needs_trace: tool.changes.is_level_set(),
+        is_untraceable: untraceable.is_some(),
     };
     let marked = changing.as_mut().map_or(Ok(()), ChangeRecord::mark);
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
     let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
         Ok(spec) => {
             let asked = (&request, &*typed);
-            let kept = (&mut changing, &mut output);
+            let records = (&mut changing, &mut output);
             let (live, spec) = (options.live, (&decisions, spec));
-            changes::run(tool, &mut call, asked, spec, kept, live, cancel).await
+            changes::run(tool, &mut call, asked, spec, records, live, cancel).await
         }
         Err(error) => Err(error),
     };

@@ -1,4 +1,4 @@
-//! Announces a call, so that the shell it needs is started while the rest of it is prepared.
+//! Announces a call, so that its shell is started while the call is prepared.
 
 use super::Conversation;
 use crate::HostContext;
@@ -11,13 +11,13 @@ use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
 use agent_bash_policy::Script;
 use std::sync::Arc;
 
-/// Longer scripts are not judged ahead: that would take longer than what could be started
-/// meanwhile.
+/// Maximum size of a script that is checked ahead. Checking a longer script takes longer than
+/// starting a shell.
 const MAX_CHECKED_BYTES: usize = 4096;
 
-/// True if something may be started for a call ahead of it. The call must be valid, need a new
-/// shell in the host's directory, and pass these settings' rules. The call itself is checked again;
-/// this only keeps a call that will be refused from starting anything.
+/// True if a shell may be started ahead of a call. The call must be valid, need a new shell in the
+/// host's directory, and pass these settings' rules, so that no process is started for a call that
+/// will be refused. The call itself is checked again.
 pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
     let Some(request) = call.request() else {
         return false;
@@ -37,7 +37,7 @@ pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) ->
 
 /// True if the request needs only a new shell without input.
 fn is_plain(request: &Request) -> bool {
-    // A view is mounted for its trial.
+    // The shell of a trial needs the trial's mounts.
     request.trial.is_none()
         && request.mode != Some(Mode::Background)
         && request.session.is_none()
@@ -46,47 +46,51 @@ fn is_plain(request: &Request) -> bool {
 }
 
 impl Conversation {
-    /// Announces the next call. The shell that it will need is started and waits for the script;
-    /// nothing of the call runs before it is made and has passed all checks. Useful for programs
-    /// that make a single call, since others have warm shells anyway. Does nothing for a call that
-    /// cannot use such a shell: one that was not parsed ([`Input::parsed`]), in the background, in
-    /// a named shell, on a terminal, with input, of a trial; and for one in a box, for which see
-    /// [`Self::expect_sandboxed`].
+    /// Announces the next call: starts its shell, which waits for the script. The script runs only
+    /// when the call is made and has passed all checks. Useful for programs that make a single
+    /// call; others have warm shells.
+    ///
+    /// Does nothing for a call that cannot use such a shell: one that was not parsed
+    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input, or of a
+    /// trial. For a sandboxed call, use [`Self::expect_sandboxed`].
     ///
     /// # Panics
-    /// Outside of a tokio runtime with I/O enabled.
+    /// Panics outside of a tokio runtime with I/O enabled.
     pub fn expect(&self, call: &Input) {
-        if self.tool.wiring.sandbox.settings.level == SandboxLevel::Off {
+        if self.tool.context.sandbox.settings.level == SandboxLevel::Off {
             self.start_for(call, None);
         }
     }
 
-    /// Starts a shell ahead of a call in the sandbox of the settings. Finding the plan of that
-    /// sandbox takes a look at files. The shell reports whether this system can enforce the plan,
-    /// so that no other sandbox has to be started for that.
+    /// Starts a shell ahead of a call in the sandbox of the settings. Reads files to make the plan.
+    /// The shell reports whether this system can enforce the plan, which saves a separate test.
     ///
     /// # Panics
-    /// Outside of a tokio runtime with I/O enabled.
+    /// Panics outside of a tokio runtime with I/O enabled.
     pub async fn expect_sandboxed(&self, call: &Input) {
-        let tool = &*self.tool.wiring;
+        let tool = &*self.tool.context;
         let settings = &tool.sandbox.settings;
         if settings.level == SandboxLevel::Off {
             return;
         }
-        // The best tier; if it is not to be had, nothing is lost but this shell.
+        // The best tier. If this system does not have it, only this shell is wasted.
         let facts = tool.sandbox.facts(&tool.host, Tier::Full);
         let clock = Arc::clone(&tool.clock);
         let own = Arc::clone(&tool.sandbox);
         let prepare = move || own.prepare(None, facts, false, &*clock);
-        let prepared = tool.sandbox.looks.look(&*tool.clock, prepare).await;
-        // The call itself will say why there is none.
+        let prepared = tool
+            .sandbox
+            .file_access
+            .within_limit(&*tool.clock, prepare)
+            .await;
+        // If there is no plan, the call itself will report the reason.
         if let Some(Ok(Some(prepared))) = prepared {
             self.start_for(call, Some(prepared.plan));
         }
     }
 
     fn start_for(&self, call: &Input, sandbox: Option<Arc<Plan>>) {
-        let tool = &*self.tool.wiring;
+        let tool = &*self.tool.context;
         let (Some(shells), Ok(shell), Some(request)) =
             (&self.parts.shells, &tool.shell, call.request())
         else {
@@ -95,7 +99,7 @@ impl Conversation {
         if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
             let streams = artifact::streams(tool, None, request);
             let variables = &tool.environment.variables;
-            // One that turns out to be unwatched takes another one.
+            // A call that cannot be traced uses another shell.
             let traced = tool.changes.level() != ChangesLevel::Off;
             shells.expect(shell, variables, streams, tool.limits, sandbox, traced);
         }
@@ -108,7 +112,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn nothing_is_started_for_what_will_be_refused() {
+    fn may_start_ahead_is_false_for_calls_that_will_be_refused() {
         let host = HostContext::capture("/".into());
         let settings = Settings::default();
         for (call, want) in [

@@ -1,10 +1,10 @@
-//! Reads the exported variables of a persistent shell, for commands in new shells.
+//! Compares the exported variables of a persistent shell with the environment of new shells.
 
 use agent_bash_policy::{Context, Parsed, Script};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Variables that each shell or its sandbox sets itself.
+/// Variables that each shell or its sandbox sets, so that they are not compared.
 const SHELL_VARIABLES: [&str; 7] = [
     "BASHOPTS",
     "OLDPWD",
@@ -15,17 +15,18 @@ const SHELL_VARIABLES: [&str; 7] = [
     "_",
 ];
 
-/// Returns the differences between exports, as `export -p` prints them, and an environment. Omits
-/// functions and values that are not UTF-8.
+/// Returns the differences between `exports`, the output of `export -p`, and an environment. `None`
+/// stands for a variable that is not exported any more. Functions are omitted. Returns nothing if
+/// the output is not UTF-8.
 pub(super) fn differences(
-    said: &[u8],
+    exports: &[u8],
     base: &BTreeMap<OsString, OsString>,
 ) -> BTreeMap<String, Option<String>> {
-    let Ok(said) = std::str::from_utf8(said) else {
+    let Ok(text) = std::str::from_utf8(exports) else {
         return BTreeMap::new();
     };
     let context = Context::new("/");
-    let script = Script::follow(Parsed::read(said), &context);
+    let script = Script::follow(Parsed::read(text), &context);
     let declared = script
         .ran
         .iter()
@@ -36,15 +37,15 @@ pub(super) fn differences(
     if exports.is_empty() {
         return BTreeMap::new();
     }
-    let is_theirs = |name: &str| !SHELL_VARIABLES.contains(&name);
+    let is_compared = |name: &str| !SHELL_VARIABLES.contains(&name);
     let set = exports.iter().filter(|(name, value)| {
         let was = base.get(OsStr::new(name));
-        is_theirs(name) && was.is_none_or(|was| was != OsStr::new(value))
+        is_compared(name) && was.is_none_or(|was| was != OsStr::new(value))
     });
-    let gone = base.keys().filter_map(|name| name.to_str());
-    let gone = gone.filter(|name| is_theirs(name) && !exports.contains_key(name));
+    let unset = base.keys().filter_map(|name| name.to_str());
+    let unset = unset.filter(|name| is_compared(name) && !exports.contains_key(name));
     set.map(|(name, value)| ((*name).to_owned(), Some((*value).to_owned())))
-        .chain(gone.map(|name| (name.to_owned(), None)))
+        .chain(unset.map(|name| (name.to_owned(), None)))
         .collect()
 }
 
@@ -56,7 +57,7 @@ mod tests {
     /// Reads the values as bash quotes them.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "bash is asked itself")]
-    fn what_bash_prints_is_read() {
+    fn differences_reads_the_output_of_bash() {
         let values = [
             "plain",
             "",

@@ -1,44 +1,44 @@
-//! The record of a user's command in its session, and how a line is recognised as one.
+//! The record of a user's command, and the syntax of a line with such a command.
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{ArtifactRef, Notice, OutputSummary, Status, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A command that the user ran, as recorded in the session.
+/// A command that the user ran, as recorded in the conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BangMessage {
-    /// The command as typed, without the mark.
+    /// The command as typed, without `!` or `!!`.
     pub command: String,
-    /// The shown output, cleaned: the last 50 KB, with nothing around it.
+    /// The shown output, cleaned: the last 50 KB, without other lines.
     pub output: String,
-    /// The command's exit code; 128 + n if signal n killed it. `None` if we ended it, or the code
-    /// is unknown.
+    /// The command's exit code; 128 + n if signal n killed the command. `None` if the command was
+    /// cancelled or timed out, or if the code is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// True if it was cancelled or timed out.
+    /// True if the command was cancelled or timed out.
     pub cancelled: bool,
-    /// `output` is incomplete.
+    /// True if `output` is incomplete.
     pub truncated: bool,
     /// The full output, if it is not all shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactRef>,
-    /// When it started.
+    /// The time at which the command started.
     pub time: Timestamp,
-    /// Hidden from the model.
+    /// True if the message is hidden from the model.
     pub excluded_from_context: bool,
-    /// How it ended, exactly.
+    /// How the command ended.
     pub status: Status,
-    /// Counts of what was printed and what is shown.
+    /// Counts of the printed and of the shown output.
     pub summary: OutputSummary,
-    /// How long it took, in milliseconds.
+    /// The duration, in milliseconds.
     pub duration_ms: f64,
-    /// The shell's directory afterwards; if unknown, the one it started in.
+    /// The shell's directory after the command; if unknown, the directory before it.
     pub cwd: String,
     /// The change set, if one was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
-    /// Processes that it started and that are still alive.
+    /// Processes of the command that are still alive.
     pub survivors: Vec<Survivor>,
     /// The notices.
     pub notices: Vec<Notice>,
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_mark_or_two_make_a_command() {
+    fn parse_bang_accepts_one_or_two_marks() {
         for (line, want) in [
             ("!ls", Some(("ls", false))),
             ("! ls -la ", Some(("ls -la", false))),

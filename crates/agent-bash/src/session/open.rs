@@ -1,4 +1,4 @@
-//! Opens a fully wired session: shells, jobs and artifacts of this machine, with a user's settings.
+//! Opens a conversation with shells, jobs and artifacts of this machine, and the user's settings.
 
 use super::{Conversation, SessionParts};
 use crate::settings::Settings;
@@ -61,8 +61,8 @@ impl ConversationOptions {
         }
     }
 
-    /// Options for a program that makes one call of a conversation that another program leads:
-    /// those of [`Self::one_shot`], but the call is recorded, and its file changes can be undone.
+    /// Options for a program that makes one call of another program's conversation. As
+    /// [`Self::one_shot`], but the call is recorded, and its file changes can be undone.
     pub fn call_of(conversation: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             is_recorded: true,
@@ -85,7 +85,7 @@ impl ConversationOptions {
     }
 }
 
-/// Why a session could not be opened.
+/// Why a conversation could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
@@ -98,9 +98,10 @@ pub enum OpenError {
 }
 
 impl Conversation {
-    /// Opens a session that runs commands on this machine. Starts no process yet. Begins to remove
-    /// expired artifacts of all sessions (for `one_call`, unless that was done within the last
-    /// hour).
+    /// Opens a conversation that runs commands on this machine. Starts no process yet.
+    ///
+    /// Begins to remove expired artifacts of all conversations. A program with
+    /// [`ConversationOptions::one_shot`] does that at most once an hour.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -142,7 +143,7 @@ impl Conversation {
             }
         }
         if many_calls {
-            // Leftovers of killed hosts.
+            // Removes the directories of killed hosts.
             sweep_sessions(&host.temp_dir());
         }
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
@@ -161,7 +162,7 @@ impl Conversation {
             }
         }));
         let secrets = settings.environment().secrets.unwrap_or_default();
-        let hide = journal::hide(Arc::clone(&host.env), secrets);
+        let hide = journal::mask_secrets(Arc::clone(&host.env), secrets);
         let journal = state.as_ref().and_then(|state| {
             settings.journal.open(
                 state.clone(),
@@ -200,8 +201,8 @@ impl Conversation {
     }
 }
 
-/// The background jobs of the session `name`; `None` if neither a state directory nor a home is
-/// known. Does no I/O.
+/// Returns the background jobs of the conversation `name`. `None` if neither a state directory nor
+/// a home is known. Does no I/O.
 pub fn jobs_of_session(
     host: &HostContext,
     name: &str,
@@ -212,8 +213,8 @@ pub fn jobs_of_session(
     Some(Arc::new(Jobs::new(options)))
 }
 
-/// Removes expired artifacts on a separate thread, because a sweep reads every artifact. The thread
-/// ends with the process at the latest.
+/// Removes expired artifacts on a separate thread, because a sweep reads all artifacts. The end of
+/// the process may interrupt the sweep.
 fn sweep_beside(sweep: fn(&Path, Timestamp) -> RemovedArtifacts, root: PathBuf, now: Timestamp) {
     let thread = thread::Builder::new().name("agent-bash-sweep".to_owned());
     let swept = thread.spawn(move || {

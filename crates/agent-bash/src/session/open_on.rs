@@ -1,4 +1,4 @@
-//! Opens a session whose calls run on a target: judged here, run there.
+//! Opens a conversation whose calls are checked on this machine and run on a target.
 
 use super::remote_session::RemoteSession;
 use super::{Conversation, ConversationOptions, OpenError, SessionParts};
@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Runs nothing: calls run on the target.
+/// Refuses to run commands on this machine, because calls run on the target.
 struct NoExecutor;
 
 #[async_trait]
@@ -32,12 +32,12 @@ impl Executor for NoExecutor {
 }
 
 impl Conversation {
-    /// Opens a session whose calls are judged here and run on `target`, by our program there, which
-    /// is uploaded from `uploads` where it is missing. `host` is this machine; `add` adds to the
-    /// tool, as in [`Self::open_with`].
+    /// Opens a conversation whose calls are checked on this machine and run on `target`. Our
+    /// program runs on the target, and is uploaded from `uploads` if it is missing. `host`
+    /// describes this machine; `add` adds to the tool, as in [`Self::open_with`].
     ///
-    /// A target that is not reached is no error: each call tries again, and says why it was not
-    /// started.
+    /// An unreachable target is not an error: each call tries again to connect, and reports why it
+    /// was not started.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -51,19 +51,19 @@ impl Conversation {
     ) -> Result<Self, OpenError> {
         let ConversationOptions { name, clock, .. } = options;
         let token = token(&host, &target);
-        let here = LocalHost {
+        let local_host = LocalHost {
             env: Arc::clone(&host.env),
             cwd: host.cwd.clone(),
             clock: Arc::clone(&clock),
         };
-        // Hosts that share a target have sessions of their own there.
-        let called = match &token {
+        // The suffix separates the conversations of different hosts on the same target.
+        let remote_name = match &token {
             Some(token) => format!("{name}-{}", &token[..8]),
             None => name,
         };
         let hello = Hello {
             protocol: Some(PROTOCOL_VERSION),
-            session: Some(called.clone()),
+            session: Some(remote_name.clone()),
             token: token.map(Unlogged),
             lease: Some(json!(target.lease.as_secs_f64())),
             settings: Some(Unlogged(settings.to_remote())),
@@ -71,27 +71,27 @@ impl Conversation {
             env: Some(Unlogged(target.env.clone())),
             ..Hello::default()
         };
-        let remote = Remote::new(target, uploads, here, hello);
-        let reached = remote.prepared().await;
-        if let Err(error) = &reached {
+        let remote = Remote::new(target, uploads, local_host, hello);
+        let connection = remote.prepared().await;
+        if let Err(error) = &connection {
             tracing::warn!(%error, "the target is tried again with each call");
         }
-        let machine = reached.ok().map(|connection| connection.machine.clone());
+        let machine = connection.ok().map(|connection| connection.machine.clone());
         let cwd = machine.as_ref().map(|machine| machine.cwd.clone());
         let cwd = cwd.or_else(|| remote.target().cwd.clone());
         let profile = settings.profile();
-        let place = RemoteSession {
+        let remote_session = RemoteSession {
             shell: machine
                 .as_ref()
                 .and_then(|machine| machine.bash.clone())
                 .map(PathBuf::from),
             remote,
-            session: called,
+            session: remote_name,
             limits: profile.output,
             clock: Arc::clone(&clock),
         };
-        // The facts of the remote host for the policy, none of this machine.
-        let there = HostContext {
+        // The policy uses the facts of the remote host, not those of this machine.
+        let remote_context = HostContext {
             cwd: cwd
                 .map(PathBuf::from)
                 .filter(|cwd| cwd.is_absolute())
@@ -100,18 +100,18 @@ impl Conversation {
             env: Arc::default(),
             tools: host.tools,
         };
-        let builder = BashTool::builder(profile, there, Arc::new(NoExecutor), clock);
+        let builder = BashTool::builder(profile, remote_context, Arc::new(NoExecutor), clock);
         let builder = settings
             .configure(builder)?
             .sessions(true)
-            .remote_host(Arc::new(place));
+            .remote_host(Arc::new(remote_session));
         Ok(Self::new(add(builder).build(), SessionParts::default()))
     }
 }
 
-/// Returns the token that proves to this remote host that the state directory is ours. Each remote
-/// host has another one. `None` if nothing can be stored here; the directory is then not found
-/// again.
+/// Returns the token that proves to a target that its state directory belongs to this host. Each
+/// target gets another token. `None` if the host's secret cannot be stored; the state directory is
+/// then not found again.
 fn token(host: &HostContext, target: &Target) -> Option<String> {
     let root = host.state_dir()?;
     let secret = host_secret(&root)

@@ -1,4 +1,4 @@
-//! A target as the place where calls run: what is said to it, and what is believed of its answers.
+//! Runs calls on a target: sends the requests, and checks and cleans the answers.
 
 use agent_bash_core::visible;
 use agent_bash_core::{
@@ -11,17 +11,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit for a target to end its processes when the host leaves.
+/// Time limit for a target to end its processes when the host disconnects.
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Largest size of a text around the output: notices, paths, the outcome.
+/// Maximum bytes of the text around the output: notices, paths, the outcome.
 const MAX_FRAME_BYTES: usize = 256 * 1024;
 
 /// Maximum bytes of a call's output that are kept in case the host does not receive the end of the
 /// call.
 const MAX_LIVE_BYTES: usize = 50 * 1024;
 
-/// A target that calls run on.
+/// A target on which calls run.
 #[derive(Debug)]
 pub(super) struct RemoteSession {
     pub(super) remote: Remote,
@@ -55,12 +55,15 @@ impl RemoteHost for RemoteSession {
     ) -> Result<ToolResult, NotRun> {
         let body = json!({"request": call.request, "findings": call.findings, "stream": "delta"});
         let begun = self.clock.wall();
-        let mut so_far = SoFar::new(live);
-        let mut take = |update| so_far.take(update);
-        let answer = self.remote.ask("tool_call", &body, &mut take, cancel).await;
+        let mut output = LiveOutput::new(live);
+        let mut apply = |update| output.apply(update);
+        let answer = self
+            .remote
+            .ask("tool_call", &body, &mut apply, cancel)
+            .await;
         match answer {
-            Ok(data) => Ok(self.believed(data.as_deref().map_or("null", |data| data.get()), begun)),
-            Err(AskError::Cut(why)) => Ok(self.lost(&why, &so_far.text, begun)),
+            Ok(data) => Ok(self.checked(data.as_deref().map_or("null", |data| data.get()), begun)),
+            Err(AskError::Cut(why)) => Ok(self.lost(&why, &output.text, begun)),
             Err(AskError::Cancelled) => Err(NotRun::Cancelled),
             Err(AskError::Refused(why)) => {
                 let why = format!("the target `{}` refused the call: {why}", self.name());
@@ -75,7 +78,7 @@ impl RemoteHost for RemoteSession {
         let data = answer.map_err(|error| error.to_string())?;
         let data = data.as_deref().map_or("null", |data| data.get());
         serde_json::from_str(data)
-            .map(harmless)
+            .map(cleaned)
             .map_err(|error| format!("the target `{}` answered nonsense: {error}", self.name()))
     }
 
@@ -85,17 +88,17 @@ impl RemoteHost for RemoteSession {
 }
 
 impl RemoteSession {
-    /// A result as the target tells it, if it is one.
-    fn believed(&self, data: &str, begun: Timestamp) -> ToolResult {
-        let read = serde_json::from_str::<Value>(data).map(harmless);
-        let result = read.and_then(serde_json::from_value::<ToolResult>);
-        let most = self
+    /// Parses, checks and cleans the target's result. An invalid result becomes a lost call.
+    fn checked(&self, data: &str, begun: Timestamp) -> ToolResult {
+        let value = serde_json::from_str::<Value>(data).map(cleaned);
+        let result = value.and_then(serde_json::from_value::<ToolResult>);
+        let max_bytes = self
             .limits
             .truncation
             .longest()
             .saturating_add(MAX_FRAME_BYTES);
         match result {
-            Ok(result) if result.text.len() > most => {
+            Ok(result) if result.text.len() > max_bytes => {
                 let why = "it sent a result that is longer than the profile allows";
                 self.lost(why, "", begun)
             }
@@ -111,12 +114,12 @@ impl RemoteSession {
     /// Returns the result of a call whose end was not observed.
     fn lost(&self, why: &str, printed: &str, begun: Timestamp) -> ToolResult {
         let reason = format!("the target `{}` was lost: {why}", self.name());
-        let said = format!(
+        let message = format!(
             "Command lost: {reason}. It may have run, in part or as a whole; look before running it again"
         );
         let text = match printed.trim_end() {
-            "" => said,
-            printed => format!("{printed}\n\n{said}"),
+            "" => message,
+            printed => format!("{printed}\n\n{message}"),
         };
         let status = Status::Lost {
             reason,
@@ -129,15 +132,16 @@ impl RemoteSession {
     }
 }
 
-/// Takes from every text what acts on a terminal. What our program has cleaned stays as it is.
-fn harmless(value: Value) -> Value {
+/// Marks the control characters in every text, so that the texts have no effect on a terminal.
+/// Texts that our program has cleaned are unchanged.
+fn cleaned(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(clean(text)),
-        Value::Array(values) => values.into_iter().map(harmless).collect(),
+        Value::Array(values) => values.into_iter().map(cleaned).collect(),
         Value::Object(fields) => {
             let fields = fields.into_iter();
             fields
-                .map(|(name, value)| (clean(name), harmless(value)))
+                .map(|(name, value)| (clean(name), cleaned(value)))
                 .collect()
         }
         other => other,
@@ -145,18 +149,18 @@ fn harmless(value: Value) -> Value {
 }
 
 fn clean(text: String) -> String {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(acts) {
+    let is_marked = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if !text.contains(is_marked) {
         return text;
     }
     let marked = |c: char| match c {
-        c if acts(c) => visible::mark(c),
+        c if is_marked(c) => visible::mark(c),
         c => c.to_string(),
     };
     text.chars().map(marked).collect()
 }
 
-/// The last place up to `at` where a character begins.
+/// Returns the last character boundary at or before `at`.
 fn boundary(text: &str, at: usize) -> usize {
     (0..=at)
         .rev()
@@ -165,18 +169,18 @@ fn boundary(text: &str, at: usize) -> usize {
 }
 
 /// The output of a call so far, passed on to watchers.
-struct SoFar<'a> {
+struct LiveOutput<'a> {
     text: String,
     live: Option<&'a mut dyn OutputConsumer>,
 }
 
-impl<'a> SoFar<'a> {
+impl<'a> LiveOutput<'a> {
     fn new(live: Option<&'a mut dyn OutputConsumer>) -> Self {
         let text = String::new();
         Self { text, live }
     }
 
-    fn take(&mut self, update: OutputUpdate) {
+    fn apply(&mut self, update: OutputUpdate) {
         let OutputUpdate {
             rewind,
             skipped_bytes,
@@ -187,7 +191,7 @@ impl<'a> SoFar<'a> {
         if rewind > 0 {
             let kept = boundary(&self.text, self.text.len().saturating_sub(rewind));
             self.text.truncate(kept);
-            // Only the last line can be rewound, and is written again.
+            // An update rewinds at most to the start of the last line, which is written again.
             let line = self.text.rfind('\n').map_or(0, |end| end + 1);
             shown.push('\r');
             shown.push_str(&self.text[line..]);
@@ -225,17 +229,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_is_written_again() {
+    fn apply_rewrites_the_last_line_after_a_rewind() {
         let mut seen = RecordedBytes::default();
-        let mut so_far = SoFar::new(Some(&mut seen));
+        let mut output = LiveOutput::new(Some(&mut seen));
         for (rewind, text) in [(0, "a\n10%"), (3, "20%"), (2, "5%\u{1b}[2J\ndone")] {
-            so_far.take(OutputUpdate {
+            output.apply(OutputUpdate {
                 rewind,
                 skipped_bytes: 0,
                 text: text.to_owned(),
             });
         }
-        assert_eq!(so_far.text, "a\n25%<U+001B>[2J\ndone");
+        assert_eq!(output.text, "a\n25%<U+001B>[2J\ndone");
         assert_eq!(
             String::from_utf8(seen.0).unwrap(),
             "a\n10%\r20%\r25%<U+001B>[2J\ndone"
@@ -243,10 +247,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_target_says_acts_on_a_terminal() {
-        let said =
+    fn control_characters_of_a_target_are_marked() {
+        let answer =
             json!({"text": "a\u{1b}]52;c;eA==\u{7}\n\tb", "list": ["\u{9b}m\r"], "\u{8}": 1});
         let want = json!({"text": "a<U+001B>]52;c;eA==<U+0007>\n\tb", "list": ["<U+009B>m<U+000D>"], "<U+0008>": 1});
-        assert_eq!(harmless(said), want);
+        assert_eq!(cleaned(answer), want);
     }
 }

@@ -10,15 +10,15 @@ use toml::Value;
 
 /// One setting.
 pub(super) struct SettingKey {
-    /// Section and name with a dot, or a name alone.
+    /// `section.name`, or a name without a section.
     pub(super) name: &'static str,
-    /// Documentation for users; one or more lines.
+    /// The documentation for users; one or more lines.
     pub(super) doc: &'static str,
     /// How a value from the environment is converted.
     pub(super) form: ValueForm,
     /// Parses a value. The error says what is expected.
     pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
-    /// The value as it would be written; `None` if unset.
+    /// Returns the value as in a settings file; `None` if unset.
     pub(super) get: fn(&Settings) -> Option<Value>,
     /// The effect of a project's file.
     pub(super) project: ProjectEffect,
@@ -29,11 +29,10 @@ pub(super) struct SettingKey {
 pub(super) enum ProjectEffect {
     /// No effect: only the user may set the key.
     Never,
-    /// Set it if the second settings are at least as strict as the first.
+    /// Set the key if the second settings are at least as strict as the first.
     Tightens(fn(&Settings, &Settings) -> bool),
-    /// Extend a list for which more entries are stricter: adds those of the first settings to the
-    /// second. So a file that lists what its author knew at the time does not remove entries added
-    /// since.
+    /// Extend a list for which more entries are stricter: adds the entries of the first settings to
+    /// the second. So an older project's file does not remove entries.
     Adds(fn(&Settings, &mut Settings)),
 }
 
@@ -94,7 +93,7 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
         Value::Float(seconds) => seconds.to_string(),
         _ => return Err("seconds, or a text such as \"90s\"".to_owned()),
     };
-    // A call's timeout has no days: only settings speak of such times.
+    // `parse_duration` reads timeouts of calls, which have no days.
     let Some(days) = text.trim().strip_suffix('d') else {
         return parse_duration(&text).map_err(|error| error.to_string());
     };
@@ -104,8 +103,8 @@ pub(super) fn duration(value: &Value) -> Result<Duration, String> {
     Ok(hours.saturating_mul(24))
 }
 
-/// Reads a retention time. A number alone would mean seconds, which is never intended, and would
-/// delete stored data.
+/// Reads a retention time. A number without a unit is refused: it would mean seconds, and delete
+/// stored data.
 pub(super) fn keep(value: &Value) -> Result<Duration, String> {
     let unit = value.as_str().and_then(|text| text.trim().chars().last());
     if unit.is_some_and(char::is_alphabetic) {
@@ -133,7 +132,7 @@ pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
     Value::try_from(value).ok()
 }
 
-/// The value as it is written in a file; whole days in days, whole hours in hours.
+/// Returns the value as in a settings file; whole days in days, whole hours in hours.
 pub(super) fn duration_value(duration: Duration) -> Value {
     const HOUR_SECS: u64 = 60 * 60;
     let hours = duration.as_secs() / HOUR_SECS;

@@ -1,4 +1,4 @@
-//! Reads the layers in order of precedence and records where each value came from.
+//! Reads the layers in order of precedence and records the origin of each value.
 
 use super::Settings;
 use super::key::{ProjectEffect, SettingKey, ValueForm};
@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// The reason why the former text of a settings file is used, or none.
+/// The reasons why a settings file is ignored, or its former text is used.
 const CREATED_BY_CALL: &str = "a sandboxed call has made it; save it again for it to count";
 const CHANGED_BY_CALL: &str = "a sandboxed call has changed or removed it, and it counts as it was before; save it again for it to count as it is";
 
@@ -32,7 +32,7 @@ pub enum Origin {
     Environment(String),
     /// A command-line option.
     CommandLine(String),
-    /// The host of a target.
+    /// The host that sent the settings to a target.
     Host,
 }
 
@@ -104,7 +104,7 @@ pub enum SettingsError {
     },
 }
 
-/// Settings, and where each value came from.
+/// Settings, and the origin of each value.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LoadedSettings {
@@ -169,7 +169,7 @@ impl LoadedSettings {
         self.put(key, &value, &origin)
     }
 
-    /// Files that were found but ignored, each with the reason.
+    /// The ignored files, each with the reason.
     pub fn ignored(&self) -> impl Iterator<Item = (&Path, &'static str)> {
         self.ignored
             .iter()
@@ -185,14 +185,14 @@ impl LoadedSettings {
         })
     }
 
-    /// Returns the valid part of a file. The rest is recorded.
+    /// Returns the text to use for a file. Records the reason if that is not the file's text.
     fn find(
         &mut self,
         guarded: &GuardedSettings,
         path: &Path,
         read: impl FnOnce(&Path) -> io::Result<FileLookup>,
     ) -> Result<FileLookup, SettingsError> {
-        let (found, reason) = match guarded.instead_of(path) {
+        let (found, reason) = match guarded.replacement(path) {
             Some(Some(text)) => (FileLookup::Text(text.to_owned()), Some(CHANGED_BY_CALL)),
             Some(None) => (FileLookup::Ignored(CREATED_BY_CALL), Some(CREATED_BY_CALL)),
             None => match read(path).map_err(unreadable(path))? {
@@ -263,7 +263,7 @@ impl LoadedSettings {
     }
 }
 
-/// A settings file with every key explained, at its default, and commented out.
+/// Returns a settings file that explains every key, with the defaults commented out.
 pub fn default_file() -> String {
     let defaults = Settings::default();
     let mut text =
@@ -325,8 +325,8 @@ pub(super) fn known(name: &str, origin: &Origin) -> Result<&'static SettingKey, 
     })
 }
 
-/// The key that was probably meant: within the edit distance of a typo, also where its section was
-/// left out.
+/// Returns the key that was probably meant: within the edit distance of a typo, with or without its
+/// section.
 fn nearest(name: &str) -> Option<&'static str> {
     let distance = |known: &str| {
         let whole = strsim::damerau_levenshtein(known, name);
@@ -350,7 +350,7 @@ fn instead(nearest: Option<&str>) -> String {
     }
 }
 
-/// Environment variables that look like settings but are not, each with the variable that was
+/// Returns environment variables that look like misspelt settings, each with the variable that was
 /// probably meant.
 pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
     /// Maximum number of edits between a mistyped and a known key.
@@ -368,14 +368,14 @@ pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Variables of ours that are not settings.
+/// Variables of agent-bash that are not settings.
 const OTHER_VARIABLES: [&str; 3] = [
     "AGENT_BASH_STATE_DIR",
     "AGENT_BASH_LOG",
     "AGENT_BASH_NO_PTY",
 ];
 
-/// `AGENT_BASH_SAFE_MODE_LEVEL`.
+/// Returns the key's environment variable, such as `AGENT_BASH_SAFE_MODE_LEVEL`.
 fn variable(key: &SettingKey) -> String {
     let name = key.name.replace('.', "_").to_uppercase();
     format!("AGENT_BASH_{name}")

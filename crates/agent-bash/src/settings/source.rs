@@ -16,13 +16,13 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 /// Write permission for group or others.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Write permission for others.
-const ANYBODY_WRITES: u32 = 0o002;
+/// Write permission for all users.
+const WORLD_WRITE: u32 = 0o002;
 
 /// The result of looking for a file.
 #[derive(Debug)]
 pub(super) enum FileLookup {
-    /// None, as far as this user can see.
+    /// There is no file, as far as this user can see.
     Nothing,
     /// A file that is ignored, and why.
     Ignored(&'static str),
@@ -47,11 +47,11 @@ pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<F
         Err(error) if is_out_of_reach(&error) => return Ok(FileLookup::Nothing),
         found => found?,
     };
-    let anybody_s = || {
-        let open = |found: Metadata| found.mode() & ANYBODY_WRITES != 0;
-        fs::metadata(directory).is_ok_and(open)
+    let is_world_writable = || {
+        let may_write = |found: Metadata| found.mode() & WORLD_WRITE != 0;
+        fs::metadata(directory).is_ok_and(may_write)
     };
-    if above || anybody_s() {
+    if above || is_world_writable() {
         // A dangling symbolic link has no target whose owner could be checked.
         let reason = distrust(&link).or_else(|| distrust(&fs::metadata(&path).ok()?));
         if let Some(reason) = reason {
@@ -71,7 +71,7 @@ fn distrust(found: &Metadata) -> Option<&'static str> {
     if found.uid() != own && found.uid() != 0 {
         return Some("it belongs to another user");
     }
-    // The mode of a symbolic link means nothing.
+    // The mode of a symbolic link has no effect.
     (!found.is_symlink() && found.mode() & OTHERS_WRITE != 0)
         .then_some("others may write it (chmod go-w)")
 }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_does_not_govern_those_below() {
+    fn project_ignores_files_that_other_users_may_write() {
         for (directory_mode, mode, above, counts) in [
             (0o755, 0o644, true, true),
             (0o755, 0o664, true, false),
@@ -186,7 +186,7 @@ mod tests {
 
     /// Skipped without root: only root can change a file's owner.
     #[test]
-    fn what_another_user_has_made_does_not_govern_those_below() {
+    fn project_ignores_files_of_other_users() {
         if !rustix::process::geteuid().is_root() {
             return;
         }
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_nothing() {
+    fn missing_files_are_not_errors() {
         let (dir, path) = directory(0o700);
         for found in [
             user_file(&path),

@@ -1,4 +1,4 @@
-//! Settings as one machine tells them to another: those in force, by key.
+//! Sends the settings in force to a remote host, by key.
 
 use super::Settings;
 use super::key::SettingKey;
@@ -6,26 +6,30 @@ use super::keys::KEYS;
 use super::layers::{Origin, SettingsError, known};
 use serde_json::{Map, Value};
 
-/// Settings that the host keeps: it records calls, and answers over MCP.
+/// Prefixes of the settings that only the host uses, because it records calls and serves MCP.
 const HOST_SETTINGS: [&str; 5] = ["audit.", "journal.", "mcp.", "targets", "tui."];
 
 impl Settings {
-    /// Every key that has a value, but for those that concern the host alone.
+    /// Returns every key that has a value, except those that only the host uses.
     pub fn to_remote(&self) -> Map<String, Value> {
         let value = |key: &SettingKey| serde_json::to_value((key.get)(self)?).ok();
         KEYS.iter()
-            .filter(|key| !HOST_SETTINGS.iter().any(|own| key.name.starts_with(own)))
+            .filter(|key| {
+                !HOST_SETTINGS
+                    .iter()
+                    .any(|prefix| key.name.starts_with(prefix))
+            })
             .filter_map(|key| Some((key.name.to_owned(), value(key)?)))
             .collect()
     }
 
-    /// The settings that were told; what was not is at its default.
+    /// Returns the settings that a host has sent. Other keys have their defaults.
     ///
     /// # Errors
     /// An unknown key, or an invalid value.
-    pub fn from_told(told: &Map<String, Value>) -> Result<Self, SettingsError> {
+    pub fn from_remote(received: &Map<String, Value>) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
-        for (name, value) in told {
+        for (name, value) in received {
             let key = known(name, &Origin::Host)?;
             let bad = |expected: String| SettingsError::BadValue {
                 origin: Origin::Host,
@@ -51,9 +55,9 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn what_is_told_is_what_was_in_force() {
+    fn from_remote_restores_the_settings_in_force() {
         assert_eq!(
-            Settings::from_told(&Settings::default().to_remote()).unwrap(),
+            Settings::from_remote(&Settings::default().to_remote()).unwrap(),
             Settings::default()
         );
         let environment = [
@@ -79,13 +83,13 @@ mod tests {
         assert_ne!(settings, Settings::default());
         settings.set.insert("TOKEN".to_owned(), "s3cret".to_owned());
         assert_eq!(
-            Settings::from_told(&settings.to_remote()).unwrap(),
+            Settings::from_remote(&settings.to_remote()).unwrap(),
             settings
         );
     }
 
     #[test]
-    fn the_hosts_own_is_not_told_and_what_makes_no_sense_is_refused() {
+    fn to_remote_omits_host_settings_and_from_remote_refuses_invalid_ones() {
         let settings = Settings {
             audit_file: Some("/host/log".into()),
             ..Settings::default()
@@ -101,7 +105,7 @@ mod tests {
             (json!({"profile": "s3cret"}), "`profile` = …"),
             (json!({"profile": null}), "`profile` = …"),
         ] {
-            let error = Settings::from_told(wrong.as_object().unwrap()).unwrap_err();
+            let error = Settings::from_remote(wrong.as_object().unwrap()).unwrap_err();
             let error = error.to_string();
             assert!(error.contains(said), "{error}");
         }

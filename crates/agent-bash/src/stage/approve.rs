@@ -1,4 +1,4 @@
-//! Asks the host about a command before anything of it is started.
+//! Asks the host's approver before a command is started.
 
 use crate::approval::{Approval, ApprovalDenied, Proposal};
 use crate::call::Call;
@@ -7,7 +7,7 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, Request};
 use agent_bash_policy::Verdict;
 
-/// Asks for approval until the call is cancelled.
+/// Asks for approval, and stops waiting if the call is cancelled.
 pub(crate) async fn ask(
     tool: &ToolContext,
     call: &Call,

@@ -1,15 +1,16 @@
-//! Sets up where the output goes: bounded for the text, and in full into an artifact if the text
-//! does not show all of it. Best effort: if the store fails, the run continues and the text has no
-//! link.
+//! Creates the consumer of the output: a bounded buffer for the text, and an artifact for the full
+//! output if the text does not show all of it. If the artifact store fails, the call continues, and
+//! the text has no link.
 
 use crate::call::Call;
-use crate::journal::hidden;
+use crate::journal::masked;
 use crate::tool_context::Terminal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{ArtifactMeta, Invocation, Request, StreamId, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
-/// Merged or separate streams: `head` and `tail` apply to stdout only, so they need it separately.
+/// Returns whether stdout and stderr are merged. `head` and `tail` apply to stdout only, so they
+/// need separate streams.
 pub(crate) fn streams(
     tool: &ToolContext,
     invocation: Option<&Invocation>,
@@ -28,7 +29,8 @@ pub(crate) fn streams(
     }
 }
 
-/// The consumer for this call's output. No file is created unless there is too much output.
+/// Returns the consumer of this call's output. A file is created only for an output that is longer
+/// than the limits.
 pub(crate) fn allocate(
     tool: &ToolContext,
     call: &Call,
@@ -45,11 +47,11 @@ pub(crate) fn allocate(
             Some(_) => CarriageReturn::Newline,
             None => CarriageReturn::Overwrite,
         },
-        // The limit applies to the model's text, which contains both.
+        // The limit applies to the model's text, which contains both streams.
         share_window: true,
     };
     let meta = ArtifactMeta {
-        command: hidden(
+        command: masked(
             &tool.hide,
             &tool.environment_policy,
             request,

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 pub(crate) struct AuditFacts<'a> {
     pub(crate) by: Caller,
     pub(crate) command: &'a str,
-    /// The box that it asked for.
+    /// The sandbox that the call requested.
     pub(crate) sandbox: Option<SandboxRequest>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
@@ -20,7 +20,7 @@ pub(crate) struct AuditFacts<'a> {
     pub(crate) duration_ms: f64,
 }
 
-/// Records a call. If that fails, a notice says so; the call itself is over.
+/// Records a call. Returns a notice if that fails.
 pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice> {
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_digest_is_what_sha256sum_says() {
+    fn digest_equals_that_of_sha256sum() {
         assert_eq!(
             digest("ls -la"),
             "1de700c29687cae34561545f50d3c8b3d9afe88e04cc11069f8a6dc6e4ce9464"

@@ -1,5 +1,4 @@
-//! Starts a command that continues in the background. Keeping track of it, and ending it later, is
-//! up to `agent-bash-exec`.
+//! Starts a command that continues in the background, as a job of `agent-bash-exec`.
 
 use crate::call::{DetachedCall, FinishedRun, StartedCallEnd};
 use crate::changes::CallChanges;
@@ -16,13 +15,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Starts the job. If it ends within that time, it is reported as a finished call. With it, why
-/// what it changes is not recorded, if it was to be.
+/// Starts the job. A job that ends within [`JobStarter::start_job`]'s wait is returned as a
+/// finished call. Also returns why the job's changes are not recorded, if so.
 pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,
     stdin: StdinMode,
-    boxed: Option<CallSandbox>,
+    sandbox: Option<CallSandbox>,
     output: CallOutput,
     cancel: &Cancel,
 ) -> Result<(StartedCallEnd, Option<String>), Refusal> {
@@ -43,7 +42,7 @@ pub(crate) async fn start(
         JobState::Running => {
             let detached = DetachedCall {
                 job,
-                boxed,
+                sandbox,
                 changed: CallChanges::default(),
             };
             return Ok((StartedCallEnd::Detached(Box::new(detached)), unrecorded));
@@ -58,14 +57,15 @@ pub(crate) async fn start(
         }
     };
     let mut ran = ended_at_once(&job, ending, after, output, length);
-    ran.outcome.sandbox = boxed
+    ran.outcome.sandbox = sandbox
         .as_ref()
-        .and_then(|boxed| sandbox::observed(boxed, &job));
-    ran.boxed = boxed;
+        .and_then(|sandbox| sandbox::observed(sandbox, &job));
+    ran.sandbox = sandbox;
     Ok((StartedCallEnd::Ran(Box::new(ran)), unrecorded))
 }
 
-/// Reports it like a foreground call that printed the first `length` bytes of the job's file.
+/// Returns an ended job like a foreground call that printed the first `length` bytes of the job's
+/// file.
 fn ended_at_once(
     job: &Job,
     ending: ScriptEnding,
@@ -83,7 +83,7 @@ fn ended_at_once(
         output,
         exit_1_is_ok: false,
         last_pipeline: None,
-        boxed: None,
+        sandbox: None,
         changed: CallChanges::default(),
     }
 }

@@ -1,5 +1,5 @@
-//! Records the changes of a call to files, by a trial, by tracing, or by scans before and after it.
-//! When the call has ended, commits, holds, drops or stores them.
+//! Records the file changes of a call: by a trial, by tracing, or by scans before and after the
+//! call. When the call has ended, the changes are committed, held, dropped or stored.
 
 mod compared;
 mod limit;
@@ -10,7 +10,7 @@ pub(crate) use run::run;
 use crate::blocking::run_blocking;
 use crate::call::Call;
 use crate::changes::{CallChanges, ChangeStore, UNRESPONSIVE_REASON};
-use crate::journal::named;
+use crate::journal::command_label;
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
 use agent_bash_changes::{ChangeSet, ChangesError, DirectoryScan, Store};
@@ -25,35 +25,35 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The reason why the changes of a trial are not known.
+/// The reason why the changes of a trial are unknown.
 const NOT_HELD_BACK_REASON: &str =
     "the executor did not hold back what the command changed, although it said it would";
 
 /// The time between two checks whether a file system still answers.
 const CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// The maximum number of checks while a record is completed: the file system that hangs may be
+/// The maximum number of checks while a record is completed: the unresponsive file system may be
 /// mounted below the one that is checked. The change set is listed once it is complete.
 const MAX_CHECKS: usize = 15;
 
 /// A call whose changes are recorded.
 pub(crate) struct ChangeRecord {
     store: Arc<Store>,
-    how: RecordMethod,
+    method: RecordMethod,
     /// True if the call was ended because its change set grew too large.
     is_full: bool,
 }
 
-/// The way by which the changes of a call are found.
+/// The method by which the changes of a call are recorded.
 enum RecordMethod {
-    /// A trial holds them back.
+    /// A trial holds the changes back.
     Trial(ChangeSet, TrialRequest),
-    /// The supervisor records them as they are made. The command runs in the shell of this
-    /// session, or in a shell of its own.
+    /// The supervisor traces the changes. The command runs in this persistent shell, or in a shell
+    /// of its own.
     Trace(ChangeSet, Option<SessionName>),
-    /// The job's supervisor records them as they are made, after the call has ended.
+    /// The job's supervisor traces the changes, also after the call has ended.
     Job(ChangeSet),
-    /// A scan before the call is compared with one after it.
+    /// A scan before the call is compared with a scan after it.
     Scan(DirectoryScan),
 }
 
@@ -68,9 +68,9 @@ pub(crate) async fn begin(
     unwatched: Option<&str>,
     typed: &str,
 ) -> Result<Option<ChangeRecord>, Refusal> {
-    let command = || named(&tool.hide, &tool.environment_policy, request, typed);
+    let command = || command_label(&tool.hide, &tool.environment_policy, request, typed);
     if let Some(trial) = request.trial {
-        let held = hold_back(tool, call, request, executor, (trial, command())).await;
+        let held = begin_trial(tool, call, request, executor, (trial, command())).await;
         let refused = |reason| Refusal::NotStarted(NotStarted::Trial { reason });
         return held.map(Some).map_err(refused);
     }
@@ -79,17 +79,17 @@ pub(crate) async fn begin(
         return Ok(None);
     }
     let is_job = request.mode == Some(Mode::Background);
-    let is_asked_for = tool.changes.is_asked_for();
+    let is_level_set = tool.changes.is_level_set();
     let begun = match compared::reason(tool, request, executor, unwatched).await {
         // A scan is too slow for a record that was not asked for, and a job ends too late for one.
-        Some(reason) if !is_asked_for || is_job => Err(reason),
+        Some(reason) if !is_level_set || is_job => Err(reason),
         Some(reason) => {
             let looked = compared::before(tool, call, &reason).await;
             looked.map(|(store, before)| (store, RecordMethod::Scan(before.of_command(command()))))
         }
         None => {
             let command = command();
-            let begun = started(tool, call, move |store, session, root| {
+            let begun = begin_set(tool, call, move |store, session, root| {
                 let begun = if is_job {
                     store.begin_job(session, root, level)
                 } else {
@@ -99,27 +99,28 @@ pub(crate) async fn begin(
             });
             let shell = request.session.clone();
             begun.await.map(|(store, set)| {
-                let how = if is_job {
+                let method = if is_job {
                     RecordMethod::Job(set)
                 } else {
                     RecordMethod::Trace(set, shell)
                 };
-                (store, how)
+                (store, method)
             })
         }
     };
     match begun {
-        Ok((store, how)) => Ok(Some(ChangeRecord::new(store, how))),
+        Ok((store, method)) => Ok(Some(ChangeRecord::new(store, method))),
         Err(reason) => {
-            call.notices.extend(is_asked_for.then(|| unknown(reason)));
+            call.notices
+                .extend(is_level_set.then(|| unknown_notice(reason)));
             Ok(None)
         }
     }
 }
 
-/// Scans the files before a call that should have been traced and, for this reason, cannot be. The
-/// call has not run anything yet. `typed`: as for [`begin`].
-async fn begin_unwatched(
+/// Scans the files before a call that cannot be traced, for this `reason`. The command has not
+/// started yet. Replaces the traced record, if any. `typed`: see [`begin`].
+async fn begin_scan(
     tool: &ToolContext,
     call: &mut Call,
     request: &Request,
@@ -127,32 +128,32 @@ async fn begin_unwatched(
     (recorded, typed): (Option<ChangeRecord>, &str),
 ) -> Option<ChangeRecord> {
     if let Some(recorded) = recorded {
-        recorded.give_up().await;
+        recorded.remove().await;
     }
-    let unwatched = &tool.changes.unwatched;
-    unwatched.remember(request.session.as_ref(), reason);
-    let command = named(&tool.hide, &tool.environment_policy, request, typed);
+    let unrecordable = &tool.changes.unrecordable;
+    unrecordable.remember_untraceable(request.session.as_ref(), reason);
+    let command = command_label(&tool.hide, &tool.environment_policy, request, typed);
     match compared::before(tool, call, reason).await {
         Ok((store, before)) => {
-            let how = RecordMethod::Scan(before.of_command(command));
-            Some(ChangeRecord::new(store, how))
+            let method = RecordMethod::Scan(before.of_command(command));
+            Some(ChangeRecord::new(store, method))
         }
         Err(reason) => {
-            call.notices.push(unknown(reason));
+            call.notices.push(unknown_notice(reason));
             None
         }
     }
 }
 
-/// The reason why this call cannot be traced, if it cannot.
-pub(crate) fn unwatched(takes_privileges: Option<&str>) -> Option<String> {
+/// Returns why this call cannot be traced, if it runs a program that gains privileges.
+pub(crate) fn untraceable_reason(takes_privileges: Option<&str>) -> Option<String> {
     // Root has all privileges already.
-    let lent = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());
-    lent.map(|program| format!("it runs `{program}`, which cannot be watched"))
+    let program = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());
+    program.map(|program| format!("it runs `{program}`, which cannot be watched"))
 }
 
-/// Completes the record of a call that has ended. Without an `outcome`, the call has not run
-/// anything, and the record is removed.
+/// Completes the record of a call that has ended. Without an `outcome`, the command was not
+/// started, and the record is removed.
 pub(crate) async fn ended(
     tool: &ToolContext,
     changing: Option<ChangeRecord>,
@@ -162,16 +163,15 @@ pub(crate) async fn ended(
         (None, _) => CallChanges::default(),
         (Some(changing), Some(outcome)) => changing.ended(tool, outcome).await,
         (Some(changing), None) => {
-            changing.give_up().await;
+            changing.remove().await;
             CallChanges::default()
         }
     }
 }
 
-/// Leaves the record of a call that has started a job to the job's supervisor. An error in
-/// `recorded` is the reason why the supervisor does not record. `None` means that no job was
-/// started.
-pub(crate) async fn goes_on(
+/// Leaves the record of a call that has started a job to the job's supervisor. `recorded` is an
+/// error if the supervisor does not record, and `None` if no job was started.
+pub(crate) async fn leave_to_job(
     tool: &ToolContext,
     changing: Option<ChangeRecord>,
     recorded: Option<Result<(), String>>,
@@ -180,13 +180,17 @@ pub(crate) async fn goes_on(
         return CallChanges::default();
     };
     let known = match recorded {
-        Some(Ok(())) => changing.let_go(tool.changes.session().to_owned()).await,
+        Some(Ok(())) => {
+            changing
+                .leave_to_job(tool.changes.session().to_owned())
+                .await
+        }
         Some(Err(reason)) => {
-            changing.give_up().await;
+            changing.remove().await;
             Err(reason)
         }
         None => {
-            changing.give_up().await;
+            changing.remove().await;
             return CallChanges::default();
         }
     };
@@ -197,12 +201,12 @@ pub(crate) async fn goes_on(
         },
         Err(reason) => CallChanges {
             changes: None,
-            notices: Vec::from_iter(tool.changes.is_asked_for().then(|| unknown(reason))),
+            notices: Vec::from_iter(tool.changes.is_level_set().then(|| unknown_notice(reason))),
         },
     }
 }
 
-async fn hold_back(
+async fn begin_trial(
     tool: &ToolContext,
     call: &Call,
     request: &Request,
@@ -219,7 +223,7 @@ async fn hold_back(
         NotStarted::Trial { reason } => reason,
         other => other.to_string(),
     })?;
-    let begun = started(tool, call, move |store, session, root| {
+    let begun = begin_set(tool, call, move |store, session, root| {
         let begun = store.begin_trial(session, root);
         begun.map(|set| set.of_command(command))
     });
@@ -228,7 +232,7 @@ async fn hold_back(
 }
 
 /// Begins a change set on another thread, because its file system may be slow.
-async fn started(
+async fn begin_set(
     tool: &ToolContext,
     call: &Call,
     make: impl FnOnce(&Store, &str, &Path) -> Result<ChangeSet, ChangesError> + Send + 'static,
@@ -243,15 +247,19 @@ async fn started(
         let set = make(&store, changes.session(), &root).map_err(|error| error.to_string())?;
         Ok((store, set))
     };
-    let begun = tool.sandbox.looks.look(&*tool.clock, work).await;
+    let begun = tool
+        .sandbox
+        .file_access
+        .within_limit(&*tool.clock, work)
+        .await;
     begun.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()))
 }
 
-/// Waits for work on the file systems of these directories as long as they answer. Returns `None`
-/// if one does not, or after `at_most` checks.
-async fn while_answering<T>(
+/// Waits for work on the file systems of these directories as long as they respond. Returns `None`
+/// if one does not respond, or after `at_most` checks.
+async fn while_responsive<T>(
     tool: &ToolContext,
-    places: &[PathBuf],
+    directories: &[PathBuf],
     at_most: usize,
     work: impl Future<Output = T>,
 ) -> Option<T> {
@@ -262,19 +270,22 @@ async fn while_answering<T>(
             done = &mut work => return Some(done),
             () = tool.clock.sleep(CHECK_INTERVAL) => {}
         }
-        let places = places.to_owned();
-        // A listing needs an answer of the file system; times may come out of a cache.
+        let directories = directories.to_owned();
+        // A listing needs a response of the file system; `stat` may be answered from a cache.
         let look = move || {
-            for place in places {
-                drop(read_dir(place).map(|mut entries| entries.next()));
+            for directory in directories {
+                drop(read_dir(directory).map(|mut entries| entries.next()));
             }
         };
-        tool.sandbox.looks.look(&*tool.clock, look).await?;
+        tool.sandbox
+            .file_access
+            .within_limit(&*tool.clock, look)
+            .await?;
     }
     None
 }
 
-fn unknown(reason: String) -> Notice {
+fn unknown_notice(reason: String) -> Notice {
     NoticeKind::ChangesUnknown { reason }.into()
 }
 
@@ -288,40 +299,40 @@ impl RecordMethod {
 }
 
 impl ChangeRecord {
-    fn new(store: Arc<Store>, how: RecordMethod) -> Self {
+    fn new(store: Arc<Store>, method: RecordMethod) -> Self {
         Self {
             store,
-            how,
+            method,
             is_full: false,
         }
     }
 
-    /// The notice that the call's survivors are no longer watched, if it was only scanned.
-    fn left_unwatched(&self, outcome: &Outcome) -> Option<Notice> {
-        let is_seen = !matches!(self.how, RecordMethod::Scan(_)) || outcome.survivors.is_empty();
+    /// Returns the notice that the changes of survivors are not recorded, if the call was scanned.
+    fn survivors_notice(&self, outcome: &Outcome) -> Option<Notice> {
+        let is_seen = !matches!(self.method, RecordMethod::Scan(_)) || outcome.survivors.is_empty();
         let pids = || outcome.survivors.iter().map(|it| it.pid).collect();
         (!is_seen).then(|| NoticeKind::ChangesUnwatched { pids: pids() }.into())
     }
 
-    /// The overlay that holds back the changes, if it is a trial.
+    /// The overlay that holds back the changes of a trial.
     pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
-        match &self.how {
+        match &self.method {
             RecordMethod::Trial(set, _) => Some(Arc::new(set.overlay())),
             _ => None,
         }
     }
 
-    /// The directory for the record of the changes, if they are traced.
+    /// The directory for the record of traced changes.
     pub(crate) fn trace(&self) -> Option<PathBuf> {
-        match &self.how {
+        match &self.method {
             RecordMethod::Trace(set, _) | RecordMethod::Job(set) => Some(set.dir().to_owned()),
             RecordMethod::Trial(..) | RecordMethod::Scan(_) => None,
         }
     }
 
-    /// Marks the time at which the call begins: later changes by other processes conflict with it.
+    /// Marks the beginning of the call: later changes by other processes conflict with a trial.
     pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
-        match &mut self.how {
+        match &mut self.method {
             RecordMethod::Trial(set, _) => set.mark().map_err(|error| NotStarted::Trial {
                 reason: error.to_string(),
             }),
@@ -330,23 +341,23 @@ impl ChangeRecord {
         }
     }
 
-    /// Removes the record of a call that has not run anything.
-    async fn give_up(self) {
-        let Self { store, how, .. } = self;
-        let removed = run_blocking(move || match how {
+    /// Removes the record of a call whose command was not started.
+    async fn remove(self) {
+        let Self { store, method, .. } = self;
+        let removed = run_blocking(move || match method {
             RecordMethod::Trial(set, _) | RecordMethod::Trace(set, _) | RecordMethod::Job(set) => {
                 store.remove(set)
             }
             RecordMethod::Scan(_) => Ok(()),
         });
-        // A set that could not be removed is put in order when the store is opened next.
+        // If the removal fails, the next opening of the store removes the change set.
         let _ = removed.await;
     }
 
     /// Leaves the record to the job's supervisor. Returns the changes known so far.
-    async fn let_go(self, session: String) -> Result<Changes, String> {
-        let Self { store, how, .. } = self;
-        let RecordMethod::Job(set) = how else {
+    async fn leave_to_job(self, session: String) -> Result<Changes, String> {
+        let Self { store, method, .. } = self;
+        let RecordMethod::Job(set) = method else {
             return Err("it is no job".to_owned());
         };
         let shown = run_blocking(move || {
@@ -359,39 +370,41 @@ impl ChangeRecord {
 
     async fn ended(self, tool: &ToolContext, outcome: &Outcome) -> CallChanges {
         let session = tool.changes.session().to_owned();
-        let tell = tool.changes.settings.tell;
-        let trial = match &self.how {
+        let announced = tool.changes.settings.announced;
+        let trial = match &self.method {
             RecordMethod::Trial(_, trial) => Some(*trial),
             _ => None,
         };
-        let is_to_be_known = trial.is_some() || tool.changes.is_asked_for();
+        let is_to_be_known = trial.is_some() || tool.changes.is_level_set();
         let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
         let max_mb = tool.changes.settings.max_set_mb;
         let is_full = traced.as_ref().is_some_and(|it| it.full) || self.is_full;
         let full = is_full.then(|| NoticeKind::ChangesLimit { max_mb }.into());
-        let unwatched = self.left_unwatched(outcome);
+        let unwatched = self.survivors_notice(outcome);
         let lacking = traced.as_ref().filter(|it| !it.full && is_to_be_known);
         let lacking = lacking.and_then(|it| it.lacking.as_deref());
-        let partly = lacking.map(|reason| unknown(format!("not all of it: {reason}")));
+        let partly = lacking.map(|reason| unknown_notice(format!("not all of it: {reason}")));
         let succeeded = matches!(outcome.ending, ScriptEnding::Exited { code: 0 });
         let wanted = succeeded && outcome.survivors.is_empty();
-        let Self { store, how, .. } = self;
-        if let (RecordMethod::Trace(_, shell), Some(traced)) = (&how, &traced)
+        let Self { store, method, .. } = self;
+        if let (RecordMethod::Trace(_, shell), Some(traced)) = (&method, &traced)
             && traced.unwatched
         {
             let reason = traced.lacking.as_deref().unwrap_or_default();
-            tool.changes.unwatched.remember(shell.as_ref(), reason);
+            tool.changes
+                .unrecordable
+                .remember_untraceable(shell.as_ref(), reason);
         }
-        if let (RecordMethod::Trial(set, _), true) = (&how, lacking.is_some()) {
-            // A process outside may have changed files. If the mark cannot be stored, the notice
-            // still says so.
+        if let (RecordMethod::Trial(set, _), true) = (&method, lacking.is_some()) {
+            // A process outside of the trial may have changed files. If this cannot be stored in
+            // the change set, the notice still reports it.
             let _ = set.lacks();
         }
-        let places = [store.path().to_owned(), how.root()];
+        let directories = [store.path().to_owned(), method.root()];
         let (changes, clock) = (Arc::clone(&tool.changes), Arc::clone(&tool.clock));
-        let is_confined = outcome.sandbox.is_some();
+        let is_sandboxed = outcome.sandbox.is_some();
         let (own, kept) = (Arc::clone(&tool.changes), Arc::clone(&store));
-        let end = move || match how {
+        let end = move || match method {
             RecordMethod::Trial(..) if !held_back => Err(NOT_HELD_BACK_REASON.to_owned()),
             RecordMethod::Trial(set, TrialRequest::Hold) => store.hold(set).map_err(error_text),
             RecordMethod::Trial(set, TrialRequest::Atomic) if wanted => {
@@ -404,15 +417,15 @@ impl ChangeRecord {
             RecordMethod::Job(_) => Err("it is a job".to_owned()),
             RecordMethod::Scan(before) => compared::after(&changes, &store, &before, &*clock),
         };
-        let ended = tool.sandbox.looks.work(move || {
+        let ended = tool.sandbox.file_access.unlimited(move || {
             let changes: Changes = end()?;
-            let is_held = is_confined && changes.state == ChangesState::Held;
+            let is_held = is_sandboxed && changes.state == ChangesState::Held;
             let protected = is_held.then(|| protected_in_trial(&own, &kept, &changes));
             Ok((changes, protected.flatten()))
         });
-        // A commit must not be left half done.
+        // A commit must not be abandoned halfway.
         let at_most = trial.map_or(MAX_CHECKS, |_| usize::MAX);
-        let changes = match while_answering(tool, &places, at_most, ended).await {
+        let changes = match while_responsive(tool, &directories, at_most, ended).await {
             Some(Ok(ended)) => ended,
             Some(Err(error)) => Err(error.to_string()),
             None => Err(UNRESPONSIVE_REASON.to_owned()),
@@ -423,7 +436,7 @@ impl ChangeRecord {
                     (Some(_), ChangesState::Done) => {
                         Some(applied_text(changes.id, &changes.counts))
                     }
-                    _ => changes.text(tell),
+                    _ => changes.text(announced),
                 };
                 CallChanges {
                     notices: text
@@ -439,7 +452,7 @@ impl ChangeRecord {
             }
             Err(reason) => CallChanges {
                 changes: None,
-                notices: Vec::from_iter(is_to_be_known.then(|| unknown(reason))),
+                notices: Vec::from_iter(is_to_be_known.then(|| unknown_notice(reason))),
             },
         }
     }
@@ -450,7 +463,7 @@ fn error_text(error: ChangesError) -> String {
     error.to_string()
 }
 
-/// Names the files of a held trial that run or configure programs outside of the sandbox.
+/// Returns a notice of the held files that run or configure programs outside of the sandbox.
 fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Option<Notice> {
     // A trial that cannot be read cannot be committed either.
     let (_, files) = store.show_all(own.session(), held.id).ok()?;
@@ -462,8 +475,8 @@ fn protected_in_trial(own: &ChangeStore, store: &Store, held: &Changes) -> Optio
     (!paths.is_empty()).then(|| NoticeKind::ProtectedInTrial { paths }.into())
 }
 
-/// Commits a trial. If another process has changed one of its files meanwhile, the changes stay
-/// held, and the result names the file.
+/// Commits a trial. If another process has changed one of its files meanwhile, the changes remain
+/// held, and the result names the files.
 fn committed(store: &Store, session: &str, set: ChangeSet) -> Result<Changes, String> {
     let mut held = store.hold_to_commit(set).map_err(error_text)?;
     match store.commit(session, held.id) {
@@ -506,7 +519,7 @@ fn recorded(store: &Store, set: ChangeSet, traced: Option<&TraceState>) -> Resul
     }
 }
 
-/// The notice with this line, without the brackets, which each layout adds itself.
+/// Returns a notice with this line. Its brackets are removed, because each layout adds its own.
 fn file_notice(changes: &Changes, line: &str) -> Notice {
     let line = line.strip_prefix('[').unwrap_or(line);
     let line = line.strip_suffix(']').unwrap_or(line).to_owned();

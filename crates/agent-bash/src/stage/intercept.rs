@@ -1,5 +1,5 @@
-//! Refuses, or comments on, a command for which the model has a better tool. Off unless the host
-//! provides rules and the names of the tools; rules and matching are in `agent-bash-policy`.
+//! Refuses a command for which the model has a better tool, or adds advice. Off unless the host
+//! provides rules and the names of the tools. `agent-bash-policy` has the rules and the matching.
 
 use crate::call::Call;
 use crate::refusal::RuleRefusal;

@@ -1,4 +1,4 @@
-//! Writes a finished call to the session's journal, if it has one.
+//! Writes a finished call to the conversation's journal, if it has one.
 
 use crate::panics::caught;
 use crate::refusal::Refusal;
@@ -6,13 +6,13 @@ use crate::tool_context::ToolContext;
 use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_journal::{Escalation, JournalEntry, JournalLevel, PrintedTail, RefusalEntry};
 
-/// Collects the output of a call, if it is to be recorded.
+/// Returns a collector of the output, if the journal records outputs.
 pub(crate) fn printed(tool: &ToolContext) -> Option<PrintedTail> {
     let journal = tool.journal.as_ref()?;
     (journal.level() == JournalLevel::Full).then(PrintedTail::default)
 }
 
-/// Returns the objection of a refusal.
+/// Returns a refusal as a journal entry's objection.
 pub(crate) fn objection(refusal: &Refusal) -> Option<RefusalEntry> {
     let (message, instead, span) = match refusal {
         Refusal::Rule(rule) => (
@@ -30,9 +30,9 @@ pub(crate) fn objection(refusal: &Refusal) -> Option<RefusalEntry> {
     })
 }
 
-/// Returns the request to leave the sandbox, and the answer.
+/// Returns the journal entry of a request to leave the sandbox, with the answer.
 pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalation {
-    let (allowed, said) = match answer {
+    let (allowed, text) = match answer {
         Ok(()) => (Some(true), None),
         Err(Refusal::Cancelled) => (None, None),
         Err(refusal) => (Some(false), Some(refusal.to_string())),
@@ -40,11 +40,11 @@ pub(crate) fn escalation(reason: &str, answer: &Result<(), Refusal>) -> Escalati
     Escalation {
         reason: reason.to_owned(),
         allowed,
-        answer: said,
+        answer: text,
     }
 }
 
-/// Records a call. If that fails, a notice says so; the call itself is over.
+/// Records a call. Returns a notice if that fails.
 pub(crate) fn record(tool: &ToolContext, entry: impl FnOnce() -> JournalEntry) -> Option<Notice> {
     let journal = tool.journal.as_ref()?;
     let reason = match caught(|| journal.record(&entry())) {

@@ -9,8 +9,8 @@ use agent_bash_core::{Notice, NoticeKind, Stage, Status};
 /// 128 + SIGPIPE: the reader stopped reading early.
 const BROKEN_PIPE: i32 = 141;
 
-/// A notice about the first stage before the last that failed, if the status does not show it.
-/// `answers` tells for each stage whether its exit code 1 is a result.
+/// Returns a notice about the first failed stage before the last one, if the status does not show
+/// the failure. `answers` has for each stage whether its exit code 1 is a result.
 pub(crate) fn failed_stage(answers: &[bool], stages: &[Stage], status: &Status) -> Option<Notice> {
     let (last, before) = stages.split_last()?;
     let shown = answers.len() == stages.len() && *status == Status::Exited { code: last.code };
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_the_exit_code_hides_is_pointed_out() {
+    fn failed_stage_is_reported_if_the_exit_code_hides_it() {
         const GREP: bool = true;
         for (answers, codes, exit, want) in [
             (&[false, false][..], &[2, 0][..], 0, Some(1)),
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_do_not_fit_their_commands_say_nothing() {
+    fn failed_stage_is_none_if_the_numbers_of_stages_differ() {
         assert_eq!(noticed(&[false], &[2, 0], 0), None);
         assert_eq!(noticed(&[], &[], 0), None);
     }

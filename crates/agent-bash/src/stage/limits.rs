@@ -1,15 +1,14 @@
-//! Detects whether a call hit one of its resource limits. Two limits cause a signal of their own.
-//! The others make system calls fail (no memory, no processes), which the affected program reports
-//! itself.
+//! Detects whether a call exceeded a resource limit. Two limits cause a specific signal. The others
+//! (memory, processes) make system calls fail, which the affected program reports.
 
 use agent_bash_core::{LimitKind, Limits, Notice, NoticeKind, Outcome, ScriptEnding};
 
-/// The Linux signals of these limits.
+/// The Linux signals for the limits of CPU time and of file size.
 const SIGXCPU: i32 = 24;
 const SIGXFSZ: i32 = 25;
 
-/// The limit that ended the shell, or the last command in a stage of its last pipeline. Only limits
-/// set for this call count.
+/// Returns a notice about the limit that ended the shell, or a stage of its last pipeline.
+/// Considers only limits that were set for this call.
 pub(crate) fn hit(limits: &Limits, outcome: &Outcome) -> Option<Notice> {
     let ended_by = |signal: i32| {
         let shell = match outcome.ending {

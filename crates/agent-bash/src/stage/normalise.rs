@@ -1,19 +1,19 @@
-//! Converts trailing `| head` and `| tail` of a command into output limits. `agent-bash-policy`
-//! decides when that gives the same result; `agent-bash-sink` applies the limits.
+//! Converts a trailing `| head` or `| tail` of a command into an output limit. `agent-bash-policy`
+//! decides whether the result is the same; `agent-bash-sink` applies the limit.
 
 use crate::call::Call;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Mode, NoticeKind, Request};
 use agent_bash_policy::{Parsed, lift, trimmed};
 
-/// True if the profile lifts limits for the call. A background job's output goes into its file as
-/// the command writes it; an invocation runs as it is.
+/// True if filters of the call are lifted. The output of a background job goes into its file
+/// unfiltered, and an invocation runs unchanged.
 fn is_wanted(tool: &ToolContext, call: &Call, request: &Request) -> bool {
     let is_job = request.mode == Some(Mode::Background);
     tool.profile.normalise && call.invocation.is_none() && !is_job
 }
 
-/// The part of the command that is parsed, without surrounding white space, which has no meaning.
+/// Returns the text to parse: the command, without surrounding white space if filters are lifted.
 pub(crate) fn text<'c>(
     tool: &ToolContext,
     call: &Call,
@@ -27,8 +27,8 @@ pub(crate) fn text<'c>(
     }
 }
 
-/// Moves the limits into the request and reports what was lifted. Returns the command without them,
-/// if it had any. Does nothing if the caller gave limits.
+/// Moves the limits of trailing filters into the request, with a notice. Returns the command
+/// without the filters, or `None` if nothing was lifted. Does nothing if the request has limits.
 pub(crate) fn take_limits<'c>(
     tool: &ToolContext,
     call: &mut Call,

@@ -1,5 +1,5 @@
-//! Refuses requests for something this tool does not offer. Ignoring them would answer a different
-//! question.
+//! Refuses requests for features that this tool does not offer. Ignoring such a field would run
+//! something else than the request asks for.
 
 use crate::refusal::Refusal;
 use crate::tool_context::ToolContext;
@@ -35,7 +35,7 @@ mod tests {
     use agent_bash_core::SessionName;
 
     #[test]
-    fn what_is_not_offered_is_refused_and_the_rest_passes() {
+    fn check_request_refuses_only_features_that_are_not_offered() {
         let plain = Request::new("true");
         let background = plain.clone().mode(Some(Mode::Background));
         let slow = plain.clone().mode(Some(Mode::Slow)).pty(Some(true));

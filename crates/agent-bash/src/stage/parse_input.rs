@@ -5,23 +5,23 @@ use agent_bash_core::{
 };
 use serde_json::Value;
 
-/// A call as given by the caller.
+/// The input of a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
-    /// JSON written by a model, parsed with the accepted spellings.
+    /// JSON from a model, parsed with the accepted spellings.
     Json(Value),
     /// A request built by a program.
     Request(Request),
-    /// Parsed already: [`Self::parsed`].
+    /// A parsed request, from [`Self::parsed`].
     Parsed(Parsed),
-    /// A call that passed the policy of a trusted caller, such as the host of a worker: it runs
-    /// without being parsed again.
+    /// A call that passed the policy of a trusted caller, such as the host of a worker. Its script
+    /// is not checked again.
     Checked(Box<PolicyFindings>),
 }
 
 impl Input {
-    /// The script, if it can be determined without parsing the call.
+    /// Returns the script, if it can be determined without parsing the call.
     pub fn command(&self) -> Option<&str> {
         match self {
             Self::Json(Value::String(command)) => Some(command),
@@ -32,8 +32,8 @@ impl Input {
         }
     }
 
-    /// Parses it ahead of its call. An invalid one stays what it is: the call reports what is
-    /// wrong.
+    /// Parses the input before its call. Invalid input is returned unchanged: the call reports the
+    /// error.
     #[must_use]
     pub fn parsed(self) -> Self {
         match self {
@@ -67,7 +67,7 @@ impl From<Request> for Input {
 /// The parsed input of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ParsedInput {
-    /// The script as its caller gave it.
+    /// The script as the caller wrote it.
     pub(crate) command: String,
     pub(crate) request: Request,
     pub(crate) notices: Vec<Notice>,
@@ -113,7 +113,7 @@ mod tests {
     use agent_bash_core::SessionName;
 
     #[test]
-    fn a_request_is_refused_in_the_words_that_json_is_refused_in() {
+    fn parse_returns_the_same_error_for_a_request_and_for_json() {
         let with_env = |name: &str, value: &str| {
             Request::new("true").env([(name.to_owned(), Some(value.to_owned()))])
         };

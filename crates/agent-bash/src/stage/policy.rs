@@ -1,5 +1,5 @@
 //! The checks of a call before anything is started: the rules, the requested sandbox, and the
-//! approval. On this machine, or for a remote host.
+//! approval. They are the same for calls on this machine and on a remote host.
 
 use crate::call::Call;
 use crate::parsed_script;
@@ -11,12 +11,12 @@ use crate::tool_context::ToolContext;
 use crate::trials;
 use agent_bash_core::{Cancel, Findings, Request};
 
-/// A call that may run.
+/// An allowed call.
 pub(crate) struct PolicyVerdict {
     pub(crate) request: Request,
-    /// The findings. Notices are in the call.
+    /// The findings, without the notices, which are in [`Call::notices`].
     pub(crate) findings: Findings,
-    /// The box that it is to run in.
+    /// The requested sandbox.
     pub(crate) sandbox: Option<RequestedSandbox>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) async fn run_policy(
 ) -> Result<PolicyVerdict, Refusal> {
     call.predefined = predefined::of_call(tool, &request, &call.cwd).await;
     let mut read = parsed_script::read(tool, call, &mut request)?;
-    if let Some(refusal) = read.objection.take() {
+    if let Some(refusal) = read.refusal.take() {
         trials::decide(tool, call, &request, is_on_terminal, refusal).await?;
     }
     let asked = sandbox::requested(tool, &mut request, escalation);
@@ -43,7 +43,7 @@ pub(crate) async fn run_policy(
     call.details.escalation = reason.map(|reason| journal::escalation(reason, &answer));
     answer.map_err(|refusal| sandbox::denied(refusal, leaves))?;
     let findings = Findings {
-        lifted: read.is_lifted,
+        lifted: read.filters_lifted,
         exit_1_is_ok: read.exit_1_is_ok,
         last_pipeline: read.last_pipeline,
         takes_privileges: read.takes_privileges.map(str::to_owned),
@@ -57,7 +57,7 @@ pub(crate) async fn run_policy(
     })
 }
 
-/// Takes a call that was judged elsewhere.
+/// Admits a call that another host's policy has allowed.
 pub(crate) fn admit(
     tool: &ToolContext,
     call: &mut Call,

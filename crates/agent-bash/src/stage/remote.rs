@@ -1,4 +1,4 @@
-//! Hands a call that may run to another machine, with what was found out about it.
+//! Sends an allowed call to a remote host, with the findings of the policy.
 
 use crate::call::{Call, CallOptions, StartedCallEnd};
 use crate::in_order;
@@ -6,10 +6,10 @@ use crate::refusal::Refusal;
 use crate::stage::policy::PolicyVerdict;
 use agent_bash_core::{Cancel, Findings, NotRun, PolicyFindings, RemoteHost, StdinSource};
 
-/// Runs it there to its end. Everything that follows from running it is that machine's: directory,
-/// time limit, output, text.
+/// Runs a call on the remote host to its end. The remote host determines directory, time limit,
+/// output and text.
 pub(crate) async fn run(
-    place: &dyn RemoteHost,
+    remote_host: &dyn RemoteHost,
     call: &mut Call,
     judgement: PolicyVerdict,
     options: CallOptions<'_>,
@@ -38,14 +38,14 @@ pub(crate) async fn run(
         ..findings
     };
     let judged = PolicyFindings { request, findings };
-    // Calls of a persistent shell are sent in the order in which they came.
+    // Calls of a persistent shell are sent in the order of their arrival.
     let _turn = match queued {
         Some(queued) => Some(queued.acquire(cancel).await),
         None => None,
     };
     call.started = true;
-    match place.run(&judged, options.live, cancel).await {
-        Ok(result) => Ok(StartedCallEnd::Elsewhere(Box::new(result))),
+    match remote_host.run(&judged, options.live, cancel).await {
+        Ok(result) => Ok(StartedCallEnd::Remote(Box::new(result))),
         Err(NotRun::NotStarted(reason)) => Err(reason.into()),
         Err(NotRun::Cancelled) => Err(Refusal::Cancelled),
     }

@@ -1,7 +1,7 @@
-//! Passes the script to the executor, with all decisions made.
+//! Passes the script to the executor, with the decisions of the earlier stages.
 
 use crate::call::{Call, StageDecisions};
-use crate::journal::hidden;
+use crate::journal::masked;
 use crate::panics::caught_in;
 use crate::stage::safe_mode;
 use crate::tool_context::{Terminal, ToolContext};
@@ -13,7 +13,7 @@ use agent_bash_journal::PrintedTail;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
 
-/// Everything that an executor needs to know.
+/// Returns the specification of the run for the executor.
 pub(crate) fn spec(
     tool: &ToolContext,
     call: &Call,
@@ -26,17 +26,18 @@ pub(crate) fn spec(
     };
     let env = base.for_call(&request.env);
     let env = if decisions.is_safe_mode {
-        safe_mode::without_locks(env)
+        safe_mode::without_git_locks(env)
     } else {
         env
     };
     let script = match &tool.prefix {
         Some(prefix) => format!("{prefix} {}", request.command),
-        // The blank keeps a script that begins with `(` from becoming the `((` of arithmetic.
+        // Without the space, a script that begins with `(` would begin with `((`, an arithmetic
+        // command.
         None if decisions.subshell => format!("( {}\n)", request.command),
         None => request.command.clone(),
     };
-    let recorded = hidden(&tool.hide, &tool.environment_policy, request, &script);
+    let recorded = masked(&tool.hide, &tool.environment_policy, request, &script);
     Ok(RunSpec::new(script, call.cwd.clone())
         .recorded_script(Some(recorded))
         .shell(tool.shell.clone()?)
@@ -58,9 +59,9 @@ pub(crate) fn spec(
         .trial(decisions.trial.clone())
         .trace(decisions.trace.clone())
         .needs_trace(decisions.needs_trace)
-        .unwatched(decisions.unwatched)
+        .unwatched(decisions.is_untraceable)
         .invocation(call.invocation.clone())
-        // No shell that waits has them.
+        // Warm shells do not have these definitions.
         .pool(decisions.pool.filter(|_| decisions.definitions.is_none())))
 }
 
@@ -73,8 +74,8 @@ pub(crate) fn executor<'a>(
     &**executor
 }
 
-/// Runs the script to its end. If the executor or a watcher panics, the output so far is kept, and
-/// the outcome is unknown.
+/// Runs the script to its end. If the executor or a watcher panics, the outcome is `lost`, and the
+/// output so far is kept.
 pub(crate) async fn run(
     tool: &ToolContext,
     decisions: &StageDecisions<'_>,
@@ -104,16 +105,16 @@ pub(crate) async fn run(
     }
 }
 
-/// The watchers of the output, besides the sinks.
+/// The consumers of the output in addition to the sinks.
 pub(crate) struct OutputWatchers<'l, 'p> {
-    /// The caller.
+    /// The caller's consumer.
     pub(crate) live: Option<&'l mut dyn OutputConsumer>,
-    /// The session's journal.
+    /// The collector for the journal.
     pub(crate) printed: Option<&'p mut PrintedTail>,
 }
 
 impl<'l, 'p> OutputWatchers<'l, 'p> {
-    /// A caller's watcher, and the journal of a call that is recorded.
+    /// Returns the caller's consumer, and the collector for the journal of a recorded call.
     pub(crate) fn of(live: Option<&'l mut dyn OutputConsumer>, call: &'p mut Call) -> Self {
         Self {
             live,
@@ -122,11 +123,11 @@ impl<'l, 'p> OutputWatchers<'l, 'p> {
     }
 }
 
-/// Stores the output, and passes it to a watcher.
+/// Stores the output, and passes it to the watchers.
 struct Tee<'a, 'l, 'p> {
     output: &'a mut CallOutput,
     watched: OutputWatchers<'l, 'p>,
-    /// True if the output is for the watcher alone, which may also end it.
+    /// True if the output is only for the caller's consumer, which may also ask to stop.
     passes_through: bool,
 }
 

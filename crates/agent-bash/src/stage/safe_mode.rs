@@ -1,13 +1,12 @@
-//! Allows only listed commands. The list is in `agent-bash-policy`; that the kernel holds them to
-//! reading is the box of the call, which safe mode tightens
-//! (`crate::SandboxSettings::in_safe_mode`).
+//! Allows only listed commands. `agent-bash-policy` has the list. The call's sandbox makes the
+//! kernel refuse writes (`crate::SandboxSettings::in_safe_mode`).
 
 use crate::refusal::RuleRefusal;
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Environment, Request};
 use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, Span, check_safe_mode};
 
-/// Judges the command and its variables.
+/// Refuses a command that is not listed, or that sets environment variables.
 pub(crate) fn check(
     tool: &ToolContext,
     request: &Request,
@@ -26,11 +25,11 @@ pub(crate) fn check(
     // `NAME=value command` can.
     match request.env.keys().next() {
         None => Ok(()),
-        Some(name) => Err(variable(name)),
+        Some(name) => Err(variable_refusal(name)),
     }
 }
 
-fn variable(name: &str) -> RuleRefusal {
+fn variable_refusal(name: &str) -> RuleRefusal {
     RuleRefusal::from(Finding {
         check: Check::SafeMode,
         rule: "environment".to_owned(),
@@ -45,7 +44,7 @@ fn variable(name: &str) -> RuleRefusal {
 }
 
 /// Sets `GIT_OPTIONAL_LOCKS=0`: `git status` otherwise writes the index, which safe mode forbids.
-pub(crate) fn without_locks(mut environment: Environment) -> Environment {
+pub(crate) fn without_git_locks(mut environment: Environment) -> Environment {
     let off = Some("0".into());
     environment.changes.insert("GIT_OPTIONAL_LOCKS".into(), off);
     environment

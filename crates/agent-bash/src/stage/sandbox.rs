@@ -1,5 +1,5 @@
-//! The sandbox of a call: the changes that the request makes to the settings, whether the settings
-//! allow them, and the plan that the call runs by.
+//! Determines the sandbox of a call: applies the request's changes to the settings, checks whether
+//! the settings allow them, and makes the plan.
 
 mod denied;
 
@@ -19,23 +19,23 @@ use agent_bash_sink::SinkReport;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The reason why there is no plan if the paths cannot be examined in time.
+/// The reason for a missing plan if the paths cannot be examined in time.
 const UNRESPONSIVE_REASON: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
 
-/// The signal by which the sandbox ends a program of another architecture.
+/// The signal by which the sandbox kills a program of another architecture.
 const SIGSYS: i32 = 31;
 
-/// The sandbox that a call asks for.
+/// The sandbox that a call requests.
 #[derive(Debug)]
 pub(crate) struct RequestedSandbox {
     /// The settings with the request's changes; `None` if the request changes nothing.
     changed: Option<SandboxSettings>,
-    /// The reason why the call needs more than the settings allow, if it does.
+    /// The request's reason, if the call needs more than the settings allow.
     pub(crate) reason: Option<String>,
 }
 
-/// The sandbox that the request asks for; `None` if there is no sandbox. `escalation` is the reason
-/// of a caller that asks to run without a sandbox.
+/// Returns the sandbox that the request asks for; `None` without a sandbox. `escalation` is the
+/// reason of a caller that asks to run without a sandbox.
 pub(crate) fn requested(
     tool: &ToolContext,
     request: &mut Request,
@@ -43,7 +43,7 @@ pub(crate) fn requested(
 ) -> Result<Option<RequestedSandbox>, Refusal> {
     let own = &tool.sandbox.settings;
     if let Some(reason) = escalation.filter(|_| own.level != SandboxLevel::Off) {
-        // The permission prompt shows the request.
+        // The approver shows the request, so add the reason to it.
         request.sandbox.get_or_insert_with(|| SandboxRequest {
             level: Some(SandboxLevel::Off),
             network: None,
@@ -86,7 +86,7 @@ pub(crate) fn denied(refusal: Refusal, reason: Option<&str>) -> Refusal {
     }
 }
 
-/// The settings with what a request changes of them.
+/// Returns the settings with the request's changes.
 fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSettings, Refusal> {
     let level = change.level.unwrap_or(own.level);
     let missing = match level {
@@ -121,8 +121,8 @@ fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
 }
 
 impl RequestedSandbox {
-    /// Makes the plan of the sandbox, and examines the files that it protects. Fails if the system
-    /// cannot enforce a sandbox that was asked for.
+    /// Makes the plan of the sandbox, and examines the protected files. Fails if the system cannot
+    /// enforce the requested sandbox.
     pub(crate) async fn decide(
         self,
         tool: &ToolContext,
@@ -130,7 +130,7 @@ impl RequestedSandbox {
         in_session: bool,
     ) -> Result<CallSandbox, Refusal> {
         let settings = self.changed.as_ref().unwrap_or(&tool.sandbox.settings);
-        let mut boxed = CallSandbox {
+        let mut sandbox = CallSandbox {
             level: settings.level,
             network: settings.network,
             escalated: self.reason.is_some(),
@@ -143,13 +143,13 @@ impl RequestedSandbox {
             unknown: Vec::new(),
         };
         if settings.level == SandboxLevel::Off {
-            boxed.network = Network::On;
-            return Ok(boxed);
+            sandbox.network = Network::On;
+            return Ok(sandbox);
         }
         let needs_it = tool.safe_mode.as_ref();
         let needs_it = needs_it.is_some_and(|mode| mode.level == SafeLevel::ReadOnly);
         let level = settings.level;
-        let unconfined = |error: NotStarted| match error {
+        let refusal_of = |error: NotStarted| match error {
             NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. } if needs_it => {
                 NotSandboxed::SafeMode(error.to_string()).into()
             }
@@ -157,16 +157,17 @@ impl RequestedSandbox {
             NotStarted::Sandbox { reason } => NotSandboxed::Failed(reason).into(),
             other => Refusal::NotStarted(other),
         };
-        let report = executor.confines().await.map_err(unconfined)?;
+        let report = executor.confines().await.map_err(refusal_of)?;
         if settings.lacking == LackingPolicy::Refuse && !report.missing.is_empty() {
             let what = listed(&report);
-            return Err(unconfined(NotStarted::SandboxLacks { what }));
+            return Err(refusal_of(NotStarted::SandboxLacks { what }));
         }
         let facts = tool.sandbox.facts(&tool.host, report.tier);
         let ready = match &self.changed {
             None => {
                 let (now, wall) = (tool.clock.now(), tool.clock.wall());
-                tool.sandbox.ready(&facts, now, in_session, wall)
+                tool.sandbox
+                    .prepare_from_cache(&facts, now, in_session, wall)
             }
             Some(_) => None,
         };
@@ -175,12 +176,12 @@ impl RequestedSandbox {
             None => prepared(tool, self.changed, facts, in_session).await?,
         };
         if let Some(prepared) = prepared {
-            boxed.plan = Some(prepared.plan);
-            boxed.pool = prepared.pool;
-            boxed.before = Some(prepared.before);
-            boxed.names = prepared.names;
+            sandbox.plan = Some(prepared.plan);
+            sandbox.pool = prepared.pool;
+            sandbox.before = Some(prepared.before);
+            sandbox.names = prepared.names;
         }
-        Ok(boxed)
+        Ok(sandbox)
     }
 }
 
@@ -194,8 +195,8 @@ async fn prepared(
     let own = Arc::clone(&tool.sandbox);
     let clock = Arc::clone(&tool.clock);
     let prepare = move || own.prepare(changed.as_ref(), facts, in_session, &*clock);
-    let looks = &tool.sandbox.looks;
-    let prepared = looks.look(&*tool.clock, prepare).await;
+    let looks = &tool.sandbox.file_access;
+    let prepared = looks.within_limit(&*tool.clock, prepare).await;
     let no_plan = |reason: String| Refusal::from(NotSandboxed::NoPlan(reason));
     prepared
         .ok_or_else(|| no_plan(UNRESPONSIVE_REASON.to_owned()))?
@@ -207,20 +208,20 @@ fn listed(report: &Report) -> String {
     missing.join(", ")
 }
 
-/// The sandbox in the result of a call.
+/// Returns the `sandbox` field of a call's result, with the denied files.
 pub(crate) async fn result(
-    boxed: &mut CallSandbox,
+    sandbox: &mut CallSandbox,
     tool: &ToolContext,
     outcome: &Outcome,
     cwd: &Path,
     printed: &[SinkReport],
 ) -> Sandboxed {
-    let mut said = Sandboxed::new(boxed.level, boxed.network, outcome.sandbox.as_ref());
-    said.escalated = boxed.escalated;
-    let Some(plan) = boxed.plan.clone() else {
-        return said;
+    let mut sandboxed = Sandboxed::new(sandbox.level, sandbox.network, outcome.sandbox.as_ref());
+    sandboxed.escalated = sandbox.escalated;
+    let Some(plan) = sandbox.plan.clone() else {
+        return sandboxed;
     };
-    boxed.ended_by_sigsys = match &outcome.ending {
+    sandbox.ended_by_sigsys = match &outcome.ending {
         ScriptEnding::Exited { code } => *code == 128 + SIGSYS,
         ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
@@ -228,68 +229,91 @@ pub(crate) async fn result(
     let messages = denied::messages(printed);
     if !messages.is_empty() {
         let cwd = cwd.to_owned();
-        let named = move || denied::named(&plan, &cwd, &messages);
-        match tool.sandbox.looks.look(&*tool.clock, named).await {
-            Some(denied) => said.denied = denied,
-            None => boxed.unknown.push(Unknown::Denied),
+        let named = move || denied::denied_files(&plan, &cwd, &messages);
+        match tool
+            .sandbox
+            .file_access
+            .within_limit(&*tool.clock, named)
+            .await
+        {
+            Some(denied) => sandboxed.denied = denied,
+            None => sandbox.unknown.push(Unknown::Denied),
         }
     }
-    said
+    sandboxed
 }
 
-/// The sandbox in the result of a call that continues as a job.
-pub(crate) fn of_job(boxed: &CallSandbox, job: &Job) -> Sandboxed {
-    let mut said = Sandboxed::new(boxed.level, boxed.network, observed(boxed, job).as_ref());
-    said.escalated = boxed.escalated;
-    said
+/// Returns the `sandbox` field of the result of a call that continues as a job.
+pub(crate) fn of_job(sandbox: &CallSandbox, job: &Job) -> Sandboxed {
+    let mut sandboxed = Sandboxed::new(
+        sandbox.level,
+        sandbox.network,
+        observed(sandbox, job).as_ref(),
+    );
+    sandboxed.escalated = sandbox.escalated;
+    sandboxed
 }
 
-/// The observations about the sandbox of a job.
-pub(crate) fn observed(boxed: &CallSandbox, job: &Job) -> Option<ObservedSandbox> {
-    let tier = boxed.plan.as_ref()?.tier;
+/// Returns the observations about the sandbox of a job.
+pub(crate) fn observed(sandbox: &CallSandbox, job: &Job) -> Option<ObservedSandbox> {
+    let tier = sandbox.plan.as_ref()?.tier;
     let missing = job.sandbox.as_ref()?.missing.clone();
     Some(ObservedSandbox::new(Report { tier, missing }))
 }
 
-/// The missing promises that matter to a call at this level: if nothing is writable, protected
-/// files are not writable either.
-fn felt(said: &Sandboxed) -> Vec<Lack> {
-    let is_felt = |lack: &Lack| said.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
-    said.missing.iter().copied().filter(is_felt).collect()
+/// Returns the missing promises that matter at this level: if nothing is writable, protected files
+/// are not writable either.
+fn relevant_lacks(sandboxed: &Sandboxed) -> Vec<Lack> {
+    let is_relevant =
+        |lack: &Lack| sandboxed.level != SandboxLevel::ReadOnly || *lack != Lack::Protected;
+    sandboxed
+        .missing
+        .iter()
+        .copied()
+        .filter(is_relevant)
+        .collect()
 }
 
-/// The notices about the sandbox of a call that has ended.
-pub(crate) fn notices(boxed: &CallSandbox, tool: &ToolContext, said: &Sandboxed) -> Vec<Notice> {
+/// Returns the notices about the sandbox of a call that has ended.
+pub(crate) fn notices(
+    sandbox: &CallSandbox,
+    tool: &ToolContext,
+    sandboxed: &Sandboxed,
+) -> Vec<Notice> {
     let mut notices = Vec::new();
     // One path is enough to understand what is forbidden; all paths are in the data.
-    if let Some(denied) = said.denied.first() {
+    if let Some(denied) = sandboxed.denied.first() {
         notices.push(NoticeKind::SandboxDenied {
             path: denied.path.clone(),
             access: denied.access,
-            level: said.level,
+            level: sandboxed.level,
         });
     }
-    if let Some(refused) = said.network_refused.filter(|refused| *refused > 0) {
-        let network = said.network;
+    if let Some(refused) = sandboxed.network_refused.filter(|refused| *refused > 0) {
+        let network = sandboxed.network;
         notices.push(NoticeKind::SandboxNetwork { refused, network });
     }
-    let missing = felt(said);
+    let missing = relevant_lacks(sandboxed);
     if !missing.is_empty() && tool.sandbox.is_first_partial() {
         notices.push(NoticeKind::SandboxPartial {
             missing,
-            network_uncounted: said.network == Network::Off && said.network_refused.is_none(),
+            network_uncounted: sandboxed.network == Network::Off
+                && sandboxed.network_refused.is_none(),
         });
     }
-    if !boxed.changed.is_empty() {
-        let paths = boxed.changed.iter().map(|path| path.display().to_string());
+    if !sandbox.changed.is_empty() {
+        let paths = sandbox
+            .changed
+            .iter()
+            .map(|path| path.display().to_string());
         let paths = paths.collect();
         notices.push(NoticeKind::ProtectedChanged { paths });
     }
-    if boxed.ended_by_sigsys {
+    if sandbox.ended_by_sigsys {
         notices.push(NoticeKind::SandboxUnsupported);
     }
-    if !boxed.unknown.is_empty() {
-        let unknown = boxed.unknown.clone();
+    if !sandbox.unknown.is_empty() {
+        let unknown = sandbox.unknown.clone();
         notices.push(NoticeKind::SandboxUnknown { unknown });
     }
     notices.into_iter().map(Notice::from).collect()

@@ -1,4 +1,4 @@
-//! Turns the outcome into the result: status, counts, notices, and the text made from them.
+//! Makes the result from the outcome: status, counts, notices, and the text.
 
 use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd};
 use crate::layout::{self, CallEnding, CallFacts};
@@ -15,7 +15,7 @@ use std::iter;
 use std::path::Path;
 use std::time::Duration;
 
-/// The signal of a producer whose reader has closed the pipe.
+/// SIGPIPE: the signal of a process whose reader has closed the pipe.
 const BROKEN_PIPE: i32 = 13;
 
 pub(crate) async fn account(
@@ -26,7 +26,7 @@ pub(crate) async fn account(
     let (result, refusal) = match ended {
         Ok(StartedCallEnd::Ran(ran)) => return finished(tool, call, *ran).await,
         Ok(StartedCallEnd::Detached(it)) => (detached(tool, call, *it), None),
-        Ok(StartedCallEnd::Elsewhere(result)) => (*result, None),
+        Ok(StartedCallEnd::Remote(result)) => (*result, None),
         Ok(StartedCallEnd::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
@@ -69,7 +69,7 @@ fn status_after(panicked: &WorkPanicked, started: bool) -> Status {
     }
 }
 
-/// The account of a call for which making the regular one panicked.
+/// Returns the finished call if making the regular one panicked.
 pub(crate) fn unshaped(
     tool: &ToolContext,
     cwd: &Path,
@@ -88,14 +88,15 @@ pub(crate) fn unshaped(
 fn detached(tool: &ToolContext, mut call: Call, detached: DetachedCall) -> ToolResult {
     let DetachedCall {
         job,
-        boxed,
+        sandbox: call_sandbox,
         changed,
     } = detached;
     call.notices.extend(changed.notices);
-    let sandbox = boxed.map(|boxed| {
-        let said = sandbox::of_job(&boxed, &job);
-        call.notices.extend(sandbox::notices(&boxed, tool, &said));
-        said
+    let sandbox = call_sandbox.map(|call_sandbox| {
+        let sandboxed = sandbox::of_job(&call_sandbox, &job);
+        call.notices
+            .extend(sandbox::notices(&call_sandbox, tool, &sandboxed));
+        sandboxed
     });
     let output = job.output.as_deref().map(shown).unwrap_or_default();
     let status = Status::MovedToBackground {
@@ -111,7 +112,7 @@ fn detached(tool: &ToolContext, mut call: Call, detached: DetachedCall) -> ToolR
     result
 }
 
-/// The result of a call that has printed nothing.
+/// Returns the result of a call without output.
 fn without_output(
     tool: &ToolContext,
     call: Call,
@@ -132,7 +133,7 @@ fn without_output(
     result
 }
 
-/// A result with only a text and a status.
+/// Returns a result with only a text and a status.
 fn bare(tool: &ToolContext, cwd: &Path, text: String, status: Status) -> ToolResult {
     let mut result = ToolResult::new(status, text, tool.clock.wall());
     result.output.direction = tool.profile.output.truncation.direction();
@@ -146,7 +147,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
         mut output,
         exit_1_is_ok,
         last_pipeline,
-        boxed,
+        sandbox: call_sandbox,
         changed,
     } = ran;
     let status = status_of(&outcome, exit_1_is_ok);
@@ -170,10 +171,11 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
     let directory = outcome.initial_cwd.as_deref().unwrap_or(&call.cwd);
     let mut sandbox = None;
-    if let Some(mut boxed) = boxed {
-        let said = sandbox::result(&mut boxed, tool, &outcome, directory, &printed).await;
-        notices.extend(sandbox::notices(&boxed, tool, &said));
-        sandbox = Some(said);
+    if let Some(mut call_sandbox) = call_sandbox {
+        let sandboxed =
+            sandbox::result(&mut call_sandbox, tool, &outcome, directory, &printed).await;
+        notices.extend(sandbox::notices(&call_sandbox, tool, &sandboxed));
+        sandbox = Some(sandboxed);
     }
     notices.extend(changed.notices);
     let facts = CallFacts {
@@ -191,7 +193,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     result.cwd = shown(directory);
     result.sandbox = sandbox;
     result.changes = changed.changes;
-    // For a single command the status says everything.
+    // For a single command, the status is sufficient.
     result.stages = outcome
         .stages
         .filter(|stages| stages.len() > 1)
@@ -207,11 +209,11 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     }
 }
 
-/// Upper bound of what the layouts put around the output: headings, the paths of both files, the
-/// outcome.
+/// The maximum bytes and lines that layouts add around the output: headings, the paths of both
+/// files, the outcome.
 const FRAME_BYTES_AND_LINES: (usize, usize) = (2 * 1024, 24);
 
-/// The room in a window that everything else leaves for the output.
+/// Returns the part of a window that remains for the output, after the notices.
 fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Window {
     let survivors = (!outcome.survivors.is_empty()).then(|| {
         let survivors = outcome.survivors.clone();
@@ -228,7 +230,7 @@ fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Win
     window.less(bytes, lines)
 }
 
-/// The notices, in chronological order.
+/// Returns the notices, in chronological order.
 pub(crate) fn notices(
     mut notices: Vec<Notice>,
     outcome: &Outcome,
@@ -257,10 +259,9 @@ pub(crate) fn notices(
     notices
 }
 
-/// The observed ending as a status, with two exceptions that the contract makes. A producer killed
-/// by SIGPIPE because `head` had its lines has succeeded. And if a filter was lifted, an exit code
-/// that is an answer rather than a failure counts as the success that bash would have reported for
-/// the filter.
+/// Returns the observed ending as a status, with two exceptions of docs/contract.md. A process that
+/// SIGPIPE killed because `head` had its lines has succeeded. If a filter was lifted, exit code 1
+/// that is a result becomes the success that bash would have reported for the filter.
 fn status_of(outcome: &Outcome, exit_1_is_ok: bool) -> Status {
     let met_closed_pipe = match outcome.ending {
         ScriptEnding::Exited { code } => code == 128 + BROKEN_PIPE,
@@ -276,7 +277,7 @@ fn status_of(outcome: &Outcome, exit_1_is_ok: bool) -> Status {
     Status::from(&outcome.ending)
 }
 
-/// Milliseconds, with microsecond resolution.
+/// Returns the duration in milliseconds, with microsecond resolution.
 pub(crate) fn to_millis(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1000.0
 }

@@ -1,8 +1,8 @@
 //! Decides whether a call gets a terminal.
 //!
-//! All of these must agree: the setting is on, the profile allows it, a host can show it, and the
-//! host's environment does not forbid it. That is known when the tool is built; objections of the
-//! call itself are checked here.
+//! A terminal requires that the setting is on, the profile allows it, a host can show it, and the
+//! host's environment does not forbid it. These are checked when the tool is built. This module
+//! checks the call.
 
 use crate::refusal::Refusal;
 use crate::tool_context::{Terminal, ToolContext};
@@ -26,8 +26,8 @@ pub(crate) fn of_call(
     }
 }
 
-/// The terminal for this call. Not if it wants part of stdout only, as a terminal is a single
-/// stream, nor if it has another stdin, as the terminal is the command's stdin.
+/// Returns the terminal for this call, if it gets one. A call with `head` or `tail` needs stdout
+/// separately, and a call with another stdin cannot use the terminal as stdin.
 pub(crate) fn choose<'a>(
     tool: &'a ToolContext,
     request: &Request,

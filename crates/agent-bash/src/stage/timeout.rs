@@ -1,9 +1,9 @@
-//! The time limit of a call: what it asks for, within the profile's bounds.
+//! Determines the time limit of a call: the requested one, within the profile's bounds.
 
 use agent_bash_core::{Mode, Notice, NoticeKind, Request, Timeouts};
 use std::time::Duration;
 
-/// The time limit of a call, and a notice if it is not the requested one.
+/// Returns the time limit of a call, and a notice if it is not the requested one.
 pub(crate) fn clamp(timeouts: &Timeouts, request: &Request) -> (Duration, Option<Notice>) {
     let mode = request.mode.unwrap_or_default();
     let Some(asked) = request.timeout else {
@@ -29,7 +29,7 @@ pub(crate) fn clamp(timeouts: &Timeouts, request: &Request) -> (Duration, Option
     (used, notice)
 }
 
-/// Milliseconds, saturating at `u64::MAX`.
+/// Returns the duration in milliseconds, saturating at `u64::MAX`.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_asks_for_nothing_gets_its_modes_limit() {
+    fn call_without_timeout_gets_the_limit_of_its_mode() {
         const DAY_MS: u64 = 86_400_000;
         for (profile, default, slow) in [
             (&STANDARD, 300_000, 900_000),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_clamps_to_a_second_and_an_hour_and_says_so() {
+    fn standard_clamps_to_a_second_and_an_hour_with_a_notice() {
         let times = &STANDARD.timeouts;
         for (asked, want) in [
             (0, (1000, true)),

@@ -10,8 +10,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..`
-/// are resolved lexically, as `cd` does.
+/// Returns the directory that a call requests. Relative paths start from the conversation's
+/// directory, `~` is the user's home, and `.` and `..` are resolved lexically, as `cd` does.
 pub(crate) fn resolve(host: &HostContext, asked: Option<&str>) -> PathBuf {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         return host.cwd.clone();
@@ -26,7 +26,7 @@ pub(crate) fn resolve(host: &HostContext, asked: Option<&str>) -> PathBuf {
     without_dots(&path)
 }
 
-/// `/a/b/../c/.` is `/a/c`.
+/// Resolves `.` and `..` lexically: `/a/b/../c/.` is `/a/c`.
 fn without_dots(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
@@ -42,8 +42,7 @@ fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-/// True if the call runs in its own or the session's directory, as opposed to a persistent shell,
-/// which has a directory already.
+/// True if the call needs a working directory. A persistent shell has one already.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)
 }
@@ -60,12 +59,12 @@ pub(crate) async fn check(
     if is_known_directory(path) {
         return Ok(());
     }
-    let looked_at = path.to_path_buf();
-    let look = run_blocking(move || look(&looked_at));
-    let found = tokio::select! {
+    let checked_path = path.to_path_buf();
+    let check = run_blocking(move || check_directory(&checked_path));
+    let result = tokio::select! {
         biased;
         () = cancel.cancelled() => return Err(Refusal::Cancelled),
-        found = look => found,
+        result = check => result,
         () = tool.clock.sleep(limit.min(FILE_SYSTEM_TIMEOUT)) => {
             return Err(DirectoryError::Unreadable {
                 path: path.to_path_buf(),
@@ -74,14 +73,14 @@ pub(crate) async fn check(
             .into());
         }
     };
-    // If no thread could be started to look, the shell will report the problem.
-    found.unwrap_or(Ok(())).map_err(Refusal::from)
+    // If no thread could be started for the check, the shell will report the problem.
+    result.unwrap_or(Ok(())).map_err(Refusal::from)
 }
 
 /// Maximum wait for a file system.
 const FILE_SYSTEM_TIMEOUT: Duration = Duration::from_secs(5);
 
-fn look(path: &Path) -> Result<(), DirectoryError> {
+fn check_directory(path: &Path) -> Result<(), DirectoryError> {
     let path_buf = || path.to_path_buf();
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -100,7 +99,7 @@ fn look(path: &Path) -> Result<(), DirectoryError> {
     }
 }
 
-/// A directory on the way may not be searched.
+/// True if the process has no permission to search a directory of the path.
 fn is_barred(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied
 }
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_becomes_absolute_as_cd_would_take_it() {
+    fn resolve_makes_paths_absolute_like_cd() {
         let host = HostContext {
             home: Some("/home/u".into()),
             ..HostContext::for_tests("/src")
@@ -133,22 +132,22 @@ mod tests {
     }
 
     #[test]
-    fn only_directories_pass() {
+    fn check_directory_refuses_files_and_missing_paths() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert_eq!(look(dir.path()), Ok(()));
+        assert_eq!(check_directory(dir.path()), Ok(()));
         let missing = dir.path().join("missing");
         assert_eq!(
-            look(&missing).unwrap_err().to_string(),
+            check_directory(&missing).unwrap_err().to_string(),
             format!("Working directory does not exist: {}", missing.display())
         );
         assert_eq!(
-            look(&file).unwrap_err().to_string(),
+            check_directory(&file).unwrap_err().to_string(),
             format!("Working directory is not a directory: {}", file.display())
         );
         assert_eq!(
-            look(&file.join("below")),
+            check_directory(&file.join("below")),
             Err(DirectoryError::Missing(file.join("below")))
         );
     }

@@ -210,19 +210,19 @@ async fn conflict_of_a_commit_names_the_later_call() {
     };
     let conflict = conflict(refused);
     let said = "[Trial 1 not applied: new was changed since, by: make other]";
-    assert_eq!(conflict.for_people(), said);
+    assert_eq!(conflict.user_text(), said);
     // Of several files each is named with that, whether or not it is known of the first.
     let mut several = conflict;
     several.conflicts = ["new", "b", "c"].map(FileName::new).to_vec();
     several.by = vec![several.by[0].clone(), None, Some("make c".to_owned())];
     let others = "changed, too: b\nc was changed since, by: make c";
-    assert_eq!(several.for_people(), format!("{said}\n{others}"));
+    assert_eq!(several.user_text(), format!("{said}\n{others}"));
     several.by[0] = None;
-    assert_eq!(several.for_people(), format!("{told}\n{others}"));
+    assert_eq!(several.user_text(), format!("{told}\n{others}"));
     // By an unknown process.
     std::fs::write(case.repo().join("new"), "mine, and longer").unwrap();
     let refused = sets.commit(ChangesId(1)).unwrap_err();
-    assert!(matches!(&refused, ChangesRefused::Conflict(it) if it.for_people() == told));
+    assert!(matches!(&refused, ChangesRefused::Conflict(it) if it.user_text() == told));
 }
 
 #[tokio::test]
@@ -364,9 +364,9 @@ async fn why_a_call_is_not_watched_is_said() {
 /// notice.
 #[tokio::test]
 async fn what_is_kept_unasked_is_kept_without_a_word() {
-    for is_asked_for in [false, true] {
+    for is_level_set in [false, true] {
         let settings = ChangesSettings {
-            level: is_asked_for.then_some(ChangesLevel::Undo),
+            level: is_level_set.then_some(ChangesLevel::Undo),
             ..ChangesSettings::default()
         };
         let unasked = |builder: BashToolBuilder| {
@@ -389,7 +389,7 @@ async fn what_is_kept_unasked_is_kept_without_a_word() {
         let mut case = Case::new();
         let lost = case.run_with(json!({"command": "make"}), unasked).await;
         assert!(case.is_written() && lost.changes.is_none());
-        assert_eq!(lost.notices.is_empty(), !is_asked_for, "{lost:?}");
+        assert_eq!(lost.notices.is_empty(), !is_level_set, "{lost:?}");
     }
     // A caller that asks for no record gets none.
     let mut case = Case::new();

@@ -185,7 +185,7 @@ async fn a_call_of_a_named_shell_is_judged_where_that_stands() {
         ),
     ] {
         let options = CallOptions {
-            stands_in: Some("/q".into()),
+            session_cwd: Some("/q".into()),
             ..CallOptions::default()
         };
         let result = tool.execute_with(input, options, &Cancel::new()).await;

@@ -102,7 +102,7 @@ impl ChangesLocation<'_> {
     /// Returns lines that name other state directories with change sets of this directory, for
     /// example of a running interface. Only lists them: each has its own numbers.
     fn others(&self, now: Timestamp) -> String {
-        let sessions = self.sets(self.session).elsewhere().unwrap_or_default();
+        let sessions = self.sets(self.session).other_sessions().unwrap_or_default();
         let mut text = String::new();
         for session in sessions.iter().take(MAX_NAMED_SESSIONS) {
             let listed = self.sets(session).list().unwrap_or_default();
@@ -170,7 +170,7 @@ impl StoredChanges<'_> {
             let json = json!({ "conflicts": conflicts, "free": free });
             return output::print(&format!("{json}\n"));
         }
-        output::say(&conflict.for_people());
+        output::say(&conflict.user_text());
         Ok(())
     }
 

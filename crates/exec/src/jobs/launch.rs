@@ -155,7 +155,7 @@ impl Jobs {
             script: ScriptFile {
                 file: script.into(),
                 length: content.len() as u64,
-                shares_place: spec.shell.is_any_bash(),
+                shares_offset: spec.shell.is_any_bash(),
             },
         })
     }

@@ -121,7 +121,7 @@ impl<'a> SessionCall<'a> {
         let recording = if shell.fresh {
             Recording::begin(spec, &shell.supervised, unwatched)
         } else {
-            Recording::begin_again(spec, &mut shell.supervised, unwatched).await
+            Recording::begin_in_used_shell(spec, &mut shell.supervised, unwatched).await
         };
         let started_at = options.clock.wall();
         let started = options.clock.now();
@@ -187,7 +187,7 @@ impl<'a> SessionCall<'a> {
             HandoverOutcome::RefusedHandoff => end_reason(shell),
             observed => {
                 self.shell.fresh = false;
-                self.stuck = follower.clear_up(out).await.survivors;
+                self.stuck = follower.finish(out).await.survivors;
                 return self.conclude(observed, shell, reason, duration, out).await;
             }
         };

@@ -6,7 +6,7 @@ use super::shell_cwd::ShellCwd;
 use crate::exports;
 use crate::record::{ends_by_itself, old_directory};
 use crate::snapshot::Snapshot;
-use agent_bash_call::{Reader, enter, exec, if_too_old};
+use agent_bash_call::{ShellDialect, enter_directory, exec_redirections, if_too_old};
 use agent_bash_core::Stage;
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ const REPORT_TOO_OLD: &str =
 /// far beyond its end. If a script has unset it, the shell exits after that script: bash would
 /// write to an array that does not exist.
 pub(super) fn boot(directory: &SessionDirectory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
-    let begin = exec(&format!(
+    let begin = exec_redirections(&format!(
         "{CONTROL_FD}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS_FD}>&{{status_fd}} {{status_fd}}>&- \
          {EXPORTS_FD}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
     ));
@@ -259,7 +259,10 @@ impl SessionRecord<'_> {
         }
         if let Some(cwd) = self.cwd {
             add(b"if ! { ");
-            add(&enter(&quoted(cwd.as_os_str()), Reader::Bash));
+            add(&enter_directory(
+                &quoted(cwd.as_os_str()),
+                ShellDialect::Bash,
+            ));
             add(b"; }; then ");
             add(refuse);
         }

@@ -5,7 +5,7 @@
 //! or removed while a shell is in it. The kernel knows the directory, but not the symbolic link by
 //! which the shell entered it.
 
-use agent_bash_call::Reader;
+use agent_bash_call::ShellDialect;
 use agent_bash_process::{directory_of, quoted};
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -70,7 +70,8 @@ fn enter(name: &[u8]) -> Vec<u8> {
     if name.first() != Some(&b'/') {
         return b"[[ '' ]]".to_vec();
     }
-    let list = agent_bash_call::enter(&quoted(OsStr::from_bytes(name)), Reader::Bash);
+    let list =
+        agent_bash_call::enter_directory(&quoted(OsStr::from_bytes(name)), ShellDialect::Bash);
     [b"{ ", &*list, b"; }"].concat()
 }
 

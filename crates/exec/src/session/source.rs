@@ -191,8 +191,8 @@ impl Source for SessionSource<'_> {
         self.streams.close_stopped()
     }
 
-    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
-        self.streams.open()
+    fn open_streams(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+        self.streams.open_streams()
     }
 }
 

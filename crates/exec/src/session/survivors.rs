@@ -26,7 +26,7 @@ impl SessionCall<'_> {
             // Skips the query if there cannot be survivors.
             SurvivorPolicy::Adopt if self.streams.ended() && self.shell.is_alone() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
-            SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
+            SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.end_survivors(out).await,
         }
     }
 
@@ -39,7 +39,7 @@ impl SessionCall<'_> {
             // Without jobs, survivors end with the session.
             SurvivorPolicy::Adopt if self.options.jobs.is_none() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
-            SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
+            SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.end_survivors(out).await,
         }
     }
 
@@ -49,7 +49,7 @@ impl SessionCall<'_> {
             return Vec::new();
         };
         survivors.retain(|one| one.pid != self.shell.pid);
-        let pipes: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
+        let pipes: Vec<_> = self.streams.open_streams().map(|(_, pipe)| pipe).collect();
         for survivor in &mut survivors {
             survivor.holds_output = holds_open(survivor.pid, &pipes);
         }
@@ -71,7 +71,7 @@ impl SessionCall<'_> {
 
     /// Ends the survivors, or waits for their end, within the call's time limit. Returns those that
     /// withstand SIGKILL.
-    async fn see_off(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+    async fn end_survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let (clock, spec) = (&self.options.clock, self.spec);
         if self.shell.supervised.link().watch_survivors().is_err() {
             return Vec::new();
@@ -86,7 +86,9 @@ impl SessionCall<'_> {
             clock,
             DRAIN_TIMEOUT,
         );
-        let withstand = follower.see_off(self.cancel.clone(), limit, out).await;
+        let withstand = follower
+            .end_survivors(self.cancel.clone(), limit, out)
+            .await;
         if !self.streams.ended() {
             // The shell itself also holds the pipes open.
             self.hand_over_survivors(&mut Vec::new(), out).await;

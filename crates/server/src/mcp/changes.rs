@@ -208,7 +208,7 @@ pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, Stri
 /// All sets of a session, oldest first.
 pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
     let sets = session.changes();
-    let listed = if sets.is_on() {
+    let listed = if sets.is_recording() {
         sets.list().unwrap_or_default()
     } else {
         Vec::new()

@@ -125,9 +125,9 @@ impl Server {
         let result = match waited {
             WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
             WaitOutcome::Ended(None) => return Err("the call was given up: agent-bash failed in a way that it should not; please report it".to_owned()),
-            WaitOutcome::GoesOn | WaitOutcome::CalledOff => {
+            WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
-                let name = call_name(self.calls.give_handle(&call));
+                let name = call_name(self.calls.assign_handle(&call));
                 let shown = window.map_or(LIVE_WINDOW, |window| LIVE_WINDOW.and(without_own_lines(window)));
                 self.handle_on(&call, name, elapsed, begun.0, shown)
             }
@@ -148,8 +148,8 @@ impl Server {
         let waited = call.wait(&*self.clock, limit, cancel).await;
         match (&waited, live) {
             // There must be no progress notification after the answer.
-            (WaitOutcome::GoesOn, Some(live)) => live.end(),
-            (WaitOutcome::CalledOff, _) => {
+            (WaitOutcome::StillRunning, Some(live)) => live.end(),
+            (WaitOutcome::Cancelled, _) => {
                 call.cancel.cancel();
                 return WaitOutcome::Ended(call.ended().await);
             }
@@ -294,7 +294,7 @@ impl ServerHandler for Server {
         }
         let text = instructions::text(
             self.session.tool().profile(),
-            self.session.changes().is_on(),
+            self.session.changes().is_recording(),
             self.options.handle_after,
         );
         config.with_instructions(text)
@@ -369,7 +369,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut templates = vec![reading::template()];
-        if self.session.remote_host().is_none() && self.session.changes().is_on() {
+        if self.session.remote_host().is_none() && self.session.changes().is_recording() {
             templates.push(changes::template());
         }
         Ok(ListResourceTemplatesResult::with_all_items(templates))

@@ -54,7 +54,7 @@ impl McpTool {
 
     /// True if a session offers the tool.
     pub(super) fn is_offered(self, session: &Conversation) -> bool {
-        self != Self::Changes || session.changes().is_on()
+        self != Self::Changes || session.changes().is_recording()
     }
 
     /// Finds a tool by name. The reader has two names.

@@ -31,7 +31,10 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
     let done = match call {
         RpcCall::ChangesShow { changes: id } => {
             let id = number(&id)?;
-            return data(sets.run_blocking(move |sets| sets.whole(id)).await?);
+            return data(
+                sets.run_blocking(move |sets| sets.show_complete(id))
+                    .await?,
+            );
         }
         RpcCall::ChangesDiff { changes: id, paths } => {
             let (id, paths) = (number(&id)?, paths_of(paths));

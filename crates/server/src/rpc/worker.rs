@@ -159,7 +159,7 @@ fn session(
     let lease = hello.lease.as_ref().map(|lease| duration("lease", lease));
     let lease = lease.transpose()?;
     let told = hello.settings.as_ref().map(|settings| &settings.0);
-    let settings = told.map(Settings::from_told).transpose();
+    let settings = told.map(Settings::from_remote).transpose();
     let settings = settings.map_err(text)?.unwrap_or_default();
     let WorkerEnvironment { host, supervisor } = workplace;
     let host = surroundings(host, hello);

@@ -163,7 +163,7 @@ impl EventLoop {
                 // Without a store, there are no change sets.
                 self.read_in_background(move || {
                     let calls: Vec<ChangesId> = of.iter().map(|(_, id)| *id).collect();
-                    let sets = sets.after(&calls).unwrap_or_default();
+                    let sets = sets.background_of(&calls).unwrap_or_default();
                     Msg::BackgroundChanges { of, sets }
                 });
             }

@@ -39,9 +39,9 @@ const SETTINGS_FILES: [&str; 18] = [
 fn json_agents() -> Vec<(&'static Agent, &'static JsonEntry)> {
     let rows = AGENTS
         .into_iter()
-        .chain(AGENTS.into_iter().filter_map(|agent| agent.other));
+        .chain(AGENTS.into_iter().filter_map(|agent| agent.preferred));
     let rows = rows.filter_map(|agent| match &agent.form {
-        Form::Json(form) => Some((agent, form)),
+        HookForm::Json(form) => Some((agent, form)),
         _ => None,
     });
     rows.collect()

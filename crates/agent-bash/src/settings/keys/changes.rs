@@ -17,7 +17,7 @@ pub(super) const LEVEL: SettingKey = SettingKey {
     set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = Some(level)),
     get: |s| to_value(s.changes.level?),
     project: ProjectEffect::Tightens(|before, now| {
-        // Unset it is the strictest for some.
+        // The default of an unset level may be `undo`, the strictest level.
         let before = before.changes.level.unwrap_or(ChangesLevel::Undo);
         now.changes.level >= Some(before)
     }),
@@ -54,8 +54,8 @@ pub(super) const TELL: SettingKey = SettingKey {
     name: "changes.tell",
     doc: "Which changes of ordinary calls the model is told of: all, deletions, none.",
     form: ValueForm::Text,
-    set: |s, v| from_word::<AnnouncedChanges>(v).map(|tell| s.changes.tell = tell),
-    get: |s| to_value(s.changes.tell),
+    set: |s, v| from_word::<AnnouncedChanges>(v).map(|announced| s.changes.announced = announced),
+    get: |s| to_value(s.changes.announced),
     project: ProjectEffect::Never,
 };
 

@@ -107,7 +107,7 @@ pub(super) const ESCALATION: SettingKey = SettingKey {
     }),
 };
 
-/// Paths that mean the same everywhere.
+/// Parses a list of paths that do not depend on the working directory.
 fn paths(value: &Value) -> Result<Vec<PathBuf>, String> {
     let paths = list(value)?.into_iter().map(PathBuf::from);
     let is_whole = |path: &Path| path.is_absolute() || path.starts_with("~");
@@ -119,7 +119,7 @@ fn paths(value: &Value) -> Result<Vec<PathBuf>, String> {
     }
 }
 
-/// Adds those that are not there yet.
+/// Adds the paths that the list lacks.
 fn add(more: &[PathBuf], to: &mut Vec<PathBuf>) {
     let missing: Vec<PathBuf> = more.iter().filter(|p| !to.contains(p)).cloned().collect();
     to.extend(missing);

@@ -1,5 +1,4 @@
-//! The setting `targets`: other machines on which calls may run, by the names that a user gives
-//! them.
+//! The setting `targets`: other machines on which calls may run, by names that the user chooses.
 
 use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, to_value};
 use crate::settings::targets::TargetSettings;

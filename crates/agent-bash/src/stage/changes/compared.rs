@@ -1,5 +1,5 @@
-//! Scans the directory before and after a call that cannot be traced. It costs two scans, so it is
-//! done only if a record was requested, and only if a scan is fast.
+//! Scans the directory before and after a call that cannot be traced. Because two scans are slow,
+//! this is done only if the settings name a level, and only if a scan is fast.
 
 use crate::call::Call;
 use crate::changes::{ChangeStore, UNRESPONSIVE_REASON};
@@ -17,28 +17,32 @@ const TIMEOUT_BEFORE: Duration = Duration::from_millis(100);
 /// Time limit of the scan after a call: the call may have created files.
 const TIMEOUT_AFTER: Duration = Duration::from_secs(1);
 
-/// Files that are looked at. Each takes some hundred bytes until the call has ended.
+/// Maximum number of scanned files. Each takes some hundred bytes of memory until the call has
+/// ended.
 const MAX_FILES: usize = 100_000;
 
-/// Returns why this call cannot be traced, if that is known before it runs. `given` is the call's
-/// own reason.
+/// Returns why this call cannot be traced, if that is known before it runs. `known` is a reason
+/// that results from the call's command.
 pub(super) async fn reason(
     tool: &ToolContext,
     request: &Request,
     executor: &dyn Executor,
-    given: Option<&str>,
+    known: Option<&str>,
 ) -> Option<String> {
-    if given.is_some() || !tool.changes.is_asked_for() {
-        return given.map(str::to_owned);
+    if known.is_some() || !tool.changes.is_level_set() {
+        return known.map(str::to_owned);
     }
-    let seen = tool.changes.unwatched.reason(request.session.as_ref());
+    let seen = tool
+        .changes
+        .unrecordable
+        .untraceable_reason(request.session.as_ref());
     match seen {
         Some(reason) => Some(reason),
         None => executor.watches().await.err(),
     }
 }
 
-/// Scans the directory before such a call.
+/// Scans the directory before a call that cannot be traced for this `reason`.
 pub(super) async fn before(
     tool: &ToolContext,
     call: &Call,
@@ -51,36 +55,40 @@ pub(super) async fn before(
             .settings
             .root_of(&cwd, &host.cwd, host.home.as_deref())?;
         let store = changes.store()?;
-        let survey = look_through(&changes, &store, &root, &*clock, TIMEOUT_BEFORE)?;
-        Ok((store, survey))
+        let scan = scan_within(&changes, &store, &root, &*clock, TIMEOUT_BEFORE)?;
+        Ok((store, scan))
     };
-    let looked = tool.sandbox.looks.look(&*tool.clock, work).await;
+    let looked = tool
+        .sandbox
+        .file_access
+        .within_limit(&*tool.clock, work)
+        .await;
     let looked = looked.unwrap_or_else(|| Err(UNRESPONSIVE_REASON.to_owned()));
     looked.map_err(|error| {
         format!("{reason}; and it was not compared before and after either: {error}")
     })
 }
 
-/// Looks through it again. Blocks.
+/// Scans the directory again, and compares. Blocks.
 pub(super) fn after(
     changes: &ChangeStore,
     store: &Store,
     before: &DirectoryScan,
     clock: &dyn Clock,
 ) -> Result<Changes, String> {
-    let after = look_through(changes, store, before.root(), clock, TIMEOUT_AFTER)?;
+    let after = scan_within(changes, store, before.root(), clock, TIMEOUT_AFTER)?;
     let compared = store.scan_after(changes.session(), before, &after);
     compared.map_err(|error| error.to_string())
 }
 
-fn look_through(
+fn scan_within(
     changes: &ChangeStore,
     store: &Store,
     root: &Path,
     clock: &dyn Clock,
     within: Duration,
 ) -> Result<DirectoryScan, String> {
-    if changes.unwatched.was_too_large(root) {
+    if changes.unrecordable.was_too_large(root) {
         return Err(format!(
             "`{}` has too many files to be looked through",
             root.display()
@@ -89,7 +97,7 @@ fn look_through(
     let until = clock.now() + within;
     let looked = store.scan_before(root, |files| files < MAX_FILES && clock.now() < until);
     if let Err(ChangesError::TooManyFiles { .. }) = looked {
-        changes.unwatched.is_too_large(root);
+        changes.unrecordable.remember_too_large(root);
     }
     looked.map_err(|error| error.to_string())
 }

@@ -1,5 +1,5 @@
-//! Limits the size of a trial's changes. The recorder bounds a record; the kernel writes to an
-//! overlay, so its size is checked periodically.
+//! Limits the size of a trial's changes. The kernel writes them to an overlay, so its size is
+//! checked periodically.
 
 use super::ChangeRecord;
 use crate::blocking::run_blocking;
@@ -8,13 +8,13 @@ use agent_bash_changes::size_of;
 use agent_bash_core::Cancel;
 use std::time::Duration;
 
-/// Minimum time between two looks. Bytes that are written in between are beyond the limit.
+/// Minimum time between two checks. Between them, a trial can exceed the limit.
 const MIN_INTERVAL: Duration = Duration::from_millis(500);
 
-/// The part of the time that looking may take: a walk through what has been written.
+/// The pause after a check, as a multiple of the check's duration: a check reads the whole overlay.
 const INTERVAL_FACTOR: u32 = 20;
 
-/// Waits for `run`, and ends it by its signal if what its trial changes takes more than a set may.
+/// Waits for `run`, and cancels it if the trial's changes exceed the maximum size of a change set.
 pub(crate) async fn run_within<T, F: Future<Output = T>>(
     tool: &ToolContext,
     changing: Option<&mut ChangeRecord>,
@@ -28,13 +28,13 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
         return run.await;
     };
     let max = tool.changes.settings.max_set_mb << 20;
-    let grown = async {
+    let is_exceeded = async {
         let mut pause = MIN_INTERVAL;
         loop {
             tool.clock.sleep(pause).await;
             let begun = tool.clock.now();
             let upper = trial.upper.clone();
-            // Without a thread for it, it is looked at later.
+            // If no thread can be started, the next check decides.
             let size = run_blocking(move || size_of(&upper)).await.unwrap_or(0);
             if size > max {
                 return;
@@ -46,7 +46,7 @@ pub(crate) async fn run_within<T, F: Future<Output = T>>(
     tokio::select! {
         biased;
         ran = &mut run => return ran,
-        () = grown => {}
+        () = is_exceeded => {}
     }
     changing.is_full = true;
     cancel.cancel();

@@ -1,15 +1,14 @@
-//! Running a call whose changes are kept. If its shell turns out not to be watched, nothing of it
-//! has run yet: it is compared before and after instead.
+//! Runs a call whose changes are recorded. If the executor finds that the shell cannot be traced,
+//! the script has not started yet, and the call is repeated with scans instead.
 
-use super::{ChangeRecord, begin_unwatched, limit::run_within};
+use super::{ChangeRecord, begin_scan, limit::run_within};
 use crate::call::{Call, StageDecisions};
 use crate::stage::run::{self, OutputWatchers};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{Cancel, NotStarted, Outcome, OutputConsumer, Request, RunSpec};
 use agent_bash_sink::CallOutput;
 
-/// Runs the script to its end. The request and the command as the user knows it are for the set of
-/// changes.
+/// Runs the script to its end. `request` and `typed` are for the label of the change set.
 pub(crate) async fn run(
     tool: &ToolContext,
     call: &mut Call,
@@ -32,7 +31,7 @@ pub(crate) async fn run(
             Err(NotStarted::Unwatched { reason }) if spec.needs_trace => reason,
             ran => return ran,
         };
-        *changing = begin_unwatched(tool, call, request, &reason, (changing.take(), typed)).await;
+        *changing = begin_scan(tool, call, request, &reason, (changing.take(), typed)).await;
         (spec.trace, spec.needs_trace) = (None, false);
     }
 }

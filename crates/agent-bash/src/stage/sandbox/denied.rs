@@ -1,6 +1,6 @@
 //! Finds the files that the sandbox denied to a command: an error message names the file, the
-//! sandbox forbids the access, and the host itself could have it. The kernel does not report which
-//! accesses it refused, so the result is marked as inferred.
+//! sandbox forbids the access, and the host itself could access the file. The kernel does not
+//! report which accesses it refused, so the result is marked as inferred.
 
 use agent_bash_core::sandbox::{Access, Basis, DeniedAccess, Plan};
 use agent_bash_process::{is_automounter, known_link, known_path};
@@ -13,8 +13,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY. Replacing
-/// a mount point fails with EBUSY.
+/// The texts of the C library and of common runtimes for EACCES, EPERM, EROFS and EBUSY, without
+/// the first letter, whose case varies. Replacing a mount point fails with EBUSY.
 const DENIAL_PHRASES: [&str; 5] = [
     "ermission denied",
     "peration not permitted",
@@ -23,21 +23,21 @@ const DENIAL_PHRASES: [&str; 5] = [
     "evice or resource busy",
 ];
 
-/// The error for a file in a directory that an empty one is mounted over. Root gets it for hidden
-/// secrets.
+/// The error for a file below a hidden directory, over which an empty directory is mounted. Root
+/// gets this error for hidden secrets.
 const NOT_FOUND_PHRASE: &str = "o such file or directory";
 
-/// The maximum number of names that are followed in a path and in the links on it.
+/// The maximum number of path components that are followed, including those of symbolic links.
 const MAX_PATH_STEPS: usize = 500;
 
-/// The maximum numbers of files that are named, and of messages that are read.
+/// The maximum number of reported files, and of examined messages.
 const MAX_NAMED_FILES: usize = 20;
 const MAX_MESSAGES: usize = 100;
 
 /// An error message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ErrorMessage {
-    /// The paths that the message may be about, the likeliest first.
+    /// The paths that the message may be about, the most likely first.
     paths: Vec<String>,
     /// True if the message says that the file does not exist.
     is_absent: bool,
@@ -69,24 +69,28 @@ impl RefusedAccess {
     }
 }
 
-/// The error messages in an output. Looks at no file.
+/// Returns the error messages in an output. Accesses no files.
 pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
     let lines = pieces.flat_map(|piece| piece.text.lines());
     lines.filter_map(in_message).take(MAX_MESSAGES).collect()
 }
 
-/// The files in the order of the messages, at most one of each.
-pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<DeniedAccess> {
+/// Returns the denied files in the order of the messages, without duplicates.
+pub(crate) fn denied_files(
+    plan: &Plan,
+    cwd: &Path,
+    messages: &[ErrorMessage],
+) -> Vec<DeniedAccess> {
     let mut seen = BTreeSet::new();
     let denied = messages.iter().filter_map(|message| {
         let forbidden = |path: &String| {
             let (path, access) = forbidden(plan, &cwd.join(path))?;
-            let is_meant = match access {
+            let is_plausible = match access {
                 Access::Read => true,
-                Access::Write => !message.is_absent && was_a_write(message.error, &path),
+                Access::Write => !message.is_absent && may_be_a_write(message.error, &path),
             };
-            (is_meant && host_could(access, &path)).then_some((path, access))
+            (is_plausible && host_could(access, &path)).then_some((path, access))
         };
         let (path, access) = message.paths.iter().find_map(forbidden)?;
         seen.insert(path.clone()).then(|| DeniedAccess {
@@ -98,9 +102,9 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[ErrorMessage]) -> Vec<D
     denied.take(MAX_NAMED_FILES).collect()
 }
 
-/// The paths that an error message may be about: the words in front of the error or behind it, then
-/// every absolute path, the last one first: in messages about copies and moves, the last path is
-/// the destination.
+/// Returns the paths that an error message may be about: the words before the error or after it,
+/// then all absolute paths, the last one first. In messages about copies and moves, the last path
+/// is the destination.
 fn in_message(line: &str) -> Option<ErrorMessage> {
     let denied = DENIAL_PHRASES
         .iter()
@@ -108,8 +112,8 @@ fn in_message(line: &str) -> Option<ErrorMessage> {
         .min();
     let at = denied.or_else(|| line.find(NOT_FOUND_PHRASE))?;
     let subject = quoted(&line[at..])
-        .or_else(|| behind(&line[at..]))
-        .or_else(|| in_front(&line[..at]));
+        .or_else(|| path_after(&line[at..]))
+        .or_else(|| path_before(&line[..at]));
     let mut found: Vec<String> = subject.map(str::to_owned).into_iter().collect();
     let is_edge = |c: char| c.is_whitespace() || "'\"`‘’“”()<>,;=".contains(c);
     let words = line
@@ -125,18 +129,18 @@ fn in_message(line: &str) -> Option<ErrorMessage> {
     })
 }
 
-/// The file behind the error, as zsh writes it: `permission denied: a.txt`.
-fn behind(text: &str) -> Option<&str> {
+/// Returns the file after the error, as zsh prints it: `permission denied: a.txt`.
+fn path_after(text: &str) -> Option<&str> {
     let (_, last) = text.split_once(": ")?;
     Some(last).filter(|last| !last.contains(' '))
 }
 
-/// The file in front of the error: `a.txt` in `cat: a.txt: P`. A single word may also mean that
-/// this is an error. The last word of a sentence without quotes is a file if it has a slash.
-fn in_front(text: &str) -> Option<&str> {
+/// Returns the file before the error: `a.txt` in `cat: a.txt: P`. A word such as `error` is not a
+/// file. The last word of a sentence without quotes is a file if it has a slash.
+fn path_before(text: &str) -> Option<&str> {
     let (before, between) = text.rsplit_once(": ")?;
-    // The error follows at once but for its first letter and, in Python, its number; else another
-    // word is the subject, as in `kill: (1) - Operation not permitted`.
+    // Only the error's first letter or, in Python, its number may be between the file and the
+    // error. Otherwise another word is the subject, as in `kill: (1) - Operation not permitted`.
     let is_next = between.chars().count() <= 1 || between.starts_with("[Errno ");
     let before = Some(before).filter(|_| is_next)?;
     let (_, last) = before.rsplit_once(": ").unwrap_or(("", before));
@@ -148,17 +152,17 @@ fn in_front(text: &str) -> Option<&str> {
         .or_else(at_the_end)
 }
 
-/// The last quoted text, if there is one.
+/// Returns the last quoted text.
 fn quoted(text: &str) -> Option<&str> {
     let (before, _) = text.rsplit_once(['\'', '"', '`', '’', '”'])?;
     let (_, inner) = before.rsplit_once(['\'', '"', '`', '‘', '“'])?;
     Some(inner)
 }
 
-/// The path without links, if the kernel has it in its cache, since the command has just used it.
-/// An output must not make this process look up other paths: an automounter could reach the
-/// network, which the call cannot.
-fn whole(path: &Path) -> Option<PathBuf> {
+/// Returns the path without links, if the kernel has it in its cache, because the command has just
+/// used it. An output must not make this process look up other paths: an automounter could access
+/// the network, which the call cannot.
+fn resolved(path: &Path) -> Option<PathBuf> {
     let directory = known_path(path.parent()?).ok()?;
     let within = directory.join(path.file_name()?);
     match known_path(path) {
@@ -173,14 +177,14 @@ fn is_within(list: &[PathBuf], path: &Path) -> bool {
     list.iter().any(|one| path.starts_with(one))
 }
 
-/// The part of this path that the sandbox forbids, and the forbidden access.
+/// Returns the part of this path that the sandbox forbids, and the forbidden access.
 fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
-    // The call must not learn which files a hidden directory has.
+    // Names the hidden directory itself: the call must not learn which files it has.
     let hidden = |entry: &Path| Some((entry.to_owned(), Access::Read));
     if let Some(entry) = hidden_entry(plan, path) {
         return hidden(entry);
     }
-    let path = whole(path)?;
+    let path = resolved(path)?;
     if let Some(entry) = plan.hidden_by(&path) {
         return hidden(entry);
     }
@@ -188,11 +192,12 @@ fn forbidden(plan: &Plan, path: &Path) -> Option<(PathBuf, Access)> {
         return None;
     }
     let writable = is_within(&plan.writable, &path) || is_within(&plan.devices, &path);
-    let is_kept = !writable || is_within(&plan.protected, &path);
-    is_kept.then_some((path, Access::Write))
+    let is_read_only = !writable || is_within(&plan.protected, &path);
+    is_read_only.then_some((path, Access::Write))
 }
 
-/// The hidden path that this one is or leads through. Nothing below a hidden path is looked at.
+/// Returns the hidden path that this path is or leads through. Accesses nothing below a hidden
+/// path.
 fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
     let names = |path: &Path| -> Vec<OsString> {
         let names = path.components().rev();
@@ -206,7 +211,7 @@ fn hidden_entry<'a>(plan: &'a Plan, path: &Path) -> Option<&'a Path> {
             at.pop();
             continue;
         }
-        // An absolute target of a link begins at the root again.
+        // A component `/`, of an absolute link target, replaces the path.
         at.push(&name);
         if let Some(entry) = plan.hidden_by(&at) {
             return Some(entry);
@@ -230,8 +235,8 @@ fn host_could(wanted: Access, path: &Path) -> bool {
     }
 }
 
-/// System calls that the sandbox refuses with `EACCES`, as programs name them where they name no
-/// file (`perror`).
+/// System calls that the sandbox refuses with `EACCES`. Programs that use `perror` print their
+/// names where others print a file.
 const REFUSED_CALLS: [&str; 5] = ["socket", "socketpair", "bind", "connect", "sendto"];
 
 /// `f_type` of `/proc`, as in linux/magic.h.
@@ -239,7 +244,7 @@ const PROC_MAGIC: i64 = 0x9FA0;
 
 /// True if the refused access can have been a write to this file, rather than a read or a system
 /// call without a file.
-fn was_a_write(error: RefusedAccess, path: &Path) -> bool {
+fn may_be_a_write(error: RefusedAccess, path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else {
         // The command tried to create the file; for that, the sandbox never returns `EPERM`.
         let is_call = path
@@ -307,14 +312,14 @@ mod tests {
             ),
         ] {
             let message: Vec<ErrorMessage> = in_message(line).into_iter().collect();
-            let found = named(&plan, &cwd, &message);
+            let found = denied_files(&plan, &cwd, &message);
             let want = want.map(|name| cwd.join(name).display().to_string());
             assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
         }
     }
 
     #[test]
-    fn a_message_is_about_what_stands_in_front_of_the_error_and_about_paths() {
+    fn in_message_returns_the_subject_and_the_absolute_paths() {
         for (line, want) in [
             ("bash: line 1: out.txt: Permission denied", vec!["out.txt"]),
             ("touch: cannot touch 'a b': Permission denied", vec!["a b"]),
@@ -386,7 +391,7 @@ mod tests {
         let named = |path: &str| {
             let message = in_message(&format!("cat: {path}: Permission denied"));
             let messages: Vec<ErrorMessage> = message.into_iter().collect();
-            let denied = named(&plan, &root.join("workspace"), &messages);
+            let denied = denied_files(&plan, &root.join("workspace"), &messages);
             denied.into_iter().map(|it| it.path).collect::<Vec<_>>()
         };
         let entry = hidden.display().to_string();
@@ -403,7 +408,7 @@ mod tests {
         ] {
             assert_eq!(named(path), std::slice::from_ref(&entry), "{path}");
         }
-        for path in ["../home/.netrc", "/dev/shm/x", "/dev/shm", "here"] {
+        for path in ["../home/.netrc", "/dev/shm/x", "/dev/shm", "missing"] {
             assert!(named(path).is_empty(), "{path}");
         }
     }

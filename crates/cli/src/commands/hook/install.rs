@@ -89,7 +89,7 @@ pub(super) fn install(args: &HookArgs, agent: &Agent, start: &StartContext) -> a
         message = format!("removed {}\n", path.display());
     }
     if args.install {
-        message.push_str(agent.then);
+        message.push_str(agent.install_hint);
         message.push('\n');
     }
     output::print(&message)?;

@@ -79,7 +79,7 @@ fn by_setting(args: &HookArgs, setting: &ShellSetting, start: &StartContext) -> 
         None => "removed",
     };
     let hint = if args.install {
-        setting.then.to_owned()
+        setting.install_hint.to_owned()
     } else {
         // The link stays, because running agents still use it.
         let link = link.display();

@@ -24,7 +24,7 @@ use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
 use agent_bash_notify::{Listener, WaitingCall};
 use agent_bash_sandbox::WatchScope;
-use attribution::{Attribution, Owner, concluded};
+use attribution::{Attribution, Owner, ignore_result};
 use orders::{Order, OrderQueue, OrderSender};
 use record::{IncompleteReason, TraceContext};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -281,14 +281,14 @@ impl TracingThread {
     fn obey(&mut self, order: Order) {
         match order {
             Order::Another => {
-                self.attribution.end();
+                self.attribution.close_all();
                 self.state = RecordState::of(self.scope);
             }
             Order::Record(set, tell) => {
                 let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
                 let (tell, living) = tell.unzip();
-                let own =
-                    living.map(|living| self.attribution.begun(&living, &mut self.surroundings));
+                let own = living
+                    .map(|living| self.attribution.begin_call(&living, &mut self.surroundings));
                 let traced = match &mut recorder {
                     Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
                     Err(error) => TraceState::incomplete(error.to_string()),
@@ -302,7 +302,7 @@ impl TracingThread {
                         }
                     }
                     // From here on, changes of the shell belong to the call.
-                    RecordState::Background(mut late) => concluded(late.conclude()),
+                    RecordState::Background(mut late) => ignore_result(late.conclude()),
                     _ => {}
                 }
                 // The receiver may have given up.
@@ -310,23 +310,23 @@ impl TracingThread {
             }
             Order::Conclude(living) => {
                 let running = self.running();
-                self.attribution.look(&living, running.as_ref());
+                self.attribution.attribute_all(&living, running.as_ref());
                 self.report_continuing();
                 if let (true, RecordState::Background(late)) =
                     (self.attribution.is_empty(), &mut self.state)
                 {
-                    concluded(late.conclude());
+                    ignore_result(late.conclude());
                 }
             }
             Order::Stop(tell, go_on) => {
                 let state = std::mem::replace(&mut self.state, RecordState::Stopped);
                 if go_on.is_none() {
-                    self.attribution.end();
+                    self.attribution.close_all();
                 }
                 let traced = match state {
                     RecordState::Recording(recorder, traced) => {
                         if let (Some(recorder), Some(living)) = (&recorder, go_on) {
-                            self.attribution.ended(
+                            self.attribution.end_call(
                                 &living,
                                 recorder.background(),
                                 &mut self.surroundings,
@@ -336,7 +336,7 @@ impl TracingThread {
                         ended(recorder, traced)
                     }
                     RecordState::Background(mut late) => {
-                        concluded(late.conclude());
+                        ignore_result(late.conclude());
                         TraceState::incomplete("nothing was to be recorded")
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
@@ -412,7 +412,7 @@ impl TracingThread {
                 Ok(()) => {}
                 // The reason has no receiver, so the process is not ended: it continues unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
-                    concluded(recorder.lacks());
+                    ignore_result(recorder.lacks());
                 }
                 Err(IncompleteReason {
                     reason,
@@ -441,7 +441,7 @@ impl TracingThread {
                 .is_err()
         {
             // The reason has no receiver, so the process is not ended: it continues unrecorded.
-            concluded(late.lacks());
+            ignore_result(late.lacks());
         }
         if let RecordState::Trial(traced) = &mut self.state
             && let Some(reason) = self.surroundings.asks(call)
@@ -471,7 +471,7 @@ impl TracingThread {
         };
         if self.surroundings.record(listener, call, late).is_err() {
             // The reason has no receiver, so the process is not ended: it continues unrecorded.
-            concluded(late.lacks());
+            ignore_result(late.lacks());
         }
         true
     }

@@ -1,9 +1,9 @@
 //! Attributes processes to the calls of a shell, so that a survivor's changes belong to its own
-//! call, whatever the shell runs meanwhile.
+//! call while the shell runs another one.
 //!
-//! Parents decide: a process below the shell belongs to the running call, a process below a
-//! survivor belongs to the survivor's call. A process that lost its parent before it was observed
-//! cannot be attributed. If several calls are possible, the record says so.
+//! A descendant of the shell belongs to the running call, a descendant of a survivor to the
+//! survivor's call. A process whose parent exited before it was observed cannot be attributed. If
+//! several calls are possible, the record is marked as uncertain.
 
 use super::held;
 use super::paths::leader;
@@ -12,10 +12,10 @@ use agent_bash_changes::{BackgroundChanges, ChangesError};
 use agent_bash_os::ProcessInfo;
 use std::collections::HashMap;
 
-/// The processes besides the shell, when a record begins or ends.
+/// The live processes when a record begins or ends.
 #[derive(Debug, Default)]
 pub(in crate::supervisor::server) struct LiveProcesses {
-    /// The shell, while it is there.
+    /// The shell, while it is running.
     pub(in crate::supervisor::server) shell: Option<i32>,
     /// All processes, including the shell.
     pub(in crate::supervisor::server) processes: Vec<ProcessInfo>,
@@ -24,7 +24,7 @@ pub(in crate::supervisor::server) struct LiveProcesses {
 /// The call that a process belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// The call's that runs.
+    /// The running call.
     Running,
     /// The earlier call with this index.
     Earlier(usize),
@@ -32,12 +32,12 @@ pub(super) enum Owner {
     Unknown,
 }
 
-/// Pids, or threads, with when they were started.
+/// Start times by pid or thread id.
 type Processes = HashMap<i32, u64>;
 
 /// The survivors of one call.
 #[derive(Debug)]
-struct Call {
+struct CallSurvivors {
     processes: Processes,
     background: BackgroundChanges,
     /// True if an earlier call's survivors may also be among these processes.
@@ -48,30 +48,30 @@ struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Attribution {
     shell: Option<i32>,
-    calls: Vec<Call>,
-    /// The seen processes of the running call: their parents may end.
+    calls: Vec<CallSurvivors>,
+    /// The observed processes of the running call, remembered because their parents may exit.
     running: Processes,
 }
 
 impl Attribution {
-    /// True if no call has left processes, so that the running call makes every change.
+    /// True if there are no survivors, so that every change belongs to the running call.
     pub(super) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// Returns the owner of a thread's process. It is cached, because the parents may end.
+    /// Returns the owner of a thread's process, and remembers it, because the parents may exit.
     pub(super) fn owner(&mut self, thread: i32) -> Owner {
         if Some(thread) == self.shell {
             return Owner::Running;
         }
-        let seen = ProcessInfo::read(thread);
-        seen.map_or(Owner::Unknown, |seen| self.owner_of(seen))
+        let process = ProcessInfo::read(thread);
+        process.map_or(Owner::Unknown, |process| self.owner_of(process))
     }
 
     fn owner_of(&mut self, thread: ProcessInfo) -> Owner {
-        let mut seen = Vec::new();
+        let mut line = Vec::new();
         let mut at = thread;
-        let whose = loop {
+        let owner = loop {
             if Some(at.pid) == self.shell {
                 break Owner::Running;
             }
@@ -82,41 +82,43 @@ impl Attribution {
             if let Some(call) = self.calls.iter().position(|it| is_known(&it.processes)) {
                 break Owner::Earlier(call);
             }
-            seen.push((at.pid, at.start_time));
-            let above = match leader(at.pid) {
+            line.push((at.pid, at.start_time));
+            let parent = match leader(at.pid) {
                 Some(leader) if leader != at.pid => leader,
                 _ => at.parent,
             };
-            // Processes above the supervisor belong to no call.
-            let is_within = above > 1 && above != std::process::id().cast_signed();
-            match ProcessInfo::read(above).filter(|_| is_within) {
-                Some(above) => at = above,
+            // The supervisor and its ancestors belong to no call.
+            let is_within = parent > 1 && parent != std::process::id().cast_signed();
+            match ProcessInfo::read(parent).filter(|_| is_within) {
+                Some(parent) => at = parent,
                 None => break Owner::Unknown,
             }
         };
-        match whose {
-            Owner::Running => self.running.extend(seen),
-            Owner::Earlier(call) => self.calls[call].processes.extend(seen),
+        match owner {
+            Owner::Running => self.running.extend(line),
+            Owner::Earlier(call) => self.calls[call].processes.extend(line),
             Owner::Unknown => {}
         }
-        whose
+        owner
     }
 
-    /// Returns the background change set for a process that is about to change a file. An
-    /// unattributed process belongs to the only call with survivors, if no other runs; `running`
-    /// would be the set of the running call.
+    /// Returns the background change set for a process that is about to change a file; `None` for a
+    /// process of the running call. `running` is the background change set of the running call.
+    ///
+    /// A process with an unknown owner belongs to the only call with survivors, if no call is
+    /// running.
     pub(super) fn background_set(
         &mut self,
-        whose: Owner,
+        owner: Owner,
         thread: i32,
         running: Option<&BackgroundChanges>,
     ) -> Option<&mut BackgroundChanges> {
-        let call = match whose {
+        let call = match owner {
             Owner::Running => return None,
             Owner::Earlier(call) => call,
             Owner::Unknown => self.unattributed(running)?,
         };
-        if whose == Owner::Unknown
+        if owner == Owner::Unknown
             && let Some(process) = ProcessInfo::read(thread)
         {
             let processes = &mut self.calls[call].processes;
@@ -132,70 +134,71 @@ impl Attribution {
         if let Some(unsure) = self.calls.iter().position(|it| it.is_unsure) {
             return Some(unsure);
         }
-        let late = running.or(self.calls.last().map(|call| &call.background))?;
-        let late = late.or_earlier();
-        self.calls.push(Call {
+        let background = running.or(self.calls.last().map(|call| &call.background))?;
+        let background = background.or_earlier();
+        self.calls.push(CallSurvivors {
             processes: Processes::new(),
-            background: late,
+            background,
             is_unsure: true,
         });
         Some(self.calls.len() - 1)
     }
 
-    /// Begins a call: changes by others from now on go to further change sets, including their open
-    /// files. Returns the processes that may belong to the call.
-    pub(super) fn begun(
+    /// Begins a call: from now on, the changes of survivors go to new change sets, as do changes of
+    /// files that they have open. Returns the processes that may belong to the call.
+    pub(super) fn begin_call(
         &mut self,
-        living: &LiveProcesses,
-        surroundings: &mut TraceContext,
+        live: &LiveProcesses,
+        context: &mut TraceContext,
     ) -> Vec<i32> {
-        self.shell = living.shell;
+        self.shell = live.shell;
         self.running.clear();
-        let own = self.look(living, None);
+        let own = self.attribute_all(live, None);
         for call in &mut self.calls {
-            concluded(call.background.conclude());
-            keep_open(&mut call.background, &call.processes, surroundings);
+            ignore_result(call.background.conclude());
+            preserve_open_files(&mut call.background, &call.processes, context);
         }
         own.iter().map(|process| process.pid).collect()
     }
 
-    /// The call has ended: what lives and is no earlier call's it has left.
-    pub(super) fn ended(
+    /// Ends the running call: its remaining processes become its survivors.
+    pub(super) fn end_call(
         &mut self,
-        living: &LiveProcesses,
-        late: BackgroundChanges,
-        surroundings: &mut TraceContext,
+        live: &LiveProcesses,
+        background: BackgroundChanges,
+        context: &mut TraceContext,
     ) {
-        self.shell = living.shell;
-        let mut own = self.look(living, Some(&late));
-        own.retain(|process| Some(process.pid) != living.shell);
+        self.shell = live.shell;
+        let mut own = self.attribute_all(live, Some(&background));
+        own.retain(|process| Some(process.pid) != live.shell);
         self.running.clear();
         if own.is_empty() {
             return;
         }
         let own = own.iter().map(|it| (it.pid, it.start_time));
-        let mut call = Call {
+        let mut call = CallSurvivors {
             processes: own.collect(),
-            background: late,
+            background,
             is_unsure: false,
         };
-        keep_open(&mut call.background, &call.processes, surroundings);
+        preserve_open_files(&mut call.background, &call.processes, context);
         self.calls.push(call);
     }
 
     /// Attributes all processes, and closes the change sets of calls without processes. `running`
-    /// would be the set of the running call. Returns the processes of that call, and the shell.
-    pub(super) fn look<'a>(
+    /// is the background change set of the running call. Returns that call's processes, including
+    /// the shell.
+    pub(super) fn attribute_all<'a>(
         &mut self,
-        living: &'a LiveProcesses,
+        live: &'a LiveProcesses,
         running: Option<&BackgroundChanges>,
     ) -> Vec<&'a ProcessInfo> {
-        let mut all: Vec<&ProcessInfo> = living.processes.iter().collect();
+        let mut all: Vec<&ProcessInfo> = live.processes.iter().collect();
         // Without survivors the processes can only be the call's own.
         if self.is_empty() {
             return all;
         }
-        let there: Processes = all.iter().map(|it| (it.pid, it.start_time)).collect();
+        let listed: Processes = all.iter().map(|it| (it.pid, it.start_time)).collect();
         all.retain(|process| match self.owner_of((*process).clone()) {
             Owner::Running => true,
             Owner::Earlier(_) => false,
@@ -205,38 +208,42 @@ impl Attribution {
             }
         });
         for call in &mut self.calls {
-            // A process that lost its parent during the listing is missing.
-            let is_listed = |pid, start| there.get(&pid) == Some(&start);
+            // The listing can lack a process whose parent exited meanwhile, so ask for it again.
+            let is_listed = |pid, start| listed.get(&pid) == Some(&start);
             call.processes
-                .retain(|pid, start| is_listed(*pid, *start) || is_there(*pid, *start));
+                .retain(|pid, start| is_listed(*pid, *start) || is_alive(*pid, *start));
         }
         for mut call in self.calls.extract_if(.., |call| call.processes.is_empty()) {
-            concluded(call.background.conclude());
+            ignore_result(call.background.conclude());
         }
         all
     }
 
-    /// Closes everything, because no process remains.
-    pub(super) fn end(&mut self) {
+    /// Closes all change sets, because no process remains.
+    pub(super) fn close_all(&mut self) {
         for mut call in self.calls.drain(..) {
-            concluded(call.background.conclude());
+            ignore_result(call.background.conclude());
         }
         self.running.clear();
     }
 }
 
-/// Preserves the open files of these processes.
-fn keep_open(late: &mut BackgroundChanges, processes: &Processes, surroundings: &mut TraceContext) {
+/// Saves the former contents of the files that these processes have open.
+fn preserve_open_files(
+    background: &mut BackgroundChanges,
+    processes: &Processes,
+    context: &mut TraceContext,
+) {
     let pids: Vec<i32> = processes.keys().copied().collect();
-    if held::record(&pids, surroundings, late).is_err() {
-        concluded(late.lacks());
+    if held::record(&pids, context, background).is_err() {
+        ignore_result(background.lacks());
     }
 }
 
-fn is_there(pid: i32, start: u64) -> bool {
+fn is_alive(pid: i32, start: u64) -> bool {
     let process = ProcessInfo::read(pid);
     process.is_some_and(|process| process.start_time == start && !process.zombie)
 }
 
-/// Ignores the result, because it has no receiver: the change set itself is marked as interrupted.
-pub(super) fn concluded(_: Result<(), ChangesError>) {}
+/// Ignores an error, because a change set that cannot be closed stays marked as interrupted.
+pub(super) fn ignore_result(_: Result<(), ChangesError>) {}

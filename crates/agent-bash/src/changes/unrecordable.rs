@@ -17,17 +17,17 @@ pub(crate) struct Unrecordable {
 
 impl Unrecordable {
     /// Records that this shell cannot be traced.
-    pub(crate) fn remember(&self, shell: Option<&SessionName>, reason: &str) {
+    pub(crate) fn remember_untraceable(&self, shell: Option<&SessionName>, reason: &str) {
         lock(&self.shells).insert(key(shell), reason.to_owned());
     }
 
     /// Returns why this shell cannot be traced, if that was observed.
-    pub(crate) fn reason(&self, shell: Option<&SessionName>) -> Option<String> {
+    pub(crate) fn untraceable_reason(&self, shell: Option<&SessionName>) -> Option<String> {
         lock(&self.shells).get(&key(shell)).cloned()
     }
 
     /// Records that a scan of this directory took too long.
-    pub(crate) fn is_too_large(&self, root: &Path) {
+    pub(crate) fn remember_too_large(&self, root: &Path) {
         let mut known = lock(&self.too_large);
         if known.len() < MAX_DIRECTORIES {
             known.insert(root.to_owned());
