@@ -1,4 +1,4 @@
-//! Adapters: the shell tools that models were trained on, as values on top of the one pipeline.
+//! Adapters: the shell tools that models were trained on, as values on top of the pipeline.
 //!
 //! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its
 //! limits, and the layout of the answer. [`ClientAdapters`] serves the calls. To add an adapter,
@@ -12,14 +12,14 @@ mod claude_code;
 mod codex;
 mod field;
 mod gemini;
-mod knobs;
+mod limits;
 mod openai_shell;
 mod plan;
 mod serve;
 
 pub use adapter::{Adapter, Tool, ToolDeclaration};
 pub use field::{CallFields, Field, FieldError, FieldType};
-pub use knobs::AdapterLimits;
+pub use limits::AdapterLimits;
 pub use plan::{
     AdapterPlan, CallOutcome, CommandInput, FinishedRun, OutputChunk, PlannedCommand, WrittenAnswer,
 };
@@ -38,7 +38,7 @@ pub static ALL: [&Adapter; 6] = [
 /// Finds an adapter by name.
 ///
 /// # Errors
-/// There is none; lists the existing names.
+/// There is no such adapter; the error lists the existing names.
 pub fn by_name(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
     let found = ALL.into_iter().find(|adapter| adapter.name == name);
     found.ok_or_else(|| UnknownAdapter {

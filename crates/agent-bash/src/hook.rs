@@ -1,14 +1,14 @@
-//! Hooks: an agent with a shell tool of its own asks, before each call, whether the command may
-//! run.
+//! Hooks: an agent with a shell tool of its own runs `agent-bash hook` before each call, to check
+//! whether the command may run.
 //!
-//! Calls are read by what they mean, whatever an agent names their fields. Each agent is a row of
-//! [`AGENTS`]: the format of its answers and how its hook is configured. Calls without objections
-//! pass silently: the agent then asks its user as it would without us. Calls that the user's
-//! settings refuse are refused with the reason. So is a shell's call that cannot be read or
-//! checked: a hook that fails must not let a command through.
+//! `fields` recognises the fields of a call under the names that agents use. [`AGENTS`] has an
+//! entry for each agent: the format of its answers, and the configuration of its hook. An allowed
+//! call gets a silent answer: the agent then asks its user as it would without the hook. A call
+//! that the user's settings refuse is refused with the reason. A shell call that cannot be parsed
+//! or checked is blocked, because a failing hook must not let a command run.
 //!
-//! Nothing is run here, and only settings files are read. The owner of the process reads stdin,
-//! enforces the deadline and writes the answer.
+//! This module runs no commands, and reads only settings files. Its caller reads stdin, enforces
+//! the deadline and writes the answer.
 
 mod agent;
 mod agents;
@@ -44,21 +44,20 @@ fn unchecked(agent: &Agent, why: &str) -> String {
     format!("agent-bash hook {name}: blocked, since the call could not be judged: {why}")
 }
 
-/// Answers a call in the agent's format, using the settings of the user and of the directory that
-/// the call names.
+/// Answers a call in the agent's format, using the settings of the user and of the call's
+/// directory.
 ///
-/// `host` describes the hook's process, whose environment is the agent's; its directory is used if
+/// `host` describes the hook's process, whose environment is the agent's. Its directory is used if
 /// the call names none. Never fails: a command that cannot be checked is blocked.
 pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> HookAnswer {
     answer_as(agent, input, host, None)
 }
 
-/// Answers as [`answer`] does, but a command without objections is allowed, and replaced by one
-/// that has `program` run it: `program shell -c COMMAND`. A call that runs no command passes
-/// silently.
+/// Answers like [`answer`], but allows an unobjectionable command explicitly, and replaces it by
+/// `program shell -c COMMAND`. A call that runs no command gets a silent answer.
 ///
-/// The user is not asked about an allowed command, and the agent's own permission rules see the
-/// new text. An agent without a format for that ([`Agent::rewrites`]) is blocked.
+/// The agent does not ask its user about an allowed command, and the agent's permission rules see
+/// the new text. A call of an agent that cannot replace commands ([`Agent::rewrites`]) is blocked.
 pub fn answer_rewriting(
     agent: &Agent,
     input: &[u8],
@@ -82,7 +81,7 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
     };
     let output = match (verdict::decide(&call, host), program) {
         (Ok(HookDecision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
-        (Ok(HookDecision::GoOn(advice)), Some(program)) => {
+        (Ok(HookDecision::Continue(advice)), Some(program)) => {
             let input = call.with_program(program).filter(|_| agent.rewrites);
             let rewrite = |input| format.rewrite(&fields, &input, advice.as_deref());
             match input.and_then(rewrite) {
@@ -90,8 +89,8 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
                 None => return blocked("this agent's commands cannot be replaced"),
             }
         }
-        (Ok(HookDecision::GoOn(Some(advice))), None) => format.advise(&fields, &advice),
-        (Ok(HookDecision::GoOn(None)), None) => Value::Null,
+        (Ok(HookDecision::Continue(Some(advice))), None) => format.advise(&fields, &advice),
+        (Ok(HookDecision::Continue(None)), None) => Value::Null,
         (Err(why), _) => return blocked(&why),
     };
     if output.is_null() {

@@ -1,7 +1,7 @@
 //! The tool definition for a model: name, description, and schema of the fields.
 //!
-//! As in [`crate::layout`], text is made from data in one place. What a call accepts is defined by
-//! core's `parse_request`, which also takes fields that are not shown here.
+//! `agent_bash_core::parse_request` defines the accepted fields, which are more than those that are
+//! shown here.
 
 mod fields;
 mod modes;
@@ -32,7 +32,7 @@ pub struct ToolSchema {
 }
 
 impl ToolSchema {
-    /// Adds to the tool's description what may run in safe mode.
+    /// Adds the allowed commands of safe mode to the tool's description.
     #[must_use]
     pub fn under(mut self, mode: Option<&SafeMode>) -> Self {
         let Some(mode) = mode else { return self };
@@ -54,8 +54,8 @@ impl ToolSchema {
         self
     }
 
-    /// Adds the field `sandbox`, and to the description what calls may touch. If `enforced` is
-    /// known, the description also names what is not enforced on this system. Returns the schema
+    /// Adds the field `sandbox`, and describes the access that calls have. If `enforced` is known,
+    /// the description also names the promises that this system cannot enforce. Returns the schema
     /// unchanged without a sandbox.
     #[must_use]
     pub fn with_sandbox(mut self, own: &SandboxSettings, enforced: Option<&Report>) -> Self {
@@ -71,7 +71,7 @@ impl ToolSchema {
     }
 }
 
-/// The definition under `profile`, with the working directory `cwd`.
+/// Returns the definition of the tool for `profile`, with the working directory `cwd`.
 pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
     let cwd = cwd.display().to_string();
     let (description, field): (String, fn(&Profile, &str) -> Value) = match profile.layout {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn safe_mode_says_what_may_run() {
+    fn description_names_the_commands_of_safe_mode() {
         let plain = bash(profiles::ALL[0]);
         assert_eq!(plain.clone().under(None), plain);
         let safe = plain.clone().under(Some(&SafeMode::default())).description;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_is_described_and_none_changes_nothing() {
+    fn with_sandbox_describes_the_sandbox_if_there_is_one() {
         let plain = bash(profiles::ALL[0]);
         let mut own = SandboxSettings::default();
         assert_eq!(plain.clone().with_sandbox(&own, None), plain);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn description_says_what_does_not_hold_and_does_not_promise_it() {
+    fn description_names_missing_promises_and_does_not_promise_them() {
         let plain = bash(profiles::ALL[0]);
         let mut own = SandboxSettings {
             level: SandboxLevel::WorkspaceWrite,
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn each_description_says_what_the_contract_asks_for() {
+    fn each_description_has_the_facts_that_the_contract_requires() {
         for profile in [&profiles::STANDARD, &profiles::PAGED, &profiles::WORKSPACE] {
             let text = bash(profile).description;
             for needed in [
@@ -215,14 +215,14 @@ mod tests {
     }
 
     /// True if a description mentions a field: `field`, or field=.
-    fn speaks_of(description: &str, field: &str) -> bool {
+    fn mentions(description: &str, field: &str) -> bool {
         // Commands with these names are mentioned, too.
         let text = description.replace("pipe into `head` or `tail`", "");
         text.contains(&format!("`{field}`")) || text.contains(&format!("{field}="))
     }
 
     #[test]
-    fn no_description_speaks_of_a_field_that_its_schema_lacks() {
+    fn descriptions_mention_only_fields_of_their_schema() {
         let all = profiles::STANDARD.schema_fields;
         for profile in profiles::ALL {
             for missing in all {
@@ -247,7 +247,7 @@ mod tests {
                 let tool = bash(&narrowed);
                 for field in all.iter().filter(|field| !fewer.contains(field)) {
                     assert!(
-                        !speaks_of(&tool.description, field),
+                        !mentions(&tool.description, field),
                         "{:?} without `{missing}` speaks of `{field}`: {}",
                         profile.name,
                         tool.description
@@ -260,7 +260,7 @@ mod tests {
         assert!(
             ["mode", "timeout", "cwd", "session", "head"]
                 .iter()
-                .all(|field| speaks_of(&text, field))
+                .all(|field| mentions(&text, field))
         );
     }
 

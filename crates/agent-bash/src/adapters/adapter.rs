@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 /// The shell tool of one family of models.
 #[derive(Debug)]
 pub struct Adapter {
-    /// The name by which it is selected.
+    /// The name by which the adapter is selected.
     pub name: &'static str,
     /// The models that know this tool, in a few words.
     pub about: &'static str,
     /// The package and version that published its interface.
     pub source: &'static str,
     /// The adapter's limits.
-    pub knobs: AdapterLimits,
+    pub limits: AdapterLimits,
     /// The adapter's tools, in the order in which a model sees them.
     pub tools: &'static [Tool],
 }
@@ -30,12 +30,12 @@ pub struct Tool {
     pub provider: Option<fn() -> Value>,
     /// The tool's input fields.
     pub fields: &'static [Field],
-    /// Whether its schema forbids additional fields.
-    pub closed: bool,
-    /// Whether additional fields are ignored, with a line in the answer, as the adapted tool
-    /// ignores them. Otherwise they are refused.
+    /// True if the tool's schema forbids additional fields.
+    pub forbids_additional_fields: bool,
+    /// True if additional fields are ignored, with a line in the answer, because the adapted tool
+    /// ignores them. Otherwise such a call is refused.
     pub tolerant: bool,
-    /// Maps a call to the pipeline, or says what is wrong with it.
+    /// Makes the plan of a call, or returns the error of an invalid call.
     pub plan: fn(&CallFields) -> Result<AdapterPlan, String>,
     /// Writes the answer.
     pub layout: fn(&CallFields, &CallOutcome<'_>) -> WrittenAnswer,
@@ -59,7 +59,7 @@ pub enum ToolDeclaration {
 }
 
 impl Adapter {
-    /// The definitions of its tools, for a model or its provider.
+    /// Returns the definitions of the tools, for a model or its provider.
     pub fn declared(&self) -> Vec<ToolDeclaration> {
         self.tools.iter().map(Tool::declared).collect()
     }
@@ -67,7 +67,7 @@ impl Adapter {
     /// Finds a tool by name.
     ///
     /// # Errors
-    /// There is none; lists the existing names.
+    /// There is no such tool; the error lists the existing names.
     pub fn tool(&self, name: &str) -> Result<&'static Tool, String> {
         let found = self.tools.iter().find(|tool| tool.name == name);
         found.ok_or_else(|| {
@@ -90,7 +90,7 @@ impl Tool {
         }
     }
 
-    /// JSON Schema of its fields, even if its provider does not need one.
+    /// Returns the JSON Schema of the tool's fields, also if the provider does not need one.
     pub fn input_schema(&self) -> Value {
         let fields = self.fields.iter();
         let properties: serde_json::Map<_, _> = fields
@@ -102,7 +102,7 @@ impl Tool {
         if !required.is_empty() {
             schema["required"] = required.into();
         }
-        if self.closed {
+        if self.forbids_additional_fields {
             schema["additionalProperties"] = false.into();
         }
         schema

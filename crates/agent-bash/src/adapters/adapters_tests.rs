@@ -4,7 +4,7 @@ use super::*;
 use std::collections::BTreeSet;
 
 #[test]
-fn names_are_found_and_others_are_told_of_them() {
+fn by_name_finds_every_adapter_and_lists_them_for_an_unknown_name() {
     for adapter in ALL {
         assert_eq!(by_name(adapter.name).unwrap().name, adapter.name);
     }
@@ -17,7 +17,7 @@ fn names_are_found_and_others_are_told_of_them() {
 }
 
 #[test]
-fn every_tool_says_what_it_takes() {
+fn tool_schema_describes_every_field() {
     for tool in ALL.iter().flat_map(|adapter| adapter.tools) {
         let schema = tool.input_schema();
         assert_eq!(schema["type"], "object", "{}", tool.name);
@@ -30,7 +30,7 @@ fn every_tool_says_what_it_takes() {
 }
 
 #[test]
-fn a_tool_that_an_adapter_has_not_is_an_error_that_names_those_it_has() {
+fn unknown_tool_error_lists_the_tools_of_the_adapter() {
     let error = by_name("anthropic-bash").unwrap().tool("sh").unwrap_err();
     assert_eq!(error, "`anthropic-bash` has no tool `sh`; its tools: bash");
 }

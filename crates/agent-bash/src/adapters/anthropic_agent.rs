@@ -11,7 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "anthropic-agent",
     about: "Claude in managed agents, by the toolset's type",
     source: "PyPI anthropic 2.12.0: lib/tools/agent_toolset.py",
-    knobs: AdapterLimits {
+    limits: AdapterLimits {
         timeout: Some(Duration::from_secs(120)),
         streams: Streams::Merged,
         truncation: Some(Truncation::Tail { bytes: 100 * 1024 }),
@@ -46,7 +46,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 "Per-call timeout in milliseconds.\n\nDefaults to the runner-wide tool timeout when omitted or zero.",
             ),
         ],
-        closed: false,
+        forbids_additional_fields: false,
         tolerant: false,
         plan,
         layout: write,

@@ -11,7 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "anthropic-bash",
     about: "Claude, by the Messages API's own tool type",
     source: "PyPI anthropic 2.12.0: types/tool_bash_20250124_param.py",
-    knobs: AdapterLimits {
+    limits: AdapterLimits {
         timeout: Some(Duration::from_secs(120)),
         streams: Streams::Merged,
         ..AdapterLimits::NONE
@@ -32,7 +32,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 "True restarts the tool. Otherwise leave it out.",
             ),
         ],
-        closed: false,
+        forbids_additional_fields: false,
         tolerant: false,
         plan,
         layout: write,

@@ -15,7 +15,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "claude-code",
     about: "Claude, as Claude Code calls it",
     source: "npm @anthropic-ai/claude-agent-sdk 0.3.330: sdk-tools.d.ts",
-    knobs: AdapterLimits {
+    limits: AdapterLimits {
         timeout: Some(Duration::from_secs(120)),
         timeout_max: Some(Duration::from_secs(600)),
         background_max: Some(Duration::from_secs(7200)),
@@ -47,7 +47,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                     "Set this to true to dangerously override sandbox mode and run commands without sandboxing.",
                 ),
             ],
-            closed: true,
+            forbids_additional_fields: true,
             tolerant: false,
             plan,
             layout: write,
@@ -69,7 +69,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                     "Deprecated: use task_id instead",
                 ),
             ],
-            closed: true,
+            forbids_additional_fields: true,
             tolerant: false,
             plan: stop,
             layout: write_stop,

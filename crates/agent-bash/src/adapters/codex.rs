@@ -1,4 +1,4 @@
-//! The `exec_command` and `write_stdin` tools of Codex: a call is answered after a time, while the
+//! The `exec_command` and `write_stdin` tools of Codex: a call returns after a time, while its
 //! command continues.
 
 use super::{
@@ -30,7 +30,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "codex",
     about: "GPT, as Codex calls it",
     source: "npm @openai/codex 0.171.0; github openai/codex: codex-rs/core/src/tools/handlers/shell_spec.rs, unified_exec",
-    knobs: AdapterLimits {
+    limits: AdapterLimits {
         patient: true,
         streams: Streams::Merged,
         ..AdapterLimits::NONE
@@ -85,7 +85,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                      [\"git\", \"pull\"].",
                 ),
             ],
-            closed: true,
+            forbids_additional_fields: true,
             tolerant: true,
             plan: exec,
             layout: write_exec,
@@ -113,7 +113,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 ),
                 MAX_OUTPUT_TOKENS,
             ],
-            closed: true,
+            forbids_additional_fields: true,
             tolerant: true,
             plan: stdin,
             layout: write_stdin,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_clamped_to_what_is_published() {
+    fn wait_times_are_clamped_to_the_published_bounds() {
         for (given, want) in [
             (None, 10_000),
             (Some(1), 250),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_arrives() {
+    fn exec_plans_the_fields_of_the_call() {
         let input = json!({
             "cmd": "ls", "workdir": "src", "tty": true, "shell": "/usr/bin/bash", "max_output_tokens": 5,
             "sandbox_permissions": "require_escalated", "justification": "May I?",

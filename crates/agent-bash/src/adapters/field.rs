@@ -1,4 +1,4 @@
-//! The fields of an adapter's tool: one table both for the schema and for parsing.
+//! The fields of an adapter's tool: the same table for the schema and for parsing.
 
 use agent_bash_core::Window;
 use serde_json::{Map, Value, json};
@@ -25,9 +25,9 @@ pub enum FieldType {
     Text,
     /// True or false.
     Flag,
-    /// A whole number, zero or more; its schema says `integer`.
+    /// A whole number, zero or more, with type `integer` in the schema.
     Integer,
-    /// An integer, with type `number` in the published schema.
+    /// A whole number, zero or more, with type `number` in the published schema.
     Number,
     /// An array of strings.
     Texts,
@@ -80,7 +80,7 @@ impl Field {
         }
     }
 
-    fn json(&self) -> &'static str {
+    fn json_type(&self) -> &'static str {
         match self.kind {
             FieldType::Text | FieldType::OneOf(_) => "string",
             FieldType::Flag => "boolean",
@@ -120,13 +120,13 @@ pub enum FieldError {
     },
     /// A value of the wrong type.
     #[error("`{field}` must be {expected}, got {got}")]
-    Misfit {
+    WrongType {
         /// The field.
         field: &'static str,
         /// The expected type, in words.
         expected: String,
         /// The expected JSON type.
-        json: &'static str,
+        json_type: &'static str,
         /// The field's value, shortened.
         got: String,
     },
@@ -144,9 +144,9 @@ pub enum FieldError {
 #[derive(Debug, Clone, Default)]
 pub struct CallFields {
     fields: Map<String, Value>,
-    /// Why fields were ignored.
+    /// The errors of the ignored fields.
     ignored: Vec<FieldError>,
-    room: Option<Window>,
+    client_limit: Option<Window>,
 }
 
 impl CallFields {
@@ -176,10 +176,10 @@ impl CallFields {
                 continue;
             };
             if !field.takes(value) {
-                return Err(FieldError::Misfit {
+                return Err(FieldError::WrongType {
                     field: field.name,
                     expected: field.expected(),
-                    json: field.json(),
+                    json_type: field.json_type(),
                     got: got(),
                 });
             }
@@ -187,7 +187,7 @@ impl CallFields {
         }
         let missing = |field: &&Field| field.required && !read.contains_key(field.name);
         match fields.iter().find(missing) {
-            // The likelier mistake.
+            // A missing field is probably the misspelt one.
             Some(_) if !ignored.is_empty() => Err(ignored.remove(0)),
             Some(field) => Err(FieldError::Missing {
                 field: field.name,
@@ -196,30 +196,34 @@ impl CallFields {
             None => Ok(Self {
                 fields: read,
                 ignored,
-                room: None,
+                client_limit: None,
             }),
         }
     }
 
-    /// A line for the model about the fields that were ignored.
+    /// Returns a line for the model about the ignored fields.
     pub fn notice(&self) -> Option<String> {
         let errors: Vec<String> = self.ignored.iter().map(ToString::to_string).collect();
         (!errors.is_empty()).then(|| format!("[Ignored: {}]", errors.join("; ")))
     }
 
-    /// Adds the limit of a client that passes on no more than this of an answer.
+    /// Sets the largest answer that the client passes on to the model.
     #[must_use]
-    pub fn within(self, room: Option<Window>) -> Self {
-        Self { room, ..self }
+    pub fn within(self, client_limit: Option<Window>) -> Self {
+        Self {
+            client_limit,
+            ..self
+        }
     }
 
     /// Returns the smaller of `wanted` bytes and the client's limit.
-    pub fn room_of(&self, wanted: usize) -> Window {
+    pub fn output_limit(&self, wanted: usize) -> Window {
         let wanted = Window {
             bytes: wanted,
             lines: usize::MAX,
         };
-        self.room.map_or(wanted, |room| room.and(wanted))
+        self.client_limit
+            .map_or(wanted, |client_limit| client_limit.and(wanted))
     }
 
     /// A text field.
@@ -261,7 +265,7 @@ fn listed(fields: &[Field]) -> String {
     names.join(", ")
 }
 
-/// Models write `5.0` for 5; as a JSON number it is the same.
+/// Returns a whole number; models also write `5.0` for 5.
 fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
@@ -269,7 +273,7 @@ fn whole(value: &Value) -> Option<u64> {
     })
 }
 
-/// A value as quoted in errors.
+/// Returns a value as text, shortened for an error.
 fn shortened(value: &Value) -> String {
     const MAX_QUOTED_CHARS: usize = 60;
     let text = value.to_string();
@@ -292,7 +296,7 @@ mod tests {
     ];
 
     #[test]
-    fn an_error_names_the_field_and_the_value() {
+    fn errors_name_the_field_and_the_value() {
         for (input, want) in [
             (
                 json!("ls"),
@@ -332,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_is_found_by_its_type() {
+    fn fields_are_returned_with_their_type() {
         let input =
             json!({ "cmd": "ls", "tty": true, "wait": 250.0, "words": ["a"], "which": "b" });
         let given = CallFields::read(&FIELDS, false, &input).unwrap();

@@ -11,7 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "gemini",
     about: "Gemini, as gemini-cli calls it",
     source: "npm @google/gemini-cli-core 0.61.0: tools/shell.js, tools/definitions/dynamic-declaration-helpers.js",
-    knobs: AdapterLimits {
+    limits: AdapterLimits {
         streams: Streams::Merged,
         truncation: Some(Truncation::Tail {
             bytes: MAX_OUTPUT_BYTES,
@@ -54,7 +54,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                  process to start and generate initial output before returning.",
             ),
         ],
-        closed: false,
+        forbids_additional_fields: false,
         tolerant: false,
         plan,
         layout: write,

@@ -11,7 +11,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     name: "openai-shell",
     about: "GPT, by the Responses API's own tool type",
     source: "PyPI openai 3.54.0: types/responses/function_shell_tool.py; openai-agents 0.24.0: tool.py, run_internal/tool_execution.py",
-    knobs: AdapterLimits {
+    limits: AdapterLimits {
         streams: Streams::Split,
         ..AdapterLimits::NONE
     },
@@ -36,14 +36,15 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 "Characters of output in the answer, at most.",
             ),
         ],
-        closed: false,
+        forbids_additional_fields: false,
         tolerant: false,
         plan,
         layout: write,
     }],
 };
 
-/// The room reserved for notes on truncated output: its length, and the link to the full output.
+/// Bytes that are reserved for notes on truncated output: its length, and the link to the full
+/// output.
 const NOTES_BYTES: u64 = 200;
 
 fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
@@ -63,8 +64,8 @@ fn plan(given: &CallFields) -> Result<AdapterPlan, String> {
     Ok(AdapterPlan::Run(commands.into_iter().map(wanted).collect()))
 }
 
-/// Bytes of the output's end to show: the share minus the room for notes, or all of it if that
-/// would be too little.
+/// Returns the number of bytes of the output's end to show: the share without the reserve for
+/// notes, or the whole share if it is not larger than the reserve.
 fn window(share: u64) -> usize {
     share
         .saturating_sub(NOTES_BYTES)

@@ -1,5 +1,5 @@
-//! The interface between an adapter's tool and the pipeline: what a call asks for, and what its
-//! layout learns of the outcome.
+//! The interface between an adapter's tool and the pipeline: the plan of a call, and the outcome
+//! for its layout.
 
 use super::FieldError;
 use crate::running::OutputPart;
@@ -19,7 +19,7 @@ pub enum AdapterPlan {
     Run(Vec<PlannedCommand>),
     /// Replace the persistent shell by a new one.
     Restart(SessionName),
-    /// Run this command; answer with its output after this time at the latest, while it continues.
+    /// Run this command. Answer after this time at the latest, while the command continues.
     Yield(Box<PlannedCommand>, Duration),
     /// Write to a command that is still running.
     Write(CommandInput),
@@ -30,11 +30,11 @@ pub enum AdapterPlan {
 /// Input for a command that is still running.
 #[derive(Debug, Clone)]
 pub struct CommandInput {
-    /// The number that its answer gave.
+    /// The number of the command, from an earlier answer.
     pub session: u64,
     /// The input; if empty, the call only waits.
     pub chars: String,
-    /// Longest wait for an answer with the command's output.
+    /// The maximum wait for the command's output.
     pub wait: Duration,
 }
 
@@ -43,15 +43,15 @@ pub struct CommandInput {
 pub struct PlannedCommand {
     /// The request for the pipeline.
     pub request: Request,
-    /// Set if it asks to run without a sandbox: the reason.
+    /// The reason for running without a sandbox, if the call asks for that.
     pub escalation: Option<String>,
-    /// Show this many bytes of its output, overriding the adapter's limits.
+    /// The number of output bytes to show, overriding the adapter's limits.
     pub window: Option<usize>,
-    /// Use the maximum time limit.
+    /// True to use the maximum time limit.
     pub longest: bool,
-    /// Run it on a terminal of this size, which receives the input.
+    /// The size of the command's terminal; `None` to run without one.
     pub terminal: Option<PtySize>,
-    /// For a background command: the answer includes the output of this time.
+    /// For a background command: the time during which output is collected for the answer.
     pub linger: Option<Duration>,
 }
 
@@ -72,7 +72,7 @@ impl From<Request> for PlannedCommand {
 #[derive(Debug)]
 pub enum CallOutcome<'a> {
     /// The call's fields could not be parsed; nothing was started.
-    Misread(&'a FieldError),
+    WrongFields(&'a FieldError),
     /// The call is invalid; nothing was started.
     Invalid(&'a str),
     /// The commands that were run, or refused, in this order.
@@ -89,13 +89,13 @@ impl CallOutcome<'_> {
     /// Returns the error of the call, if any.
     pub(crate) fn error(&self) -> Option<String> {
         match self {
-            Self::Misread(error) => Some(error.to_string()),
+            Self::WrongFields(error) => Some(error.to_string()),
             Self::Invalid(error) => Some((*error).to_owned()),
             _ => None,
         }
     }
 
-    /// Returns the answer to an outcome that no plan of the layout's tool has.
+    /// Returns the answer for an outcome that the plans of this tool cannot have.
     pub(crate) fn unexpected(&self) -> WrittenAnswer {
         WrittenAnswer::error(format!("not an answer of this tool: {self:?}"))
     }
@@ -104,13 +104,13 @@ impl CallOutcome<'_> {
 /// A command's output since the last answer.
 #[derive(Debug)]
 pub struct OutputChunk {
-    /// Id of this answer.
+    /// The id of this answer.
     pub id: String,
     /// The time that the call waited for the command.
     pub waited: Duration,
     /// The number for later calls; `None` if the command has ended.
     pub session: Option<u64>,
-    /// The command's account, if it has ended.
+    /// The finished call, if the command has ended.
     pub account: Option<Arc<FinishedCall>>,
     /// The output.
     pub part: OutputPart,
@@ -123,13 +123,13 @@ pub struct OutputChunk {
 /// A command that was run, or refused.
 #[derive(Debug, Clone)]
 pub struct FinishedRun {
-    /// The command's account.
+    /// The finished call.
     pub account: Arc<FinishedCall>,
     /// The command's process group, if it was started.
     pub group: Option<u32>,
     /// The command's raw output.
     pub part: Arc<OutputPart>,
-    /// The command's output so far, if it continues in the background and that was asked for.
+    /// The first output of a background command, if the plan asks for it.
     pub initial: Option<String>,
 }
 
@@ -145,7 +145,7 @@ pub struct WrittenAnswer {
 }
 
 impl WrittenAnswer {
-    /// A successful answer.
+    /// Returns a successful answer.
     pub fn text(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -154,7 +154,7 @@ impl WrittenAnswer {
         }
     }
 
-    /// An error.
+    /// Returns an error.
     pub fn error(content: impl Into<String>) -> Self {
         Self {
             is_error: true,

@@ -1,5 +1,5 @@
-//! Serves the calls of adapters: parses their fields, runs what they ask for through the pipeline,
-//! has the answer written.
+//! Serves the calls of adapters: parses their fields, runs their plans through the pipeline, and
+//! writes the answers.
 
 use super::{
     Adapter, AdapterPlan, CallFields, CallOutcome, CommandInput, FinishedRun, OutputChunk,
@@ -17,7 +17,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The adapters of one client: all calls of a session, in a registry that ends with the client.
+/// Serves the adapter calls of one client. The registry of running calls ends with the client.
 #[derive(Debug, Clone)]
 pub struct ClientAdapters {
     session: Arc<Conversation>,
@@ -27,11 +27,11 @@ pub struct ClientAdapters {
     tools: Option<Vec<String>>,
     /// The largest text that the client passes on, as in [`crate::CallOptions::window`].
     window: Option<Window>,
-    /// In place of the approver of the session's tool.
+    /// The approver that replaces the one of the conversation's tool.
     approver: Option<Approvals>,
 }
 
-/// An approver.
+/// An approver, with a `Debug` implementation.
 #[derive(Clone)]
 struct Approvals(Arc<dyn Approver>);
 
@@ -51,12 +51,12 @@ pub struct ToolAnswer {
     pub is_error: bool,
     /// The structured form of the answer; `null` if the tool has none.
     pub structured: Option<Value>,
-    /// The regular result, of the last command if there were several; `null` while it continues,
-    /// and if no command was run.
+    /// The regular result of the last command; `null` while the command continues, and if no
+    /// command was run.
     pub result: Option<ToolResult>,
 }
 
-/// The outcome of a call, kept until its answer is written.
+/// The outcome of a call, from which its answer is written.
 enum Outcome {
     Ran(Vec<FinishedRun>),
     Restarted,
@@ -65,8 +65,8 @@ enum Outcome {
 }
 
 impl ClientAdapters {
-    /// Serves calls of `session`. Commands that outlive their answer are kept in `running`, and end
-    /// with it.
+    /// Serves calls of `session`. Commands that outlive their answer are in the registry `running`,
+    /// and end with it.
     pub fn new(
         session: Arc<Conversation>,
         running: Arc<RunningCalls>,
@@ -82,7 +82,7 @@ impl ClientAdapters {
         }
     }
 
-    /// Sets the approver, in place of that of the session's tool.
+    /// Sets the approver, which replaces the one of the conversation's tool.
     #[must_use]
     pub fn with_approver(self, approver: Arc<dyn Approver>) -> Self {
         let approver = Some(Approvals(approver));
@@ -117,7 +117,10 @@ impl ClientAdapters {
             Ok(given) => given.within(self.window),
             Err(error) => {
                 let given = CallFields::default();
-                return answer((tool.layout)(&given, &CallOutcome::Misread(&error)), None);
+                return answer(
+                    (tool.layout)(&given, &CallOutcome::WrongFields(&error)),
+                    None,
+                );
             }
         };
         let mut answer = match self.serve(adapter, tool, &given, cancel).await {
@@ -142,7 +145,7 @@ impl ClientAdapters {
     ) -> Result<Outcome, String> {
         match (tool.plan)(given)? {
             AdapterPlan::Run(commands) => {
-                let ran = self.in_order(adapter, commands, cancel).await?;
+                let ran = self.run_in_order(adapter, commands, cancel).await?;
                 Ok(Outcome::Ran(ran))
             }
             AdapterPlan::Restart(name) => {
@@ -154,7 +157,7 @@ impl ClientAdapters {
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
             AdapterPlan::Write(written) => {
-                let chunk = self.go_on(written, cancel).await?;
+                let chunk = self.write_to_running(written, cancel).await?;
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
             AdapterPlan::Stop(job) => {
@@ -164,8 +167,8 @@ impl ClientAdapters {
         }
     }
 
-    /// Runs the commands in order, up to the first that did not end by itself.
-    async fn in_order(
+    /// Runs the commands in order, up to the first one that times out or is cancelled.
+    async fn run_in_order(
         &self,
         adapter: &Adapter,
         commands: Vec<PlannedCommand>,
@@ -181,11 +184,11 @@ impl ClientAdapters {
         for wanted in commands {
             let linger = wanted.linger;
             let call = self.start(adapter, wanted, window)?;
-            let mut ran = self.to_its_end(&call, cancel).await?;
+            let mut ran = self.wait_for_end(&call, cancel).await?;
             let status = &ran.account.result.status;
             let is_last = matches!(status, Status::TimedOut { .. } | Status::Cancelled);
             if let (Some(delay), Status::MovedToBackground { job, .. }) = (linger, status) {
-                ran.initial = Some(self.first_of(job, delay, cancel).await);
+                ran.initial = Some(self.first_output(job, delay, cancel).await);
             }
             all.push(ran);
             if is_last {
@@ -195,8 +198,8 @@ impl ClientAdapters {
         Ok(all)
     }
 
-    /// Starts a command and answers with its output when it has ended or the time is over.
-    /// Cancelling ends the command.
+    /// Starts a command, and returns its output when it has ended or after `after`. Cancelling ends
+    /// the command.
     async fn begin(
         &self,
         adapter: &Adapter,
@@ -207,20 +210,24 @@ impl ClientAdapters {
         let begun = self.clock.now();
         let call = self.start(adapter, wanted, self.window)?;
         let account = match call.wait(&*self.clock, Some(after), cancel).await {
-            WaitOutcome::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
+            WaitOutcome::Ended(account) => Some(account.ok_or(LOST_CALL)?),
             WaitOutcome::StillRunning => None,
             WaitOutcome::Cancelled => {
                 call.cancel.cancel();
-                Some(call.ended().await.ok_or(GIVEN_UP)?)
+                Some(call.ended().await.ok_or(LOST_CALL)?)
             }
         };
         let session = account.is_none().then(|| self.running.assign_handle(&call));
         Ok(self.chunk(&call, session, account, begun))
     }
 
-    /// Writes to a running command and answers like [`Self::begin`]. Cancelling ends the wait, not
-    /// the command.
-    async fn go_on(&self, written: CommandInput, cancel: &Cancel) -> Result<OutputChunk, String> {
+    /// Writes to a running command, and returns its output like [`Self::begin`]. Cancelling ends
+    /// the wait, not the command.
+    async fn write_to_running(
+        &self,
+        written: CommandInput,
+        cancel: &Cancel,
+    ) -> Result<OutputChunk, String> {
         let CommandInput {
             session,
             chars,
@@ -238,7 +245,7 @@ impl ClientAdapters {
             })?;
         }
         let account = match call.wait(&*self.clock, Some(wait), cancel).await {
-            WaitOutcome::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
+            WaitOutcome::Ended(account) => Some(account.ok_or(LOST_CALL)?),
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => None,
         };
         if account.is_some() {
@@ -271,20 +278,20 @@ impl ClientAdapters {
 
     /// Ends a background job.
     async fn stop(&self, job: &JobId) -> Result<KillOutcome, String> {
-        let said = |error| match error {
+        let text_of = |error| match error {
             JobError::Unknown { id } => format!("there is no task with the id {id}"),
             error => error.to_string(),
         };
         let jobs = self.session.jobs().ok_or(NO_JOBS)?;
-        if let JobState::Ended(_) = jobs.show(job).map_err(said)?.state {
+        if let JobState::Ended(_) = jobs.show(job).map_err(text_of)?.state {
             return Err(format!("task {job} is not running: it has ended"));
         }
         let grace = self.session.tool().profile().grace;
-        jobs.kill(job, grace).await.map_err(said)
+        jobs.kill(job, grace).await.map_err(text_of)
     }
 
-    /// The output of a job during `delay`.
-    async fn first_of(&self, job: &JobId, delay: Duration, cancel: &Cancel) -> String {
+    /// Returns the output of a job during `delay`.
+    async fn first_output(&self, job: &JobId, delay: Duration, cancel: &Cancel) -> String {
         let Some(jobs) = self.session.jobs() else {
             return String::new();
         };
@@ -314,7 +321,7 @@ impl ClientAdapters {
         window: Option<Window>,
     ) -> Result<Arc<RunningCall>, String> {
         let tool = self.session.tool();
-        let mut profile = adapter.knobs.profile(tool.profile());
+        let mut profile = adapter.limits.profile(tool.profile());
         if let Some(bytes) = wanted.window {
             profile.output.truncation = Truncation::Tail { bytes };
         }
@@ -344,8 +351,12 @@ impl ClientAdapters {
         call.map_err(|error| error.to_string())
     }
 
-    /// Waits for its end. Cancelling ends the command.
-    async fn to_its_end(&self, call: &RunningCall, cancel: &Cancel) -> Result<FinishedRun, String> {
+    /// Waits for the command's end. Cancelling ends the command.
+    async fn wait_for_end(
+        &self,
+        call: &RunningCall,
+        cancel: &Cancel,
+    ) -> Result<FinishedRun, String> {
         let account = match call.wait(&*self.clock, None, cancel).await {
             WaitOutcome::Ended(account) => account,
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
@@ -354,7 +365,7 @@ impl ClientAdapters {
             }
         };
         Ok(FinishedRun {
-            account: account.ok_or(GIVEN_UP)?,
+            account: account.ok_or(LOST_CALL)?,
             group: call.process().map(|(_, group)| group),
             part: Arc::new(call.read(None)),
             initial: None,
@@ -362,17 +373,17 @@ impl ClientAdapters {
     }
 }
 
-const GIVEN_UP: &str = "the call was given up";
+const LOST_CALL: &str = "the call was given up";
 
 const NO_JOBS: &str = "background jobs are not kept here: set HOME or AGENT_BASH_STATE_DIR";
 
 const NO_TERMINALS: &str = "there are no terminals here; run it without one";
 
-/// Codex's own message.
+/// The message of Codex for a command without an open stdin.
 const STDIN_CLOSED: &str =
     "stdin is closed for this session; rerun exec_command with tty=true to keep stdin open";
 
-/// Ctrl-C, which a terminal turns into SIGINT. A command without a terminal is ended instead.
+/// Ctrl-C, which a terminal turns into SIGINT. A command without a terminal is cancelled instead.
 const CTRL_C: &str = "\u{3}";
 
 /// Maximum bytes of a background command's first output in its answer.

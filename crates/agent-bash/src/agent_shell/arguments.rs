@@ -1,25 +1,25 @@
-//! bash's own command line: what of it names the commands to run.
+//! Parses a command line of bash, to find the commands that it runs.
 //!
-//! Not here: judging the commands, and starting the shell.
+//! Not here: checking the commands, and starting the shell.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// The source of the commands that a command line of bash names.
+/// The source of the commands of a command line of bash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Commands {
     /// The text after `-c`.
     Text(OsString),
     /// A script file, and its arguments.
     File(Vec<OsString>),
-    /// The commands come from stdin; with the positional parameters.
+    /// Commands from stdin, and the positional parameters.
     Stdin(Vec<OsString>),
-    /// A command line that no agent's call has: an interactive shell, `--version`, `--rcfile`, or a
-    /// mistake that bash itself reports.
+    /// A command line that agents do not use for commands: an interactive shell, `--version`,
+    /// `--rcfile`, or an error that bash reports.
     Other,
 }
 
-/// Long options without a value, with which bash still runs commands. bash also takes them with one
+/// Long options without a value, with which bash runs commands. bash also accepts them with one
 /// dash.
 const LONG_OPTIONS: [&str; 8] = [
     "login",
@@ -32,7 +32,7 @@ const LONG_OPTIONS: [&str; 8] = [
     "verbose",
 ];
 
-/// Letters of options that bash and `set` know.
+/// Letters of the short options of bash and of `set`.
 const OPTION_LETTERS: &[u8] = b"abefhiklmnprstuvxBCEHPTlc";
 
 impl Commands {

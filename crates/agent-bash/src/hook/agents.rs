@@ -1,13 +1,13 @@
-//! The agents whose hooks are supported: one table. To add one, add a row.
+//! The agents whose hooks are supported: one table. To add an agent, add an entry.
 //!
-//! Timeouts are those of the agents, always longer than our deadline, as most agents run a command
-//! whose hook takes too long.
+//! The timeouts in the entries are longer than our own deadline, because most agents run a command
+//! whose hook times out.
 
 use super::agent::{Agent, HookForm, JsonEntry, SettingsPath};
 use super::answer_format::AnswerFormat;
 use super::install::json::{COMMENTS, STRICT};
 
-/// A group of hooks for matching tools, as in Claude Code.
+/// Makes a group of hooks for matching tools, as in Claude Code's settings.
 macro_rules! group {
     ($matcher:literal, $timeout:literal) => {
         concat!(
@@ -20,8 +20,8 @@ macro_rules! group {
     };
 }
 
-/// The settings of an agent in a directory of the user's home, with one of the same name in a
-/// project.
+/// Returns the path of settings in a directory of the user's home, or in the directory of the same
+/// name in a project.
 const fn dot(variable: &'static str, directory: &'static str, file: &'static str) -> SettingsPath {
     SettingsPath {
         variable,
@@ -35,9 +35,9 @@ const fn dot(variable: &'static str, directory: &'static str, file: &'static str
 const PRE_TOOL_USE: &[&[&str]] = &[&["hooks", "PreToolUse"]];
 
 /// Claude Code: `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`), and
-/// `PreSkillShellCommand` for the commands that a skill or a slash command brings.
+/// `PreSkillShellCommand` for the commands in a skill or a slash command.
 ///
-/// `allow` is never answered, as it would suppress the question to the user.
+/// The answer is never `allow`, because that would suppress the question to the user.
 pub const CLAUDE_CODE: Agent = Agent {
     name: "claude-code",
     tested_with: "@anthropic-ai/claude-code 2.1.332",
@@ -54,8 +54,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     install_hint: "Claude Code lists it under /hooks.",
 };
 
-/// Codex: a call of `exec_command` is reported as `Bash`, with the command's directory as the
-/// call's.
+/// Codex: a call of `exec_command` is reported as `Bash`; `cwd` is the directory of the command.
 pub const CODEX: Agent = Agent {
     name: "codex",
     tested_with: "@openai/codex 0.171.0",
@@ -72,7 +71,7 @@ pub const CODEX: Agent = Agent {
     install_hint: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
 
-/// The agent whose calls show what it is.
+/// Any agent: the format of the answer is determined from the call.
 pub const AUTO: Agent = Agent {
     name: "auto",
     tested_with: "the recorded calls of all others",

@@ -1,10 +1,10 @@
-//! The formats in which agents take the answer of a hook.
+//! The formats of a hook's answer.
 
 use super::answer::{BLOCKED_EXIT_CODE, HookAnswer};
 use super::fields::{self, EVENT_NAMES, Fields};
 use serde_json::{Value, json};
 
-/// How an agent takes an answer.
+/// The format of an answer, by the agent that defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::hook) enum AnswerFormat {
     /// `hookSpecificOutput`, as declared in the SDK of Claude Code; also taken by Codex, Kimi Code,
@@ -16,20 +16,20 @@ pub(in crate::hook) enum AnswerFormat {
     Gemini,
     /// `decision` and `context`.
     Crush,
-    /// `permission`, with a text each for the user and the model.
+    /// `permission`, with separate texts for the user and the model.
     Cursor,
-    /// `overrideInput`: a command that prints the reason. Cline ignores an exit code, and
-    /// `cancel` ends the whole run, so that the model never reads the reason.
+    /// `overrideInput`: a command that prints the reason. Cline ignores an exit code, and `cancel`
+    /// ends the whole task without showing the model the reason.
     Cline,
-    /// Read by a plugin of ours.
+    /// The format of our own plugins.
     Plugin,
-    /// Exit code 2, with the reason on stderr. The agent takes no other answer, or which one it
-    /// takes is not known.
+    /// Exit code 2, with the reason on stderr. For agents that accept no other format, or an
+    /// unknown one.
     ExitCode,
 }
 
 impl AnswerFormat {
-    /// The format that a call's fields imply.
+    /// Returns the format that a call's fields imply.
     pub(in crate::hook) fn of(call: &Fields) -> Self {
         let has = |name: &str| call.0.contains_key(name);
         let event = call.first(EVENT_NAMES);
@@ -77,8 +77,8 @@ impl AnswerFormat {
         })
     }
 
-    /// Blocks a call that could not be checked. By exit code where the agent shows the reason,
-    /// because that works for any event that it may have sent.
+    /// Blocks a call that could not be checked. Uses the exit code if the agent then shows the
+    /// reason, because an exit code works for any event.
     pub(in crate::hook) fn block(self, call: &Fields, reason: &str) -> HookAnswer {
         match self {
             Self::Copilot => self.refuse(call, reason),
@@ -87,7 +87,7 @@ impl AnswerFormat {
         }
     }
 
-    /// No opinion: the agent continues as if there were no hook.
+    /// Returns the silent answer: the agent continues as if there were no hook.
     pub(in crate::hook) fn silent(self) -> HookAnswer {
         match self {
             // Cursor expects JSON.
@@ -100,7 +100,7 @@ impl AnswerFormat {
     /// has no field for that.
     pub(in crate::hook) fn advise(self, call: &Fields, advice: &str) -> Value {
         match self {
-            // Commands of a skill take no context: no model is waiting for them.
+            // Commands of a skill run before the model is called, so there is no context to add to.
             Self::ClaudeCode if event_of(call) == "PreSkillShellCommand" => Value::Null,
             Self::ClaudeCode => specific(call, json!({ "additionalContext": advice })),
             Self::Copilot => json!({ "additionalContext": advice }),
@@ -111,7 +111,7 @@ impl AnswerFormat {
         }
     }
 
-    /// Allows a call with another input, and passes on advice. `None` if that was not tried with
+    /// Allows a call with another input, and passes on advice. `None` if this was not tested with
     /// an agent of this format.
     pub(in crate::hook) fn rewrite(
         self,
@@ -132,7 +132,8 @@ impl AnswerFormat {
     }
 }
 
-/// The tool's input with a script that prints a text and fails. `None` if the input has no script.
+/// Returns the tool's input with a script that prints a text and fails. `None` if the input has no
+/// script.
 fn printing(call: &Fields, text: &str) -> Option<Value> {
     let (_, Value::Object(mut input)) = call.input()? else {
         return None;
@@ -161,7 +162,7 @@ fn event_of(call: &Fields) -> &str {
         .unwrap_or("PreToolUse")
 }
 
-/// Claude Code ignores an answer that does not name the event.
+/// Adds the event's name, without which Claude Code ignores an answer.
 fn specific(call: &Fields, mut answer: Value) -> Value {
     answer["hookEventName"] = event_of(call).into();
     json!({ "hookSpecificOutput": answer })

@@ -1,18 +1,18 @@
-//! Parses an agent's hook call: which tool it is, and the scripts that the tool would run.
+//! Parses an agent's hook call: the tool, and the scripts that the tool would run.
 
-use super::fields::{self, Fields, Named};
+use super::fields::{self, Fields, NamedField};
 use crate::HostContext;
 use crate::stage::parse_input::{self, Input};
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// Longest call that is read. Any script of acceptable length fits, even if every line end is
-/// escaped.
+/// Maximum size of a call. A script of the maximum length fits, even if every character is a line
+/// end, which JSON escapes.
 pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 
-/// Tools that always run a script, without capitals and punctuation. Any other tool whose input has
-/// a field for a script runs one too.
+/// Tools that always run a script, in lowercase without punctuation. Other tools run a script if
+/// their input has a field for one.
 const SHELL_TOOLS: &[&str] = &[
     "bash",
     "executebash",
@@ -31,7 +31,7 @@ const SHELL_TOOLS: &[&str] = &[
     "shellcommand",
 ];
 
-/// Tools whose `command` is no script: editors, and those that name a prompt.
+/// Tools whose `command` is not a script: editors, and tools that run prompts.
 const NO_SHELL_TOOLS: &[&str] = &[
     "applypatch",
     "editor",
@@ -61,9 +61,9 @@ const SHELL_EVENTS: &[&str] = &["beforeshellexecution", "preruncommand"];
 /// A command that an agent is about to run.
 #[derive(Debug, PartialEq)]
 pub(super) struct Call {
-    /// Each of them must be acceptable.
+    /// The scripts, all of which are checked.
     pub(super) scripts: Vec<String>,
-    /// The session's directory; absolute.
+    /// The conversation's directory; absolute.
     pub(super) session: PathBuf,
     /// The scripts' working directory; absolute.
     pub(super) cwd: PathBuf,
@@ -74,8 +74,8 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The input of a call that has `program` run the script. `None` if the script is more than
-    /// one string.
+    /// Returns the input of a call that runs the script by `program`. `None` if the script is not a
+    /// single string.
     pub(super) fn with_program(&self, program: &str) -> Option<Value> {
         let [script] = self.scripts.as_slice() else {
             return None;
@@ -98,15 +98,15 @@ pub enum BadCall {
     /// Not JSON, or not a call.
     #[error("stdin is no call of a tool in JSON: {0}")]
     NotACall(String),
-    /// The hook was configured for an event at which nothing can be refused.
+    /// The hook was configured for an event that is not before a command.
     #[error(
         "`{0}` was sent, at which no command can be refused; set the hook up for the event before a tool runs"
     )]
     OtherEvent(String),
-    /// A field of a shell's call is missing or has the wrong type.
+    /// A field of a shell call is missing or has the wrong type.
     #[error("`{field}`{of} must be {expected}, got {got}", of = of_tool(.tool))]
     BadInput {
-        /// The tool, if the field is of its input.
+        /// The tool, if the field is in its input.
         tool: String,
         /// The field.
         field: String,
@@ -115,10 +115,10 @@ pub enum BadCall {
         /// The type received.
         got: &'static str,
     },
-    /// Not a script that a shell can run.
+    /// The script is not valid for a call.
     #[error(transparent)]
     BadScript(#[from] RequestError),
-    /// A relative directory, against which nothing can be resolved.
+    /// The conversation's directory is a relative path.
     #[error("`cwd` must be an absolute path, got `{0}`")]
     RelativeDirectory(String),
 }
@@ -141,14 +141,14 @@ pub(super) fn parse(input: &[u8]) -> Result<Fields, BadCall> {
     serde_json::from_slice(input).map_err(|error| BadCall::NotACall(error.to_string()))
 }
 
-/// Reads what the call is about to run. `None` if the tool is no shell: then nothing else of the
-/// call matters. `host` is used where the call names no directory.
+/// Returns the scripts that the call is about to run. `None` if the tool runs no scripts. The
+/// directory of `host` is used if the call names none.
 pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, BadCall> {
     let event = fields.first(fields::EVENT_NAMES);
     let event_name = fields::plain(event.and_then(|(_, it)| it.as_str()).unwrap_or_default());
     let tool = string(fields.tool())?.unwrap_or_default();
     let name = fields::plain(tool);
-    // The tool of `agent-bash mcp` makes the same checks itself.
+    // The tool of `agent-bash mcp` makes the same checks.
     if NO_SHELL_TOOLS.contains(&&*name) || name.contains("agentbash") {
         return Ok(None);
     }
@@ -160,7 +160,7 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
         expected,
         got: kind(value),
     };
-    // Without an input of its own, the script is a field of the call.
+    // Without an input object, the script is a field of the call.
     let whole = || ("tool_input", Value::Object(fields.0.clone()));
     let (input_name, input) = match fields.input() {
         Some(input) => input,
@@ -177,7 +177,7 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
     let mut scripts = Vec::new();
     let mut field = None;
     for (name, value) in fields::scripts(&input) {
-        match fields::in_field(name, value, input.get("args")) {
+        match fields::scripts_in_field(name, value, input.get("args")) {
             Some(more) => {
                 let is_whole =
                     scripts.is_empty() && value.as_str() == more.first().map(String::as_str);
@@ -220,7 +220,8 @@ pub(super) fn read(fields: &Fields, host: &HostContext) -> Result<Option<Call>, 
     }))
 }
 
-/// The session's directory: named by the call, else its first workspace, else the process's.
+/// Returns the conversation's directory: named by the call, else its first workspace, else the
+/// process's.
 fn session(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
     let named = string(fields.first(fields::SESSION_NAMES))?.filter(|path| !path.is_empty());
     let session = match named {
@@ -237,8 +238,8 @@ fn session(fields: &Fields, host: &HostContext) -> Result<PathBuf, BadCall> {
     Ok(session)
 }
 
-/// The string in a field.
-fn string(field: Option<Named<'_>>) -> Result<Option<&str>, BadCall> {
+/// Returns the string in a field.
+fn string(field: Option<NamedField<'_>>) -> Result<Option<&str>, BadCall> {
     let Some((name, value)) = field else {
         return Ok(None);
     };

@@ -1,10 +1,10 @@
-//! The fields of a hook call, by the names that any agent gives them.
+//! Finds the fields of a hook call under the names that agents use.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Names of the event.
+/// Names of the field for the event.
 pub(super) const EVENT_NAMES: &[&str] = &[
     "hook_event_name",
     "hookEventName",
@@ -14,10 +14,10 @@ pub(super) const EVENT_NAMES: &[&str] = &[
     "agent_action_name",
 ];
 
-/// Names of the tool's name.
+/// Names of the field for the tool's name.
 pub(super) const TOOL_NAMES: &[&str] = &["tool_name", "toolName", "tool"];
 
-/// Names of the tool's input.
+/// Names of the field for the tool's input.
 pub(super) const INPUT_NAMES: &[&str] = &[
     "tool_input",
     "toolInput",
@@ -33,20 +33,20 @@ pub(super) const INPUT_NAMES: &[&str] = &[
 /// Objects in which some agents nest the tool's name and input.
 const NESTED_NAMES: &[&str] = &["tool_call", "toolCall", "preToolUse", "tool"];
 
-/// Names of the session's directory.
+/// Names of the field for the conversation's directory.
 pub(super) const SESSION_NAMES: &[&str] = &["cwd", "workingDirectory", "working_directory"];
 
-/// Names of the list whose first entry is the session's directory, if no other field names it.
+/// Names of the list whose first entry is the conversation's directory, if no other field has it.
 const WORKSPACE_NAMES: &[&str] = &["workspace_roots", "workspaceRoots"];
 
-/// Fields of a tool's input that hold a script, without capitals and punctuation.
+/// Fields of a tool's input that hold a script, in lowercase without punctuation.
 const SCRIPT_NAMES: &[&str] = &["command", "cmd", "commands", "commandline", "shellcommand"];
 
 /// Fields of a tool's input that name the script's directory.
 const DIRECTORY_NAMES: &[&str] = &["workdir", "cwd", "workingdirectory", "dirpath", "directory"];
 
-/// A call's top-level fields. A name that occurs twice is an error: the agent may have read the
-/// other value.
+/// A call's top-level fields. A duplicate name is an error, because the agent may use the other
+/// value.
 #[derive(Debug, Default)]
 pub(super) struct Fields(pub(super) Map<String, Value>);
 
@@ -75,16 +75,17 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// A field that is present and not null, with the name that it has.
-pub(super) type Named<'a> = (&'a str, &'a Value);
+/// A field that is present and not null: its name and value.
+pub(super) type NamedField<'a> = (&'a str, &'a Value);
 
 impl Fields {
-    /// The first of these fields that is present.
-    pub(super) fn first(&self, names: &[&'static str]) -> Option<Named<'_>> {
+    /// Returns the first of these fields that is present.
+    pub(super) fn first(&self, names: &[&'static str]) -> Option<NamedField<'_>> {
         first(&self.0, names)
     }
 
-    /// The objects that hold the tool's name and input: this one, and those nested in it.
+    /// Returns the objects that may hold the tool's name and input: this one, and those nested in
+    /// it.
     fn holders(&self) -> impl Iterator<Item = &Map<String, Value>> {
         let nested = NESTED_NAMES
             .iter()
@@ -93,7 +94,7 @@ impl Fields {
     }
 
     /// The tool's name.
-    pub(super) fn tool(&self) -> Option<Named<'_>> {
+    pub(super) fn tool(&self) -> Option<NamedField<'_>> {
         let mut holders = self.holders();
         let top = holders.next().and_then(|top| first(top, TOOL_NAMES));
         let top = top.filter(|(_, value)| !value.is_object());
@@ -102,8 +103,8 @@ impl Fields {
         })
     }
 
-    /// The tool's input: an object if there is one, else any value. Some agents encode the object
-    /// as a string.
+    /// Returns the tool's input: an object if there is one, else any value. Some agents encode the
+    /// object as a string.
     pub(super) fn input(&self) -> Option<(&str, Value)> {
         let all = self.holders().flat_map(|holder| named(holder, INPUT_NAMES));
         let all: Vec<(&str, Value)> = all.map(|(name, value)| (name, decoded(value))).collect();
@@ -123,13 +124,13 @@ impl Fields {
 fn named<'a>(
     object: &'a Map<String, Value>,
     names: &[&'static str],
-) -> impl Iterator<Item = Named<'a>> {
+) -> impl Iterator<Item = NamedField<'a>> {
     let all = names.iter().filter_map(|name| object.get_key_value(*name));
     all.filter(|(_, value)| !value.is_null())
         .map(|(name, value)| (name.as_str(), value))
 }
 
-fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<Named<'a>> {
+fn first<'a>(object: &'a Map<String, Value>, names: &[&'static str]) -> Option<NamedField<'a>> {
     named(object, names).next()
 }
 
@@ -139,38 +140,43 @@ fn decoded(value: &Value) -> Value {
     object.map_or_else(|| value.clone(), |object| Value::Object(object.0))
 }
 
-/// A name without capitals and punctuation: `run_in_terminal` and `runInTerminal` are equal.
+/// Returns a name in lowercase without punctuation, so that `run_in_terminal` and `runInTerminal`
+/// are equal.
 pub(super) fn plain(name: &str) -> String {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// The fields of a tool's input that hold scripts.
-pub(super) fn scripts(input: &Map<String, Value>) -> impl Iterator<Item = Named<'_>> {
+pub(super) fn scripts(input: &Map<String, Value>) -> impl Iterator<Item = NamedField<'_>> {
     matching(input, SCRIPT_NAMES)
 }
 
 /// The field of a tool's input that names the script's directory.
-pub(super) fn directory(input: &Map<String, Value>) -> Option<Named<'_>> {
+pub(super) fn directory(input: &Map<String, Value>) -> Option<NamedField<'_>> {
     matching(input, DIRECTORY_NAMES).find(|(_, value)| !value.is_null())
 }
 
 fn matching<'a>(
     input: &'a Map<String, Value>,
     names: &'static [&'static str],
-) -> impl Iterator<Item = Named<'a>> {
+) -> impl Iterator<Item = NamedField<'a>> {
     let all = input.iter().map(|(name, value)| (name.as_str(), value));
     all.filter(move |(name, _)| names.contains(&plain(name).as_str()))
 }
 
-/// The scripts in a field: a string, a list of scripts, or the words of one command. A list of
-/// scripts is also one script, as its entries may share a heredoc. `args` are the words after the
-/// command, if the input names them apart. `None` for any other value.
-pub(super) fn in_field(name: &str, value: &Value, args: Option<&Value>) -> Option<Vec<String>> {
+/// Returns the scripts in a field: a string, a list of scripts, or the words of one command. The
+/// entries of a list are also returned as one script, because they may share a heredoc. `args` are
+/// the words after the command, if they are in a field of their own. `None` for any other value.
+pub(super) fn scripts_in_field(
+    name: &str,
+    value: &Value,
+    args: Option<&Value>,
+) -> Option<Vec<String>> {
     match value {
         Value::String(text) if text.starts_with('[') && is_list(text) => {
             let list: Value = serde_json::from_str(text).ok()?;
-            in_field(name, &list, None)
+            scripts_in_field(name, &list, None)
         }
         Value::String(script) => Some(vec![match args.and_then(words) {
             Some(words) if !words.is_empty() => format!("{script} {}", joined(words)),
@@ -182,7 +188,7 @@ pub(super) fn in_field(name: &str, value: &Value, args: Option<&Value>) -> Optio
             if let Some(words) = words(value).filter(|_| is_argv) {
                 return Some(vec![joined(words)]);
             }
-            let scripts = items.iter().map(|item| in_field(name, item, None));
+            let scripts = items.iter().map(|item| scripts_in_field(name, item, None));
             let mut scripts = scripts.collect::<Option<Vec<_>>>()?.concat();
             if scripts.len() > 1 {
                 scripts.push(scripts.join("\n"));
@@ -191,7 +197,7 @@ pub(super) fn in_field(name: &str, value: &Value, args: Option<&Value>) -> Optio
         }
         Value::Object(input) => {
             let (name, value) = scripts(input).next()?;
-            in_field(name, value.as_str().map(|_| value)?, input.get("args"))
+            scripts_in_field(name, value.as_str().map(|_| value)?, input.get("args"))
         }
         _ => None,
     }

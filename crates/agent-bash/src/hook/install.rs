@@ -1,7 +1,7 @@
 //! Computes the path and the new text of an agent's settings file, to add or remove our hook or
 //! shell.
 //!
-//! Pure functions: the owner of the process reads the file, shows the change, and writes it.
+//! Pure functions: the caller reads the file, shows the change, and writes it.
 
 mod bad_file;
 mod entry;
@@ -29,23 +29,25 @@ pub enum SettingsScope {
     Project,
 }
 
-/// The row of the agent that applies: some agents ignore one file if another one exists.
+/// Returns the entry of the agent that applies: some agents ignore one settings file if another one
+/// exists.
 pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
-    let other = agent.preferred.filter(|other| {
-        let file = file(other, scope, host);
+    let preferred = agent.preferred.filter(|preferred| {
+        let file = file(preferred, scope, host);
         file.is_some_and(|file| file.exists())
     });
-    other.unwrap_or(agent)
+    preferred.unwrap_or(agent)
 }
 
-/// The file in which the agent looks for hooks. `None` if no home directory is known, or if the
-/// agent reads no settings of a project.
+/// Returns the path of the agent's settings file with hooks. `None` if no home directory is known,
+/// or if the agent reads no settings of a project.
 pub fn file(agent: &Agent, scope: SettingsScope, host: &HostContext) -> Option<PathBuf> {
     let directory = directory(&agent.settings, scope, host)?;
     Some(directory.join(agent.settings.file))
 }
 
-/// The file in which the agent looks for its shell. `None` if no home directory is known.
+/// Returns the path of the settings file that names the agent's shell. `None` if no home directory
+/// is known.
 pub fn shell_file(
     setting: &ShellSetting,
     scope: SettingsScope,
@@ -74,9 +76,9 @@ fn directory(settings: &SettingsPath, scope: SettingsScope, host: &HostContext) 
     })
 }
 
-/// The file with the hook added. `before` is its current text, if it exists; `program` is the
-/// command to start this program: a path, or its name if it is on `PATH`. A file that already has
-/// the hook is returned unchanged.
+/// Returns the file's text with the hook added. `before` is the current text, if the file exists.
+/// `program` starts this program: a path, or a name on `PATH`. A text that already has the hook is
+/// returned unchanged.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -87,7 +89,7 @@ pub fn with_hook(agent: &Agent, before: Option<&str>, program: &str) -> Result<S
 /// The option of a hook that replaces commands.
 const REWRITE_OPTION: &str = " --take-over=rewrite";
 
-/// True if the text of the agent's file has a hook of ours that replaces commands.
+/// True if the text of the agent's settings file has our hook that replaces commands.
 pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
     text.contains(&format!("hook {}{REWRITE_OPTION}", agent.name))
 }
@@ -127,8 +129,8 @@ fn with_options(
     Ok(text.replacen("PROGRAM", &program, 1))
 }
 
-/// The file without the hook; identical to the original if nothing else has changed. `None` if the
-/// file is to be removed.
+/// Returns the file's text without the hook; identical to the original if nothing else has changed.
+/// `None` if the file is to be removed.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -142,7 +144,7 @@ pub fn without_hook(agent: &Agent, before: &str) -> Result<Option<String>, BadFi
     }
 }
 
-/// True if the first or second line says that we wrote the file.
+/// True if the first or second line has the mark that agent-bash wrote the file.
 fn is_plugin(text: &str) -> bool {
     let mut first = text.lines().take(2);
     first.any(|line| line.contains("Written by `agent-bash hook"))

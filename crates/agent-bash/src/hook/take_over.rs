@@ -1,4 +1,5 @@
-//! The agents whose shell calls can go through `agent-bash shell`, and how each is told: one table.
+//! The agents whose shell calls can run through `agent-bash shell`, and how each is configured: one
+//! table.
 
 use super::agent::SettingsPath;
 use super::install::json::{JsonForm, STRICT};
@@ -40,13 +41,13 @@ pub struct ShellSetting {
     pub(in crate::hook) agent: &'static str,
     /// The path of the file with the agent's setting.
     pub(in crate::hook) settings: SettingsPath,
-    /// Another name of the file.
+    /// Another name that the file may have.
     pub(in crate::hook) other_file: Option<&'static str>,
     /// The form of the file.
     pub(in crate::hook) json: JsonForm,
-    /// The names of the objects around the setting, and its own name.
+    /// The member names from the root to the setting.
     pub(in crate::hook) keys: &'static [&'static str],
-    /// The program that it names.
+    /// The link that the setting names.
     pub link: ShellLink,
     /// A hint for the user after the installation.
     pub install_hint: &'static str,
@@ -57,7 +58,7 @@ pub struct ShellSetting {
 pub enum ShellLink {
     /// A link that stands in for bash, with the same arguments.
     Bash,
-    /// Takes a script as its only argument.
+    /// A link that takes a script as its only argument.
     Prefix,
 }
 
@@ -77,7 +78,7 @@ impl ShellLink {
 }
 
 impl ShellSetting {
-    /// The end of the path of our link.
+    /// The last components of the link's path, by which the link is recognised.
     pub(in crate::hook) fn link_end(&self) -> PathBuf {
         PathBuf::from(LINKS_DIRECTORY).join(self.link.name())
     }
@@ -92,8 +93,8 @@ pub fn link_directory(host: &HostContext) -> Option<PathBuf> {
     Some(data.join(LINKS_DIRECTORY))
 }
 
-/// All agents that take a shell from their settings. VS Code is not listed: its agent types into an
-/// interactive shell, which `agent-bash shell` leaves to bash.
+/// All supported agents. VS Code is not listed: its agent types into an interactive shell, which
+/// `agent-bash shell` leaves to bash.
 pub const SHELL_AGENTS: [&ShellAgent; 7] = [
     &ShellAgent {
         name: "claude-code",

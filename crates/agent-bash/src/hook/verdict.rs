@@ -1,4 +1,4 @@
-//! Checks a command against the user's settings, in the same way as a call through the tool.
+//! Checks a command with the user's settings, in the same way as a call of the tool.
 
 use super::call::Call;
 use crate::HostContext;
@@ -15,10 +15,10 @@ pub(super) enum HookDecision {
     /// Refuse the command, for this reason.
     Refuse(String),
     /// The command may run, possibly with advice for the model.
-    GoOn(Option<String>),
+    Continue(Option<String>),
 }
 
-/// The shell is the agent's: what safe mode promises of it cannot be kept.
+/// The reason for refusing all commands in safe mode: a hook cannot sandbox the agent's shell.
 const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode needs the sandbox `read_only`, in which a hook \
      cannot have the agent's own shell run.\nInstead: use the tool of `agent-bash mcp --safe-mode`, or set \
      safe_mode.level = \"listed\", which is what the text of a command alone can promise";
@@ -37,7 +37,7 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<HookDecision, St
         .settings;
     let mut policy = settings.policy().map_err(|error| error.to_string())?;
     policy.tools = host.tools.unwrap_or(policy.tools);
-    // Agents do not say which shell they start; most use the user's.
+    // Agents do not report which shell they start; most use `$SHELL`.
     let users_shell = host.env.get(OsStr::new("SHELL"));
     let users_shell = users_shell.map_or(Dialect::Bash, Dialect::of_shell);
     let context = Context {
@@ -58,11 +58,11 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<HookDecision, St
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
         return Ok(HookDecision::Refuse(SAFE_MODE_REFUSAL.to_owned()));
     }
-    Ok(HookDecision::GoOn(first_advice))
+    Ok(HookDecision::Continue(first_advice))
 }
 
-/// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a
-/// result.
+/// Returns the advice to use a better tool, if the interceptor's mode is `advise`. The text is the
+/// same as in a result.
 fn advice(settings: &Settings, script: &Script<'_>, tools: &[String]) -> Option<String> {
     if settings.interceptor != InterceptMode::Advise {
         return None;
@@ -78,7 +78,7 @@ fn advice(settings: &Settings, script: &Script<'_>, tools: &[String]) -> Option<
     Some(visible::one_line(&advice.text).into_owned())
 }
 
-/// The refusal for the model: what is wrong, and what to do instead.
+/// Returns the refusal for the model: the reason, and what to do instead.
 fn refusal(finding: &Finding) -> String {
     let mut text = format!(
         "Blocked by agent-bash ({}): {}",
@@ -88,6 +88,6 @@ fn refusal(finding: &Finding) -> String {
         text.push_str("\nInstead: ");
         text.push_str(&finding.suggestion);
     }
-    // Words of the command may stand in it.
+    // The text may quote the command, whose control characters must be marked.
     visible::shown(&text).into_owned()
 }

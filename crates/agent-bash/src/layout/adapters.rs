@@ -1,5 +1,5 @@
-//! The texts of adapters, in the format of the tools that models know; one file per adapter. Shared
-//! parts are here.
+//! The texts of adapters, in the format of the tools that models know; one file per adapter. This
+//! file has the shared parts.
 
 pub(crate) mod anthropic_agent;
 pub(crate) mod anthropic_bash;
@@ -15,28 +15,28 @@ use crate::adapters::{CallOutcome, FinishedRun, WrittenAnswer};
 use agent_bash_core::{NoticeKind, Status, StreamId};
 use agent_bash_sink::SinkReport;
 
-/// The shown output, stdout before stderr.
+/// Returns the shown output, stdout before stderr.
 fn output(account: &FinishedCall) -> String {
     let mut text = String::new();
     standard::output(&mut text, &account.printed);
     text
 }
 
-/// Returns facts besides the output, one line each: the full output, survivors, the state of a
+/// Returns the lines below the output: the link to the full output, survivors, the state of a
 /// shell.
 fn notes(account: &FinishedCall) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }
 
 /// Returns these lines without the survivors, for a tool that reports survivors in its own way.
-fn notes_but_survivors(account: &FinishedCall, printed: &[SinkReport]) -> Vec<String> {
+fn notes_without_survivors(account: &FinishedCall, printed: &[SinkReport]) -> Vec<String> {
     let notices = account.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
     let others: Vec<_> = others.cloned().collect();
     standard::notes(printed, &others, account.limits)
 }
 
-/// The output, a blank line, and further lines.
+/// Returns the output, a blank line, and these lines.
 fn with_lines(output: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return output.to_owned();
@@ -47,8 +47,8 @@ fn with_lines(output: &str, lines: &[String]) -> String {
     text
 }
 
-/// Why a command did not end by itself, in a sentence; `None` if it did.
-fn sentence(account: &FinishedCall) -> Option<String> {
+/// Returns why a command did not end by itself, as a sentence; `None` if it did.
+fn ending_sentence(account: &FinishedCall) -> Option<String> {
     if account.refusal.is_some() {
         return Some(account.result.text.clone());
     }
@@ -64,7 +64,7 @@ fn sentence(account: &FinishedCall) -> Option<String> {
     }
 }
 
-/// The shown part of one stream.
+/// Returns the shown part of one stream.
 fn stream_text(account: &FinishedCall, stream: StreamId) -> String {
     let mut printed = account.printed.iter();
     let printed = printed.find(|printed| printed.stream == stream);
@@ -72,11 +72,11 @@ fn stream_text(account: &FinishedCall, stream: StreamId) -> String {
 }
 
 /// Writes the answer of a call with a single command by `write`, unless the command was refused.
-fn of_one(
+fn write_single(
     ran: &[FinishedRun],
     write: impl FnOnce(&FinishedCall) -> WrittenAnswer,
 ) -> WrittenAnswer {
-    match only(ran) {
+    match last_run(ran) {
         None => WrittenAnswer::text(""),
         Some(account) if account.refusal.is_some() => WrittenAnswer::error(&account.result.text),
         Some(account) => write(account),
@@ -90,6 +90,6 @@ fn not_run(done: &CallOutcome<'_>) -> WrittenAnswer {
 }
 
 /// Returns the last command of a call.
-fn only(ran: &[FinishedRun]) -> Option<&FinishedCall> {
+fn last_run(ran: &[FinishedRun]) -> Option<&FinishedCall> {
     ran.last().map(|ran| &*ran.account)
 }

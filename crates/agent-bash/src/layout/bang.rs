@@ -10,14 +10,14 @@ use agent_bash_core::{NoticeKind, Status, StreamId};
 const MIN_FENCE_CHARS: usize = 3;
 
 impl BangMessage {
-    /// The text for the model: ``Ran `cmd` ``, the output in a fence longer than any inside it, and
-    /// the outcome if it is unusual. `None` if it is excluded.
+    /// Returns the text for the model: ``Ran `cmd` ``, the output in a Markdown fence, and the
+    /// outcome if it is unusual. `None` for a message that is hidden from the model.
     pub fn for_model(&self) -> Option<String> {
         (!self.excluded_from_context).then(|| text(self))
     }
 
-    /// The output, preceded by `[Command cancelled]` or `[Command timed out after N seconds]` if
-    /// that applies; used by the RPC command `bash`.
+    /// Returns the output for the RPC command `bash`, after `[Command cancelled]` or `[Command
+    /// timed out after N seconds]` if that applies.
     pub fn annotated_output(&self) -> String {
         match annotation(&self.status) {
             Some(line) => format!("{line}\n{}", self.output),
@@ -26,7 +26,7 @@ impl BangMessage {
     }
 }
 
-/// The message's text, in the words of the default profile.
+/// Returns the message's text, with the sentences of the default profile.
 fn text(message: &BangMessage) -> String {
     let mut text = format!("Ran `{}`\n", message.command);
     if message.output.is_empty() {
@@ -46,7 +46,7 @@ fn text(message: &BangMessage) -> String {
         message.artifact.as_ref(),
         profiles::STANDARD.output,
     );
-    // The state of the user's own shell does not concern a model that never runs commands in it.
+    // The model does not run commands in the user's shell, so its reset is not reported.
     let concerns_model =
         |kind: &NoticeKind| kind.is_for_model() && !matches!(kind, NoticeKind::SessionReset { .. });
     let for_model = message.notices.iter().filter(|n| concerns_model(&n.kind));
@@ -67,8 +67,8 @@ fn text(message: &BangMessage) -> String {
     text
 }
 
-/// The length of a fence: one more than the longest run of backticks in the output, so that no run
-/// inside closes the fence.
+/// Returns the length of a fence: one more than the longest run of backticks in the output, so that
+/// no run closes the fence.
 fn fence_length(output: &str) -> usize {
     let runs = output.split(|c| c != '`').map(str::len);
     runs.max()
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fence_is_longer_than_any_inside() {
+    fn fence_is_longer_than_any_run_of_backticks() {
         for (output, want) in [
             ("", 3),
             ("plain", 3),

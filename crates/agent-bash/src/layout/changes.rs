@@ -1,4 +1,4 @@
-//! Sets of changes as text: which files, and what changed in them.
+//! The texts of change sets: the files, and the differences.
 
 use agent_bash_changes::{DiffText, FileDiff, ListedChanges};
 use agent_bash_core::changes::{
@@ -26,7 +26,7 @@ pub fn state(state: ChangesState) -> &'static str {
 }
 
 /// Returns the word for a change set's state, with a note if some of its changes were undone.
-fn fate(changes: &Changes) -> String {
+fn state_text(changes: &Changes) -> String {
     let word = match (changes.by, changes.state) {
         (ChangesBy::Overlay, ChangesState::Done) => "committed",
         (_, other) => state(other),
@@ -38,7 +38,7 @@ fn fate(changes: &Changes) -> String {
     }
 }
 
-/// `2 created, 1 deleted`, or `no files`.
+/// Returns the counts in words: `2 created, 1 deleted`, or `no files`.
 pub fn counts(counts: &ChangeCounts) -> String {
     match counts.in_words() {
         none if none.is_empty() => "no files".to_owned(),
@@ -46,7 +46,7 @@ pub fn counts(counts: &ChangeCounts) -> String {
     }
 }
 
-/// The word for a change set in a list: its state, or the change set that it undid.
+/// Returns the words for a change set in a list: its state, or the change set that it undid.
 pub fn kind(listed: &ListedChanges) -> String {
     match (listed.undoes, listed.redoes) {
         (Some(of), _) => format!("undid {of}"),
@@ -54,12 +54,12 @@ pub fn kind(listed: &ListedChanges) -> String {
         (None, None) if listed.after.is_some() => {
             let after = listed.after.map_or(0, |id| id.0);
             let or_earlier = if listed.or_earlier { " or earlier" } else { "" };
-            format!("{}, after {after}{or_earlier}", fate(&listed.changes))
+            format!("{}, after {after}{or_earlier}", state_text(&listed.changes))
         }
         _ if listed.changes.by == ChangesBy::Scan => {
-            format!("{}, by scan", fate(&listed.changes))
+            format!("{}, by scan", state_text(&listed.changes))
         }
-        _ => fate(&listed.changes),
+        _ => state_text(&listed.changes),
     }
 }
 
@@ -73,7 +73,7 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
     let mut text = format!(
         "{what} {}, {}: {} in {}\n",
         changes.id,
-        fate(changes),
+        state_text(changes),
         counts(&changes.counts),
         one_line(&changes.root)
     );
@@ -87,10 +87,10 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
         let _ = writeln!(text, "  of: {}", one_line(command));
     }
     let is_held = changes.state == ChangesState::Held;
-    let is_in_the_way =
+    let is_conflicting =
         |file: &FileChange| is_held && changes.conflicts.iter().any(|it| file.is_named(it));
     for file in files {
-        let mark = if is_in_the_way(file) {
+        let mark = if is_conflicting(file) {
             "  changed since"
         } else {
             ""
@@ -121,7 +121,7 @@ pub fn set(changes: &Changes, files: &[FileChange], by: &[Option<String>]) -> St
     text
 }
 
-/// `changed   src/a.rs  (120 → 131 bytes)`.
+/// Returns the line of a file: `changed   src/a.rs  (120 → 131 bytes)`.
 fn line(file: &FileChange) -> String {
     let mut text = format!("{:<8}  {}", file.change.word(), one_line(&file.name.path));
     match (&file.from, file.bytes) {

@@ -1,19 +1,19 @@
-//! The facts of a text.
+//! The data from which the text of a call is made.
 
 use crate::refusal::Refusal;
 use agent_bash_core::{Notice, OutputLimits, Status};
 use agent_bash_sink::SinkReport;
 
-/// Everything that a text is made from.
+/// The data from which the text of a call is made.
 #[derive(Debug, Clone, Copy)]
 pub struct CallFacts<'a> {
     /// How the call ended.
     pub end: CallEnding<'a>,
     /// The signal that killed the shell, if one did.
     pub shell_signal: Option<i32>,
-    /// The command as given.
+    /// The command as the caller wrote it.
     pub command: &'a str,
-    /// The output: one stream, or stdout and stderr.
+    /// The output: the merged stream, or stdout and stderr.
     pub printed: &'a [SinkReport],
     /// The notices.
     pub notices: &'a [Notice],
@@ -21,10 +21,10 @@ pub struct CallFacts<'a> {
     pub limits: OutputLimits,
 }
 
-/// How a call ended, as far as the layouts distinguish.
+/// The endings of a call that layouts distinguish.
 #[derive(Debug, Clone, Copy)]
 pub enum CallEnding<'a> {
-    /// A stage refused it; nothing was started.
+    /// A stage refused the call; nothing was started.
     Refused(&'a Refusal),
     /// The call was started.
     Ran(&'a Status),

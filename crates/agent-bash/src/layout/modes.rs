@@ -1,6 +1,6 @@
-//! The text of `modes`: a line that says what went wrong, then the output; beyond 128 KB its first
-//! and last 4 KB. Then the file with the full output, and what survives or could not be kept. Other
-//! notices are only in the data.
+//! The text of `modes`: a line with the failure, then the output, of which more than 128 KB are
+//! shown as the first and last 4 KB; then the path of the full output and vital notices. Other
+//! notices are only in the result's data.
 
 use super::wording::{
     binary_line, end_line, files_line, is_binary, plain, shell_code, size_over, vital_lines,
@@ -50,7 +50,7 @@ pub(super) fn write(facts: &CallFacts<'_>) -> String {
     text
 }
 
-/// The header of a call that did not succeed.
+/// Returns the header of a call that did not succeed.
 fn header(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,

@@ -1,6 +1,6 @@
-//! The text of `paged`: stdout, stderr, and a last line with the outcome. A stream over its limits
-//! is shown as both ends and a file to page through. What survives or could not be kept is
-//! mentioned; other notices are only in the data.
+//! The text of `paged`: stdout, stderr, vital notices, and a last line with the outcome. Of a
+//! stream above the limits, both ends and the path of a file are shown. Other notices are only in
+//! the result's data.
 
 use super::wording::{
     background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
@@ -67,7 +67,8 @@ fn stream(text: &mut String, printed: &SinkReport) {
         }
         return;
     }
-    // Output cut by `head` and `tail` was not wanted, so it gets no headings.
+    // Only output that the limits truncated gets headings, not output that `head` or `tail`
+    // limited.
     let over_limit = matches!(
         printed.summary.truncated_by,
         Some(TruncatedBy::Bytes | TruncatedBy::Lines)
@@ -101,7 +102,7 @@ fn stream(text: &mut String, printed: &SinkReport) {
     }
 }
 
-/// The line with the path of the full output.
+/// Returns the line with the path of the full output.
 fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
     let cap = truncated_note(artifact);

@@ -46,7 +46,7 @@ fn ran(facts: &CallFacts<'_>, status: &Status) -> String {
     text
 }
 
-/// The lines below the output: which part of it is shown and where all of it is, and the notices.
+/// Returns the lines below the output: the shown range, the link to the full output, the notices.
 pub(super) fn notes(
     printed: &[SinkReport],
     notices: &[Notice],
@@ -61,7 +61,7 @@ pub(super) fn notes(
         .iter()
         .filter_map(|printed| {
             let artifact = printed.artifact.as_ref();
-            // How much a stopped producer had printed is arbitrary.
+            // The number of lines is arbitrary if the producer was stopped early.
             let count = match printed.head_satisfied {
                 Some(_) if ended_early => None,
                 _ => Some(printed.summary.total_lines),
@@ -79,7 +79,7 @@ fn annotated(line: &str, rest: &str) -> String {
     format!("{line}\n{rest}")
 }
 
-/// The first line of a call that was timed out, cancelled or killed.
+/// Returns the first line of a call that timed out or was cancelled.
 pub(super) fn annotation(status: &Status) -> Option<String> {
     match status {
         Status::TimedOut { after_ms } => Some(format!(
@@ -91,7 +91,7 @@ pub(super) fn annotation(status: &Status) -> Option<String> {
     }
 }
 
-/// The last line of a call that did not succeed.
+/// Returns the last line of a call that did not succeed.
 pub(super) fn exit_line(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,
@@ -102,7 +102,7 @@ pub(super) fn exit_line(status: &Status) -> Option<String> {
     }
 }
 
-/// Stdout, then stderr, or `(no output)`.
+/// Writes stdout, then stderr, or `(no output)`.
 fn body(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     output(text, printed);
@@ -111,7 +111,7 @@ fn body(text: &mut String, printed: &[SinkReport]) {
     }
 }
 
-/// Stdout, then stderr; a binary stream as a line that says so.
+/// Writes stdout, then stderr. A binary stream is replaced by a line with its size.
 pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     for printed in printed.iter().filter(|printed| !printed.shown.is_empty()) {
@@ -122,9 +122,11 @@ pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     }
 }
 
-/// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named only if it
-/// caused the truncation: lines left out by `head` or `tail` were not asked for, and if no file has
-/// them either, nothing is said. `count` is Z, if it is meaningful.
+/// Returns the notice `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. `count` is Z,
+/// if it is meaningful.
+///
+/// The limit is named only if it caused the truncation. `None` if the request's `head` or `tail`
+/// omitted the lines, and no artifact has them.
 pub(super) fn truncation_notice(
     stream: StreamId,
     summary: &OutputSummary,
@@ -132,8 +134,8 @@ pub(super) fn truncation_notice(
     artifact: Option<&ArtifactRef>,
     limits: OutputLimits,
 ) -> Option<String> {
-    let as_asked = summary.truncated_by == Some(TruncatedBy::HeadTail) && artifact.is_none();
-    if as_asked || (!summary.truncated && !summary.binary) {
+    let is_requested = summary.truncated_by == Some(TruncatedBy::HeadTail) && artifact.is_none();
+    if is_requested || (!summary.truncated && !summary.binary) {
         return None;
     }
     let full =

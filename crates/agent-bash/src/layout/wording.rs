@@ -1,4 +1,4 @@
-//! Number formats, and separators between the parts of a text.
+//! Formats and lines that several layouts use.
 
 use agent_bash_core::{Notice, NoticeKind, Status};
 use agent_bash_sink::{
@@ -6,7 +6,7 @@ use agent_bash_sink::{
 };
 use std::time::Duration;
 
-/// `8,432`.
+/// Returns a number with thousands separators: `8,432`.
 pub(super) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -19,12 +19,12 @@ pub(super) fn thousands(number: u64) -> String {
     text
 }
 
-/// `30`, `1.5`: seconds without trailing zeros.
+/// Returns seconds without trailing zeros: `30`, `1.5`.
 pub(super) fn seconds(after_ms: u64) -> String {
     Duration::from_millis(after_ms).as_secs_f64().to_string()
 }
 
-/// `30 seconds`, `1 second`.
+/// Returns seconds with the unit: `30 seconds`, `1 second`.
 pub(super) fn seconds_text(after_ms: u64) -> String {
     let unit = if after_ms == 1000 {
         "second"
@@ -34,7 +34,7 @@ pub(super) fn seconds_text(after_ms: u64) -> String {
     format!("{} {unit}", seconds(after_ms))
 }
 
-/// A size above `max`; in bytes if it would otherwise be printed like `max`.
+/// Returns a size that is above `max`; in bytes if the text would otherwise equal that of `max`.
 pub(super) fn size_over(bytes: u64, max: u64, style: SizeStyle) -> String {
     let written = size_text(bytes, style);
     if written == size_text(max, style) {
@@ -44,26 +44,26 @@ pub(super) fn size_over(bytes: u64, max: u64, style: SizeStyle) -> String {
     }
 }
 
-/// `1 line`, `8,432 lines`.
+/// Returns a number of lines with the unit: `1 line`, `8,432 lines`.
 pub(super) fn line_count(count: u64) -> String {
     let unit = if count == 1 { "line" } else { "lines" };
     format!("{} {unit}", thousands(count))
 }
 
-/// The files with the full output, if some of it is not shown: `[Full output: PATH]`, for a model
-/// that reads files with commands.
+/// Returns the line `[Full output: PATH]` if output is not shown completely, for a model that reads
+/// files with commands.
 pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
-    let cut = |one: &&SinkReport| one.summary.truncated || one.summary.binary;
-    let cut = printed.iter().filter(cut);
-    let artifacts = cut.filter_map(|one| one.artifact.as_ref());
+    let is_incomplete = |it: &&SinkReport| it.summary.truncated || it.summary.binary;
+    let incomplete = printed.iter().filter(is_incomplete);
+    let artifacts = incomplete.filter_map(|it| it.artifact.as_ref());
     let paths: Vec<String> = artifacts
         .map(|artifact| format!("{}{}", artifact.path, truncated_note(artifact)))
         .collect();
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
 
-/// Notices that every layout shows: that something survives, that something is lost, or what a box
-/// did. One `[…]` line each.
+/// Returns the notices that every layout shows, each as a line `[…]`: about survivors, lost output,
+/// the sandbox, and changes.
 pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     let is_vital = |notice: &&Notice| {
         let kind = &notice.kind;
@@ -89,23 +89,23 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     vital.map(|notice| format!("[{}]", notice.text))
 }
 
-/// The stand-in for a binary stream.
+/// Returns the line that is shown instead of a binary stream.
 pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
     binary_text(printed.summary.total_bytes, style)
 }
 
-/// The shown part of a text stream, with marks where a line was cut.
+/// Returns the shown part of a text stream, with marks where a line was truncated.
 pub(super) fn marked(printed: &SinkReport) -> String {
     printed.shown.pieces().map(CleanPiece::marked).collect()
 }
 
-/// The shown part of a text stream, without marks.
+/// Returns the shown part of a text stream, without marks.
 pub(super) fn plain(printed: &SinkReport) -> String {
     let pieces = printed.shown.pieces();
     pieces.map(|piece| piece.text.as_str()).collect()
 }
 
-/// The text of a stream, or the line that says that it is binary.
+/// Returns the shown part of a stream, or the line for a binary stream.
 pub(super) fn shown_text(printed: &SinkReport) -> String {
     if is_binary(printed) {
         binary_line(printed, SizeStyle::Tight)
@@ -114,12 +114,12 @@ pub(super) fn shown_text(printed: &SinkReport) -> String {
     }
 }
 
-/// True if the layout shows a line about the stream instead of the stream.
+/// True if the stream is binary, so that a line is shown instead of it.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
     matches!(printed.shown, ShownOutput::Binary)
 }
 
-/// The text of a call that continues in the background, in every profile but `modes`.
+/// Returns the text of a call that continues in the background, in every profile except `modes`.
 pub(super) fn background_line(status: &Status) -> Option<String> {
     match status {
         Status::MovedToBackground {
@@ -131,7 +131,7 @@ pub(super) fn background_line(status: &Status) -> Option<String> {
     }
 }
 
-/// The exit code as in `$?`: 128 + n for a signal. `None` if there is none.
+/// Returns the exit code as in `$?`: 128 + n for a signal. `None` for another status.
 pub(super) fn shell_code(status: &Status) -> Option<i32> {
     match status {
         Status::Exited { code } => Some(*code),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_have_no_needless_decimals() {
+    fn seconds_have_no_trailing_zeros() {
         for (millis, want) in [(30_000, "30"), (1500, "1.5"), (1, "0.001"), (0, "0")] {
             assert_eq!(seconds(millis), want);
         }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_over_a_limit_is_never_written_as_the_limit() {
+    fn size_over_never_equals_the_text_of_the_limit() {
         let max = 128 * 1024;
         for (bytes, want) in [
             (max + 1, "131073 bytes"),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn joints_leave_exactly_one_blank_line() {
+    fn blank_line_adds_exactly_one_blank_line() {
         for (before, want) in [("", ""), ("a", "a\n\n"), ("a\n", "a\n\n")] {
             let mut text = before.to_owned();
             blank_line(&mut text);

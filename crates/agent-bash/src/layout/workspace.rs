@@ -1,6 +1,6 @@
-//! The text of `workspace`: stdout, newline, stderr, all within 100 KB, and `[Exit code: N]` at the
-//! very end. Before it the file with the full output, and what survives or could not be kept. Other
-//! notices are only in the data.
+//! The text of `workspace`: stdout, newline, stderr, at most 100 KB in total; then the path of the
+//! full output and vital notices; `[Exit code: N]` as the last line. Other notices are only in the
+//! result's data.
 
 use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
@@ -71,13 +71,13 @@ fn refused(refusal: &Refusal) -> String {
     }
 }
 
-/// The number that a shell adds to a fatal signal's.
+/// The number that a shell adds to the number of a fatal signal.
 const SIGNAL_EXIT_BASE: i32 = 128;
 
 const SIGTERM: i32 = 15;
 
-/// The exit code as a shell reports it in `$?`. A process that we ended was sent SIGTERM, then
-/// SIGKILL if it did not react.
+/// Returns the exit code as in `$?`. A terminated call was ended by SIGTERM, unless another signal
+/// was observed.
 fn exit_code(status: &Status, signal: Option<i32>) -> String {
     match status {
         Status::TimedOut { .. } | Status::Cancelled => {
@@ -95,8 +95,8 @@ fn byte_limit(limits: OutputLimits) -> usize {
     }
 }
 
-/// Joins both streams, and returns the limit that cut them, if any. It applies to both together, so
-/// anything after a truncated stream is dropped.
+/// Joins both streams, and returns the limit that truncated them, if any. The limit applies to both
+/// streams together, so text after a truncated stream is dropped.
 fn joined(facts: &CallFacts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));

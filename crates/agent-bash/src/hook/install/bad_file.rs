@@ -1,10 +1,10 @@
-//! Why a file is left as it is.
+//! The reasons why a settings file is not changed.
 
 /// Why a file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadFile {
-    /// Invalid JSON. The agent could not read it either, and would not call any hook.
+    /// Invalid JSON. The agent cannot read the file either, and calls no hooks.
     #[error("it is no JSON as {agent} reads it: {error}; repair it first")]
     NotJson {
         /// The agent's name.
@@ -20,23 +20,23 @@ pub enum BadFile {
         /// The error and its position.
         error: String,
     },
-    /// Something else is in the hook's place.
+    /// A value on the path to the hook has another type.
     #[error("`{path}` must be {expected}; repair it first")]
     OtherShape {
-        /// The path to it within the file.
+        /// The path of the value within the file.
         path: String,
-        /// The expected value.
+        /// The expected type.
         expected: &'static str,
     },
     /// The setting has a value that agent-bash did not write.
     #[error("`{path}` is {value} already; remove it first if agent-bash is to replace it")]
     AlreadySet {
-        /// The path to it within the file.
+        /// The path of the setting within the file.
         path: String,
         /// The value, as JSON.
         value: String,
     },
-    /// Nothing is known about the agent's files.
+    /// The settings files of the agent are not known.
     #[error("`auto` answers any agent; name the agent to set up")]
     Unknown,
     /// A plugin with our file name exists that we did not write.

@@ -4,20 +4,20 @@ use super::bad_file::BadFile;
 use super::json::{
     JsonContainer, indented, levels, member, nested, removable, root, without_range,
 };
-use super::line::{is_ours, line};
+use super::line::{hook_command, is_ours};
 use crate::hook::agent::{Agent, JsonEntry};
 use jsonc_parser::ast::Value;
 use jsonc_parser::common::Ranged;
 use std::ops::Range;
 
-/// The settings with the hook, replacing one of an earlier version.
+/// Returns the settings with the hook, which replaces a hook of an earlier version.
 pub(super) fn with(
     agent: &Agent,
     form: &JsonEntry,
     before: Option<&str>,
     (program, options): (&str, &str),
 ) -> Result<String, BadFile> {
-    let line = line(agent.name, program, options);
+    let line = hook_command(agent.name, program, options);
     let Some(before) = before else {
         return fresh(agent, form, &line);
     };
@@ -40,7 +40,7 @@ pub(super) fn with(
     Ok(text)
 }
 
-/// The settings without the hook; `None` if the file did not exist before.
+/// Returns the settings without the hook; `None` if the file did not exist before.
 pub(super) fn without(
     agent: &Agent,
     form: &JsonEntry,
@@ -65,8 +65,8 @@ struct InstalledHook {
     line: String,
     /// The range of the hook's entry.
     entry: Range<usize>,
-    /// Ranges that may be removed with it, from the outermost enclosing object without other
-    /// contents to the hook alone.
+    /// Ranges that may be removed, largest first: enclosing objects that contain only this hook,
+    /// then the hook.
     ranges: Vec<Range<usize>>,
 }
 
@@ -88,17 +88,17 @@ fn find(
         expected: "an array",
     })?;
     for (index, entry) in entries.elements.iter().enumerate() {
-        let Some(line) = our_line(agent, entry) else {
+        let Some(line) = find_our_command(agent, entry) else {
             continue;
         };
-        // A group may have hooks of others, too.
+        // The group may also have other hooks.
         let group = entry.as_object().and_then(|group| member(group, "hooks"));
         let handlers = group.and_then(|(_, handlers)| handlers.as_array());
         let shared = handlers.filter(|handlers| handlers.elements.len() > 1);
         let ranges = match shared {
             Some(handlers) => {
                 let mut all = handlers.elements.iter();
-                let ours = all.position(|handler| our_line(agent, handler).is_some());
+                let ours = all.position(|handler| find_our_command(agent, handler).is_some());
                 vec![JsonContainer::array(handlers).range_of(ours.unwrap_or_default())]
             }
             None => removable(
@@ -117,14 +117,17 @@ fn find(
     Ok(None)
 }
 
-/// The command line of ours in a value, at any depth.
-fn our_line(agent: &Agent, value: &Value<'_>) -> Option<String> {
+/// Returns our hook's command line in a value, at any depth.
+fn find_our_command(agent: &Agent, value: &Value<'_>) -> Option<String> {
     match value {
         Value::StringLit(text) if is_ours(agent.name, &text.value) => Some(text.value.to_string()),
-        Value::Array(array) => array.elements.iter().find_map(|it| our_line(agent, it)),
+        Value::Array(array) => array
+            .elements
+            .iter()
+            .find_map(|it| find_our_command(agent, it)),
         Value::Object(object) => {
             let mut members = object.properties.iter();
-            members.find_map(|member| our_line(agent, &member.value))
+            members.find_map(|member| find_our_command(agent, &member.value))
         }
         _ => None,
     }
@@ -157,7 +160,7 @@ fn insert(
     })
 }
 
-/// The file that contains only the hook.
+/// Returns a file's text that contains only the hook.
 fn fresh(agent: &Agent, form: &JsonEntry, line: &str) -> Result<String, BadFile> {
     let header = form
         .header
@@ -172,7 +175,7 @@ fn fresh(agent: &Agent, form: &JsonEntry, line: &str) -> Result<String, BadFile>
     Ok(text)
 }
 
-/// The list as a member, with this entry alone.
+/// Returns the list as a member, with only this entry.
 fn member_of(list: &[&str], entry: &str) -> String {
     nested(list, &format!("[\n{}\n]", indented(entry)))
 }
@@ -186,7 +189,7 @@ fn parsed(entry: &str) -> Option<serde_json::Value> {
     serde_json::from_str(entry).ok()
 }
 
-/// An agent ignores a file without the header.
+/// Checks the header: the agent ignores a file without it.
 fn check_header(agent: &Agent, form: &JsonEntry, text: &str) -> Result<(), BadFile> {
     let Some((name, expected)) = form.header else {
         return Ok(());

@@ -1,7 +1,7 @@
-//! Edits a JSON text in one place and keeps everything else byte for byte: a parser that reports
-//! spans, and a single insertion or removal.
+//! Edits a JSON text by a single insertion or removal, and keeps all other bytes. The parser
+//! reports the positions.
 //!
-//! An insertion is one contiguous text after everything else in its container, so that removing it
+//! An insertion is one contiguous text after all other items of its container, so that removing it
 //! restores the original.
 
 use super::bad_file::BadFile;
@@ -77,7 +77,7 @@ pub(super) fn root<'a>(
     }
 }
 
-/// The member with this name, and its position. Of duplicates the last one counts, as in
+/// Returns the member with this name, and its index. The last one of duplicates is used, as in
 /// JavaScript.
 pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
     let all = object.properties.iter().enumerate();
@@ -89,11 +89,11 @@ pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usiz
 /// An object on the path to a value.
 pub(super) struct Level<'a, 'b> {
     pub(super) object: &'b Object<'a>,
-    /// The position of `object` in the object around it.
+    /// The index of `object` in the enclosing object.
     pub(super) index: Option<usize>,
 }
 
-/// The root and the objects with these names, each in the one before, as far as they exist.
+/// Returns the root and the nested objects with these names, as far as they exist.
 pub(super) fn levels<'a, 'b>(
     names: &[&str],
     root: &'b Object<'a>,
@@ -117,9 +117,9 @@ pub(super) fn levels<'a, 'b>(
     Ok(levels)
 }
 
-/// Ranges that may be removed with an item, from the outermost container without other contents
-/// to the item alone. `inner` is the item's container, if that is an array, and its position;
-/// `index` is the position of `inner`, or of the item, in the deepest level.
+/// Returns the ranges that may be removed with an item, largest first: containers that contain only
+/// the item, then the item. `inner` is the item's container and index, if the container is an
+/// array. `index` is the index of `inner`, or of the item, in the deepest object of `levels`.
 pub(super) fn removable(
     text: &str,
     inner: Option<(JsonContainer, usize)>,
@@ -144,7 +144,7 @@ pub(super) fn removable(
     ranges
 }
 
-/// The range of the only item, and the comma after it.
+/// Extends the range of a container's only item by the comma after it.
 fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Range<usize> {
     let rest = text[range.end..].trim_start();
     if container.items.len() == 1 && rest.starts_with(',') {
@@ -153,8 +153,9 @@ fn with_comma(text: &str, container: &JsonContainer, range: Range<usize>) -> Ran
     range
 }
 
-/// The text without one of the ranges: that with which `insert` makes the text again. If the file
-/// was reformatted since, the outermost one.
+/// Returns the text without the largest range whose removal `insert` would exactly reverse: an
+/// enclosing object beyond it is the user's. If there is none, because the file was reformatted,
+/// removes the largest range.
 pub(super) fn without_range(
     text: &str,
     ranges: Vec<Range<usize>>,
@@ -171,7 +172,7 @@ pub(super) fn without_range(
     candidates.swap_remove(best)
 }
 
-/// A member of this name, with its value inside objects of the other names.
+/// Returns a member with the first name, whose value is nested in objects with the other names.
 pub(super) fn nested(names: &[&str], value: &str) -> String {
     match names {
         [] => value.to_owned(),
@@ -203,9 +204,9 @@ impl JsonContainer {
         }
     }
 
-    /// The text with an item appended. `lines` is the item, indented as if at top level. In an
-    /// empty container, the item follows the bracket without a line break. `without` recognises by
-    /// this that the container is the user's.
+    /// Returns the text with an item appended. `lines` is the item, indented as if at top level. In
+    /// an empty container, the item follows the bracket without a line break: by this, the removal
+    /// recognises that the container is the user's.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (at, mut put) = match self.items.last() {
@@ -226,7 +227,7 @@ impl JsonContainer {
         [before, &put, after].concat()
     }
 
-    /// The range to remove with an item, including its separating comma and white space.
+    /// Returns the range to remove with an item, including its separating comma and white space.
     pub(super) fn range_of(&self, index: usize) -> Range<usize> {
         let item = &self.items[index];
         match (index.checked_sub(1), self.items.get(index + 1)) {
@@ -237,7 +238,7 @@ impl JsonContainer {
     }
 }
 
-/// The indentation of the text's first member.
+/// Returns the indentation of the text's first member.
 fn indent(text: &str) -> String {
     let first = text.lines().skip(1).find(|line| !line.trim().is_empty());
     let blanks = first.map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);

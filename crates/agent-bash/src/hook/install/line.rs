@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-/// The fallback that blocks if the program gives no verdict, valid in any shell. The exit code
-/// alone is not enough: Codex and Gemini CLI let a command run if stderr is empty.
+/// The fallback that blocks if the program fails, valid in any shell. The exit code alone is not
+/// sufficient: Codex and Gemini CLI let a command run if stderr is empty.
 const FALLBACK: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
-/// The command for the agent's shell. Any failure blocks, including a missing program: the shell's
-/// own exit code for that would let the command run.
-pub(super) fn line(agent: &str, program: &str, options: &str) -> String {
+/// Returns the command for the agent's shell. Any failure blocks, including a missing program: the
+/// shell's exit code for a missing program would let the command run.
+pub(super) fn hook_command(agent: &str, program: &str, options: &str) -> String {
     let program = shlex::try_quote(program).unwrap_or_default();
     format!("{program} hook {agent}{options} || {FALLBACK}")
 }
 
 /// True if the line calls the agent's hook.
-pub(super) fn is_ours(agent: &str, line: &str) -> bool {
-    let words = shlex::split(line).unwrap_or_default();
+pub(super) fn is_ours(agent: &str, hook_command: &str) -> bool {
+    let words = shlex::split(hook_command).unwrap_or_default();
     words.windows(3).any(|words| {
         let program = Path::new(&words[0]).file_name();
         program.is_some_and(|name| name == "agent-bash") && words[1] == "hook" && words[2] == agent

@@ -1,4 +1,4 @@
-//! A setting that names the shell of an agent: a string, at a path of names within an object.
+//! Edits the setting that names an agent's shell: a string member of nested objects.
 
 use super::bad_file::BadFile;
 use super::json::{
@@ -39,7 +39,7 @@ pub fn with_shell(
 }
 
 /// Returns the settings without our link; identical to the original if nothing else has changed.
-/// `None` if the file is to be removed. A shell that the user has set stays.
+/// `None` if the file is to be removed. A shell that the user has set is not removed.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -59,7 +59,7 @@ pub fn without_shell(setting: &ShellSetting, before: &str) -> Result<Option<Stri
     Ok(Some(without_range(before, ranges, insert)))
 }
 
-/// Returns the link of ours that the settings name. `None` if they name no shell, or another one.
+/// Returns our link in the settings. `None` if they name no shell or another one.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -69,12 +69,12 @@ pub fn shell_of(setting: &ShellSetting, text: &str) -> Result<Option<String>, Ba
 
 /// The setting's current value.
 struct ShellValue {
-    /// The value, if it is a link of ours.
+    /// The value, if it is one of our links.
     link: Option<String>,
     /// The value, as JSON.
     value: String,
-    /// Ranges that may be removed with it, from the outermost enclosing object without other
-    /// contents to the setting alone.
+    /// Ranges that may be removed, largest first: enclosing objects that contain only this setting,
+    /// then the setting.
     ranges: Vec<Range<usize>>,
 }
 
@@ -108,7 +108,7 @@ fn insert(setting: &ShellSetting, text: &str, link: &str) -> Result<String, BadF
     Ok(JsonContainer::object(deepest.object).with(text, depth, &item))
 }
 
-/// Settings that contain nothing else.
+/// Returns settings that contain only the link.
 fn fresh(setting: &ShellSetting, link: &str) -> String {
     let item = indented(&item(setting.keys, link));
     format!("{{\n{item}\n}}\n")

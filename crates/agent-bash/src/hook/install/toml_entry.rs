@@ -1,20 +1,20 @@
-//! A hook's entry in a TOML file: a table `[[hooks]]` at its end.
+//! Edits a hook's entry in a TOML file: a table `[[hooks]]` at the end.
 
 use super::bad_file::BadFile;
-use super::line::{is_ours, line};
+use super::line::{hook_command, is_ours};
 use crate::hook::agent::Agent;
 use toml::{Table, Value};
 
 const TABLE_HEADER: &str = "[[hooks]]";
 
-/// The file with the hook, replacing one of an earlier version.
+/// Returns the file's text with the hook, which replaces a hook of an earlier version.
 pub(super) fn with(
     agent: &Agent,
     entry: &str,
     before: Option<&str>,
     (program, options): (&str, &str),
 ) -> Result<String, BadFile> {
-    let line = Value::from(line(agent.name, program, options)).to_string();
+    let line = Value::from(hook_command(agent.name, program, options)).to_string();
     let entry = format!("{TABLE_HEADER}\n{}", entry.replacen("LINE", &line, 1));
     let Some(before) = before else {
         return Ok(entry);
@@ -37,7 +37,7 @@ pub(super) fn with(
     Ok(after)
 }
 
-/// The file without the hook. `None` if the file did not exist before.
+/// Returns the file's text without the hook. `None` if the file did not exist before.
 pub(super) fn without(agent: &Agent, before: &str) -> Result<Option<String>, BadFile> {
     let mut expected = parse(agent, before)?;
     if let Some(Value::Array(hooks)) = expected.get_mut("hooks") {
@@ -78,7 +78,7 @@ pub(super) fn without(agent: &Agent, before: &str) -> Result<Option<String>, Bad
     Ok(Some(after))
 }
 
-/// The lines of the entry, from its header to its last key.
+/// Returns the range of the entry's lines, from its header to its last key.
 fn find(agent: &Agent, lines: &[&str]) -> Option<(usize, usize)> {
     let starts = (0..lines.len()).filter(|index| lines[*index].trim() == TABLE_HEADER);
     starts.into_iter().find_map(|start| {

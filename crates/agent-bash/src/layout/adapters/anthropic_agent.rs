@@ -1,7 +1,7 @@
-//! The format of the SDK's own tool: a failed command is an error with its output alone; truncated
-//! output has a first line that says so.
+//! The format of the tool in Anthropic's SDK: a failed command is an error with only the output;
+//! truncated output begins with `[output truncated]`.
 
-use super::{not_run, notes, of_one, output, sentence, with_lines};
+use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;
 use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::Status;
@@ -9,8 +9,8 @@ use agent_bash_core::Status;
 pub(crate) fn write(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
         CallOutcome::Restarted => WrittenAnswer::text("bash session restarted"),
-        CallOutcome::Ran(ran) => of_one(ran, ran_once),
-        CallOutcome::Misread(error) => WrittenAnswer::error(format!("bash: {error}")),
+        CallOutcome::Ran(ran) => write_single(ran, ran_once),
+        CallOutcome::WrongFields(error) => WrittenAnswer::error(format!("bash: {error}")),
         other => not_run(other),
     }
 }
@@ -30,7 +30,8 @@ fn ran_once(account: &FinishedCall) -> WrittenAnswer {
             format!("bash: bash command timed out after {seconds:?}s\n")
         }
         Status::Exited { .. } => String::new(),
-        _ => sentence(account).map_or_else(String::new, |sentence| format!("bash: {sentence}\n")),
+        _ => ending_sentence(account)
+            .map_or_else(String::new, |sentence| format!("bash: {sentence}\n")),
     };
     let text = with_lines(&[&first, cut, output].concat(), &notes(account));
     WrittenAnswer {

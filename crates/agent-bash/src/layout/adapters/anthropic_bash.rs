@@ -1,7 +1,6 @@
-//! The output alone. A command's failure is left to its own messages; only external causes
-//! (timeout, cancellation) are added.
+//! Only the output. The exit code is not mentioned; a timeout, a cancellation or a signal is.
 
-use super::{not_run, notes, of_one, output, sentence, with_lines};
+use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;
 use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::Status;
@@ -9,13 +8,13 @@ use agent_bash_core::Status;
 pub(crate) fn write(_: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
         CallOutcome::Restarted => WrittenAnswer::text("The shell was restarted."),
-        CallOutcome::Ran(ran) => of_one(ran, ran_once),
+        CallOutcome::Ran(ran) => write_single(ran, ran_once),
         other => not_run(other),
     }
 }
 
 fn ran_once(account: &FinishedCall) -> WrittenAnswer {
-    let sentence = sentence(account).map(|sentence| format!("[{sentence}]"));
+    let sentence = ending_sentence(account).map(|sentence| format!("[{sentence}]"));
     let lines: Vec<String> = sentence.into_iter().chain(notes(account)).collect();
     WrittenAnswer {
         is_error: !matches!(

@@ -1,9 +1,9 @@
-//! The data of Claude Code's tools. Its texts are not published, so the model reads the session's
-//! own text.
+//! The structured answers of the `claude-code` adapter. Claude Code's texts are not published, so
+//! the model reads the text of the profile in force.
 //!
-//! Unused fields are omitted: none of them may be `null`.
+//! Unused fields are omitted, because they must not be `null`.
 
-use super::{not_run, only, stream_text};
+use super::{last_run, not_run, stream_text};
 use crate::FinishedCall;
 use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::{Status, StreamId};
@@ -12,7 +12,7 @@ use serde_json::json;
 pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer {
     match done {
         CallOutcome::Ran(ran) => {
-            only(ran).map_or_else(|| WrittenAnswer::text(""), |ran| ran_once(given, ran))
+            last_run(ran).map_or_else(|| WrittenAnswer::text(""), |ran| ran_once(given, ran))
         }
         other => match other.error() {
             Some(error) => WrittenAnswer {
@@ -38,7 +38,7 @@ fn ran_once(given: &CallFields, account: &FinishedCall) -> WrittenAnswer {
         Status::TimedOut { after_ms } => data["timedOutAfterMs"] = (*after_ms).into(),
         _ => {}
     }
-    // The output file of a survivor does not count.
+    // An artifact that only survivors write to is not reported.
     if let Some(kept) = result.artifacts.first()
         && result.output.truncated
     {

@@ -1,4 +1,5 @@
-//! A header of facts, then the command's output since the last answer.
+//! The text of the `codex` adapter: a header with wall time, exit code and session, then the
+//! command's output since the last answer.
 
 use super::printed::{PrintedText, TextEnds};
 use super::with_lines;
@@ -14,10 +15,10 @@ const BYTES_PER_TOKEN: usize = 4;
 /// Default size of an answer, in tokens of output.
 const DEFAULT_TOKENS: u64 = 10_000;
 
-/// Largest size that can be requested: this much of both ends of an output is kept.
+/// Maximum number of tokens that can be requested: both ends of an output are kept up to this size.
 const MAX_TOKENS: u64 = 32_768;
 
-/// Bytes of output that an answer may contain.
+/// Returns the maximum bytes of output in an answer.
 pub(crate) fn budget(given: &CallFields) -> usize {
     let tokens = given.count("max_output_tokens").unwrap_or(DEFAULT_TOKENS);
     tokens.min(MAX_TOKENS) as usize * BYTES_PER_TOKEN
@@ -42,10 +43,12 @@ fn write(tool: &str, given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswe
             }
             _ => chunk_text(given, chunk),
         },
-        CallOutcome::Misread(FieldError::Missing { field, .. }) => {
+        CallOutcome::WrongFields(FieldError::Missing { field, .. }) => {
             WrittenAnswer::error(format!("{PARSE_ERROR_PREFIX}missing field `{field}`"))
         }
-        CallOutcome::Misread(error) => WrittenAnswer::error(format!("{PARSE_ERROR_PREFIX}{error}")),
+        CallOutcome::WrongFields(error) => {
+            WrittenAnswer::error(format!("{PARSE_ERROR_PREFIX}{error}"))
+        }
         CallOutcome::Invalid(error) => WrittenAnswer::error(format!("{tool} failed: {error}")),
         other => other.unexpected(),
     }
@@ -55,10 +58,9 @@ fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
     let printed = PrintedText::of(&chunk.part, chunk.on_terminal);
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
-    // Output that is not stored anywhere is shown in full: it is no longer than a first answer may
-    // be.
+    // Output that is not stored elsewhere is shown in full: its size is limited anyway.
     let cut =
-        cut(&printed, given.room_of(budget(given))).filter(|_| is_kept || printed.missing > 0);
+        cut(&printed, given.output_limit(budget(given))).filter(|_| is_kept || printed.missing > 0);
     let mut lines = account.map(lines).unwrap_or_default();
     if cut.is_some() && account.is_none() {
         chunk.keep.set();
@@ -85,15 +87,15 @@ fn chunk_text(given: &CallFields, chunk: &OutputChunk) -> WrittenAnswer {
     }
     WrittenAnswer {
         content: format!("{head}\nOriginal token count: {tokens}\nOutput:\n{output}"),
-        // A command's failure is not an error of the tool; not knowing how it ended is.
+        // The command's failure is not an error of the tool; an unknown outcome is.
         is_error: account
             .is_some_and(|account| matches!(account.result.status, Status::Lost { .. })),
         structured: Some(data),
     }
 }
 
-/// Returns lines about an ended command: how it ended (if not by itself), its output file, its
-/// survivors.
+/// Returns lines about an ended command: its ending (if not by itself), the path of its output, its
+/// notices.
 fn lines(account: &FinishedCall) -> Vec<String> {
     let result = &account.result;
     let mut lines = Vec::new();
@@ -102,10 +104,10 @@ fn lines(account: &FinishedCall) -> Vec<String> {
         result.status,
         Status::Exited { .. } | Status::Signaled { .. }
     ) {
-        lines.extend(super::sentence(account).map(|sentence| format!("[{sentence}]")));
+        lines.extend(super::ending_sentence(account).map(|sentence| format!("[{sentence}]")));
     }
-    let kept = result.artifacts.iter();
-    lines.extend(kept.map(|kept| format!("[Full output: {}]", kept.uri)));
+    let artifacts = result.artifacts.iter();
+    lines.extend(artifacts.map(|artifact| format!("[Full output: {}]", artifact.uri)));
     let for_model = result
         .notices
         .iter()
@@ -114,7 +116,7 @@ fn lines(account: &FinishedCall) -> Vec<String> {
     lines
 }
 
-/// The two ends of an output that exceeds the budget; `None` if it does not.
+/// Returns the two ends of an output that exceeds the budget; `None` if it does not.
 fn cut(printed: &PrintedText, room: Window) -> Option<String> {
     let head = room.half();
     let TextEnds {
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_cut_as_codex_cuts_it() {
+    fn cut_removes_the_middle_like_codex() {
         let seq = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
         let printed = PrintedText {
             head: seq.to_owned(),

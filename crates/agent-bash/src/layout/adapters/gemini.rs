@@ -2,7 +2,7 @@
 //! `<untrusted_context>`.
 
 use super::printed::{PrintedText, TextEnds};
-use super::{not_run, notes_but_survivors, output, with_lines};
+use super::{not_run, notes_without_survivors, output, with_lines};
 use crate::adapters::{CallFields, CallOutcome, FieldError, FinishedRun, WrittenAnswer};
 use crate::layout::wording::thousands;
 use agent_bash_core::{Status, Window};
@@ -19,12 +19,12 @@ pub(crate) fn write(given: &CallFields, done: &CallOutcome<'_>) -> WrittenAnswer
     match done {
         CallOutcome::Ran([.., ran]) => ran_once(given, ran),
         CallOutcome::Ran([]) => WrittenAnswer::text(""),
-        CallOutcome::Misread(FieldError::Missing { field, .. }) => {
+        CallOutcome::WrongFields(FieldError::Missing { field, .. }) => {
             WrittenAnswer::error(format!("params must have required property '{field}'"))
         }
-        CallOutcome::Misread(FieldError::Misfit { field, json, .. }) => {
-            WrittenAnswer::error(format!("params/{field} must be {json}"))
-        }
+        CallOutcome::WrongFields(FieldError::WrongType {
+            field, json_type, ..
+        }) => WrittenAnswer::error(format!("params/{field} must be {json_type}")),
         other => not_run(other),
     }
 }
@@ -103,13 +103,14 @@ fn ran_once(given: &CallFields, ran: &FinishedRun) -> WrittenAnswer {
     }
 }
 
-/// The output, and remarks on it. Of a long output both ends are shown, and where all of it is.
+/// Returns the output and its notes. A long output is reduced to its beginning and end, with the
+/// path of the full output.
 fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
     let printed = PrintedText::of(&ran.part, false);
-    let room = given.room_of(MAX_OUTPUT_BYTES);
-    // A fifth.
+    let room = given.output_limit(MAX_OUTPUT_BYTES);
+    // As in gemini-cli, the beginning gets a fifth.
     let head = Window {
         bytes: room.bytes / (MAX_OUTPUT_BYTES / BEGINNING_BYTES),
         lines: room.lines / (MAX_OUTPUT_BYTES / BEGINNING_BYTES),
@@ -119,7 +120,7 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
     let (Some(kept), Some(ends)) = (kept, ends) else {
         return (
             output(account),
-            notes_but_survivors(account, &account.printed),
+            notes_without_survivors(account, &account.printed),
         );
     };
     let TextEnds {
@@ -133,7 +134,7 @@ fn shown(given: &CallFields, ran: &FinishedRun) -> (String, Vec<String>) {
         "Output too large. Showing first {first} and last {last} characters. For full output see: {path}\n{head}\n\n... \
          [{removed} characters omitted] ...\n\n{tail}"
     );
-    (text, notes_but_survivors(account, &[]))
+    (text, notes_without_survivors(account, &[]))
 }
 
 fn stopped(first: &str, output: &str, notes: &[String]) -> String {
@@ -165,7 +166,7 @@ fn background(
     }
 }
 
-/// Wraps a text in marks that it cannot close itself.
+/// Wraps a text in `<untrusted_context>`, and escapes the closing tag in the text.
 fn untrusted(text: &str) -> String {
     let text = text.replace("</untrusted_context>", "&lt;/untrusted_context&gt;");
     format!("<untrusted_context>\n{text}\n</untrusted_context>")

@@ -1,9 +1,10 @@
-//! Stdout, stderr and an outcome per command, and the text that `OpenAI`'s SDK makes of them.
+//! The answer of the `openai-shell` adapter: stdout, stderr and an outcome per command, and the
+//! text that `OpenAI`'s SDK makes from them.
 //!
-//! The SDK reads an outcome without an exit code as success, so there is always one; messages of
-//! our own (a refusal, why output is missing) are in `stderr`.
+//! The SDK treats an outcome without an exit code as success, so every outcome has one. Our own
+//! messages (a refusal, the reason for missing output) are in `stderr`.
 
-use super::{notes, sentence, stream_text, with_lines};
+use super::{ending_sentence, notes, stream_text, with_lines};
 use crate::FinishedCall;
 use crate::adapters::{CallFields, CallOutcome, WrittenAnswer};
 use agent_bash_core::{Status, StreamId};
@@ -27,7 +28,7 @@ struct CommandOutput {
     exit_code: Option<i32>,
 }
 
-/// The share of output of each of `commands` commands: they divide the requested length.
+/// Returns the maximum output of each of `commands` commands: they share the requested length.
 pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
     let length = given.count("max_output_length")?;
     Some(length / commands.max(1) as u64)
@@ -74,8 +75,8 @@ fn entry(account: &FinishedCall, room: Option<u64>) -> CommandOutput {
     let mut stdout = stream_text(account, StreamId::Stdout);
     let mut stderr = stream_text(account, StreamId::Stderr);
     let timed_out = matches!(account.result.status, Status::TimedOut { .. });
-    // The outcome already says so.
-    let sentence = sentence(account).filter(|_| !timed_out);
+    // The outcome already has the timeout.
+    let sentence = ending_sentence(account).filter(|_| !timed_out);
     let mut lines: Vec<String> = sentence.into_iter().collect();
     lines.extend(notes(account));
     if let Some(room) = room {
@@ -97,13 +98,13 @@ fn exit_code(status: &Status) -> Option<i32> {
         Status::Blocked { .. } => Some(REFUSED_EXIT_CODE),
         Status::NotStarted { .. } => Some(NOT_STARTED_EXIT_CODE),
         Status::MovedToBackground { .. } => Some(0),
-        // Lost, and whatever a later version adds.
+        // `Lost`, and variants that a later version adds.
         _ => Some(LOST_EXIT_CODE),
     }
 }
 
-/// Shortens everything to `room` characters: first the beginning of stdout, then of stderr, and our
-/// own lines only if they alone are too long. The SDK would cut at the end, where the link is.
+/// Shortens all texts to `room` characters in total: first the beginning of stdout, then of stderr,
+/// then our own lines. The SDK would cut the end, which has the link to the full output.
 fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: usize) {
     let joints = if lines.is_empty() { 0 } else { 2 };
     let of_lines = |lines: &[String]| {
@@ -137,7 +138,7 @@ impl CommandOutput {
         json!({ "stdout": self.stdout, "stderr": self.stderr, "outcome": outcome })
     }
 
-    /// The SDK's rendering for a model.
+    /// Returns the text as the SDK renders it for a model.
     fn rendered(&self) -> String {
         let (stdout, stderr) = (
             self.stdout.trim_end_matches('\n'),

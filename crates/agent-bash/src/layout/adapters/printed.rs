@@ -4,12 +4,12 @@ use crate::running::OutputPart;
 use agent_bash_core::Window;
 use agent_bash_sink::{CarriageReturn, TailBuffer};
 
-/// The text of a part: all of it in `head`, or its two ends.
+/// The cleaned text of an output part: complete in `head`, or as two ends.
 #[derive(Debug, Default)]
 pub(super) struct PrintedText {
     pub(super) head: String,
     pub(super) tail: String,
-    /// Bytes missing between the two.
+    /// Number of bytes missing between `head` and `tail`.
     pub(super) missing: usize,
     pub(super) lines: u64,
 }
@@ -19,7 +19,7 @@ pub(super) struct PrintedText {
 pub(super) struct TextEnds<'a> {
     pub(super) head: &'a str,
     pub(super) tail: &'a str,
-    /// Bytes removed between the two.
+    /// Number of bytes removed between `head` and `tail`.
     pub(super) removed: usize,
 }
 
@@ -39,7 +39,7 @@ impl PrintedText {
                 ..Self::default()
             };
         }
-        // The beginning may overlap with the end that is kept.
+        // The stored beginning and the stored end may overlap.
         let between = (part.from - part.unread_from) as usize;
         let head = &part.head[..part.head.len().min(between)];
         Self {
@@ -55,7 +55,7 @@ impl PrintedText {
         self.head.len() + self.missing + self.tail.len()
     }
 
-    /// Cuts the text to its beginning and its end; `None` if that is the whole text.
+    /// Returns the beginning and the end of the text; `None` if the whole text fits.
     pub(super) fn ends(&self, head: Window, tail: Window) -> Option<TextEnds<'_>> {
         let lines = head.lines.saturating_add(tail.lines) as u64;
         if self.length() <= head.bytes + tail.bytes && self.lines <= lines {
@@ -75,30 +75,30 @@ impl PrintedText {
     }
 }
 
-/// Returns the beginning, at most this much.
-fn first(text: &str, most: Window) -> &str {
-    let mut end = most.bytes.min(text.len());
+/// Returns the beginning of a text that fits into `max`.
+fn first(text: &str, max: Window) -> &str {
+    let mut end = max.bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     let text = &text[..end];
     let mut ends = text.match_indices('\n').map(|(at, _)| at + 1);
-    match most.lines.checked_sub(1) {
+    match max.lines.checked_sub(1) {
         None => "",
         Some(last) => &text[..ends.nth(last).unwrap_or(text.len())],
     }
 }
 
-/// Returns the end, at most this much.
-fn last(text: &str, most: Window) -> &str {
-    let mut start = text.len().saturating_sub(most.bytes);
+/// Returns the end of a text that fits into `max`.
+fn last(text: &str, max: Window) -> &str {
+    let mut start = text.len().saturating_sub(max.bytes);
     while !text.is_char_boundary(start) {
         start += 1;
     }
     let text = &text[start..];
     let lines = text.strip_suffix('\n').unwrap_or(text);
     let mut starts = lines.rmatch_indices('\n').map(|(at, _)| at + 1);
-    match most.lines.checked_sub(1) {
+    match max.lines.checked_sub(1) {
         None => "",
         Some(last) => &text[starts.nth(last).unwrap_or(0)..],
     }
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_where_they_are_bounded() {
+    fn ends_respects_limits_of_lines() {
         let printed = PrintedText::of(
             &OutputPart {
                 lines: 6,
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_twice_is_counted_once_and_what_is_lost_is_counted_too() {
+    fn length_counts_overlapping_bytes_once_and_missing_bytes() {
         // `abcdefgh`, where the beginning overlaps with the end, or does not.
         for (head, from, tail) in [
             (&b"abcdef"[..], 4, &b"efgh"[..]),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_not_cut() {
+    fn ends_does_not_split_characters() {
         let printed = PrintedText::of(&part(b"", 0, "ééééé".as_bytes()), false);
         let ends = printed.ends(bytes(3), bytes(3)).unwrap();
         assert_eq!((ends.head, ends.tail, ends.removed), ("é", "é", 6));

@@ -1,18 +1,17 @@
-//! How an adapter modifies the profile in force.
+//! The limits by which an adapter modifies the profile in force.
 
 use agent_bash_core::{Profile, Streams, Truncation};
 use std::time::Duration;
 
-/// The limits of an adapter. `None` keeps the session's.
+/// The limits of an adapter. `None` keeps the limit of the profile in force.
 #[derive(Debug, Clone, Copy)]
 pub struct AdapterLimits {
     /// Default time limit.
     pub timeout: Option<Duration>,
-    /// Maximum time limit in the foreground. The session's applies too if it is lower: a user who
-    /// lowered it meant all tools.
+    /// Maximum time limit in the foreground. A lower limit of the user's settings applies as well.
     pub timeout_max: Option<Duration>,
-    /// Foreground commands get the time limit of background ones, because the caller is answered
-    /// earlier anyway.
+    /// True if foreground commands get the time limit of background ones, because the caller gets
+    /// an answer before their end.
     pub patient: bool,
     /// Maximum time limit of commands that outlive their call.
     pub background_max: Option<Duration>,
@@ -33,7 +32,7 @@ impl AdapterLimits {
         truncation: None,
     };
 
-    /// `session` with these limits.
+    /// Returns the profile `session` with these limits.
     pub fn profile(&self, session: &Profile) -> Profile {
         let mut profile = session.clone();
         // Normalisation is off: with output read in parts, the script must run exactly as the model
@@ -67,18 +66,18 @@ mod tests {
     use crate::profiles::STANDARD;
 
     #[test]
-    fn a_limit_that_the_user_has_tightened_holds() {
-        let knobs = AdapterLimits {
+    fn profile_keeps_a_lower_limit_of_the_user() {
+        let limits = AdapterLimits {
             timeout: Some(Duration::from_secs(120)),
             timeout_max: Some(Duration::from_secs(600)),
             ..AdapterLimits::NONE
         };
-        let times = knobs.profile(&STANDARD).timeouts;
+        let times = limits.profile(&STANDARD).timeouts;
         let seconds = (times.default.as_secs(), times.max.as_secs());
         assert_eq!(seconds, (120, 600));
         let mut tight = STANDARD.clone();
         tight.timeouts.max = Duration::from_secs(60);
-        let times = knobs.profile(&tight).timeouts;
+        let times = limits.profile(&tight).timeouts;
         let seconds = (times.default.as_secs(), times.max.as_secs());
         assert_eq!(seconds, (60, 60));
         assert_eq!(times.background, STANDARD.timeouts.background);
