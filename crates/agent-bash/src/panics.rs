@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_an_error_in_its_own_words() {
+    async fn caught_panic_becomes_an_error_with_its_message() {
         let at = 7;
         let text = |error: WorkPanicked| error.to_string();
         assert_eq!(caught(|| at), Ok(7));

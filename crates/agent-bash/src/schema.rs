@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tool_of_each_profile() {
+    fn tool_definition_of_each_profile() {
         for profile in profiles::ALL {
             let tool = bash(profile);
             let schema = serde_json::to_string_pretty(&tool.input_schema).unwrap();

@@ -68,7 +68,7 @@ const KILL: Option<SurvivorPolicy> = Some(SurvivorPolicy::Kill);
 const WAIT: Option<SurvivorPolicy> = Some(SurvivorPolicy::Wait);
 
 #[test]
-fn a_command_ends_with_its_output() {
+fn call_is_done_when_the_shell_and_its_output_have_ended() {
     let machine = ends(
         "no process left",
         ADOPT,
@@ -85,7 +85,7 @@ fn a_command_ends_with_its_output() {
 }
 
 #[test]
-fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
+fn output_is_drained_until_quiet_or_the_limit() {
     ends(
         "quiet",
         ADOPT,
@@ -142,7 +142,7 @@ fn exiting_process_is_not_a_survivor() {
 }
 
 #[test]
-fn survivors_are_ended_where_that_is_wanted() {
+fn survivors_are_killed_by_the_policy_kill() {
     let begin = || {
         vec![
             (exited(false), 0, None, None),
@@ -170,7 +170,7 @@ fn survivors_are_ended_where_that_is_wanted() {
 }
 
 #[test]
-fn survivors_are_waited_for_within_the_time_of_the_call() {
+fn survivors_are_awaited_within_the_time_limit() {
     let begin = || {
         vec![
             (exited(false), 0, None, None),
@@ -217,7 +217,7 @@ fn survivors_are_waited_for_within_the_time_of_the_call() {
 }
 
 #[test]
-fn a_call_that_is_ended_ends_with_its_tree() {
+fn terminated_call_waits_for_its_tree() {
     let deadline = 500 + GRACE_MS + 1_000;
     let begin = || {
         vec![(
@@ -262,7 +262,7 @@ fn a_call_that_is_ended_ends_with_its_tree() {
 }
 
 #[test]
-fn without_its_supervisor_a_call_is_swept() {
+fn call_without_its_supervisor_is_swept() {
     for policy in [ADOPT, KILL, WAIT] {
         let rows = vec![
             (SupervisorGone, 5, None, None),
@@ -275,7 +275,7 @@ fn without_its_supervisor_a_call_is_swept() {
 }
 
 #[test]
-fn a_consumer_that_has_enough_closes_the_output() {
+fn stopped_consumer_closes_the_output() {
     let rows = vec![
         (ConsumerStopped, 100, None, Some(1_100)),
         (Read, 200, None, Some(1_100)),
@@ -302,7 +302,7 @@ fn a_consumer_that_has_enough_closes_the_output() {
 }
 
 #[test]
-fn output_that_cannot_be_read_ends_the_call() {
+fn unreadable_output_terminates_the_call() {
     let rows = vec![
         (Unreadable, 100, Some(terminate(0)), Some(1_100)),
         (exited(true), 150, None, None),
@@ -338,7 +338,7 @@ fn continuing_shell_is_left_to_the_caller() {
 }
 
 #[test]
-fn remaining_process_of_a_session_is_ended_or_awaited() {
+fn survivors_beside_a_continuing_shell_are_killed_or_awaited() {
     let left = |policy, output_ended| {
         let terms = FollowTerms {
             survivors: policy,

@@ -129,7 +129,10 @@ fn content(spec: &RunSpec) -> Vec<u8> {
 fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
     text.extend_from_slice(b"{ ");
-    text.extend(enter_directory(&quoted(spec.cwd.as_os_str()), ShellDialect::Posix));
+    text.extend(enter_directory(
+        &quoted(spec.cwd.as_os_str()),
+        ShellDialect::Posix,
+    ));
     // If such a shell does not support descriptors of two digits, the descriptor stays open and
     // gets no message.
     text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_are_found_as_bash_finds_them() {
+    fn commands_of_parses_options_like_bash() {
         let text = |text: &str| Commands::Text(text.into());
         for (line, want) in [
             ("-c ls", text("ls")),

@@ -181,7 +181,7 @@ fn call(captured: &str, script: &str) -> Value {
 }
 
 #[test]
-fn calls_of_each_program_pass_silently() {
+fn captured_calls_get_a_silent_answer() {
     for (agent, captured) in asked() {
         let answer = answer(agent, captured.as_bytes(), &host(&[]));
         assert!(is_silent(&answer), "{} {captured} {answer:?}", agent.name);
@@ -190,7 +190,7 @@ fn calls_of_each_program_pass_silently() {
 }
 
 #[test]
-fn command_is_read_as_the_users_shell_reads_it() {
+fn command_is_parsed_in_the_dialect_of_the_users_shell() {
     let call = call(CAPTURED_CALLS[0].1, "git push origin $branch:release");
     let refuses = |shell| {
         let host = host(&[("SHELL", shell)]);
@@ -201,7 +201,7 @@ fn command_is_read_as_the_users_shell_reads_it() {
 }
 
 #[test]
-fn harmless_command_is_never_allowed_in_the_users_place() {
+fn harmless_command_gets_no_decision() {
     let scripts = [
         "git status",
         "rm -rf node_modules",
@@ -240,7 +240,7 @@ fn refusal_has_the_reason_and_an_alternative() {
 
 /// Control for the tests above: answers that look like refusals but are not for these agents.
 #[test]
-fn answer_for_another_agent_blocks_nothing() {
+fn answer_in_another_agents_format_does_not_block() {
     let written = |stdout: &str, stderr: &str, exit_code| HookAnswer {
         stdout: stdout.into(),
         stderr: stderr.into(),
@@ -276,7 +276,7 @@ fn answer_for_another_agent_blocks_nothing() {
 }
 
 #[test]
-fn shell_call_that_cannot_be_judged_is_blocked_with_the_reason() {
+fn shell_call_that_cannot_be_checked_is_blocked_with_the_reason() {
     for (name, captured) in COMMON_CALLS {
         let agent = agent(name);
         let good: Value = serde_json::from_str(captured).unwrap();
@@ -379,7 +379,7 @@ fn agent_that_reads_the_settings_of_another_one_is_blocked_by_exit_code() {
 }
 
 #[test]
-fn directory_of_the_call_counts_in_any_spelling() {
+fn rules_use_the_directory_of_the_call_in_any_spelling() {
     let refused = |call: Value| !is_silent(&answer_to_call(&AUTO, &call, &host(&[])));
     let script = json!({"command": "rm -rf u"});
     for above in [
@@ -396,7 +396,7 @@ fn directory_of_the_call_counts_in_any_spelling() {
 }
 
 #[test]
-fn directory_that_the_command_runs_in_counts() {
+fn rules_use_the_working_directory_of_the_command() {
     for (index, field) in [(2, "dir_path"), (3, "workdir")] {
         let agent = agent(CAPTURED_CALLS[index].0);
         let mut call = call(CAPTURED_CALLS[index].1, "rm -rf u");
@@ -417,7 +417,7 @@ fn directory_that_the_command_runs_in_counts() {
 }
 
 #[test]
-fn the_users_settings_decide() {
+fn users_settings_decide() {
     for (agent, captured) in asked() {
         let blocked = |script: &str, variables: &[(&str, &str)]| {
             let call = call(captured, script);
@@ -449,7 +449,7 @@ fn the_users_settings_decide() {
 }
 
 #[test]
-fn safe_mode_is_refused_as_a_hook_cannot_confine_the_agents_shell() {
+fn read_only_safe_mode_refuses_every_command() {
     for (agent, captured) in asked() {
         for (level, blocks) in [("read_only", true), ("listed", false)] {
             let host = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", level)]);
@@ -464,7 +464,7 @@ fn safe_mode_is_refused_as_a_hook_cannot_confine_the_agents_shell() {
 
 /// Compared exactly, as agents silently drop what they do not know.
 #[test]
-fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
+fn advice_is_sent_to_agents_that_accept_it() {
     const ADVICE: &str =
         "Prefer the `read` tool: Use the `read` tool instead of cat/head/tail/less.";
     let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read,grep");

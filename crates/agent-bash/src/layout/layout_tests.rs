@@ -118,7 +118,7 @@ const EXIT_0: Status = Status::Exited { code: 0 };
 const EXIT_3: Status = Status::Exited { code: 3 };
 
 #[test]
-fn every_row_of_the_table() {
+fn each_layout_writes_every_ending() {
     use CallEnding::{Ran, Refused};
     let killed = Status::Signaled {
         signal: "SIGKILL".into(),
@@ -209,7 +209,7 @@ fn every_row_of_the_table() {
 }
 
 #[test]
-fn every_way_of_being_cut() {
+fn each_layout_writes_every_truncation() {
     use TruncatedBy::{Bytes, HeadTail, LineLength, Lines};
     let timed_out = Status::TimedOut { after_ms: 30_000 };
     for profile in profiles::ALL {
@@ -287,7 +287,7 @@ fn every_way_of_being_cut() {
 }
 
 #[test]
-fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_them_in_the_data() {
+fn standard_shows_notices_that_other_layouts_keep_in_the_data() {
     let survivor = Survivor::new(12, "sleep 300", true);
     let notices: Vec<Notice> = [
         NoticeKind::Survivors {
@@ -341,7 +341,7 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
 }
 
 #[test]
-fn a_failure_to_keep_an_output_is_said_in_each_layout() {
+fn each_layout_reports_a_failed_artifact() {
     let reason = "less than 512 MB are free in /x".to_owned();
     let notices = [NoticeKind::ArtifactFailed { reason }.into()];
     for profile in profiles::ALL {
@@ -357,7 +357,7 @@ fn a_failure_to_keep_an_output_is_said_in_each_layout() {
 }
 
 #[test]
-fn where_what_was_asked_for_is_shown_nothing_is_said() {
+fn requested_head_and_tail_get_no_notice() {
     let lifted = Notice::from(NoticeKind::Lifted {
         filter: "head -5".into(),
     });
@@ -390,7 +390,7 @@ fn where_what_was_asked_for_is_shown_nothing_is_said() {
 }
 
 #[test]
-fn workspace_cuts_the_two_streams_joined_and_never_inside_a_character() {
+fn workspace_truncates_joined_streams_at_a_character_boundary() {
     let limit = 100 * 1024;
     let marker = "\n[Output truncated at 100KB]\n[Exit code: 0]";
     for (stdout, stderr) in [
@@ -415,6 +415,6 @@ fn workspace_cuts_the_two_streams_joined_and_never_inside_a_character() {
 }
 
 #[test]
-fn bytes_are_shown_clean() {
+fn clean_removes_control_sequences() {
     assert_eq!(clean(b"\x1b[31mred\x1b[0m\n10%\r100%\n"), "red\n100%\n");
 }

@@ -47,7 +47,7 @@ fn settings(layers: &Layers) -> Settings {
 }
 
 #[test]
-fn without_layers_the_defaults_hold() {
+fn load_returns_the_defaults_without_layers() {
     let loaded = load_layers(&NONE).unwrap();
     assert_eq!(loaded.settings, Settings::default());
     assert!(
@@ -60,7 +60,7 @@ fn without_layers_the_defaults_hold() {
 }
 
 #[test]
-fn later_layers_win_and_each_value_says_where_it_came_from() {
+fn later_layers_take_precedence_and_origins_are_recorded() {
     let mut loaded = load_layers(&Layers {
         user: "profile = \"modes\"\nsurvivors = \"kill\"\n[limits]\ncpu_s = 10",
         project: "[limits]\ncpu_s = 5",
@@ -91,7 +91,7 @@ fn later_layers_win_and_each_value_says_where_it_came_from() {
 }
 
 #[test]
-fn a_project_may_tighten() {
+fn project_file_may_tighten() {
     let user = "[interceptor]\ntools = [\"read\"]\n[safety]\noff = [\"no_force_push\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
     for project in [
         "[safety]\ngroups = [\"core\", \"inline_code\", \"system\", \"data_loss\"]",
@@ -115,7 +115,7 @@ fn a_project_may_tighten() {
 }
 
 #[test]
-fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
+fn project_file_may_not_loosen_or_set_shell_or_environment() {
     let user = "[safe_mode]\nlevel = \"listed\"\n[interceptor]\nmode = \"advise\"\ntools = [\"read\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"\n[sandbox]\nlevel = \"workspace_write\"\nlacking = \"refuse\"";
     for project in [
         "profile = \"workspace\"",
@@ -161,7 +161,7 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
 }
 
 #[test]
-fn what_a_project_lists_is_added_and_takes_nothing_away() {
+fn lists_of_a_project_file_only_add_entries() {
     let user = "[interceptor]\ntools = [\"read\"]\n[safety]\non = [\"no_container_data_removal\"]";
     // Written when there were only two groups.
     let project = "[interceptor]\ntools = [\"grep\", \"read\"]\n[safety]\ngroups = [\"core\", \"data_loss\"]\non = []";
@@ -193,7 +193,7 @@ fn what_a_project_lists_is_added_and_takes_nothing_away() {
 }
 
 #[test]
-fn a_level_of_safe_mode_is_written_as_on_the_command_line() {
+fn safe_mode_level_accepts_the_spelling_of_the_command_line() {
     for (user, want) in [
         (
             "[safe_mode]\nlevel = \"read-only\"",
@@ -219,7 +219,7 @@ fn sorted(list: &str) -> Vec<String> {
 }
 
 #[test]
-fn errors_say_where_and_what() {
+fn errors_name_the_origin_the_key_and_the_value() {
     let in_user = |user| {
         load_layers(&Layers { user, ..NONE })
             .unwrap_err()
@@ -292,7 +292,7 @@ fn errors_say_where_and_what() {
 }
 
 #[test]
-fn values_reach_the_tool() {
+fn configure_passes_the_settings_to_the_tool() {
     let changed = settings(&Layers {
         user: "[timeout]\ndefault = \"10s\"\nmax = \"20s\"\n[output]\nmax_line_chars = 4000\n[environment]\nkeep = [\"MY_TOKEN\"]\nset = { A = \"1\" }\n[safety]\non = [\"data_loss\"]\noff = [\"no_force_push\"]",
         ..NONE
@@ -316,7 +316,7 @@ fn values_reach_the_tool() {
 }
 
 #[test]
-fn a_project_adds_its_own_rules_to_those_of_the_user() {
+fn rules_of_a_project_are_added_to_those_of_the_user() {
     let loaded = settings(&Layers {
         user: "[safety]\nrules = [{ match = { program = \"terraform\", arguments = [\"apply\"] }, say = \"plan first\", instead = \"terraform plan\" }]",
         project: "[safety]\nrules = [{ match = { program = \"make\", arguments = [\"deploy\"] }, say = \"CI deploys\" }]",
@@ -342,7 +342,7 @@ fn a_project_adds_its_own_rules_to_those_of_the_user() {
 }
 
 #[test]
-fn what_is_kept_for_days_is_written_in_days() {
+fn retention_of_whole_days_is_written_in_days() {
     const HOUR_SECS: u64 = 60 * 60;
     for (user, hours, shown) in [
         ("[journal]\nkeep = \"7d\"", 7 * 24, "\"7d\""),
@@ -360,7 +360,7 @@ fn what_is_kept_for_days_is_written_in_days() {
 }
 
 #[test]
-fn the_default_file_reads_as_the_defaults_commented_or_not() {
+fn default_file_parses_as_the_defaults_with_and_without_comments() {
     let text = default_file();
     let table: toml::Table = text.parse().unwrap();
     assert!(
@@ -384,7 +384,7 @@ fn the_default_file_reads_as_the_defaults_commented_or_not() {
 }
 
 #[test]
-fn a_variable_that_is_nearly_a_setting_is_pointed_out() {
+fn misspelt_variables_finds_the_nearest_setting() {
     let env = [
         "AGENT_BASH_PROFLE",
         "AGENT_BASH_PROFILE",
@@ -406,7 +406,7 @@ fn a_variable_that_is_nearly_a_setting_is_pointed_out() {
 }
 
 #[test]
-fn a_box_is_set_by_its_section_and_takes_whole_paths_only() {
+fn sandbox_section_accepts_only_absolute_and_home_paths() {
     let project = "[sandbox]\nlevel = \"read_only\"\nhidden = [\"/b\"]";
     let got = settings(&Layers {
         user: "[sandbox]\nlevel = \"workspace_write\"\nnetwork = \"loopback\"\nwritable = [\"~/.cache\"]\nhidden = [\"/a\"]\ntmp = \"shared\"",
@@ -439,7 +439,7 @@ fn a_box_is_set_by_its_section_and_takes_whole_paths_only() {
 }
 
 #[test]
-fn a_name_of_the_settings_comes_first() {
+fn target_in_the_settings_takes_precedence() {
     let mut settings = Settings::default();
     assert!(settings.target("box").is_err());
     assert_eq!(settings.target("docker:box").unwrap().name, "docker:box");

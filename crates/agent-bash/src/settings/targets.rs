@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_is_what_its_settings_say() {
+    fn target_has_the_values_of_its_settings() {
         let target = read(
             "transport = 'ssh'\nto = 'dev@box:22'\ncwd = '/work'\nlease = '2m'\ninstall = false\nenv = { CI = '1' }",
         )
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_nowhere_is_refused() {
+    fn invalid_targets_are_refused() {
         for (text, said) in [
             ("transport = 'ssh'", "`to` is missing"),
             ("transport = 'telnet'\nto = 'box'", "unknown variant"),

@@ -121,7 +121,7 @@ fn session_of(answer: &ToolAnswer) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn a_call_is_answered_before_its_end_and_goes_on() {
+async fn yielding_call_returns_before_its_command_ends() {
     let executor = InTwoParts::new(b"start\n", b"end\n");
     let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| builder);
     let begun = client.call("codex", "exec_command", json!({ "cmd": "x" }));
@@ -161,7 +161,7 @@ async fn a_call_is_answered_before_its_end_and_goes_on() {
 }
 
 #[tokio::test]
-async fn a_tool_that_does_not_yield_waits_for_the_end() {
+async fn tool_without_yield_waits_for_the_end() {
     // Same command and same clock: only the adapter differs.
     let executor = InTwoParts::new(b"start\n", b"end\n");
     let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| builder);
@@ -176,7 +176,7 @@ async fn a_tool_that_does_not_yield_waits_for_the_end() {
 }
 
 #[tokio::test]
-async fn cancelling_a_call_ends_it_and_cancelling_a_wait_does_not() {
+async fn cancelling_ends_a_call_but_not_a_wait() {
     let codex = adapters::by_name("codex").unwrap();
     let executor = InTwoParts::new(b"part", b"");
     let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);
@@ -223,7 +223,7 @@ async fn cancelling_a_call_ends_it_and_cancelling_a_wait_does_not() {
 }
 
 #[tokio::test]
-async fn what_a_wait_did_not_show_is_kept_and_linked_at_the_end() {
+async fn output_omitted_by_a_wait_is_stored_and_linked_at_the_end() {
     // Far less than the call's window: it is the small budget of a single wait that hides output.
     for (budget, is_linked) in [(1, true), (1000, false)] {
         let executor = InTwoParts::new(b"0123456789", b"!");
@@ -285,7 +285,7 @@ impl Approver for Generous {
 }
 
 #[tokio::test]
-async fn to_leave_a_sandbox_is_for_the_approver_and_is_refused_where_it_does_not_answer() {
+async fn escalation_of_an_adapter_needs_the_approver() {
     for (adapter, tool, input, reason) in [
         (
             "codex",
@@ -326,7 +326,7 @@ async fn to_leave_a_sandbox_is_for_the_approver_and_is_refused_where_it_does_not
 }
 
 #[tokio::test]
-async fn each_adapter_asks_for_what_its_tool_means() {
+async fn each_adapter_plans_its_fields() {
     let minutes = |minutes: u64| Some(Duration::from_secs(60 * minutes));
     for (adapter, tool, input, timeout, streams, session) in [
         (

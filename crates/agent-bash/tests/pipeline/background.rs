@@ -86,7 +86,7 @@ async fn call(profile: &Profile, starter: &Arc<Starter>, input: Value) -> (ToolR
 }
 
 #[tokio::test]
-async fn a_job_is_told_in_the_words_of_its_profile() {
+async fn job_has_the_text_of_its_profile() {
     let input = json!({"command": "serve | tail -5", "mode": "background"});
     for (profile, want) in [
         (
@@ -127,7 +127,7 @@ async fn a_job_is_told_in_the_words_of_its_profile() {
 }
 
 #[tokio::test]
-async fn a_job_that_died_at_once_is_no_job() {
+async fn job_that_ends_at_once_is_a_finished_call() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), "no such port\n").unwrap();
     let end: JobEnd = serde_json::from_value(json!({
@@ -149,7 +149,7 @@ async fn a_job_that_died_at_once_is_no_job() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_not_started_says_why() {
+async fn job_that_was_not_started_has_the_reason() {
     let starter = Arc::new(Starter {
         state: JobState::Running,
         output: PathBuf::new(),
@@ -169,7 +169,7 @@ async fn a_job_that_was_not_started_says_why() {
 }
 
 #[tokio::test]
-async fn the_result_of_a_job_says_what_its_box_is() {
+async fn result_of_a_job_has_its_sandbox() {
     let end = json!({"ending": {"kind": "exited", "code": 0}, "ended_at": Timestamp(1010), "dropped_bytes": 0, "has_remaining": false,
                      "length": 0});
     let ended = JobState::Ended(serde_json::from_value(end).unwrap());

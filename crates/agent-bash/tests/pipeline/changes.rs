@@ -125,7 +125,7 @@ fn state(result: &ToolResult) -> Option<ChangesState> {
 }
 
 #[tokio::test]
-async fn a_trial_is_held_and_shown() {
+async fn trial_is_held_and_listed() {
     let mut case = Case::new();
     let result = case.run(tried(&json!(true))).await;
     assert_eq!(state(&result), Some(ChangesState::Held), "{result:?}");
@@ -155,7 +155,7 @@ async fn a_trial_is_held_and_shown() {
 
 /// However the call ended: its upper directory shows that it changed nothing.
 #[tokio::test]
-async fn a_trial_that_changes_no_file_is_not_held() {
+async fn trial_without_changes_is_not_held() {
     for ending in [ScriptEnding::Exited { code: 0 }, ScriptEnding::Cancelled] {
         let mut case = Case::new();
         std::fs::write(case.repo().join("new"), "new").unwrap();
@@ -172,7 +172,7 @@ async fn a_trial_that_changes_no_file_is_not_held() {
 
 /// As in a record: on one line, cut, and without secrets.
 #[tokio::test]
-async fn a_set_has_the_command_that_it_is_of() {
+async fn change_set_has_its_command() {
     let mut case = Case::new();
     let long = "x".repeat(300);
     let command = format!("TOKEN=tok-1234567 make\n{long}");
@@ -226,7 +226,7 @@ async fn conflict_of_a_commit_names_the_later_call() {
 }
 
 #[tokio::test]
-async fn an_atomic_trial_is_committed_if_it_succeeds_and_else_leaves_nothing() {
+async fn atomic_trial_is_committed_on_success_and_dropped_on_failure() {
     let mut case = Case::new();
     let result = case.run(tried(&json!("atomic"))).await;
     assert_eq!(state(&result), Some(ChangesState::Done), "{result:?}");
@@ -272,7 +272,7 @@ async fn commit_does_not_overwrite_files_changed_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_trial_that_is_not_possible_is_not_run() {
+async fn impossible_trial_is_refused() {
     let mut case = Case::new();
     let reason = "no user namespaces".to_owned();
     case.holds = Err(NotStarted::Trial { reason });
@@ -311,7 +311,7 @@ async fn a_trial_that_is_not_possible_is_not_run() {
 
 /// An executor that was asked to hold back and did not is not believed.
 #[tokio::test]
-async fn what_was_not_held_back_is_not_said_to_be() {
+async fn result_reports_a_trial_that_was_not_held_back() {
     let mut case = Case::new();
     case.says_held = false;
     for how in [json!(true), json!("atomic")] {
@@ -344,7 +344,7 @@ async fn ordinary_calls_are_recorded_at_the_level_of_the_settings() {
 }
 
 #[tokio::test]
-async fn why_a_call_is_not_watched_is_said() {
+async fn result_has_the_reason_why_a_call_is_untraced() {
     let mut case = Case::new();
     let settings = ChangesSettings {
         level: Some(ChangesLevel::Undo),
@@ -363,7 +363,7 @@ async fn why_a_call_is_not_watched_is_said() {
 /// A host records changes by default: if it cannot, a call that did not ask for a record has no
 /// notice.
 #[tokio::test]
-async fn what_is_kept_unasked_is_kept_without_a_word() {
+async fn default_level_records_without_notices() {
     for is_level_set in [false, true] {
         let settings = ChangesSettings {
             level: is_level_set.then_some(ChangesLevel::Undo),
@@ -434,7 +434,7 @@ impl Approver for RequestedApproval {
 }
 
 #[tokio::test]
-async fn a_model_commits_as_the_setting_and_the_host_allow() {
+async fn commit_for_model_follows_the_setting_and_the_approver() {
     for (by, allows, asked, is_done) in [
         (CommitBy::Model, false, 0, true),
         (CommitBy::Ask, true, 1, true),

@@ -16,7 +16,7 @@ fn judged(request: Request, findings: Findings) -> Input {
 }
 
 #[tokio::test]
-async fn what_was_judged_is_not_judged_again() {
+async fn checked_call_is_not_checked_again() {
     // Only the scripted executor ever sees it.
     const SCRIPT: &str = "git reset --hard HEAD~3";
     let executor = Scripted::exits(0, b"ran\n");
@@ -34,7 +34,7 @@ async fn what_was_judged_is_not_judged_again() {
 }
 
 #[tokio::test]
-async fn what_the_judge_found_out_is_in_force_as_if_it_were_found_out_here() {
+async fn findings_of_a_checked_call_are_used() {
     let output = b"1\n2\n3\n4\n";
     let given = "seq 4 | head -n 2";
     let here = Scripted::exits(1, output);
@@ -110,7 +110,7 @@ async fn watched_call_of_another_host_has_no_time_limit() {
 }
 
 #[tokio::test]
-async fn a_request_that_makes_no_sense_is_refused_all_the_same() {
+async fn invalid_checked_request_is_refused() {
     let executor = Scripted::exits(0, b"");
     let input = judged(Request::new(" "), Findings::default());
     let result = tool(&profiles::STANDARD, &executor)

@@ -117,7 +117,7 @@ async fn call(tool: &BashTool, session: Option<&str>) -> ToolResult {
 const NOT_KNOWN: &str = "What this call did to files is not known: ";
 
 #[tokio::test]
-async fn untraced_call_is_scanned_and_says_so() {
+async fn untraced_call_is_scanned_with_a_notice() {
     for level in [ChangesLevel::List, ChangesLevel::Undo] {
         let place = TestProject::new(true);
         let tool = place.tool(|builder| builder.changes(asked(level)));
@@ -137,7 +137,7 @@ async fn untraced_call_is_scanned_and_says_so() {
 /// Surviving processes of such a call are not traced, which the result of a scanned call says; a
 /// traced one has its own change set.
 #[tokio::test]
-async fn what_goes_on_unwatched_is_named() {
+async fn survivors_of_a_scanned_call_are_named() {
     let notices = async |is_watched: bool, survivors: Vec<Survivor>| {
         let mut place = TestProject::new(!is_watched);
         let mut ended = outcome(ScriptEnding::Exited { code: 0 });
@@ -165,7 +165,7 @@ async fn what_goes_on_unwatched_is_named() {
 
 /// A scan is made only for a call that asks for it.
 #[tokio::test]
-async fn unasked_nothing_is_compared() {
+async fn default_level_makes_no_scans() {
     let place = TestProject::new(true);
     let tool = place.tool(|builder| builder.changes_unasked(ChangesLevel::Undo));
     let result = call(&tool, None).await;
@@ -177,7 +177,7 @@ async fn unasked_nothing_is_compared() {
 /// Where it shows only when a shell is started, the calls after that are compared; those of other
 /// shells are not.
 #[tokio::test]
-async fn what_shows_late_is_remembered_for_that_shell() {
+async fn untraceable_shell_is_remembered() {
     let place = TestProject::new(false);
     let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));
     let first = call(&tool, None).await;
@@ -196,7 +196,7 @@ async fn what_shows_late_is_remembered_for_that_shell() {
 
 /// A scan that takes too long is not made, and not tried again.
 #[tokio::test]
-async fn a_directory_that_is_too_large_is_not_compared() {
+async fn too_large_directory_is_not_scanned() {
     let mut place = TestProject::new(true);
     place.clock = Arc::new(Hasty(100, AtomicU64::new(0)));
     let tool = place.tool(|builder| builder.changes(asked(ChangesLevel::Undo)));

@@ -38,7 +38,7 @@ proptest! {
 
     /// The promise of `modes` about its limit.
     #[test]
-    fn a_text_of_modes_is_never_longer_than_the_limit_and_200(output in outputs(), code in 0_i32..3) {
+    fn text_of_modes_exceeds_the_limit_by_at_most_200(output in outputs(), code in 0_i32..3) {
         const LIMIT: usize = 128 * 1024;
         let printed = output.len();
         let result = modes(&output, ScriptEnding::Exited { code });
@@ -48,7 +48,7 @@ proptest! {
 }
 
 #[test]
-fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
+fn output_is_truncated_only_above_the_limit() {
     const LIMIT: usize = 128 * 1024;
     let whole = modes(&vec![b'x'; LIMIT], ScriptEnding::Exited { code: 0 });
     assert_eq!(whole.text.len(), LIMIT);

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[tokio::test]
-async fn the_executor_gets_every_decision() {
+async fn executor_gets_every_decision() {
     let executor = Scripted::exits(0, b"");
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("sub")).unwrap();
@@ -64,7 +64,7 @@ async fn the_executor_gets_every_decision() {
 }
 
 #[tokio::test]
-async fn head_and_tail_are_about_stdout_so_it_runs_with_two_pipes() {
+async fn head_and_tail_use_separate_streams() {
     for (profile, call, want) in [
         (&profiles::STANDARD, json!("x"), Streams::Merged),
         (
@@ -146,7 +146,7 @@ async fn every_ending_becomes_its_status() {
 }
 
 #[tokio::test]
-async fn an_output_over_the_limit_is_kept_whole_and_linked_on_every_ending() {
+async fn long_output_is_stored_and_linked_on_every_ending() {
     let output: Vec<u8> = (1..=20_000)
         .flat_map(|n| format!("line {n}\n").into_bytes())
         .collect();
@@ -180,7 +180,7 @@ async fn an_output_over_the_limit_is_kept_whole_and_linked_on_every_ending() {
 }
 
 #[tokio::test]
-async fn a_store_that_fails_leaves_the_run_going_and_the_text_without_a_link() {
+async fn failing_artifact_store_does_not_stop_the_call() {
     let executor = Scripted::exits(0, &b"line\n".repeat(20_000));
     let store = Memory {
         full: true,
@@ -203,7 +203,7 @@ async fn a_store_that_fails_leaves_the_run_going_and_the_text_without_a_link() {
 }
 
 #[tokio::test]
-async fn a_producer_that_met_the_pipe_that_head_closed_has_succeeded() {
+async fn sigpipe_after_head_is_a_success() {
     let broken_pipe = ScriptEnding::Signaled {
         signal: "SIGPIPE".into(),
         number: 13,
@@ -252,7 +252,7 @@ async fn a_producer_that_met_the_pipe_that_head_closed_has_succeeded() {
 }
 
 #[tokio::test]
-async fn what_the_executor_noticed_is_in_the_result() {
+async fn notices_of_the_executor_are_in_the_result() {
     let survivor = Survivor::new(12, "sleep 300", true);
     let named = NoticeKind::Survivors {
         survivors: vec![survivor.clone()],
@@ -287,7 +287,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
 
 /// A persistent shell has its own directory, whatever became of the tool's.
 #[tokio::test]
-async fn a_call_of_a_session_is_where_its_shell_is() {
+async fn result_of_a_session_call_has_the_shells_directory() {
     let mut ended = outcome(ScriptEnding::Exited { code: 0 });
     ended.initial_cwd = Some("/elsewhere".into());
 
@@ -313,7 +313,7 @@ async fn a_call_of_a_session_is_where_its_shell_is() {
 }
 
 #[tokio::test]
-async fn a_timeout_that_was_clamped_is_said() {
+async fn clamped_timeout_gets_a_notice() {
     let executor = Scripted::exits(0, b"hi\n");
     let result = tool(&profiles::STANDARD, &executor)
         .execute(json!({"command": "x", "timeout": "2h"}), &Cancel::new())
@@ -344,7 +344,7 @@ impl OutputConsumer for Watcher {
 }
 
 #[tokio::test]
-async fn a_watcher_sees_the_raw_output_and_cannot_end_the_command() {
+async fn live_consumer_gets_raw_output_and_cannot_stop_the_command() {
     let chunks: Vec<_> = (0..9)
         .map(|n| (StreamId::Merged, format!("\x1b[1m{n}\n").into_bytes()))
         .collect();
@@ -376,7 +376,7 @@ async fn a_watcher_sees_the_raw_output_and_cannot_end_the_command() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_started_says_why() {
+async fn call_that_was_not_started_has_the_reason() {
     let executor = Scripted::new(vec![], Err(NotStarted::new("no processes left")));
     let result = tool(&profiles::STANDARD, &executor)
         .execute(json!("x"), &Cancel::new())
@@ -391,7 +391,7 @@ async fn what_could_not_be_started_says_why() {
 }
 
 #[tokio::test]
-async fn a_feed_has_the_output_and_its_end() {
+async fn live_feed_has_the_output_and_its_end() {
     let chunks: Vec<_> = (0..9)
         .map(|n| (StreamId::Merged, format!("{n}\n").into_bytes()))
         .collect();

@@ -125,7 +125,7 @@ fn offers(result: &ToolResult) -> bool {
 }
 
 #[tokio::test]
-async fn a_refusal_offers_a_trial_that_then_runs() {
+async fn refusal_offers_a_trial_that_runs() {
     let case = Case::new();
     let refused = case.refused(json!({"command": "rm -rf .git"})).await;
     assert!(offers(&refused), "{}", refused.text);
@@ -152,7 +152,7 @@ async fn a_refusal_offers_a_trial_that_then_runs() {
 }
 
 #[tokio::test]
-async fn it_is_offered_only_where_it_would_run() {
+async fn trial_is_offered_only_where_it_would_run() {
     let rm = || json!({"command": "rm -rf .git"});
     let off = |change: fn(&mut ChangesSettings)| {
         let mut case = Case::new();
@@ -195,7 +195,7 @@ async fn it_is_offered_only_where_it_would_run() {
 
 /// A person tries the same in a call of its own, whether or not the model is offered that.
 #[tokio::test]
-async fn whether_it_can_be_tried_is_known_where_it_is_not_offered() {
+async fn can_be_tried_is_set_where_no_trial_is_offered() {
     let can_be_tried = async |case: &Case, request: Value| {
         let tool = case.tool_with(|builder| builder);
         let options = CallOptions::default();
@@ -217,7 +217,7 @@ async fn whether_it_can_be_tried_is_known_where_it_is_not_offered() {
 }
 
 #[tokio::test]
-async fn what_is_not_all_held_back_is_neither_offered_nor_let_through() {
+async fn trial_with_paths_outside_of_its_root_is_refused() {
     let case = Case::new();
     let outside = case.temp.path().join("outside");
     std::fs::create_dir_all(outside.join(".git")).unwrap();
@@ -264,7 +264,7 @@ async fn what_is_not_all_held_back_is_neither_offered_nor_let_through() {
 }
 
 #[tokio::test]
-async fn without_the_setting_rules_stay_in_force_in_a_trial() {
+async fn trial_does_not_pass_rules_without_the_setting() {
     for (passes, by, runs) in [
         (true, CommitBy::Ask, 1),
         (true, CommitBy::User, 1),
@@ -322,7 +322,7 @@ async fn approver_sees_the_refusing_rule() {
 }
 
 #[tokio::test]
-async fn a_model_that_knows_other_fields_is_offered_none() {
+async fn adapter_tools_are_not_offered_trials() {
     let case = Case::new();
     let tool = case.tool_with(|builder| builder);
     let session = Arc::new(Conversation::new(tool, SessionParts::default()));
@@ -342,7 +342,7 @@ async fn a_model_that_knows_other_fields_is_offered_none() {
 }
 
 #[tokio::test]
-async fn the_schema_has_trials_where_they_are_possible() {
+async fn schema_has_trials_where_they_are_possible() {
     let shows = async |case: &Case| {
         let tool = case.tool_with(|builder| builder);
         let schema = tool.offered_schema().await.input_schema;

@@ -88,7 +88,7 @@ fn reason(status: &Status) -> (&'static str, &str) {
 }
 
 #[tokio::test]
-async fn a_panic_is_the_result_of_its_call() {
+async fn panic_becomes_the_result_of_its_call() {
     for (part, kind) in [
         ("an executor", "lost"),
         ("an approver", "not_started"),
@@ -125,7 +125,7 @@ async fn a_panic_is_the_result_of_its_call() {
 }
 
 #[tokio::test]
-async fn a_log_that_panics_is_a_notice() {
+async fn panicking_log_becomes_a_notice() {
     let executor = Scripted::exits(0, b"x\n");
     let tool = builder_with(&profiles::STANDARD, executor, Path::new("/"));
     let tool = tool.audit(Arc::new(Faulty), false).build();
@@ -139,7 +139,7 @@ async fn a_log_that_panics_is_a_notice() {
 }
 
 #[tokio::test]
-async fn the_users_command_is_recorded_and_the_next_one_runs() {
+async fn panicking_user_command_is_recorded_and_the_next_one_runs() {
     let memory = Arc::new(Memory::default());
     let tool = builder_with(
         &profiles::STANDARD,
@@ -160,7 +160,7 @@ async fn the_users_command_is_recorded_and_the_next_one_runs() {
 
 /// A host's runtime may lack timers if it supplies a clock of its own.
 #[test]
-fn a_directory_that_is_known_needs_neither_thread_nor_timer() {
+fn cached_directory_needs_no_thread_and_no_timer() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();

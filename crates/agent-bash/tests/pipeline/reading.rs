@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 #[tokio::test]
-async fn standard_lifts_filters_from_the_end_and_the_others_run_what_was_written() {
+async fn only_standard_lifts_trailing_filters() {
     let numbers = (StreamId::Stdout, b"1\n2\n3\n4\n".to_vec());
     let run = |profile| {
         let executor = Scripted::new(
@@ -44,7 +44,7 @@ async fn standard_lifts_filters_from_the_end_and_the_others_run_what_was_written
 }
 
 #[tokio::test]
-async fn limits_that_were_given_leave_the_command_as_it_is() {
+async fn request_with_limits_keeps_its_filters() {
     let executor = Scripted::exits(0, b"");
     tool(&profiles::STANDARD, &executor)
         .execute(
@@ -56,7 +56,7 @@ async fn limits_that_were_given_leave_the_command_as_it_is() {
 }
 
 #[tokio::test]
-async fn a_failing_producer_shows_where_a_filter_was_lifted_and_an_answer_does_not() {
+async fn lifted_filter_shows_failures_but_not_exit_1_results() {
     for (command, code, want) in [
         ("make | tail -5", 2, 2),
         ("make | tail -5", 1, 1),
@@ -82,7 +82,7 @@ fn intercepting(mode: InterceptMode, tools: Option<&[&str]>, executor: &Arc<Scri
 }
 
 #[tokio::test]
-async fn a_better_tool_blocks_or_is_remarked_on_if_the_model_has_it() {
+async fn interceptor_blocks_or_advises_if_the_model_has_the_tool() {
     for (mode, tools, blocked, advised) in [
         (InterceptMode::Block, Some(&["read"][..]), true, false),
         (InterceptMode::Advise, Some(&["read"]), false, true),
@@ -120,7 +120,7 @@ fn safe(builder: BashToolBuilder) -> BashTool {
 }
 
 #[tokio::test]
-async fn safe_mode_refuses_what_is_not_listed_in_the_words_of_the_seed() {
+async fn safe_mode_refuses_unlisted_commands_with_the_fixed_text() {
     for (command, want) in [
         ("rm x", "Error: Command not allowed in safe mode"),
         (
@@ -139,7 +139,7 @@ async fn safe_mode_refuses_what_is_not_listed_in_the_words_of_the_seed() {
 }
 
 #[tokio::test]
-async fn safe_mode_tells_the_word_and_the_list() {
+async fn safe_mode_refusal_names_the_word_and_the_list() {
     for profile in [&profiles::STANDARD, &profiles::MODES, &profiles::PAGED] {
         for level in [SafeLevel::Listed, SafeLevel::ReadOnly] {
             let mode = SafeMode {
@@ -165,7 +165,7 @@ async fn safe_mode_tells_the_word_and_the_list() {
 }
 
 #[tokio::test]
-async fn safe_mode_runs_what_was_written_in_bash_and_with_the_users_variables() {
+async fn safe_mode_runs_the_unchanged_command_in_bash() {
     let executor = Scripted::exits(0, b"");
     let tool = safe(builder(&profiles::WORKSPACE, &executor, Path::new("/")));
     tool.execute(json!("git diff"), &Cancel::new()).await;
@@ -185,7 +185,7 @@ async fn safe_mode_runs_what_was_written_in_bash_and_with_the_users_variables() 
 }
 
 #[tokio::test]
-async fn safe_mode_is_refused_where_nothing_confines_commands() {
+async fn safe_mode_is_refused_without_a_sandbox() {
     let executor = Scripted::exits(0, b"");
     let builder = builder(&profiles::STANDARD, &executor, Path::new("/"));
     let tool = builder.safe_mode(SafeMode::default()).build();
@@ -215,7 +215,7 @@ fn shell_called(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
 }
 
 #[tokio::test]
-async fn modes_and_paged_run_bash_whatever_shell_the_user_has_named() {
+async fn modes_and_paged_ignore_the_users_shell() {
     let (_dir, named) = shell_called("zsh");
     for (profile, is_named) in [
         (&profiles::MODES, false),
@@ -234,7 +234,7 @@ async fn modes_and_paged_run_bash_whatever_shell_the_user_has_named() {
 }
 
 #[tokio::test]
-async fn a_command_is_read_as_the_shell_reads_it_that_will_run_it() {
+async fn command_is_parsed_in_the_dialect_of_its_shell() {
     let (_dir, zsh) = shell_called("zsh");
     for (shell, runs) in [(Some(zsh), 0), (None, 1)] {
         let executor = Scripted::exits(0, b"");

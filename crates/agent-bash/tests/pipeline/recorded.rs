@@ -92,7 +92,7 @@ async fn escalation_is_recorded_with_reason_and_answer() {
 }
 
 #[tokio::test]
-async fn a_secret_that_the_call_brings_is_not_recorded() {
+async fn secret_of_a_request_is_not_recorded() {
     let call = json!({"command": "curl -d hunter16 x", "env": {"API_TOKEN": "hunter16"}});
     let entry = recorded(call, CallOptions::default(), |tool| tool).await;
     let text = serde_json::to_string(&entry).unwrap();
@@ -117,7 +117,7 @@ impl ArtifactStore for Remembers {
 }
 
 #[tokio::test]
-async fn what_is_kept_beside_an_output_has_no_secret() {
+async fn metadata_of_an_artifact_has_no_secret() {
     let store = Arc::new(Remembers::default());
     let executor = Scripted::exits(0, &b"line\n".repeat(100_000));
     let tool = builder(&profiles::STANDARD, &executor, Path::new("/"))

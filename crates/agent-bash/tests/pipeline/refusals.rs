@@ -23,7 +23,7 @@ async fn call(
 }
 
 #[tokio::test]
-async fn a_refused_call_starts_nothing_and_says_what_to_do() {
+async fn refused_call_starts_nothing_and_suggests_an_alternative() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let file = file.path().to_str().unwrap();
     for (input, want) in [
@@ -60,7 +60,7 @@ async fn a_refused_call_starts_nothing_and_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_rule_blocks_with_its_sentence_and_the_command() {
+async fn rule_blocks_with_its_message_and_the_command() {
     let (result, started) = call(
         json!("git push --force"),
         &Cancel::new(),
@@ -84,14 +84,14 @@ async fn a_rule_blocks_with_its_sentence_and_the_command() {
 }
 
 #[tokio::test]
-async fn a_rule_is_asked_before_the_directory_is_looked_at() {
+async fn rules_are_checked_before_the_directory() {
     let input = json!({"command": "git push --force", "cwd": "/no/such/place"});
     let (result, _) = call(input, &Cancel::new(), BashToolBuilder::build).await;
     assert!(matches!(result.status, Status::Blocked { .. }));
 }
 
 #[tokio::test]
-async fn a_missing_shell_is_said_by_the_call() {
+async fn missing_shell_is_reported_by_the_call() {
     let (result, started) = call(json!("x"), &Cancel::new(), |b| {
         b.shell("/no/such/shell".into()).build()
     })
@@ -125,7 +125,7 @@ impl Approver for Host {
 }
 
 #[tokio::test]
-async fn the_host_has_the_last_word_and_is_not_asked_about_what_is_blocked() {
+async fn approver_decides_except_about_blocked_calls() {
     let host = Arc::new(Host::default());
     for (command, runs) in [
         ("cat secret", false),
@@ -158,7 +158,7 @@ impl Approver for Silent {
 }
 
 #[tokio::test]
-async fn a_cancelled_call_does_not_wait_for_the_hosts_word() {
+async fn cancelled_call_does_not_wait_for_the_approver() {
     let cancel = Cancel::new();
     let later = cancel.clone();
     tokio::spawn(async move { later.cancel() });
@@ -171,7 +171,7 @@ async fn a_cancelled_call_does_not_wait_for_the_hosts_word() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_named_shell_is_judged_where_that_stands() {
+async fn call_of_a_persistent_shell_is_checked_in_its_directory() {
     let executor = Scripted::exits(0, b"ran");
     let tool = builder(&profiles::STANDARD, &executor, Path::new("/p")).sessions(true);
     let tool = tool.build();

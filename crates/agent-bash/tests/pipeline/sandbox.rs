@@ -143,7 +143,7 @@ fn with(sandbox: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn without_a_box_there_is_none_anywhere() {
+async fn call_without_a_sandbox_has_no_plan() {
     let mut case = Case::of(SandboxLevel::Off);
     let tool = case.tool(|builder| builder);
     let result = tool.execute(json!("true"), &Cancel::new()).await;
@@ -155,7 +155,7 @@ async fn without_a_box_there_is_none_anywhere() {
 }
 
 #[tokio::test]
-async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result() {
+async fn executor_gets_the_plan_and_the_result_has_its_observations() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
     case.report.as_mut().unwrap().missing = vec![Lack::Stat];
     let tool = case.tool(|builder| builder);
@@ -186,7 +186,7 @@ async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result()
 }
 
 #[tokio::test]
-async fn what_cannot_be_confined_is_not_run() {
+async fn call_without_its_sandbox_is_refused() {
     let lacks = || {
         Err(NotStarted::SandboxLacks {
             what: "Landlock".into(),
@@ -239,7 +239,7 @@ async fn what_cannot_be_confined_is_not_run() {
 }
 
 #[tokio::test]
-async fn a_call_may_always_be_stricter() {
+async fn call_may_always_request_a_stricter_sandbox() {
     use SandboxLevel::{Off, ReadOnly, WorkspaceWrite};
     for (own, network, asked, want) in [
         (
@@ -364,7 +364,7 @@ async fn escalation_needs_the_setting_and_an_approval() {
 }
 
 #[tokio::test]
-async fn it_holds_for_one_call() {
+async fn escalation_applies_to_one_call() {
     let mut case = Case::of(SandboxLevel::ReadOnly);
     case.settings.escalation = Escalation::Ask;
     let tool = case.tool(|builder| builder.approver(Arc::new(Generous::default())));
@@ -376,7 +376,7 @@ async fn it_holds_for_one_call() {
 }
 
 #[tokio::test]
-async fn a_caller_that_asks_to_leave_the_sandbox_asks_for_no_box() {
+async fn caller_with_an_escalation_requests_no_sandbox() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
     let options = || agent_bash::CallOptions {
         escalation: Some("May I?".into()),
@@ -398,7 +398,7 @@ async fn a_caller_that_asks_to_leave_the_sandbox_asks_for_no_box() {
 }
 
 #[tokio::test]
-async fn what_makes_no_sense_is_refused() {
+async fn contradictory_sandbox_requests_are_refused() {
     for (own, request, want) in [
         (
             SandboxLevel::Off,
@@ -436,7 +436,7 @@ async fn what_makes_no_sense_is_refused() {
 }
 
 #[tokio::test]
-async fn the_workspace_is_where_the_user_says_and_never_where_a_request_goes() {
+async fn workspace_does_not_follow_the_directory_of_a_request() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
     let other = case.project.path("other");
     let request = json!({"command": "true", "cwd": other});
@@ -449,7 +449,7 @@ async fn the_workspace_is_where_the_user_says_and_never_where_a_request_goes() {
 }
 
 #[tokio::test]
-async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
+async fn warm_shell_is_discarded_after_a_protected_file_was_replaced() {
     for (tier, later) in [(Tier::Full, Some(1)), (Tier::Base, Some(0))] {
         let mut case = Case::of(SandboxLevel::WorkspaceWrite);
         case.report.as_mut().unwrap().tier = tier;
@@ -479,7 +479,7 @@ async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
 }
 
 #[tokio::test]
-async fn the_workspace_stays_the_same_when_repositories_come_and_go() {
+async fn workspace_remains_the_same_when_repositories_change() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
     let tool = case.tool(|builder| builder);
     for name in [".git", "repo/src/.git", "repo/.vscode"] {
@@ -497,7 +497,7 @@ async fn said_of(case: &mut Case, path: &Path) -> ToolResult {
 }
 
 #[tokio::test]
-async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
+async fn denial_is_inferred_only_for_accesses_that_the_host_has() {
     let mut case = Case::of(SandboxLevel::WorkspaceWrite);
     case.settings.hidden = vec![case.project.path("home/.ssh")];
     let (other, secret) = (
@@ -549,7 +549,7 @@ async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
 }
 
 #[tokio::test]
-async fn every_profile_says_what_the_box_did() {
+async fn each_profile_reports_the_sandbox() {
     for profile in profiles::ALL {
         let mut case = Case::of(SandboxLevel::WorkspaceWrite);
         case.profile = profile;

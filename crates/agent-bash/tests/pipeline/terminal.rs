@@ -39,7 +39,7 @@ fn tool(
 }
 
 #[tokio::test]
-async fn a_terminal_that_a_call_brings_is_used_unless_terminals_are_forbidden() {
+async fn terminal_of_a_call_is_used_unless_forbidden() {
     let none: &[(&str, &str)] = &[];
     for (env, is_allowed) in [(none, true), (&[("AGENT_BASH_NO_PTY", "1")], false)] {
         let brought = Scripted::exits(0, b"typed\r\n");
@@ -65,7 +65,7 @@ async fn a_terminal_that_a_call_brings_is_used_unless_terminals_are_forbidden() 
 }
 
 #[tokio::test]
-async fn a_terminal_is_used_where_all_agree() {
+async fn terminal_needs_setting_profile_and_viewer() {
     let request = || Request::new("ls");
     let standard = &profiles::STANDARD;
     let none: &[(&str, &str)] = &[];
@@ -128,7 +128,7 @@ async fn attended_terminal_has_no_time_limit() {
 }
 
 #[tokio::test]
-async fn without_the_setting_there_is_none() {
+async fn terminal_is_not_used_without_the_setting() {
     let on_terminal = Scripted::exits(0, b"");
     let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| {
         builder.virtual_terminal(false)
@@ -139,7 +139,7 @@ async fn without_the_setting_there_is_none() {
 }
 
 #[tokio::test]
-async fn a_command_that_reads_the_callers_input_has_no_terminal() {
+async fn command_with_the_callers_stdin_has_no_terminal() {
     let on_terminal = Scripted::exits(0, b"");
     let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
     let options = CallOptions {
@@ -152,7 +152,7 @@ async fn a_command_that_reads_the_callers_input_has_no_terminal() {
 }
 
 #[tokio::test]
-async fn programs_find_a_terminal_in_their_environment() {
+async fn environment_on_a_terminal_is_that_of_a_terminal() {
     let on_terminal = Scripted::exits(0, b"");
     let (tool, _) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
     tool.execute(Request::new("env"), &Cancel::new()).await;
@@ -176,7 +176,7 @@ async fn carriage_returns_of_a_terminal_end_lines() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_with_the_terminal_is_said() {
+async fn errors_of_the_terminal_are_reported() {
     let reason = "PTY error: no terminals left";
     let on_terminal = Scripted::new(Vec::new(), Err(NotStarted::new(reason)));
     let (before, _) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
@@ -205,7 +205,7 @@ async fn what_goes_wrong_with_the_terminal_is_said() {
 /// A call on a terminal is recorded as others are. If its executor cannot, the result says so if a
 /// record was requested.
 #[tokio::test]
-async fn a_call_on_a_terminal_is_to_be_recorded() {
+async fn changes_of_a_call_on_a_terminal_are_recorded() {
     const SAID: &str = "What this call did to files is not known: it ran where it cannot be traced";
     let temp = tempfile::tempdir().unwrap();
     let (root, state) = (temp.path().join("root"), temp.path().join("state"));

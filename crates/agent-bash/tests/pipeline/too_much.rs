@@ -116,7 +116,7 @@ async fn result(trial: bool, max_set_mb: u64, traced: Option<TraceState>) -> Too
 const SAID: &str = "The command was ended, as more than 2 MiB of what it did to files would have had to be kept (`changes.max_set_mb`)";
 
 #[tokio::test]
-async fn a_trial_that_grows_beyond_a_set_is_ended_and_says_so() {
+async fn trial_above_the_size_limit_is_ended_with_a_notice() {
     let ended = result(true, 2, None).await;
     assert_eq!(ended.status, Status::Cancelled, "{ended:?}");
     assert!(ended.text.contains(SAID), "{}", ended.text);
@@ -132,7 +132,7 @@ async fn a_trial_that_grows_beyond_a_set_is_ended_and_says_so() {
 }
 
 #[tokio::test]
-async fn a_record_that_grows_beyond_a_set_says_so() {
+async fn record_above_the_size_limit_gets_a_notice() {
     let mut full = TraceState::incomplete("there was too much");
     full.full = true;
     let ended = result(false, 2, Some(full)).await;

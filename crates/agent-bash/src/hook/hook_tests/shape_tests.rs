@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn calls_that_name_less_are_judged_by_what_they_name() {
+fn calls_with_missing_fields_are_checked_by_the_others() {
     let home = |call: &Value| {
         let host = HostContext {
             cwd: "/home/u/work".into(),
@@ -30,7 +30,7 @@ fn calls_that_name_less_are_judged_by_what_they_name() {
 }
 
 #[test]
-fn any_tool_with_a_script_is_judged() {
+fn any_tool_with_a_script_is_checked() {
     let refused = |tool: &str, input: Value| {
         let call =
             json!({ "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input });
@@ -81,7 +81,7 @@ fn any_tool_with_a_script_is_judged() {
 }
 
 #[test]
-fn tool_that_is_no_shell_passes_before_anything_is_demanded() {
+fn tool_without_a_script_passes_without_other_fields() {
     for (agent, captured) in asked() {
         let call: Value = serde_json::from_str(captured).unwrap();
         if call.get("tool_name").is_none() {

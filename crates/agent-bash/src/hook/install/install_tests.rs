@@ -277,14 +277,14 @@ fn settings_that_the_agent_ignores_are_not_used() {
 }
 
 #[test]
-fn file_without_the_header_is_left_alone() {
+fn file_without_the_header_is_refused() {
     let cursor = by_name("cursor").unwrap();
     let error = with_hook(cursor, Some("{\"hooks\": {}}"), PROGRAM).unwrap_err();
     assert_eq!(error.to_string(), "`version` must be 1; repair it first");
 }
 
 #[test]
-fn what_was_changed_meanwhile_stays() {
+fn uninstall_keeps_later_changes() {
     let with = with_hook(&CLAUDE_CODE, Some("{}"), PROGRAM).unwrap();
     // An agent rewrites its settings in its own format and adds an entry.
     let mut value: Value = serde_json::from_str(&with).unwrap();
@@ -307,7 +307,7 @@ fn what_was_changed_meanwhile_stays() {
 }
 
 #[test]
-fn the_hook_of_another_place_is_replaced() {
+fn hook_with_another_program_path_is_replaced() {
     let odd = "/opt/it's mine/agent-bash";
     for before in ["{}", "{\"a\": 1}\n"] {
         let old = with_hook(&CLAUDE_CODE, Some(before), odd).unwrap();
@@ -322,7 +322,7 @@ fn the_hook_of_another_place_is_replaced() {
 }
 
 #[test]
-fn a_file_that_the_agent_cannot_read_is_left_alone() {
+fn invalid_file_is_refused() {
     for (text, why) in [
         ("", "it is empty"),
         ("  \n", "it is empty"),
@@ -360,7 +360,7 @@ fn a_file_that_the_agent_cannot_read_is_left_alone() {
 }
 
 #[test]
-fn the_plugin_names_the_program_as_a_string() {
+fn plugin_has_the_program_as_a_string_literal() {
     let opencode = by_name("opencode").unwrap();
     let text = with_hook(opencode, None, "/opt/a \"b\"/agent-bash").unwrap();
     let line = text.lines().find(|line| line.starts_with("const program"));
@@ -370,7 +370,7 @@ fn the_plugin_names_the_program_as_a_string() {
 }
 
 #[test]
-fn the_file_is_where_the_agent_looks() {
+fn file_returns_the_settings_path_of_the_agent() {
     let host = |variable: Option<(&str, &str)>, home: Option<&str>| HostContext {
         home: home.map(PathBuf::from),
         env: std::sync::Arc::new(

@@ -115,7 +115,7 @@ fn link_of_another_directory_is_replaced() {
 }
 
 #[test]
-fn shell_that_the_user_has_set_stays() {
+fn shell_that_the_user_has_set_is_not_removed() {
     for (agent, text) in [
         ("opencode", "{\"shell\": \"/bin/zsh\"}"),
         ("opencode", "{\"shell\": \"/other/links/bash\"}"),
@@ -200,7 +200,7 @@ fn file_of_wrong_shape_is_refused() {
 }
 
 #[test]
-fn settings_file_is_where_the_agent_looks() {
+fn shell_file_returns_the_settings_path_of_the_agent() {
     let home = tempfile::tempdir().unwrap();
     let host = |variables: &[(&str, &str)]| {
         let env = variables

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_over_the_room_goes_from_the_beginning_and_the_link_stays() {
+    fn fit_removes_the_beginning_and_keeps_the_link() {
         let mut stdout = "1234567890".to_owned();
         let mut stderr = "abc".to_owned();
         let mut lines = vec!["[link]".to_owned()];
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn no_outcome_is_without_its_code_but_a_timeout() {
+    fn exit_code_is_none_only_for_a_timeout() {
         for (status, want) in [
             (Status::Exited { code: 3 }, Some(3)),
             (

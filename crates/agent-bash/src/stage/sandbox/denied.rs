@@ -277,7 +277,7 @@ mod tests {
     use agent_bash_core::sandbox::{Level, Network, Tier};
 
     #[test]
-    fn files_are_named_only_if_a_write_was_refused() {
+    fn denied_files_names_only_files_with_a_refused_write() {
         let temp = tempfile::tempdir().unwrap();
         let cwd = temp.path().canonicalize().unwrap();
         fs::write(cwd.join("there"), "").unwrap();
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn names_below_a_hidden_directory_are_reported_alike_whether_they_exist_or_not() {
+    fn hidden_directory_is_reported_alike_for_existing_and_missing_names() {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
         fs::create_dir_all(root.join("home/.ssh/keys")).unwrap();
