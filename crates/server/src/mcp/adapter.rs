@@ -34,7 +34,7 @@ impl AdapterTools {
 
     /// The tool definitions for a client.
     pub(super) fn all(&self, session: &Conversation) -> Vec<Tool> {
-        let profile = self.adapter.knobs.profile(session.tool().profile());
+        let profile = self.adapter.limits.profile(session.tool().profile());
         let longest = profile.output.truncation.longest() + FRAME_BYTES;
         let hints = ToolAnnotations::new().read_only(false);
         let hints = hints.destructive(true).open_world(true);
