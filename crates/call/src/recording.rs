@@ -44,7 +44,7 @@ impl Recording {
     ) -> Self {
         match (&spec.trace, unwatched) {
             (Some(set), None) => {
-                let begun = supervised.record_at_once(set).await;
+                let begun = supervised.record_running(set).await;
                 Self(Some(
                     begun.map_err(|error| TraceState::incomplete(error.to_string())),
                 ))

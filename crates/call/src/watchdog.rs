@@ -212,7 +212,7 @@ impl Watchdog {
 impl CommandEnder {
     /// True if there is an unread event from the supervisor or the shell.
     fn has_unread_event(&self) -> bool {
-        self.link.has_word()
+        self.link.has_unread_event()
             || self
                 .has_reported
                 .as_ref()

@@ -70,7 +70,7 @@ impl ComingShell {
     /// The shell could not be started, or was killed.
     fn is_ready(&mut self) -> Result<bool, SpoiledShell> {
         match &self.fds {
-            Some(_) if self.supervised.has_spoken() => return Err(SpoiledShell),
+            Some(_) if self.supervised.has_unread_event() => return Err(SpoiledShell),
             Some(_) => {}
             None => self.fds = self.supervised.try_started().map_err(|_| SpoiledShell)?,
         }

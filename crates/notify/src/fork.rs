@@ -1,17 +1,18 @@
-//! A copy of this process that goes on by itself.
+//! Forks this process.
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
 
-/// Forks this process. Returns the pid of the child, and `None` in the child, which has only those
-/// descriptors that it would have after an `execve`, and `kept`.
+/// Forks this process. Returns the pid of the child; `None` in the child. The child has `kept`, and
+/// the descriptors that an `execve` would not close.
 ///
-/// The objects that owned the closed descriptors still exist in the child, so it must never return
-/// to its caller's caller: it works with what was made after the fork, and exits.
+/// The objects that owned the closed descriptors still exist in the child. So the child must only
+/// use objects that are created after the fork, and must exit instead of returning to the caller's
+/// code.
 ///
 /// # Errors
-/// This process has another thread, which could hold a lock that nothing in the child would ever
-/// release; `/proc` cannot be read; or the kernel's reason.
+/// This process has another thread, which could hold a lock that would never be released in the
+/// child; `/proc` cannot be read; or the kernel's error.
 pub fn fork(kept: i32) -> io::Result<Option<i32>> {
     if threads()? != 1 {
         return Err(io::Error::other("this process has several threads"));
@@ -30,21 +31,21 @@ pub fn fork(kept: i32) -> io::Result<Option<i32>> {
     }
 }
 
-/// The number of threads of this process.
+/// Returns the number of threads of this process.
 fn threads() -> io::Result<u64> {
-    // Each one is a directory in this one, which has two links of its own.
+    // Each thread adds a link to this directory, which has two links of its own.
     let tasks = std::fs::metadata("/proc/self/task")?;
     Ok(tasks.nlink().saturating_sub(2))
 }
 
-/// Closes what an `execve` would close, except `kept`.
+/// Closes the descriptors that an `execve` would close, except `kept`.
 fn close_on_exec(kept: i32) {
     let Ok(listing) = std::fs::read_dir("/proc/self/fd") else {
         return;
     };
     let names = listing.flatten().map(|entry| entry.file_name());
     let numbers = names.filter_map(|name| name.to_str()?.parse::<i32>().ok());
-    // Complete before the first is closed: the listing has a descriptor of its own.
+    // Collected before the first is closed: the listing uses a descriptor, too.
     let numbers: Vec<i32> = numbers.filter(|number| *number != kept).collect();
     for number in numbers {
         #[expect(unsafe_code, reason = "no safe interface takes a number")]

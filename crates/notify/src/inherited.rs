@@ -3,9 +3,8 @@
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
 
-/// Returns a descriptor of this process for the file that it inherited under this number. The new
-/// one has another number above 2 and is closed when a program is executed; the inherited one stays
-/// open.
+/// Duplicates the descriptor that this process inherited under this number. The duplicate has a
+/// number above 2 and is close-on-exec; the inherited descriptor stays open.
 ///
 /// # Errors
 /// `EBADF`: no file is open under this number.

@@ -15,7 +15,7 @@ pub use libc::sock_filter as Instruction;
 /// listener exists already. `EINVAL`: the program is invalid, or the kernel is too old.
 pub fn install(program: &[Instruction]) -> io::Result<OwnedFd> {
     // With the second flag, only fatal signals interrupt a waiting process. Older kernels do not
-    // know it.
+    // support it.
     let best =
         libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     match with_flags(program, best) {

@@ -1,6 +1,6 @@
 //! Seccomp notifications: a filter makes system calls wait until a listener has inspected them.
-//! This crate wraps only these kernel interfaces, the duplication of an inherited descriptor and
-//! `fork`, because it is the one crate with `unsafe`.
+//! This is the only crate with `unsafe`. So it wraps only these kernel interfaces, the duplication
+//! of an inherited descriptor, and `fork`.
 //!
 //! A waiting process may die, and its pid may be reused, while a listener reads its memory: the
 //! data is valid only if [`Listener::still_waits`] returns true afterwards. A process can change

@@ -36,7 +36,7 @@ union MessageBuffer {
 }
 
 impl MessageBuffer {
-    /// The kernel refuses a buffer that is not zeroed.
+    /// Returns a zeroed buffer, as the kernel rejects any other.
     fn empty() -> Self {
         Self {
             all: [0; MAX_MESSAGE_BYTES / 8],
@@ -57,7 +57,7 @@ impl Listener {
         };
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]
         // SAFETY: the third argument points to the structure that the kernel fills.
-        let asked = unsafe {
+        let result = unsafe {
             libc::syscall(
                 libc::SYS_seccomp,
                 libc::SECCOMP_GET_NOTIF_SIZES,
@@ -65,7 +65,7 @@ impl Listener {
                 &raw mut sizes,
             )
         };
-        if asked != 0 {
+        if result != 0 {
             return Err(io::Error::last_os_error());
         }
         let largest = sizes.seccomp_notif.max(sizes.seccomp_notif_resp);
@@ -73,9 +73,9 @@ impl Listener {
             return Err(io::Error::from_raw_os_error(libc::E2BIG));
         }
         let listener = Self { descriptor };
-        // The waiting thread and the listener alternate, which is faster on one processor. Older
-        // kernels do not support it.
-        let _ = listener.switch_at_once();
+        // Waking the listener on the same processor is faster, as it alternates with the waiting
+        // thread. Older kernels do not support it.
+        let _ = listener.set_sync_wake_up();
         Ok(listener)
     }
 
@@ -113,7 +113,7 @@ impl Listener {
     ///
     /// # Errors
     /// `ENOENT`: the system call no longer waits.
-    pub fn let_go(&self, call: &WaitingCall) -> io::Result<()> {
+    pub fn let_continue(&self, call: &WaitingCall) -> io::Result<()> {
         let mut room = MessageBuffer::empty();
         room.response = libc::seccomp_notif_resp {
             id: call.id,
@@ -124,7 +124,7 @@ impl Listener {
         self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut room)
     }
 
-    fn switch_at_once(&self) -> io::Result<()> {
+    fn set_sync_wake_up(&self) -> io::Result<()> {
         /// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`
         const SYNC_WAKE_UP: libc::c_ulong = 1;
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]

@@ -40,11 +40,11 @@ fn a_call_waits_until_it_is_let_go() {
     assert_eq!((i64::from(call.number), call.arguments[0]), (number, 0));
     assert!(call.thread > 0 && listener.still_waits(&call));
     assert!(!thread.is_finished());
-    listener.let_go(&call).unwrap();
+    listener.let_continue(&call).unwrap();
     let own = rustix::process::getpgid(None).unwrap();
     assert_eq!(thread.join().unwrap().unwrap(), own);
     // The thread continued, so data read since then is not valid.
-    assert!(!listener.still_waits(&call) && listener.let_go(&call).is_err());
+    assert!(!listener.still_waits(&call) && listener.let_continue(&call).is_err());
 }
 
 #[test]

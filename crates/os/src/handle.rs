@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 #[derive(Debug)]
 pub struct ProcessHandle {
     pid: Pid,
-    by: HandleKind,
+    kind: HandleKind,
 }
 
 /// How the process is recognised.
@@ -34,7 +34,7 @@ impl ProcessHandle {
     /// There is no such process.
     pub fn open(pid: i32) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
-        let by = match pidfd::open(pid) {
+        let kind = match pidfd::open(pid) {
             Ok(pidfd) => HandleKind::Pidfd(pidfd),
             Err(error @ (Errno::SRCH | Errno::MFILE | Errno::NFILE)) => return Err(error.into()),
             Err(_) => {
@@ -45,7 +45,7 @@ impl ProcessHandle {
                 HandleKind::StartTime(info.map(|info| info.start_time))
             }
         };
-        Ok(Self { pid, by })
+        Ok(Self { pid, kind })
     }
 
     /// Sends a signal, given by number.
@@ -54,9 +54,10 @@ impl ProcessHandle {
     /// The process has ended, the permission is missing, or the signal does not exist.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
-        if let HandleKind::Pidfd(pidfd) = &self.by {
+        if let HandleKind::Pidfd(pidfd) = &self.kind {
             match pidfd::signal(pidfd, signal) {
-                // The kernel and filters of system calls use the same errors: `kill` tells which.
+                // A seccomp filter may have refused the call with the same error: `kill` tells the
+                // two cases apart.
                 Err(Errno::NOSYS | Errno::PERM | Errno::ACCESS) => {}
                 sent => return Ok(sent?),
             }
@@ -69,7 +70,7 @@ impl ProcessHandle {
 
     /// True if the process has ended, reaped or not. Does not wait.
     pub fn has_ended(&self) -> bool {
-        match &self.by {
+        match &self.kind {
             HandleKind::Pidfd(pidfd) => pidfd::has_ended(pidfd),
             HandleKind::StartTime(started) => match ProcessInfo::read(self.pid.as_raw_pid()) {
                 Some(now) => now.zombie || Some(now.start_time) != *started,
@@ -78,18 +79,18 @@ impl ProcessHandle {
         }
     }
 
-    /// A descriptor that becomes readable when the process has ended. `None` where the system
-    /// refuses pidfds: the caller asks [`Self::has_ended`] again and again.
+    /// Returns a descriptor that becomes readable when the process has ended. `None` if the system
+    /// refuses pidfds: the caller then polls [`Self::has_ended`].
     pub fn pidfd(&self) -> Option<BorrowedFd<'_>> {
-        match &self.by {
+        match &self.kind {
             HandleKind::Pidfd(pidfd) => Some(pidfd.as_fd()),
             HandleKind::StartTime(_) => None,
         }
     }
 
-    /// Returns the pidfd for an event loop to own.
+    /// Returns the pidfd, which an event loop can own; `None` if the system refuses pidfds.
     pub fn into_pidfd(self) -> Option<OwnedFd> {
-        match self.by {
+        match self.kind {
             HandleKind::Pidfd(pidfd) => Some(pidfd),
             HandleKind::StartTime(_) => None,
         }
@@ -110,7 +111,7 @@ mod tests {
     fn without_pidfd(pid: i32) -> ProcessHandle {
         ProcessHandle {
             pid: Pid::from_raw(pid).unwrap(),
-            by: HandleKind::StartTime(ProcessInfo::read(pid).map(|info| info.start_time)),
+            kind: HandleKind::StartTime(ProcessInfo::read(pid).map(|info| info.start_time)),
         }
     }
 
@@ -135,7 +136,7 @@ mod tests {
     fn handle_without_pidfd_does_not_signal_another_process_with_the_same_pid() {
         let mut child = sleeping();
         let mut handle = without_pidfd(child.id().cast_signed());
-        handle.by = HandleKind::StartTime(Some(1));
+        handle.kind = HandleKind::StartTime(Some(1));
         assert!(handle.has_ended());
         assert!(handle.signal(Signal::KILL.as_raw()).is_err());
         assert!(child.try_wait().unwrap().is_none());

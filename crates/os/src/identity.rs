@@ -34,7 +34,7 @@ impl ProcessIdentity {
         )
     }
 
-    /// Returns the process that has this pid now; `None` if none has, or the system does not tell.
+    /// Returns the process that has this pid now; `None` if there is none, or without `/proc`.
     pub fn of(pid: i32) -> Option<Self> {
         Some(Self::new(pid, ProcessInfo::read(pid)?.start_time))
     }
@@ -50,9 +50,9 @@ impl ProcessIdentity {
         }
     }
 
-    /// True if the process belongs to this boot and pid namespace, so that its numbers are
-    /// meaningful.
-    pub fn is_of_here(&self) -> bool {
+    /// True if the process belongs to this boot and pid namespace, so that its pid and start time
+    /// are meaningful.
+    pub fn is_local(&self) -> bool {
         let here = Self::new(self.pid, self.start_time);
         (&self.boot, self.namespace) == (&here.boot, here.namespace)
     }
@@ -61,7 +61,7 @@ impl ProcessIdentity {
     /// reused.
     pub fn info(&self) -> Option<ProcessInfo> {
         let info = ProcessInfo::read(self.pid)?;
-        (info.start_time == self.start_time && self.is_of_here()).then_some(info)
+        (info.start_time == self.start_time && self.is_local()).then_some(info)
     }
 
     /// True if the process is certainly alive. A zombie is not.
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written() {
+    fn identity_survives_text_and_json() {
         let me = ProcessIdentity::current();
         assert_eq!(me.to_string().parse(), Ok(me.clone()));
         let json = serde_json::to_string(&me).unwrap();

@@ -19,7 +19,7 @@ const MAX_TRIES: usize = 8;
 pub fn open_known(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::{CWD, Mode, ResolveFlags, openat2};
     let flags = flags | OFlags::PATH | OFlags::CLOEXEC;
-    patiently(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED))
+    retry_on_eagain(|| openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED))
 }
 
 /// Fails: only Linux supports the lookup.
@@ -30,13 +30,13 @@ pub fn open_known(_: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
 
 /// Repeats the lookup while the kernel answers `EAGAIN`.
 #[cfg(target_os = "linux")]
-fn patiently<T>(mut ask: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
-    let mut answer = ask();
+fn retry_on_eagain<T>(mut lookup: impl FnMut() -> Result<T, Errno>) -> Result<T, Errno> {
+    let mut answer = lookup();
     for _ in 1..MAX_TRIES {
         if !matches!(answer, Err(Errno::AGAIN)) {
             break;
         }
-        answer = ask();
+        answer = lookup();
     }
     answer
 }
@@ -49,7 +49,7 @@ mod tests {
     fn lookup_is_repeated_only_after_eagain() {
         let asked = |answers: &[Result<u8, Errno>]| {
             let mut count = 0;
-            let answer = patiently(|| {
+            let answer = retry_on_eagain(|| {
                 let answer = answers[count.min(answers.len() - 1)];
                 count += 1;
                 answer

@@ -7,8 +7,8 @@ use std::path::Path;
 /// Larger than most of these files, so that one read is enough.
 const USUAL_BYTES: usize = 4096;
 
-/// Reads a file of `/proc`. Such a file has no known size, so that `std::fs::read` would ask for it
-/// in many small reads.
+/// Reads a file of `/proc`. Such a file reports no size, so `std::fs::read` would need many small
+/// reads.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_any_size_are_read_whole() {
+    fn read_proc_reads_files_of_any_size() {
         let file = tempfile::NamedTempFile::new().unwrap();
         for length in [
             0,

@@ -64,11 +64,11 @@ impl ProcessInfo {
     pub fn has_ended(pid: i32) -> bool {
         let signalled = Pid::from_raw(pid).map(test_kill_process);
         // `/proc` may not show processes of another user.
-        let is_nobody = signalled.is_none_or(|found| found == Err(Errno::SRCH));
-        is_nobody || Self::read(pid).is_some_and(|process| process.zombie)
+        let is_missing = signalled.is_none_or(|found| found == Err(Errno::SRCH));
+        is_missing || Self::read(pid).is_some_and(|process| process.zombie)
     }
 
-    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything,
+    /// Parses `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything,
     /// including parentheses, so fields are counted from the last `)`.
     fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
         let end = stat.iter().rposition(|byte| *byte == b')')?;
@@ -80,7 +80,7 @@ impl ProcessInfo {
             pid,
             // If only the main thread of a process has ended, the process has the same state.
             zombie: matches!(state, "Z" | "X" | "x") && number(17)? <= 1,
-            // Not `t`, the state under a debugger.
+            // A process that a debugger stopped has the state `t`.
             stopped: state == "T",
             parent: number(1)?,
             group: number(2)?,
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_parentheses_does_not_shift_the_fields() {
+    fn parse_handles_parentheses_in_the_name() {
         let stat = b"7 (a) Z 1 (b) S 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
         let info = ProcessInfo::parse(7, stat).unwrap();
         assert_eq!((info.parent, info.group, info.session), (3, 4, 5));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_process() {
+    fn parse_rejects_malformed_stat() {
         for stat in [
             &b""[..],
             b"7 (a",

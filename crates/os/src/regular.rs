@@ -5,17 +5,17 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Returns the first bytes of a regular file, at most `most`; `None` for a file of another type, or
+/// Returns the first bytes of a regular file, at most `max_bytes`; `None` for a file of another type, or
 /// if the file cannot be read. Does not block if the path is a FIFO or a terminal.
 #[must_use]
-pub fn read_regular(path: &Path, most: u64) -> Option<Vec<u8>> {
+pub fn read_regular(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
     if !file.metadata().ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).ok()?;
+    file.take(max_bytes).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_regular_files_are_read_and_only_their_first_bytes() {
+    fn read_regular_reads_first_bytes_of_regular_files_only() {
         let temp = tempfile::tempdir().unwrap();
         let file = temp.path().join("file");
         std::fs::write(&file, "text").unwrap();

@@ -1,4 +1,4 @@
-//! Removes trees in private directories, whatever permissions a call set in them.
+//! Removes trees in private directories, regardless of the permissions in them.
 
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, fstat, openat};
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Opens a directory, but not a link to one.
+/// Flags for opening a directory without following a link.
 const DIRECTORY_FLAGS: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
@@ -33,26 +33,26 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes all directories writable on the file system of the top one. It opens one component at a
-/// time and follows no link, because another process may still change the tree.
+/// Makes all directories on the file system of `top` accessible and writable. Opens one component
+/// at a time and follows no link, as another process may still change the tree.
 fn unlock(top: &Path) -> io::Result<()> {
     let mut device = None;
-    let here = Rc::new(openat(
+    let working_directory = Rc::new(openat(
         CWD,
         ".",
         OFlags::PATH | DIRECTORY_FLAGS,
         Mode::empty(),
     )?);
-    let mut waiting: Vec<(Rc<OwnedFd>, PathBuf)> = vec![(here, top.to_owned())];
-    while let Some((parent, name)) = waiting.pop() {
+    let mut pending: Vec<(Rc<OwnedFd>, PathBuf)> = vec![(working_directory, top.to_owned())];
+    while let Some((parent, name)) = pending.pop() {
         let directory = openat(
             &parent,
             &name,
             OFlags::PATH | DIRECTORY_FLAGS,
             Mode::empty(),
         )?;
-        let own = fstat(&directory)?.st_dev;
-        if *device.get_or_insert(own) != own {
+        let entry_device = fstat(&directory)?.st_dev;
+        if *device.get_or_insert(entry_device) != entry_device {
             continue;
         }
         // The mode of an `O_PATH` descriptor can only be changed by name.
@@ -64,7 +64,7 @@ fn unlock(top: &Path) -> io::Result<()> {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if entry.file_type() == FileType::Directory && name != "." && name != ".." {
-                waiting.push((Rc::clone(&directory), name.into()));
+                pending.push((Rc::clone(&directory), name.into()));
             }
         }
     }
@@ -76,11 +76,11 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// Permissions do not stop root; the second half holds for every user.
+    /// Root ignores permissions, so for root only the checks of modes are meaningful.
     #[test]
-    fn unreadable_directories_are_removed_and_link_targets_stay() {
-        let place = tempfile::tempdir().unwrap();
-        let (top, outside) = (place.path().join("top"), place.path().join("outside"));
+    fn remove_tree_removes_unreadable_directories_but_no_link_targets() {
+        let temp = tempfile::tempdir().unwrap();
+        let (top, outside) = (temp.path().join("top"), temp.path().join("outside"));
         fs::create_dir_all(top.join("a/b")).unwrap();
         fs::create_dir(&outside).unwrap();
         fs::write(top.join("a/b/file"), "").unwrap();

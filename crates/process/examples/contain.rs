@@ -1,5 +1,5 @@
-//! Starts a shell below a supervisor and names the processes it leaves behind, even those in a
-//! session of their own: `cargo run -p agent-bash-process --example contain`.
+//! Starts a shell below a supervisor and names the processes that the shell leaves running, even in
+//! other process sessions: `cargo run -p agent-bash-process --example contain`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 

@@ -19,7 +19,7 @@ pub enum Inherit {
     /// All variables of the host.
     #[default]
     All,
-    /// Only what programs cannot do without: [`CORE_VARIABLES`].
+    /// [`CORE_VARIABLES`]: the variables that most programs need.
     Core,
     /// None.
     Nothing,
@@ -30,8 +30,8 @@ pub const CORE_VARIABLES: &[&str] = &[
     "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "PWD", "SHLVL",
 ];
 
-/// Never inherited: they change how a shell reads its script, or run code at its start. A call's
-/// own `env` may set them for its children.
+/// Variables that are never inherited: they change how a shell reads its script, or run code at its
+/// start. A call's own `env` may set them for its children.
 const NEVER_INHERITED: &[&str] = &[
     "BASH_ENV",
     "ENV",
@@ -43,7 +43,7 @@ const NEVER_INHERITED: &[&str] = &[
 ];
 
 /// Prefix of the variables in which bash exports functions.
-const EXPORTED_FUNCTION: &str = "BASH_FUNC_";
+const EXPORTED_FUNCTION_PREFIX: &str = "BASH_FUNC_";
 
 /// How to build an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct EnvironmentPolicy {
     pub secrets: Option<SecretFilter>,
     /// The defaults to set; `None` sets none.
     pub unattended: Option<UserPresence>,
-    /// The session's variables, set on top; `None` as a value removes.
+    /// The session's variables, set last; the value `None` removes a variable.
     pub session: BTreeMap<OsString, Option<OsString>>,
 }
 
@@ -79,7 +79,8 @@ pub struct BaseEnvironment {
 }
 
 impl BaseEnvironment {
-    /// Builds it from the host's environment. Names of removed variables are logged at debug level.
+    /// Builds the base from the host's environment. The names of removed variables are logged at
+    /// debug level.
     pub fn build(
         host: impl IntoIterator<Item = (OsString, OsString)>,
         policy: &EnvironmentPolicy,
@@ -101,12 +102,12 @@ impl BaseEnvironment {
             variables.insert(name, value);
         }
         if removed.iter().any(|name| name.starts_with("GIT_CONFIG_")) {
-            git_settings::settle(&mut variables);
+            git_settings::remove_incomplete(&mut variables);
         }
         for default in UNATTENDED_DEFAULTS {
             match policy
                 .unattended
-                .map_or(DefaultEffect::Leave, |place| default.setting(place))
+                .map_or(DefaultEffect::Leave, |presence| default.setting(presence))
             {
                 DefaultEffect::Set(value) => {
                     drop(variables.insert(default.name.into(), value.into()));
@@ -131,7 +132,7 @@ impl BaseEnvironment {
         }
     }
 
-    /// The environment of one call.
+    /// Returns the environment of a call; the value `None` removes a variable.
     pub fn for_call(&self, changes: &BTreeMap<String, Option<String>>) -> Environment {
         let changes = changes
             .iter()
@@ -153,7 +154,8 @@ pub fn affects_shells(name: &OsStr) -> bool {
 
 /// True for a variable by which bash exports a function.
 pub fn is_exported_function(name: &OsStr) -> bool {
-    name.as_bytes().starts_with(EXPORTED_FUNCTION.as_bytes())
+    name.as_bytes()
+        .starts_with(EXPORTED_FUNCTION_PREFIX.as_bytes())
 }
 
 fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_go_defaults_come_the_rest_stays() {
+    fn build_removes_secrets_and_sets_defaults() {
         let host = host(&[
             ("HOME", "/home/a"),
             ("GITHUB_TOKEN", "x"),
@@ -200,14 +202,14 @@ mod tests {
         let base = BaseEnvironment::build(host, &EnvironmentPolicy::default());
         assert_eq!(get(&base, "HOME"), Some("/home/a"));
         assert_eq!(base.removed, ["GITHUB_TOKEN"]);
-        for gone in [
+        for removed in [
             "GITHUB_TOKEN",
             "BASH_ENV",
             "BASH_FUNC_ls%%",
             "PS4",
             "FORCE_COLOR",
         ] {
-            assert_eq!(get(&base, gone), None, "{gone}");
+            assert_eq!(get(&base, removed), None, "{removed}");
         }
         for (name, value) in [
             ("PAGER", "cat"),
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_has_colours() {
+    fn build_for_terminal_allows_colours() {
         let policy = EnvironmentPolicy {
             unattended: Some(UserPresence::Terminal),
             ..Default::default()
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_call_overrides_the_session_and_the_session_the_defaults() {
+    fn call_overrides_session_which_overrides_defaults() {
         let session = [("PAGER".into(), Some("more".into())), ("CI".into(), None)].into();
         let policy = EnvironmentPolicy {
             session,
@@ -254,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_base_can_be_small() {
+    fn inherit_core_and_nothing_drop_other_variables() {
         let host = host(&[("HOME", "/h"), ("LC_ALL", "C"), ("FOO", "1")]);
         let core = EnvironmentPolicy {
             inherit: Inherit::Core,
@@ -271,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_utf_8_pass() {
+    fn build_preserves_values_that_are_not_utf_8() {
         let odd = OsString::from_vec(vec![0xff, 0xfe]);
         let base =
             BaseEnvironment::build([("ODD".into(), odd.clone())], &EnvironmentPolicy::default());

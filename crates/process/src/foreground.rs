@@ -1,4 +1,4 @@
-//! A program of the person's own in the foreground of our terminal, such as an editor.
+//! Runs a program of the user's, such as an editor, in the foreground of this process's terminal.
 
 use crate::transport::TransportProcess;
 use std::collections::BTreeMap;
@@ -8,17 +8,17 @@ use std::path::Path;
 use std::process::Command;
 
 /// Runs the command in `$1` with the file `$2` in a foreground process group (`-m`), so that its
-/// interrupts do not reach this process. A stopped editor could not be continued by the user, so it
-/// is continued here.
-const IN_FRONT: &str = r#"eval "$1 \"\$2\""; code=$?
+/// interrupts do not reach this process. The user could not continue a stopped editor, so the loop
+/// does.
+const FOREGROUND_SCRIPT: &str = r#"eval "$1 \"\$2\""; code=$?
 while jobs %% >/dev/null 2>&1; do fg %% >/dev/null; code=$?; done
 exit "$code""#;
 
-/// Starts `command` (words for a shell) with a file as its last argument on our terminal, which
-/// nothing else may use until it has ended. `bash` runs it.
+/// Lets `bash` run `command` (shell words) with `file` as its last argument on this process's
+/// terminal. Until the command ends, the caller must not use the terminal.
 ///
 /// # Errors
-/// It cannot be started.
+/// The command cannot be started.
 pub fn in_foreground(
     bash: &Path,
     command: &OsStr,
@@ -28,11 +28,18 @@ pub fn in_foreground(
 ) -> io::Result<TransportProcess> {
     #[expect(
         clippy::disallowed_methods,
-        reason = "this is where a person's own programs are started"
+        reason = "this is where the user's programs are started"
     )]
     let mut shell = Command::new(bash);
     let child = shell
-        .args(["--norc", "--noprofile", "-m", "-c", IN_FRONT, "agent-bash"])
+        .args([
+            "--norc",
+            "--noprofile",
+            "-m",
+            "-c",
+            FOREGROUND_SCRIPT,
+            "agent-bash",
+        ])
         .arg(command)
         .arg(file)
         .env_clear()

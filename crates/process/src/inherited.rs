@@ -1,5 +1,5 @@
 //! The state that children inherit besides descriptors and environment: umask and resource limits.
-//! A warm shell has those of its start, so they are part of its key.
+//! A warm shell has the values of its start, so they are part of the key that selects it.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs::File;
@@ -37,10 +37,10 @@ impl Inherited {
     }
 }
 
-/// Read from `/proc`. Setting and restoring it would affect files that other threads create
-/// meanwhile.
+/// Reads the umask from `/proc`: setting and restoring it would affect files that other threads
+/// create meanwhile.
 fn umask() -> Option<u32> {
-    // A single read of the beginning, which is where it is: this runs for each call.
+    // The line is within the first 512 bytes. One read is enough, as this runs for each call.
     let mut buffer = [0; 512];
     let count = File::open("/proc/self/status")
         .and_then(|mut status| status.read(&mut buffer))
@@ -57,13 +57,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_stay_the_same_until_they_change() {
+    fn inherited_state_read_twice_is_equal() {
         assert_eq!(Inherited::now(), Inherited::now());
     }
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_umask_is_found() {
+    fn umask_is_read_from_proc() {
         assert!(umask().is_some_and(|mask| mask <= 0o777));
     }
 }

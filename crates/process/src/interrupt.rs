@@ -1,10 +1,10 @@
-//! Interrupting what a shell runs, as the key of a terminal does; the shell itself goes on.
+//! Interrupts the commands of a shell, as Ctrl-C does; the shell itself keeps running.
 
 use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 
-/// Processes that are looked at. A tree that is larger is not interrupted as a whole.
+/// Maximum number of processes examined. Part of a larger tree is not interrupted.
 const MAX_PROCESSES: usize = 10_000;
 
 /// The time since boot, in the clock ticks of [`ProcessInfo::start_time`]; `None` where `/proc`
@@ -19,19 +19,19 @@ pub fn ticks_since_boot() -> Option<u64> {
     Some(seconds * 100 + hundredths)
 }
 
-/// Sends SIGINT to all processes below this one that were started in or after this tick. Survivors
-/// of earlier commands are not interrupted. Returns the number of processes; 0 where `/proc` does
-/// not show them.
+/// Sends SIGINT to all descendants of `process` that were started at or after the tick `since`.
+/// Survivors of earlier commands are not interrupted. Returns the number of processes; 0 where
+/// `/proc` does not show them.
 pub fn interrupt_below(process: u32, since: u64) -> usize {
     let mut waiting = children(process);
     let mut interrupted = 0;
-    let mut seen = 0;
+    let mut examined = 0;
     while let Some(pid) = waiting.pop() {
-        seen += 1;
+        examined += 1;
         let Some(info) = ProcessInfo::read(pid).filter(|info| info.start_time >= since) else {
             continue;
         };
-        if seen < MAX_PROCESSES {
+        if examined < MAX_PROCESSES {
             waiting.extend(children(pid.unsigned_abs()));
         }
         let sent = Pid::from_raw(info.pid).map(|pid| kill_process(pid, Signal::INT));
@@ -59,12 +59,13 @@ mod tests {
     use std::io::{BufRead, BufReader, Write};
     use std::process::{Command, Stdio};
 
-    /// A shell runs a command that it waits for; what it has started before is left alone, and it
-    /// goes on.
+    /// A shell runs a foreground command. Only that command is interrupted, not an earlier
+    /// background process.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a shell of the test's own")]
-    fn what_runs_is_interrupted_and_its_shell_and_what_was_there_goes_on() {
-        // A runner in the background may ignore SIGINT, and a shell cannot undo that by itself.
+    fn interrupt_below_spares_the_shell_and_earlier_processes() {
+        // A test runner in the background ignores SIGINT. A shell cannot reset a signal that was
+        // ignored when it started.
         let mut shell = Command::new("env")
             .args([
                 "--default-signal=INT",
@@ -79,14 +80,14 @@ mod tests {
             .unwrap();
         let mut input = shell.stdin.take().unwrap();
         let mut output = BufReader::new(shell.stdout.take().unwrap()).lines();
-        let mut says = || output.next().unwrap().unwrap();
-        // Not ignored, as it would be by what the shell starts in the background.
+        let mut next_line = || output.next().unwrap().unwrap();
+        // The trap resets SIGINT, which background processes of a shell ignore.
         writeln!(input, "(trap - INT; exec -a before sleep 300) & old=$!").unwrap();
-        assert_eq!(says(), "=0");
+        assert_eq!(next_line(), "=0");
         std::thread::sleep(std::time::Duration::from_millis(30));
         let since = ticks_since_boot().unwrap();
         writeln!(input, "echo begun; sleep 301 | (sleep 302; cat)").unwrap();
-        assert_eq!(says(), "begun");
+        assert_eq!(next_line(), "begun");
         let waited = std::time::Instant::now();
         let runs = |seconds: &str| {
             let all = crate::proc_scan::descendants(shell.id().cast_signed());
@@ -99,10 +100,10 @@ mod tests {
             assert!(waited.elapsed().as_secs() < 10, "it was not started");
         }
         assert!(interrupt_below(shell.id(), since) >= 2);
-        let ended = says();
+        let ended = next_line();
         assert!(ended == "=130" || ended == "=0", "{ended}");
         writeln!(input, "kill -0 $old; kill $old").unwrap();
-        assert_eq!(says(), "=0");
+        assert_eq!(next_line(), "=0");
         drop(input);
         assert!(shell.wait().unwrap().success());
     }

@@ -9,19 +9,20 @@ use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 
-/// The marks of leftovers.
+/// The properties by which leftovers are found.
 #[derive(Debug, Clone)]
 pub struct Leftovers {
-    /// The supervisor, which led the session. Processes that are older cannot be leftovers.
+    /// The supervisor, which was the session leader. Older processes cannot be leftovers.
     pub supervisor: ProcessIdentity,
     /// Inode of the output pipe.
     pub pipe: Option<u64>,
 }
 
 impl Leftovers {
-    /// The leftovers that are alive. Empty while the supervisor is alive: ask it instead.
+    /// Returns the running leftovers. Empty while the supervisor is alive, which lists its
+    /// processes itself.
     pub fn find(&self) -> Vec<ProcessIdentity> {
-        if !self.supervisor.is_of_here() || self.supervisor.is_alive() {
+        if !self.supervisor.is_local() || self.supervisor.is_alive() {
             return Vec::new();
         }
         // The kernel does not assign a pid that is still in use as a session id. So if the
@@ -32,7 +33,7 @@ impl Leftovers {
             .then_some(self.supervisor.pid);
         let pipes: Vec<u64> = self.pipe.into_iter().collect();
         let own = std::process::id().cast_signed();
-        let is_left = |process: &ProcessInfo| {
+        let is_leftover = |process: &ProcessInfo| {
             !process.zombie
                 && process.pid != own
                 && process.pid != self.supervisor.pid
@@ -41,15 +42,16 @@ impl Leftovers {
         };
         proc_scan::processes()
             .into_iter()
-            .filter(is_left)
+            .filter(is_leftover)
             .map(|process| ProcessIdentity::new(process.pid, process.start_time))
             .collect()
     }
 
-    /// Finds the leftovers with their names. While the supervisor is alive, all of its processes.
+    /// Returns the leftovers with their command lines; all descendants of the supervisor while it
+    /// is alive.
     pub fn survivors(&self) -> Vec<Survivor> {
         let pids = if self.supervisor.is_alive() {
-            self.below_the_supervisor()
+            self.descendants_of_supervisor()
         } else {
             self.find().into_iter().map(|process| process.pid).collect()
         };
@@ -65,19 +67,19 @@ impl Leftovers {
         named.collect()
     }
 
-    /// Orphans are reparented to the supervisor.
-    fn below_the_supervisor(&self) -> Vec<i32> {
-        let living: Vec<_> = proc_scan::processes()
+    /// Returns all descendants. None is missed, as orphans are reparented to the supervisor.
+    fn descendants_of_supervisor(&self) -> Vec<i32> {
+        let running: Vec<_> = proc_scan::processes()
             .into_iter()
             .filter(|process| !process.zombie)
             .collect();
-        let mut family = BTreeSet::from([self.supervisor.pid]);
-        proc_scan::add_descendants(&mut family, &living);
-        family.remove(&self.supervisor.pid);
-        family.into_iter().collect()
+        let mut descendants = BTreeSet::from([self.supervisor.pid]);
+        proc_scan::add_descendants(&mut descendants, &running);
+        descendants.remove(&self.supervisor.pid);
+        descendants.into_iter().collect()
     }
 
-    /// Sends SIGTERM and SIGCONT to all of them, once. Returns how many there are.
+    /// Sends SIGTERM and SIGCONT once to each leftover. Returns their number.
     pub fn terminate(&self) -> usize {
         let found = self.find();
         for process in &found {
@@ -87,8 +89,8 @@ impl Leftovers {
         found.len()
     }
 
-    /// Sends SIGKILL to all of them, once; children forked meanwhile are hit in the next round.
-    /// Returns how many there were.
+    /// Sends SIGKILL once to each leftover. Call again until 0 is returned: a leftover may have
+    /// forked meanwhile. Returns their number.
     pub fn kill(&self) -> usize {
         let found = self.find();
         for process in &found {

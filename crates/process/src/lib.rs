@@ -58,7 +58,7 @@ pub use signal::{hide_memory, ignored_signals, signal_name};
 pub use temporary::{NoTemporaryDirectory, make_temporary};
 pub use terminal_size::terminal_columns;
 pub use transport::{Transport, TransportProcess};
-pub use unresolvable_cwd::is_reached_from_here;
+pub use unresolvable_cwd::is_reachable_from_cwd;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -27,45 +27,45 @@ pub fn is_known_directory(path: &Path) -> bool {
     open_known(path, OFlags::DIRECTORY).is_ok()
 }
 
-/// Returns a path without links, as far as the kernel knows it from its caches: no file system is
-/// asked, and no automounter. If the kernel cannot be asked so (before Linux 5.12, or a filter of
-/// system calls refuses it), the path is looked up, which may block for as long as the file system
-/// does.
+/// Resolves the links of a path from the kernel's caches, without access to a file system or an
+/// automounter. If the kernel cannot do that (before Linux 5.12, or a seccomp filter refuses it),
+/// the path is looked up. That may block as long as the file system does.
 ///
 /// # Errors
-/// `NotFound` if nothing is there; another one if the kernel would have to look it up, or an
-/// automounter would.
+/// `NotFound` if the path does not exist. Another error if a lookup by the kernel or an automounter
+/// would be necessary.
 pub fn known_path(path: &Path) -> io::Result<PathBuf> {
     match open_known(path, OFlags::empty()) {
         Ok(opened) => std::fs::read_link(format!("/proc/self/fd/{}", opened.as_raw_fd())),
-        Err(error) if cannot_ask(error) => looked_up(path),
+        Err(error) if is_unsupported(error) => resolve_links(path),
         Err(error) => Err(error.into()),
     }
 }
 
-/// True if the system does not answer from its caches at all.
-fn cannot_ask(error: Errno) -> bool {
+/// True if the system does not support lookups that use only its caches.
+fn is_unsupported(error: Errno) -> bool {
     matches!(
         error,
         Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::OPNOTSUPP
     )
 }
 
-/// Links that a path may lead over, as for the kernel.
+/// The kernel's limit for symbolic links in one path.
 const MAX_LINKS: usize = 40;
 
-/// Resolves the links of an absolute path, looked up one name at a time.
-fn looked_up(path: &Path) -> io::Result<PathBuf> {
-    let mut found = PathBuf::from("/");
+/// Resolves the links of an absolute path, component by component. Fails instead of triggering a
+/// mount.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
+    let mut resolved = PathBuf::from("/");
     let mut links = 0;
-    let mut rest: Vec<OsString> = names(path);
+    let mut rest: Vec<OsString> = components(path);
     while let Some(name) = rest.pop() {
         if name == ".." {
-            found.pop();
+            resolved.pop();
             continue;
         }
-        let next = found.join(&name);
-        // Opened like this, an automounter's directory mounts nothing.
+        let next = resolved.join(&name);
+        // With these flags, opening an automounter's directory mounts nothing.
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = rustix::fs::open(&next, flags, Mode::empty())?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode);
@@ -76,37 +76,37 @@ fn looked_up(path: &Path) -> io::Result<PathBuf> {
             }
             let target = std::fs::read_link(&next)?;
             if target.is_absolute() {
-                found = PathBuf::from("/");
+                resolved = PathBuf::from("/");
             }
-            rest.extend(names(&target));
+            rest.extend(components(&target));
         } else if !rest.is_empty() && system::is_automounter(&opened) {
             return Err(Errno::AGAIN.into());
         } else {
-            found = next;
+            resolved = next;
         }
     }
-    Ok(found)
+    Ok(resolved)
 }
 
-/// The names in a path, the last one first.
-fn names(path: &Path) -> Vec<OsString> {
-    let names = path.components().filter_map(|component| match component {
+/// Returns the components of a path, last one first.
+fn components(path: &Path) -> Vec<OsString> {
+    let components = path.components().filter_map(|component| match component {
         Component::Normal(name) => Some(name.to_owned()),
         Component::ParentDir => Some("..".into()),
         _ => None,
     });
-    names.rev().collect()
+    components.rev().collect()
 }
 
-/// The target of a symbolic link, as far as the kernel knows the link from its caches: as
-/// [`known_path`], without what the link leads to.
+/// Returns the target of a symbolic link. The link itself is looked up as in [`known_path`], the
+/// target is not.
 ///
 /// # Errors
-/// Nothing is there, it is no link, or the kernel would have to look it up.
+/// The path does not exist, is not a link, or the kernel would have to look it up.
 pub fn known_link(path: &Path) -> io::Result<PathBuf> {
     let opened = match open_known(path, OFlags::NOFOLLOW) {
         Ok(opened) => opened,
-        Err(error) if cannot_ask(error) && !path.parent().is_some_and(is_automounter) => {
+        Err(error) if is_unsupported(error) && !path.parent().is_some_and(is_automounter) => {
             return std::fs::read_link(path);
         }
         Err(error) => return Err(error.into()),
@@ -147,7 +147,7 @@ mod system {
     pub(crate) fn is_automounter(directory: impl AsFd) -> bool {
         // As in linux/magic.h.
         const AUTOFS_MAGIC: i64 = 0x187;
-        rustix::fs::fstatfs(directory).is_ok_and(|found| found.f_type == AUTOFS_MAGIC)
+        rustix::fs::fstatfs(directory).is_ok_and(|resolved| resolved.f_type == AUTOFS_MAGIC)
     }
 }
 
@@ -188,12 +188,12 @@ mod system {
 /// Flags for receiving and sending messages with descriptors.
 pub(crate) use system::{RECEIVE_FLAGS, SEND_FLAGS};
 
-/// A close-on-exec pipe, read end first.
+/// Creates a close-on-exec pipe; returns the read end first.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     system::pipe().map_err(|error| refused("a pipe", error))
 }
 
-/// An empty anonymous file; the label is only visible in lists of open files.
+/// Creates an empty anonymous file; the label is only visible in lists of open files.
 ///
 /// # Errors
 /// System errors.
@@ -214,7 +214,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn path_is_looked_up_as_the_kernel_resolves_it() {
+    fn resolve_links_agrees_with_canonicalize() {
         let temp = tempfile::tempdir().unwrap();
         let base = temp.path().canonicalize().unwrap();
         fs::create_dir_all(base.join("a/b")).unwrap();
@@ -230,11 +230,14 @@ mod tests {
             ".",
         ] {
             let path = base.join(path);
-            assert_eq!(looked_up(&path).unwrap(), fs::canonicalize(&path).unwrap());
+            assert_eq!(
+                resolve_links(&path).unwrap(),
+                fs::canonicalize(&path).unwrap()
+            );
         }
-        let missing = looked_up(&base.join("near/none")).unwrap_err();
+        let missing = resolve_links(&base.join("near/none")).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
-        assert!(looked_up(&base.join("loop")).is_err());
-        assert_eq!(looked_up(Path::new("/")).unwrap(), Path::new("/"));
+        assert!(resolve_links(&base.join("loop")).is_err());
+        assert_eq!(resolve_links(Path::new("/")).unwrap(), Path::new("/"));
     }
 }

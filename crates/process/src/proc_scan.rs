@@ -1,8 +1,8 @@
 //! Reads `/proc`: descendants of a process, and details about processes; with substitutes where
 //! `/proc` is not available. On Linux only; elsewhere most lists are empty.
 //!
-//! A pid read here may be gone or reused a moment later (TOCTOU). Code that sends signals must
-//! guard against that itself: see [`crate::supervisor`].
+//! A process may end, and its pid may be reused, right after it was read (TOCTOU). Code that sends
+//! signals must check for that: see [`crate::supervisor`].
 
 use agent_bash_os::{ProcessInfo, read_proc};
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
@@ -14,13 +14,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Direct children of `pid`, including zombies. Empty if there is no such process. Without `/proc`,
-/// only our own children can be found.
+/// Returns the direct children of `pid`, including zombies. Empty if there is no such process.
+/// Without `/proc`, only children of this process are found.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         if pid == getpid().as_raw_pid() {
-            found = awaited();
+            found = own_children();
         }
         return found;
     };
@@ -36,12 +36,12 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
 /// The direct children of one process, for repeated checks.
 #[derive(Debug)]
 pub struct Children {
-    /// The kernel's list for its main thread; `None` if not available.
+    /// The kernel's list of the children of the main thread; `None` if not available.
     list: Option<File>,
 }
 
 impl Children {
-    /// Returns the values of this process.
+    /// Opens the list of the children of `pid`.
     pub fn of(pid: u32) -> Self {
         let list = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
         Self { list }
@@ -49,7 +49,7 @@ impl Children {
 
     /// True if the process has exactly these children, in this order; false if that cannot be
     /// determined.
-    pub fn are_just(&self, pids: &[i32]) -> bool {
+    pub fn are_exactly(&self, pids: &[i32]) -> bool {
         let mut text = [0; 256];
         let list = self.list.as_ref();
         let Some(Ok(length)) = list.map(|list| list.read_at(&mut text, 0)) else {
@@ -61,10 +61,10 @@ impl Children {
     }
 }
 
-/// Our own children, found without `/proc` by trying to wait for each pid. Children are younger
-/// than we are, so their pids are higher, unless pids have wrapped around.
-fn awaited() -> Vec<i32> {
-    /// Maximum number of pids to try: takes some 20 ms.
+/// Returns the children of this process, found without `/proc` by trying to wait for each pid.
+/// Children have higher pids than their parent, unless pids have wrapped around.
+fn own_children() -> Vec<i32> {
+    /// Maximum number of pids to try, which takes about 20 ms.
     const MAX_PIDS: i32 = 100_000;
     let own = getpid().as_raw_pid();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -76,11 +76,11 @@ fn awaited() -> Vec<i32> {
         .collect()
 }
 
-/// Maximum number of descendants examined; a fork bomb has no last one.
+/// Maximum number of descendants examined: a fork bomb creates them without end.
 const MAX_DESCENDANTS: usize = 10_000;
 
-/// All descendants of `pid`, which must be their subreaper, nearest first, excluding `pid` itself;
-/// including zombies.
+/// Returns all descendants of the subreaper `pid`, nearest first, with zombies and without `pid`
+/// itself.
 pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     let children_of = |parent: i32| {
         let children = children(parent).into_iter();
@@ -88,8 +88,8 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     };
     let mut found: Vec<ProcessInfo> = Vec::new();
     let mut next = 0;
-    // Twice: a process with a parent that ended during the walk may have been missed, and is now
-    // below `pid`. Not more often: during a fork storm there is always another.
+    // Two passes: a process whose parent ended during the scan may have been missed, and is now a
+    // child of `pid`. More passes would not end during a fork storm.
     for _ in 0..2 {
         let known: BTreeSet<i32> = found.iter().map(|process| process.pid).collect();
         found.extend(children_of(pid).filter(|process| !known.contains(&process.pid)));
@@ -102,7 +102,7 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     found
 }
 
-/// All processes, found by scanning.
+/// Returns all processes of the system.
 pub(crate) fn processes() -> Vec<ProcessInfo> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -114,21 +114,20 @@ pub(crate) fn processes() -> Vec<ProcessInfo> {
         .collect()
 }
 
-/// The processes of the session led by `leader`, found by scanning. For a leader that is gone and
-/// cannot be asked.
+/// Returns the running processes of the session of `leader`, which need not be alive.
 pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
     let mut found = processes();
     found.retain(|process| process.session == leader && !process.zombie);
     found
 }
 
-/// The arguments of a process; empty for a kernel thread, a zombie, a missing process, and one in
-/// the middle of `exec`.
+/// Returns the arguments of a process. Empty for a kernel thread, a zombie, a missing process, and
+/// a process that is executing `exec`.
 pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     let path = format!("/proc/{pid}");
     let mut line = fs::read(format!("{path}/cmdline")).unwrap_or_default();
     if line.is_empty() {
-        // If only its main thread has ended, the others still show them.
+        // If only the main thread has ended, the other threads still have the arguments.
         let threads = fs::read_dir(format!("{path}/task")).into_iter().flatten();
         let of_thread = |thread: fs::DirEntry| fs::read(thread.path().join("cmdline")).ok();
         let mut lines = threads.flatten().filter_map(of_thread);
@@ -141,26 +140,26 @@ pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
-/// The kernel's name of a process, which is independent of its arguments; `None` if `/proc` does
-/// not show it.
+/// Returns the kernel's name of a process, which does not depend on its arguments; `None` if
+/// `/proc` does not show it.
 pub(crate) fn name(pid: i32) -> Option<Vec<u8>> {
     let mut name = fs::read(format!("/proc/{pid}/comm")).ok()?;
     name.pop_if(|last| *last == b'\n');
     Some(name)
 }
 
-/// The resolved working directory of a process; ends in ` (deleted)` if it was removed. `None` if
-/// we may not look, or the system does not tell. Never blocks on a file system.
+/// Returns the resolved working directory of a process; it ends in ` (deleted)` if the directory
+/// was removed. `None` without permission, or without `/proc`. Never blocks on a file system.
 pub fn directory_of(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// True if a process has one of these pipes open. False if we may not look.
+/// True if a process has one of these pipes open. False without permission to read its descriptors.
 pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
     open_pipes(pid).any(|(_, inode)| inodes.contains(&inode))
 }
 
-/// True if a process has one of these files open, including FIFOs. False if we may not look.
+/// True if a process has one of these files open, including FIFOs. False without permission.
 pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
     let known: Vec<(u64, u64)> = files
         .iter()
@@ -175,7 +174,7 @@ pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
         .any(|meta| known.contains(&(meta.dev(), meta.ino())))
 }
 
-/// True if a process has one of these pipes open for writing. False if we may not look.
+/// True if a process has one of these pipes open for writing. False without permission.
 pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
     /// `O_RDONLY` is 0 in the two bits of `O_ACCMODE`.
     const ACCESS_MODE_BITS: u32 = 0o3;
@@ -193,7 +192,7 @@ fn open_pipes(pid: i32) -> impl Iterator<Item = (i32, u64)> {
     })
 }
 
-/// The descriptors of a process, and what they refer to. None if we may not look.
+/// Returns the descriptors of a process with their targets. Empty without permission.
 fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
@@ -204,27 +203,27 @@ fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
     })
 }
 
-/// The descriptors of this process beyond the standard three, among them that by which they were
-/// listed, which is closed by now.
+/// Returns the descriptors of this process except the standard three. The list includes the
+/// descriptor of the listing itself, which is closed on return.
 pub(crate) fn own_descriptors() -> Vec<i32> {
     let numbers = open_files("self").map(|(number, _)| number);
     numbers.filter(|number| *number > 2).collect()
 }
 
-/// Open descriptors of this process beyond the standard three that a program started from here
+/// Returns the descriptors, except the standard three, that a program started by this process
 /// inherits.
 pub(crate) fn inherited_descriptors() -> Vec<i32> {
-    /// The flag of a descriptor that exec closes, as in `/proc/PID/fdinfo`.
+    /// The close-on-exec flag in `/proc/PID/fdinfo`.
     const CLOEXEC_BITS: u32 = rustix::fs::OFlags::CLOEXEC.bits();
     let own = std::process::id().cast_signed();
     let mut all = own_descriptors();
-    // The listing itself was one of them, and is closed by now.
+    // The descriptor of the listing is closed by now: it has no flags.
     all.retain(|fd| flags_of(own, *fd).is_some_and(|flags| flags & CLOEXEC_BITS == 0));
     all
 }
 
-/// True if a process has this terminal open, whatever its name is where that process sees it, or as
-/// `/dev/tty`. False if we may not look.
+/// True if a process has this terminal open, under any name, or has `/dev/tty` open. False without
+/// permission.
 pub fn has_terminal_open(pid: i32, terminal: &Path) -> bool {
     open_files(&pid.to_string()).any(|(number, target)| is_terminal(pid, number, &target, terminal))
 }
@@ -237,8 +236,8 @@ pub fn is_on_terminal(pid: i32, descriptor: u64, terminal: &Path) -> bool {
     })
 }
 
-/// Names do not tell terminals apart: in a box, the same name is another one. Only what is said to
-/// be a device is looked at, as looking at a file can take until a server answers.
+/// Compares devices, as a name can mean another terminal in a sandbox. Skips targets outside
+/// `/dev`: `stat` of a network file could block.
 fn is_terminal(pid: i32, number: i32, target: &Path, terminal: &Path) -> bool {
     if target == Path::new("/dev/tty") {
         return true;
@@ -249,7 +248,7 @@ fn is_terminal(pid: i32, number: i32, target: &Path, terminal: &Path) -> bool {
             .is_some_and(|own| id(Path::new(&format!("/proc/{pid}/fd/{number}"))) == Some(own))
 }
 
-/// The flags of an open descriptor: access mode and close-on-exec, among others.
+/// Returns the flags of an open descriptor, with access mode and close-on-exec.
 pub(crate) fn flags_of(pid: i32, descriptor: i32) -> Option<u32> {
     let info = read_proc(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
     let info = String::from_utf8(info).ok()?;
@@ -257,7 +256,7 @@ pub(crate) fn flags_of(pid: i32, descriptor: i32) -> Option<u32> {
     u32::from_str_radix(flags.trim(), 8).ok()
 }
 
-/// Adds all descendants of the processes in `found`, as far as `all` shows them.
+/// Adds to `found` all descendants of its processes that are in `all`.
 pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
     loop {
         let before = found.len();
@@ -270,7 +269,7 @@ pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
     }
 }
 
-/// The number in `pipe:[123]`.
+/// Returns the inode number in `pipe:[123]`.
 fn pipe_inode(target: &OsStr) -> Option<u64> {
     let text = target
         .as_bytes()
@@ -285,24 +284,24 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a child of this test's own")]
-    fn a_child_is_known_without_being_shown() {
+    fn own_children_finds_child_without_proc() {
         let mut child = std::process::Command::new("sleep")
             .arg("100")
             .spawn()
             .unwrap();
         let own = std::process::id().cast_signed();
         let pid = child.id().cast_signed();
-        assert!(awaited().contains(&pid));
+        assert!(own_children().contains(&pid));
         let shown = ProcessInfo::of_child(pid, own).unwrap();
         assert_eq!((shown.parent, shown.zombie), (own, false));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(!awaited().contains(&pid));
+        assert!(!own_children().contains(&pid));
         assert_eq!(ProcessInfo::of_child(pid, own), None);
     }
 
     #[test]
-    fn the_two_ends_of_a_pipe_are_told_apart() {
+    fn writes_to_is_true_only_for_the_write_end() {
         let (read, write) = std::io::pipe().unwrap();
         let own = std::process::id().cast_signed();
         let inode = rustix::fs::fstat(&read).unwrap().st_ino;
@@ -314,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn pipes_are_known_by_their_inode() {
+    fn pipe_inode_is_read_only_from_pipe_targets() {
         assert_eq!(pipe_inode(OsStr::new("pipe:[123]")), Some(123));
         assert_eq!(pipe_inode(OsStr::new("socket:[123]")), None);
         assert_eq!(pipe_inode(OsStr::new("/tmp/pipe:[1]")), None);

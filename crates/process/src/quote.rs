@@ -1,4 +1,4 @@
-//! Quoting for the records that pass scripts to shells.
+//! Quotes texts for shells.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_leaves_its_quotes() {
+    fn quoted_escapes_single_quotes() {
         assert_eq!(quoted(OsStr::new("/a b/it's$(x)")), b"'/a b/it'\\''s$(x)'");
     }
 }

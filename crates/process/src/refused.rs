@@ -3,14 +3,14 @@
 use rustix::io::Errno;
 use std::io;
 
-/// The error, with what was requested and, if known, what may help.
+/// Adds the requested thing and, if known, advice to a system error.
 pub(crate) fn refused(what: &str, error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
     let advice = advice(what, &error);
     io::Error::new(error.kind(), format!("{what}: {error}{advice}"))
 }
 
-/// Adds what may help to an error that already says what was requested.
+/// Adds advice, if there is any, to an error that already names the requested thing.
 pub(crate) fn explained(error: io::Error) -> io::Error {
     match advice("", &error) {
         "" => error,
@@ -32,7 +32,7 @@ fn advice(what: &str, error: &io::Error) -> &'static str {
     }
 }
 
-/// How an anonymous file is requested.
+/// How an anonymous file is created, as named in errors.
 pub(crate) const UNNAMED_FILE: &str = if cfg!(target_os = "linux") {
     "memfd_create"
 } else {
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_was_refused_and_what_may_help() {
-        for (what, error, says) in [
+    fn refused_names_the_request_and_adds_advice() {
+        for (what, error, expected) in [
             (
                 UNNAMED_FILE,
                 Errno::PERM,
@@ -68,7 +68,7 @@ mod tests {
             ),
         ] {
             let error = refused(what, error);
-            assert_eq!(error.to_string(), says);
+            assert_eq!(error.to_string(), expected);
         }
     }
 }

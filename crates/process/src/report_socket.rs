@@ -19,7 +19,7 @@ pub struct ReceivedReport {
     pub writer: Option<u32>,
 }
 
-/// Creates a pair: the host's end, which does not block, and the shell's. Both are close-on-exec.
+/// Creates a socket pair: the host's non-blocking end and the shell's end. Both are close-on-exec.
 ///
 /// # Errors
 /// System errors.
@@ -125,12 +125,12 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn each_writer_is_named_and_read_apart_from_others() {
+    fn receive_report_returns_one_writer_at_a_time() {
         let (host, shell) = report_sockets().unwrap();
         let mut buffer = [0; 64];
         assert_eq!(receive_report(&host, &mut buffer), Err(Errno::WOULDBLOCK));
         rustix::io::write(&shell, b"mine").unwrap();
-        let child = nix_child(&shell);
+        let child = write_from_child(&shell);
         let own = Some(std::process::id());
         for peeks in [true, false] {
             let received = if peeks {
@@ -152,7 +152,7 @@ mod tests {
 
     /// Writes from another process and returns its pid.
     #[cfg(target_os = "linux")]
-    fn nix_child(shell: &OwnedFd) -> u32 {
+    fn write_from_child(shell: &OwnedFd) -> u32 {
         #[expect(clippy::disallowed_methods, reason = "a process that is not the shell")]
         let mut child = std::process::Command::new("sh")
             .args(["-c", "printf child >&1"])

@@ -1,5 +1,5 @@
 //! Detects variables that hold secrets: by exact name, by the words in a name, by the form of a
-//! value. Each is a table, in `tables`, with a function to apply it.
+//! value. Each kind has a table in `tables`, and a function that applies it.
 
 mod masks;
 mod tables;
@@ -10,15 +10,15 @@ pub use masks::Masks;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use tables::{
-    DROP_UNLESS_PATH, KEPT_NAMES, KEY_KINDS, LAST_WORDS, NO_SECRETS, OFTEN_PATHS, PLACE_WORDS,
+    DROP_UNLESS_PATH, HARMLESS_WORDS, KEPT_NAMES, KEY_KINDS, LAST_WORDS, LOCATION_WORDS,
     PROPERTY_WORDS, QUANTITY_WORDS, SECRET_ENDINGS, SECRET_NAMES, SECRET_PAIRS, SECRET_WORDS,
-    YES_NO_VALUES,
+    SOMETIMES_PATH_WORDS, YES_NO_VALUES,
 };
 
 /// Decides which variables are hidden from commands. A host can change every part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretFilter {
-    /// Names that are kept regardless of everything else; a `*` at either end matches anything.
+    /// Names that are never removed; a `*` at either end matches anything.
     pub keep: Vec<String>,
     /// Additional names that are removed, in the same format.
     pub drop: Vec<String>,
@@ -51,7 +51,7 @@ impl SecretFilter {
             || DROP_UNLESS_PATH.contains(&&*text) && !values::is_path(value.as_bytes())
             || (self.by_name
                 && name_is_secret(&text)
-                && !is_something_else(&text, value.as_bytes()))
+                && !value_is_harmless(&text, value.as_bytes()))
             || (self.by_value && values::is_secret(value.as_bytes()))
     }
 }
@@ -60,15 +60,15 @@ fn name_is_secret(name: &str) -> bool {
     let words = words(name);
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
     let ends = |list: &[&str]| words.last().is_some_and(|word| is(word, list));
-    if ends(PLACE_WORDS) || is_key_of_something(&words) {
+    if ends(LOCATION_WORDS) || is_entry_key(&words) {
         return false;
     }
-    let grown_together = |word: &String| {
-        SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending)) && !is(word, NO_SECRETS)
+    let is_compound = |word: &String| {
+        SECRET_ENDINGS.iter().any(|ending| word.ends_with(ending)) && !is(word, HARMLESS_WORDS)
     };
     words
         .iter()
-        .any(|word| is(word, SECRET_WORDS) || grown_together(word))
+        .any(|word| is(word, SECRET_WORDS) || is_compound(word))
         || ends(LAST_WORDS)
         || words.windows(2).any(|pair| {
             SECRET_PAIRS
@@ -77,8 +77,8 @@ fn name_is_secret(name: &str) -> bool {
         })
 }
 
-/// `PUBLIC_KEY`, `SORT_KEY`: an entry's name.
-fn is_key_of_something(words: &[String]) -> bool {
+/// True for a key that is the name of an entry, not a secret: `PUBLIC_KEY`, `SORT_KEY`.
+fn is_entry_key(words: &[String]) -> bool {
     match words {
         [before @ .., kind, key] => {
             KEY_KINDS.contains(&kind.as_str())
@@ -91,9 +91,9 @@ fn is_key_of_something(words: &[String]) -> bool {
     }
 }
 
-/// True if the value shows that it is not a secret although the name could be one's: a switch, an
-/// amount (`MAX_TOKENS=4096`), a property of a secret (`COOKIE_DOMAIN=example.org`), a path.
-fn is_something_else(name: &str, value: &[u8]) -> bool {
+/// True if the value is not a secret although the name suggests one: a switch, an amount
+/// (`MAX_TOKENS=4096`), a property of a secret (`COOKIE_DOMAIN=example.org`), a path.
+fn value_is_harmless(name: &str, value: &[u8]) -> bool {
     let words = words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
     let ends = |list: &[&str]| {
@@ -107,21 +107,21 @@ fn is_something_else(name: &str, value: &[u8]) -> bool {
         || has(QUANTITY_WORDS) && values::is_amount(value)
         || ends(&["auth"]) && is_digit && !value.is_empty()
         || ends(PROPERTY_WORDS) && !values::is_random(value)
-        || ends(OFTEN_PATHS) && values::is_path(value)
+        || ends(SOMETIMES_PATH_WORDS) && values::is_path(value)
 }
 
-/// The words of a name in lower case: split at everything that is not alphanumeric, and where a
-/// capital follows a lower-case letter. Trailing digits are not part of a word.
+/// Returns the words of a name in lower case, split at everything that is not alphanumeric, and
+/// where a capital follows a lower-case letter. Trailing digits are not part of a word.
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for part in name.split(|c: char| !c.is_alphanumeric()) {
         let mut word = String::new();
-        let mut small = false;
+        let mut was_lowercase = false;
         for c in part.chars() {
-            if small && c.is_uppercase() {
+            if was_lowercase && c.is_uppercase() {
                 words.push(std::mem::take(&mut word));
             }
-            small = c.is_lowercase();
+            was_lowercase = c.is_lowercase();
             word.extend(c.to_lowercase());
         }
         words.push(word);
@@ -136,7 +136,7 @@ fn words(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// `*` at the beginning or end of a pattern matches anything.
+/// True if the name matches; `*` at the beginning or end of a pattern matches anything.
 fn matches(pattern: &str, name: &str) -> bool {
     if let Some(end) = pattern.strip_prefix('*') {
         return name.ends_with(end);

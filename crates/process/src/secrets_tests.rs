@@ -5,7 +5,7 @@ fn is_secret(name: &str, value: &str) -> bool {
 }
 
 #[test]
-fn secrets_by_name() {
+fn is_secret_recognises_names() {
     for name in [
         "GITHUB_TOKEN",
         "NPM_TOKEN",
@@ -68,7 +68,7 @@ fn secrets_by_name() {
 }
 
 #[test]
-fn names_that_only_look_like_secrets_stay() {
+fn is_secret_is_false_for_similar_names() {
     for name in [
         "KEYBOARD_LAYOUT",
         "TOKENIZERS_PARALLELISM",
@@ -112,7 +112,7 @@ fn names_that_only_look_like_secrets_stay() {
 }
 
 #[test]
-fn names_about_secrets_stay_with_what_is_none() {
+fn is_secret_is_false_for_properties_of_secrets() {
     for (name, value) in [
         ("MAX_TOKENS", "100k"),
         ("MAX_TOKENS", "1_000_000"),
@@ -170,9 +170,9 @@ fn names_about_secrets_stay_with_what_is_none() {
     }
 }
 
-/// Made up, in the form that each issuer documents.
+/// The tokens are invented, in the format that each issuer documents.
 #[test]
-fn tokens_of_many_issuers_are_secrets_by_value() {
+fn is_secret_recognises_tokens_of_many_issuers() {
     let (b, h) = (
         "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6gH9jK2mN5pQ8sT1vW4yZ7aB3dE6g",
         "0123456789abcdef0123456789abcdef01234567",
@@ -236,7 +236,7 @@ fn tokens_of_many_issuers_are_secrets_by_value() {
 }
 
 #[test]
-fn secrets_by_value() {
+fn is_secret_recognises_values() {
     for value in [
         "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
         "postgres://user:hunter2@db:5432/x",
@@ -285,7 +285,7 @@ fn secrets_by_value() {
 }
 
 #[test]
-fn numbers_and_switches_stay_and_so_do_proxies() {
+fn is_secret_is_false_for_amounts_switches_and_proxies() {
     for (name, value, expect) in [
         ("MAX_TOKENS", "4096", false),
         ("OPENAI_MAX_TOKENS", "4096", false),
@@ -305,7 +305,7 @@ fn numbers_and_switches_stay_and_so_do_proxies() {
 }
 
 #[test]
-fn every_part_can_be_switched() {
+fn each_part_of_the_filter_can_be_switched_off() {
     let none = SecretFilter {
         keep: vec![],
         drop: vec![],

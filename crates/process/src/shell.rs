@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Finds the shell: the explicit one, or the first of the choice that exists. Accesses files; do it
-/// once per host.
+/// Returns the explicit shell, or the first shell of the choice that exists. Accesses files; call
+/// it once per host.
 ///
-/// `env` is that of the command: `SHELL` and `PATH` are read from it.
+/// `env` is the command's environment, of which `SHELL` and `PATH` are used.
 ///
 /// # Errors
 /// The explicit shell is not an executable file, or none of the choice exists.
@@ -23,7 +23,7 @@ pub fn resolve_shell(
             let path = path.to_path_buf();
             return Err(NotStarted::ShellUnusable { path });
         }
-        if has_own_language(path) {
+        if has_other_language(path) {
             let path = path.to_path_buf();
             return Err(NotStarted::ShellUnsupported { path });
         }
@@ -63,8 +63,8 @@ const OTHER_LANGUAGES: &[&str] = &[
     "ysh",
 ];
 
-/// Whether the shell, or what a link of another name leads to, is one of [`OTHER_LANGUAGES`].
-fn has_own_language(path: &Path) -> bool {
+/// True if the shell, or the target of its link, is one of [`OTHER_LANGUAGES`].
+fn has_other_language(path: &Path) -> bool {
     let is_other = |path: &Path| {
         let name = path.file_name().and_then(OsStr::to_str);
         // `pwsh-7`, `xonsh3.11`
@@ -93,7 +93,7 @@ fn user_bash(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     (is_bash && path.is_absolute() && is_executable(&path)).then_some(path)
 }
 
-/// The shell of `workspace`: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.
+/// Returns the shell of the `workspace` tool: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.
 fn workspace_shell(env: &BTreeMap<OsString, OsString>) -> Option<Shell> {
     for (path, args) in [("/bin/zsh", &[][..]), ("/bin/bash", &["-l"][..])] {
         if is_executable(Path::new(path)) {
@@ -103,7 +103,7 @@ fn workspace_shell(env: &BTreeMap<OsString, OsString>) -> Option<Shell> {
     find("sh", env).map(|path| shell(path, &[]))
 }
 
-/// The first absolute directory in `PATH` that contains it, then the two standard ones.
+/// Finds a program in the absolute directories of `PATH`, then in `/bin` and `/usr/bin`.
 fn find(name: &str, env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     std::env::split_paths(&path)
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explicit_shell_that_is_missing_is_named() {
+    fn missing_explicit_shell_is_named_in_error() {
         let error =
             resolve_shell(Some(Path::new("/nope/bash")), ShellChoice::Bash, &env(&[])).unwrap_err();
         assert_eq!(
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explicit_shell_with_another_language_is_refused() {
+    fn explicit_shell_with_another_language_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         let sh = find("sh", &env(&[])).unwrap();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_shell_counts_if_it_is_bash() {
+    fn user_shell_is_selected_only_if_it_is_bash() {
         let bash = resolve_shell(None, ShellChoice::Bash, &env(&[])).unwrap();
         assert!(bash.is_bash && bash.path.is_absolute());
         for user in ["/bin/zsh", "/bin/sh", "/nope/bash", "bash", ""] {
@@ -167,12 +167,12 @@ mod tests {
             );
         }
         let env = env(&[("SHELL", "/usr/bin/bash"), ("PATH", "/nope")]);
-        let got = resolve_shell(None, ShellChoice::UserBash, &env).unwrap();
-        assert_eq!(got.path, Path::new("/usr/bin/bash"));
+        let found = resolve_shell(None, ShellChoice::UserBash, &env).unwrap();
+        assert_eq!(found.path, Path::new("/usr/bin/bash"));
     }
 
     #[test]
-    fn a_relative_directory_on_path_gives_no_shell() {
+    fn relative_path_directories_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("bash"), "").unwrap();
         let found = find("bash", &env(&[("PATH", ".:relative")])).unwrap();

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 /// The first real-time signal for programs on Linux: glibc reserves 32 and 33.
 const FIRST_REAL_TIME: i32 = 34;
 
-/// `SIGKILL` for 9; `SIGRTMIN+2` for 36; `SIG99` for unknown numbers.
+/// Returns `SIGKILL` for 9, `SIGRTMIN+2` for 36, `SIG99` for the unknown 99.
 pub fn signal_name(number: i32) -> String {
     match Signal::try_from(number) {
         Ok(signal) => signal.as_str().to_owned(),
@@ -18,23 +18,23 @@ pub fn signal_name(number: i32) -> String {
     }
 }
 
-/// The signals that this process ignores. Empty if the system does not say.
+/// Returns the signals that this process ignores. Empty without `/proc`.
 pub fn ignored_signals() -> Vec<i32> {
-    of_this_process("SigIgn:").unwrap_or_default()
+    signals_of_this_process("SigIgn:").unwrap_or_default()
 }
 
-/// The signals that this process handles; `None` if the system does not say.
+/// Returns the signals that this process handles; `None` without `/proc`.
 #[cfg(target_os = "linux")]
 pub(crate) fn handled_signals() -> Option<Vec<i32>> {
-    of_this_process("SigCgt:")
+    signals_of_this_process("SigCgt:")
 }
 
-fn of_this_process(mask: &str) -> Option<Vec<i32>> {
+fn signals_of_this_process(mask: &str) -> Option<Vec<i32>> {
     let status = read_proc("/proc/self/status").ok()?;
     signals_in(&String::from_utf8_lossy(&status), mask)
 }
 
-/// The signals in a mask of a `/proc/PID/status`.
+/// Parses a signal mask of `/proc/PID/status`.
 fn signals_in(status: &str, mask: &str) -> Option<Vec<i32>> {
     let mask = status.lines().find_map(|line| line.strip_prefix(mask))?;
     let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
@@ -45,8 +45,8 @@ fn signals_in(status: &str, mask: &str) -> Option<Vec<i32>> {
 /// Prevents other processes of the same user from reading this one's environment and memory through
 /// `/proc` (clears `PR_SET_DUMPABLE`). Root still can. Linux only; elsewhere a no-op.
 ///
-/// This project's binaries call it for their own process. A library host decides for itself: it
-/// also hides `/proc/<pid>/fd` from other processes, and disables core dumps.
+/// The binaries of this project call this function for their own process. A host that uses the
+/// library decides for itself: the setting also hides `/proc/<pid>/fd` and disables core dumps.
 pub fn hide_memory() {
     #[cfg(target_os = "linux")]
     {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ignored_signals_are_read_from_proc() {
+    fn signals_in_parses_masks_of_proc_status() {
         let status = "Name:\tx\nSigIgn:\t0000000000001003\nSigCgt:\tff\n";
         assert_eq!(signals_in(status, "SigIgn:"), Some(vec![1, 2, 13]));
         assert_eq!(signals_in(status, "SigCgt:"), Some((1..=8).collect()));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_has_a_name() {
+    fn signal_name_covers_real_time_and_unknown_numbers() {
         for (number, name) in [
             (9, "SIGKILL"),
             (15, "SIGTERM"),

@@ -1,10 +1,10 @@
 //! The supervisor: a small process between a host and the shells of its calls.
 //!
 //! The supervisor is a subreaper, so every descendant of a call, including after double forks and
-//! `setsid`, becomes its child and can be named and ended. It reaps them, so there are no zombies.
-//! It only signals processes that it has not reaped, so it never signals a reused pid. It has a
-//! lifeline (a socket) to the host, so the commands of a killed host end. And it is small, so a
-//! large host does not pay for copying its page tables in a fork.
+//! `setsid`, becomes its child and can be named and ended. The supervisor reaps them, so there are
+//! no zombies. It only signals processes that it has not reaped, so it never signals a reused pid.
+//! It has a lifeline (a socket) to the host, so the commands of a killed host end. And it is small,
+//! so that starting a shell does not copy the page tables of a large host.
 //!
 //! The supervisor is the host's own binary, re-executed under another name, so that nothing extra
 //! has to be installed:
@@ -34,7 +34,7 @@ mod server;
 mod shell_directory;
 
 pub use host::{
-    DirectShell, Disconnected, JobFds, JobKilled, JobVisit, NotDetached, OrderSender, ReportFds,
+    DirectShell, Disconnected, JobClient, JobFds, JobKilled, NotDetached, OrderSender, ReportFds,
     ShellFds, StartError, StartedOnTerminal, Supervisor, SupervisorClient,
 };
 pub use job_directory::JobEnd;
@@ -51,16 +51,16 @@ pub use server::{Token, init, shown_command_line};
 /// the user's command, so that `pkill -f` with a word of the command does not match it.
 const PROCESS_NAME: &str = "agent-bash-supervisor";
 
-/// Argument of a supervisor that stays in its host's working directory.
+/// Argument that makes a supervisor stay in its host's working directory.
 const SAME_DIRECTORY_ARGUMENT: &str = "here";
 
-/// Argument of a supervisor that stays in its host's process session, and passes inherited
+/// Argument that makes a supervisor stay in its host's process session and pass inherited
 /// descriptors and ignored signals on to its shell.
-const IN_SESSION: &str = "in-session";
+const IN_SESSION_ARGUMENT: &str = "in-session";
 
-/// The prefix of our own variables, which identify the owner of a supervisor.
+/// The prefix of this project's variables, which identify the owner of a supervisor.
 const OWN_VARIABLE_PREFIX: &[u8] = b"AGENT_BASH_";
 
-/// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was
-/// running.
+/// Protocol version. Both sides are the same binary, unless the host's file was replaced while the
+/// host was running.
 const PROTOCOL_VERSION: u32 = 12;

@@ -1,43 +1,42 @@
-//! Chooses the directory for temporary directories: `$TMPDIR`, or `/tmp` where `$TMPDIR` takes
-//! none.
+//! Chooses the parent of temporary directories: `$TMPDIR`, or `/tmp` if `$TMPDIR` cannot be used.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The temporary directory of every system.
+/// The temporary directory that all users of a system share.
 const SHARED_DIRECTORY: &str = "/tmp";
 
-/// A bit of the mode: in this directory only its owner may replace a file (`S_ISVTX`).
+/// Mode bit `S_ISVTX`: only the owner of a file may replace it in this directory.
 const STICKY_BIT: u32 = 0o1000;
 
-/// Bits of the mode: its group and others may write.
+/// Mode bits that let the group and others write.
 const OTHERS_WRITE_BITS: u32 = 0o022;
 
-/// Neither `$TMPDIR` nor `/tmp` takes a private directory.
+/// The error if a private directory can be created neither in `$TMPDIR` nor in `/tmp`.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot create a private temporary directory below {below}: {error}; set TMPDIR to a directory that exists and can be written",
-    below = named(.wanted)
+    below = describe_parent(.wanted)
 )]
 pub struct NoTemporaryDirectory {
     wanted: PathBuf,
     error: io::Error,
 }
 
-fn named(wanted: &Path) -> String {
+fn describe_parent(wanted: &Path) -> String {
     if wanted == Path::new(SHARED_DIRECTORY) {
         return SHARED_DIRECTORY.to_owned();
     }
     format!("$TMPDIR ({})", wanted.display())
 }
 
-/// Returns what `make` makes in `wanted`, which is `$TMPDIR`; or else in `/tmp`, if other users
-/// cannot replace what is made there. Each is tried once.
+/// Calls `make` with `wanted` (`$TMPDIR`) and, if that fails, with `/tmp`, if other users cannot
+/// replace files there. Returns the first success.
 ///
 /// # Errors
-/// `make` fails in both: the error is that of `wanted`.
+/// `make` fails for both; the error is that for `wanted`.
 pub fn make_temporary<T>(
     wanted: &Path,
     make: impl Fn(&Path) -> io::Result<T>,
@@ -54,12 +53,12 @@ pub fn make_temporary<T>(
     })
 }
 
-/// The directories in which [`make_temporary`] may have made something.
+/// Returns the directories that [`make_temporary`] tries.
 pub(crate) fn temporary_parents(wanted: &Path) -> impl Iterator<Item = &Path> {
     [wanted].into_iter().chain(fallback(wanted))
 }
 
-/// `/tmp`, if it is another one, and other users cannot replace what is in it.
+/// Returns `/tmp`, if that differs from `wanted`, and other users cannot replace files there.
 fn fallback(wanted: &Path) -> Option<&'static Path> {
     let shared = Path::new(SHARED_DIRECTORY);
     (wanted != shared && is_private(shared)).then_some(shared)
@@ -81,7 +80,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn directory_that_takes_nothing_is_replaced_once_by_the_shared_one() {
+    fn make_temporary_falls_back_to_shared_directory_once() {
         let tried = std::cell::RefCell::new(Vec::new());
         let make = |parent: &Path| {
             tried.borrow_mut().push(parent.to_owned());
@@ -94,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn error_names_the_variable_and_its_value_and_the_reason() {
+    fn error_names_variable_value_and_reason() {
         let refuse = |_: &Path| Err::<(), _>(io::Error::from(io::ErrorKind::NotFound));
         let error = make_temporary(Path::new("/nope"), refuse).unwrap_err();
         let text = error.to_string();
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn directory_in_which_others_can_replace_files_is_not_private() {
+    fn is_private_is_false_if_others_can_replace_files() {
         let temp = tempfile::tempdir().unwrap();
         for (mode, expected) in [
             (0o700, true),

@@ -1,4 +1,4 @@
-//! How wide the terminal is that we print on.
+//! The width of the terminal at stdout.
 
 use rustix::termios::tcgetwinsize;
 use std::io;

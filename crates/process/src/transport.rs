@@ -1,5 +1,5 @@
-//! A program that carries bytes to another place and back, such as `ssh`: started with three pipes,
-//! and ended with everything in its process group.
+//! Runs a program that carries bytes to a remote host and back, such as `ssh`. The program has
+//! three pipes, and is ended with its whole process group.
 
 use agent_bash_os::ProcessHandle;
 use rustix::io::Errno;
@@ -30,16 +30,17 @@ pub struct Transport {
 /// The process of a transport, or of an editor. Dropping it kills its process group and reaps it.
 #[derive(Debug)]
 pub struct TransportProcess {
-    /// `None` once it is reaped.
+    /// `None` once the process is reaped.
     child: Option<Child>,
 }
 
 impl Transport {
     /// Starts `words` (a program and its arguments) in `directory`, with `env` as its complete
-    /// environment, in a process group of its own: a Ctrl-C at our terminal is for us.
+    /// environment. The program has its own process group, so that Ctrl-C at the host's terminal
+    /// does not reach it.
     ///
     /// # Errors
-    /// There is no such program, or it cannot be started.
+    /// The program does not exist or cannot be started.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -86,42 +87,42 @@ impl TransportProcess {
         Self { child: Some(child) }
     }
 
-    /// The process's pid, until it is reaped.
+    /// Returns the process's pid, until it is reaped.
     pub fn pid(&self) -> Option<u32> {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Waits until it has ended, and reaps it. What it says of its end is not told: of a command at
-    /// the other end it means nothing. Cancel safe.
+    /// Waits for the end of the process and reaps it. Returns no exit code, as that of a transport
+    /// does not tell how the remote command ended. Cancel safe.
     pub async fn ended(&mut self) {
         self.code().await;
     }
 
-    /// Waits for the end as [`Self::ended`] does, and returns the exit code, for a program of ours
-    /// at this end: `None` if a signal ended it.
+    /// Waits as [`Self::ended`] does, and returns the exit code, for programs such as an editor;
+    /// `None` if a signal ended it.
     pub async fn code(&mut self) -> Option<i32> {
         let pid = self.pid()?;
         let pidfd = ProcessHandle::open(pid.cast_signed()).ok();
         let pidfd = pidfd.and_then(ProcessHandle::into_pidfd);
-        // Not a pipe, but becomes readable like one.
+        // A pidfd becomes readable like a pipe.
         match pidfd.map(Receiver::from_owned_fd_unchecked) {
             Some(Ok(pidfd)) => {
                 let _ = pidfd.readable().await;
             }
-            Some(Err(_)) | None => waited_for(pid.cast_signed()).await,
+            Some(Err(_)) | None => wait_in_thread(pid.cast_signed()).await,
         }
         self.end()?.code()
     }
 
-    /// Kills and reaps what is left of it.
+    /// Kills the process group and reaps the process.
     fn end(&mut self) -> Option<ExitStatus> {
         let mut child = self.child.take()?;
-        // The child is not reaped yet, so the group is still its own.
+        // Safe, as the child is not reaped: its process group id cannot have been reused.
         let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
         match child.try_wait() {
             Ok(None) => {
                 let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
-                // If no thread can be started, it stays a zombie until we end.
+                // If no thread can be started, the child stays a zombie until this process ends.
                 let _ = thread.spawn(move || child.wait());
                 None
             }
@@ -130,18 +131,18 @@ impl TransportProcess {
     }
 }
 
-/// Waits for the end of a child without reaping it, on a thread: where the system refuses pidfds
-/// nothing tells the event loop. If no thread can be started, this never returns, and the child is
-/// killed when it is dropped.
-async fn waited_for(pid: i32) {
-    let (tell, ended) = oneshot::channel();
+/// Waits for the end of a child in a thread, without reaping it. For systems without pidfds, where
+/// the event loop gets no notification. If no thread can be started, never returns; the child is
+/// killed when its owner is dropped.
+async fn wait_in_thread(pid: i32) {
+    let (sender, ended) = oneshot::channel();
     let wait = move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         if let Some(pid) = Pid::from_raw(pid) {
             while matches!(waitid(WaitId::Pid(pid), options), Err(Errno::INTR)) {}
         }
-        // The receiver may be gone.
-        let _ = tell.send(());
+        // The receiving task may have been dropped.
+        let _ = sender.send(());
     };
     let thread = std::thread::Builder::new().name("agent-bash-wait".to_owned());
     if thread.spawn(wait).is_err() || ended.await.is_err() {
@@ -167,29 +168,29 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_go_there_and_back_and_it_is_reaped() {
+    async fn transport_carries_bytes_and_is_reaped() {
         let mut cat = started("cat; echo done >&2; exit 3");
         cat.input.write_all(b"over").await.unwrap();
         drop(cat.input);
-        let (mut back, mut said) = (String::new(), String::new());
+        let (mut back, mut errors) = (String::new(), String::new());
         cat.output.read_to_string(&mut back).await.unwrap();
-        cat.errors.read_to_string(&mut said).await.unwrap();
-        assert_eq!((&*back, &*said), ("over", "done\n"));
+        cat.errors.read_to_string(&mut errors).await.unwrap();
+        assert_eq!((&*back, &*errors), ("over", "done\n"));
         cat.carrier.ended().await;
         assert_eq!(cat.carrier.pid(), None);
     }
 
     #[tokio::test]
-    async fn end_is_noticed_without_a_pidfd() {
+    async fn exit_code_is_returned_without_pidfd() {
         let transport = started("exit 3");
         let pid = transport.carrier.pid().unwrap().cast_signed();
-        waited_for(pid).await;
+        wait_in_thread(pid).await;
         let mut carrier = transport.carrier;
         assert_eq!(carrier.code().await, Some(3));
     }
 
     #[tokio::test]
-    async fn its_group_goes_with_it() {
+    async fn dropping_transport_kills_its_process_group() {
         let mut transport = started("sleep 600 & echo $!; wait");
         let mut line = [0; 32];
         let length = transport.output.read(&mut line).await.unwrap();

@@ -1,18 +1,18 @@
-//! Defaults that keep programs from waiting for a user who is not there.
+//! Defaults that stop programs from waiting for a user who is not present.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// The calls to which a default applies.
+/// Whether a user can see and answer a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UserPresence {
-    /// Without a terminal: no answers and no colours.
+    /// The call has no terminal: no user can answer, and colours are not shown.
     Pipe,
-    /// A terminal of its own, which a user may watch.
+    /// The call has its own terminal, which a user may watch.
     Terminal,
 }
 
-/// A default: a variable, and its value with and without a terminal.
+/// A variable with its default effect with and without a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnattendedDefault {
     /// The variable.
@@ -26,18 +26,18 @@ pub struct UnattendedDefault {
 /// The effect of a default on its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultEffect {
-    /// Sets it.
+    /// Sets the variable.
     Set(&'static str),
     /// Removes the host's value.
     Unset,
-    /// Leaves it unchanged.
+    /// Leaves the host's value unchanged.
     Leave,
 }
 
 impl UnattendedDefault {
-    /// Returns the effect.
-    pub fn setting(&self, attendance: UserPresence) -> DefaultEffect {
-        match attendance {
+    /// Returns the effect for this presence.
+    pub fn setting(&self, presence: UserPresence) -> DefaultEffect {
+        match presence {
             UserPresence::Pipe => self.pipe,
             UserPresence::Terminal => self.terminal,
         }
@@ -111,15 +111,15 @@ pub const UNATTENDED_DEFAULTS: &[UnattendedDefault] = &[
     ),
 ];
 
-/// Returns the user's own values of the variables that keep programs from waiting for input, as
-/// changes to a call's: for a call on a terminal at which the user sits.
+/// Returns changes that restore the user's own values of the variables that stop programs from
+/// waiting. For a call on a terminal at which the user is present.
 pub fn attended(own: &BTreeMap<OsString, OsString>) -> BTreeMap<String, Option<String>> {
-    let of_nobody = UNATTENDED_DEFAULTS.iter().filter(|it| {
+    let same_for_both = UNATTENDED_DEFAULTS.iter().filter(|it| {
         let differs = it.pipe != it.terminal;
         !differs && matches!(it.terminal, DefaultEffect::Set(_))
     });
     let value = |name: &str| own.get(OsStr::new(name))?.to_str().map(str::to_owned);
-    of_nobody
+    same_for_both
         .map(|it| (it.name.to_owned(), value(it.name)))
         .collect()
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attended_call_has_the_users_own_values() {
+    fn attended_restores_the_users_values() {
         let own = BTreeMap::from([("EDITOR".into(), "vim".into()), ("TERM".into(), "x".into())]);
         let changes = attended(&own);
         assert_eq!(changes.get("EDITOR"), Some(&Some("vim".to_owned())));

@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Most bytes of a file in one message.
+/// Maximum number of bytes of a file in one message.
 pub const MAX_PIECE: usize = 4 << 20;
 
 /// Bytes, on the wire as base64. Its `Debug` says how many.
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_piece_is_base64_of_bounded_length() {
+    fn piece_is_base64_of_bounded_length() {
         let piece = Base64Bytes(vec![0, 255, 10]);
         let wire = serde_json::to_value(&piece).unwrap();
         assert_eq!(wire, json!("AP8K"));

@@ -4,8 +4,8 @@
 
 use serde_json::Value;
 
-/// Longest name or value that is kept, in bytes. Anything longer is no field we look for, or not a
-/// reasonable id.
+/// Maximum length in bytes of a stored name or value. A longer one is not a field of
+/// [`RequestHead`], or not a reasonable id.
 const MAX_VALUE_BYTES: usize = 64 * 1024;
 
 /// The fields that identify a request, taken from the outermost object only.
@@ -25,10 +25,10 @@ pub struct HeadScan {
     head: RequestHead,
     /// Depth of open objects and arrays.
     depth: usize,
-    /// The outermost value is not an object, so nothing in it is looked at.
+    /// True if the outermost value is not an object, so that its contents are ignored.
     is_other: bool,
     in_string: bool,
-    /// Inside a string, the previous byte was a backslash.
+    /// True in a string after a backslash.
     is_escaped: bool,
     /// The field name whose value comes next.
     name: Option<Vec<u8>>,
@@ -51,7 +51,7 @@ impl HeadScan {
         }
     }
 
-    /// The line has ended.
+    /// Ends the scan and returns the result.
     pub fn finish(mut self) -> RequestHead {
         self.end_value();
         self.head
@@ -59,18 +59,18 @@ impl HeadScan {
 
     fn byte(&mut self, byte: u8) {
         if self.in_string {
-            self.keep(byte);
+            self.store(byte);
             self.in_string = self.is_escaped || byte != b'"';
             self.is_escaped = !self.is_escaped && byte == b'\\';
             return;
         }
         match byte {
-            b' ' | b'\t' | b'\r' => return self.keep(byte),
+            b' ' | b'\t' | b'\r' => return self.store(byte),
             b'{' if self.depth == 0 => self.depth = 1,
             b'{' | b'[' => {
                 self.is_other |= self.depth == 0;
                 // Of a nested value only its first byte is kept.
-                self.keep(byte);
+                self.store(byte);
                 self.depth += 1;
             }
             b'}' | b']' => {
@@ -83,14 +83,14 @@ impl HeadScan {
             b',' if self.depth == 1 => self.end_value(),
             _ => {
                 self.in_string = byte == b'"';
-                self.keep(byte);
+                self.store(byte);
             }
         }
         // Anything after the outermost object does not belong to it.
         self.is_other |= self.depth == 0;
     }
 
-    fn keep(&mut self, byte: u8) {
+    fn store(&mut self, byte: u8) {
         if self.depth == 1 && self.token.len() <= MAX_VALUE_BYTES {
             self.token.push(byte);
         }
@@ -123,7 +123,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn id_and_type_are_found_wherever_they_stand() {
+    fn scan_finds_id_and_type_at_any_position() {
         for (line, id, kind) in [
             ("", None, None),
             ("{", None, None),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_comes_makes_it_keep_much() {
+    fn scan_bounds_memory_for_any_input() {
         let mut scan = HeadScan::default();
         scan.push(b"{\"id\":\"");
         for _ in 0..1000 {

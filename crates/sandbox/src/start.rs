@@ -171,7 +171,7 @@ fn after_first_call(taken: OwnedFd, patience: &Timespec) -> io::Result<OwnedFd> 
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         if let Some(call) = listener.next()? {
-            listener.let_go(&call)?;
+            listener.let_continue(&call)?;
             return Ok(taken);
         }
     }

@@ -1,6 +1,5 @@
-//! Measures the cost of a sandbox and of a record for a call over RPC with a warm shell: the same
-//! call without either, recorded for an undo, in a sandbox of the base tier, and of the full tier,
-//! alternating.
+//! Measures the cost of a sandbox, and of recording changes, for a call over RPC with a warm shell.
+//! The variants alternate: plain, recorded, in a sandbox of the base tier, and of the full tier.
 //!
 //! A plain program without criterion, because it must call the supervisor's `init` at the top of
 //! `main`.
@@ -30,14 +29,14 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 const ROUNDS: usize = 400;
 
-/// Has boxes of one tier, whatever this system could enforce.
-struct OfTier {
+/// An executor that reports a fixed sandbox tier, regardless of the system.
+struct FixedTierExecutor {
     shells: ShellCache,
     tier: Tier,
 }
 
 #[async_trait]
-impl Executor for OfTier {
+impl Executor for FixedTierExecutor {
     async fn confines(&self) -> Result<Report, NotStarted> {
         let report = self.shells.confines().await?;
         Ok(Report {
@@ -56,39 +55,39 @@ impl Executor for OfTier {
     }
 }
 
-/// The options of a call besides its shell.
+/// The measured variants of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+enum Variant {
     Plain,
     Recorded,
-    Boxed(Tier),
+    Sandboxed(Tier),
 }
 
-impl Side {
+impl Variant {
     fn tier(self) -> Option<Tier> {
         match self {
-            Self::Boxed(tier) => Some(tier),
+            Self::Sandboxed(tier) => Some(tier),
             Self::Plain | Self::Recorded => None,
         }
     }
 }
 
-/// A client of a server of its own.
+/// A client with its own server.
 struct Client {
     requests: tokio::io::WriteHalf<DuplexStream>,
     answers: tokio::io::Lines<BufReader<tokio::io::ReadHalf<DuplexStream>>>,
 }
 
 impl Client {
-    fn new(token: &Token, workspace: &Path, state: &Path, side: Side) -> Self {
-        let tier = side.tier();
+    fn new(token: &Token, workspace: &Path, state: &Path, variant: Variant) -> Self {
+        let tier = variant.tier();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let shells = ShellCache::new(ShellCacheOptions::long_lived(
             Supervisor::this_program(token),
             Arc::clone(&clock),
             std::env::temp_dir(),
         ));
-        let executor = Arc::new(OfTier {
+        let executor = Arc::new(FixedTierExecutor {
             shells,
             tier: tier.unwrap_or(Tier::Base),
         });
@@ -98,11 +97,11 @@ impl Client {
             level: tier.map_or(SandboxLevel::Off, |_| SandboxLevel::WorkspaceWrite),
             ..SandboxSettings::default()
         });
-        let tool = match side {
-            Side::Recorded => tool
+        let tool = match variant {
+            Variant::Recorded => tool
                 .changes_unasked(ChangesLevel::Undo)
                 .changes_in(state.to_owned(), "bench"),
-            Side::Plain | Side::Boxed(_) => tool,
+            Variant::Plain | Variant::Sandboxed(_) => tool,
         };
         let session = Arc::new(Conversation::new(tool.build(), SessionParts::default()));
         let (ours, theirs) = tokio::io::duplex(1 << 20);
@@ -117,8 +116,8 @@ impl Client {
         }
     }
 
-    /// Microseconds of a call.
-    async fn call(&mut self, side: Side) -> f64 {
+    /// Makes a call and returns its duration in microseconds.
+    async fn call(&mut self, variant: Variant) -> f64 {
         let begun = Instant::now();
         let line = "{\"id\":\"1\",\"type\":\"tool_call\",\"request\":{\"command\":\"true\"}}\n";
         self.requests.write_all(line.as_bytes()).await.unwrap();
@@ -129,20 +128,20 @@ impl Client {
                 break answer;
             }
         };
-        let took = begun.elapsed().as_secs_f64() * 1e6;
+        let duration = begun.elapsed().as_secs_f64() * 1e6;
         let text = answer.to_string();
         assert!(text.contains(r#""kind":"exited""#), "{text}");
         assert_eq!(
             text.contains(r#""enforced""#),
-            side.tier().is_some(),
+            variant.tier().is_some(),
             "{text}"
         );
         assert_eq!(
             text.contains(r#""by":"trace""#),
-            side == Side::Recorded,
+            variant == Variant::Recorded,
             "{text}"
         );
-        took
+        duration
     }
 }
 
@@ -155,19 +154,19 @@ fn main() {
         .unwrap();
     // In a task, like a server's calls.
     let all = runtime.spawn(async move {
-        let (place, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let boxed = [Side::Boxed(Tier::Base), Side::Boxed(Tier::Full)];
-        let sides = [Side::Plain, Side::Recorded, boxed[0], boxed[1]];
-        let client = |side| Client::new(&token, place.path(), state.path(), side);
-        let mut clients = sides.map(client);
+        let (workspace, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let sandboxed = [Variant::Sandboxed(Tier::Base), Variant::Sandboxed(Tier::Full)];
+        let variants = [Variant::Plain, Variant::Recorded, sandboxed[0], sandboxed[1]];
+        let client = |variant| Client::new(&token, workspace.path(), state.path(), variant);
+        let mut clients = variants.map(client);
         let mut times = [const { Vec::new() }; 4];
         for round in 0..ROUNDS {
-            for ((client, side), times) in clients.iter_mut().zip(sides).zip(&mut times) {
+            for ((client, variant), times) in clients.iter_mut().zip(variants).zip(&mut times) {
                 tokio::time::sleep(PAUSE).await;
-                let took = client.call(side).await;
-                // The first calls start the shells that later ones find waiting.
+                let duration = client.call(variant).await;
+                // The first calls start the shells that later calls use.
                 if round >= 5 {
-                    times.push(took);
+                    times.push(duration);
                 }
             }
         }
@@ -182,7 +181,7 @@ fn main() {
     runtime.block_on(all).unwrap();
 }
 
-/// The median.
+/// Returns the median.
 fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

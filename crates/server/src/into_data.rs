@@ -11,9 +11,10 @@ use agent_bash_protocol::data::{
     OldBashData, PageData, ShellData,
 };
 
-/// A value of the session's as data of a response: both types are of other crates.
+/// Converts a value of the session to the data of a response. A trait, because both types belong to
+/// other crates.
 pub trait IntoData<Data> {
-    /// The data.
+    /// Returns the data.
     fn into_data(self) -> Data;
 }
 

@@ -10,19 +10,19 @@ use std::time::Duration;
 /// Time between SIGTERM and SIGKILL if the client names none.
 pub(crate) const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 
-/// How long a job may take to read its input.
+/// Time limit for a job to read its input.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Writes to a job's stdin, and closes it afterwards if so requested. Returns the job.
-pub(crate) async fn feed(
+/// Writes to a job's stdin, and then closes it if `close`. Returns the job.
+pub(crate) async fn write_input(
     session: &Conversation,
     id: &JobId,
     text: &str,
     close: bool,
     cancel: &Cancel,
 ) -> Result<Job, String> {
-    let said = |error: &dyn std::fmt::Display| error.to_string();
-    let jobs = stored_output::jobs(session).map_err(|error| said(&error))?;
+    let to_text = |error: &dyn std::fmt::Display| error.to_string();
+    let jobs = stored_output::jobs(session).map_err(|error| to_text(&error))?;
     if !text.is_empty() {
         tokio::select! {
             biased;
@@ -30,14 +30,16 @@ pub(crate) async fn feed(
                 return Err("cancelled; the job may have got a part of the input".to_owned());
             }
             written = jobs.write_stdin(id, text.as_bytes(), WRITE_TIMEOUT) => {
-                written.map_err(|error| said(&error))?;
+                written.map_err(|error| to_text(&error))?;
             }
         }
     }
     if close {
-        jobs.close_stdin(id).await.map_err(|error| said(&error))?;
+        jobs.close_stdin(id)
+            .await
+            .map_err(|error| to_text(&error))?;
     }
-    jobs.show(id).map_err(|error| said(&error))
+    jobs.show(id).map_err(|error| to_text(&error))
 }
 
 /// Parses the seconds, or a text such as `90s`, of a field.

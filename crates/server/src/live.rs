@@ -1,28 +1,27 @@
-//! Live output, as both servers send it.
+//! Sends live output, for both servers.
 
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 use std::future::Future;
 use std::pin::pin;
 
-/// Most bytes an update is made from.
+/// Maximum number of output bytes in an update.
 const MAX_UPDATE_BYTES: usize = 50 * 1024;
 
-/// Live updates without output yet.
+/// Returns an empty sequence of live updates.
 pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
     LiveUpdates::new(LiveOptions::new(kind, MAX_UPDATE_BYTES))
 }
 
 /// Sends updates to a client.
 pub(crate) trait UpdateSender: Send {
-    /// Returns when the update has been queued.
-    fn take(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
+    /// Sends an update. Returns when it is queued.
+    fn send(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `work`, which feeds and ends `live`, and meanwhile passes the updates to `watcher`, one at
-/// a time. All of them have been sent when this returns. A client that does not read does not stop
-/// `work`'s timers.
-pub(crate) async fn during<T>(
+/// Runs `work`, which feeds and ends `live`, and passes the updates to `watcher` one at a time. All
+/// updates are sent when this function returns. A client that does not read does not block `work`.
+pub(crate) async fn run_with_updates<T>(
     work: impl Future<Output = T>,
     live: &LiveUpdates,
     watcher: &mut impl UpdateSender,
@@ -40,7 +39,7 @@ pub(crate) async fn during<T>(
             update = live.next(&clock) => update,
         };
         let Some(update) = update else { break };
-        let mut sending = pin!(watcher.take(update));
+        let mut sending = pin!(watcher.send(update));
         loop {
             tokio::select! {
                 biased;
@@ -65,7 +64,7 @@ mod tests {
     struct Collect(String);
 
     impl UpdateSender for Collect {
-        async fn take(&mut self, update: LiveUpdate) {
+        async fn send(&mut self, update: LiveUpdate) {
             if let LiveUpdate::Delta { text, .. } = update {
                 self.0.push_str(&text);
             }
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_update_is_sent_before_the_end_is_known() {
+    async fn every_update_is_sent_before_the_result() {
         let live = updates(LiveKind::Delta);
         let mut text = Collect::default();
         let work = async {
@@ -84,14 +83,14 @@ mod tests {
             live.end();
             7
         };
-        assert_eq!(during(work, &live, &mut text).await, 7);
+        assert_eq!(run_with_updates(work, &live, &mut text).await, 7);
         assert_eq!(text.0, "a\nb\nc");
     }
 
     struct Blocked<'a>(&'a Notify);
 
     impl UpdateSender for Blocked<'_> {
-        async fn take(&mut self, _: LiveUpdate) {
+        async fn send(&mut self, _: LiveUpdate) {
             self.0.notified().await;
         }
     }
@@ -110,7 +109,7 @@ mod tests {
             // The client starts reading only now.
             free.notify_one();
         };
-        during(work, &live, &mut Blocked(&free)).await;
+        run_with_updates(work, &live, &mut Blocked(&free)).await;
         assert_eq!(steps.load(Ordering::Relaxed), 100);
     }
 }

@@ -35,14 +35,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::{BoundedTransport, WriteStopper};
 
-/// Time allowed for ending commands, on top of their grace period.
-const AFTER_GRACE: Duration = Duration::from_secs(2);
+/// Time limit for the end of commands after their grace period.
+const AFTER_GRACE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a client that does not read may delay our exit.
+/// Time limit for a client to read answers before the server exits.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands
-/// are cancelled then, including those with a handle; background jobs live on.
+/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Then running
+/// commands are cancelled, also those with a handle; background jobs continue.
 ///
 /// # Errors
 /// The client does not speak the protocol.
@@ -85,20 +85,20 @@ where
     let protocol = running.cancellation_token();
     let waiting = running.waiting();
     tokio::pin!(waiting);
-    let over = tokio::select! {
+    let ended = tokio::select! {
         biased;
-        over = &mut waiting => Some(over),
+        ended = &mut waiting => Some(ended),
         () = end.cancelled() => None,
     };
     end.cancel();
     // Answers are still sent while the commands end.
-    let limit = clock.sleep(grace + AFTER_GRACE);
+    let limit = clock.sleep(grace + AFTER_GRACE_TIMEOUT);
     tokio::select! {
         biased;
         () = calls.all_done() => {}
         () = limit => {}
     }
-    if over.is_none() {
+    if ended.is_none() {
         protocol.cancel();
         tokio::select! {
             biased;

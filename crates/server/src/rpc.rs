@@ -1,8 +1,7 @@
 //! The JSON-lines protocol: one object per line, requests in, responses and updates out.
 //!
-//! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a
-//! request does is up to the session and the tool; this module only tracks requests and their
-//! clients.
+//! [`serve`] reads requests, runs them concurrently, and answers each when it is done. The session
+//! and the tool perform the requests; this module only tracks requests and their clients.
 
 mod answer;
 mod changes;
@@ -50,14 +49,14 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-/// Time allowed for ending commands, on top of their grace period.
-const AFTER_GRACE: Duration = Duration::from_secs(2);
+/// Time limit for the end of commands after their grace period.
+const AFTER_GRACE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a client that does not read may delay our exit.
+/// Time limit for a client to read answers before the server exits.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands
-/// are cancelled then, and answered if the client still reads; background jobs live on.
+/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Then running
+/// commands are cancelled, and answered if the client still reads; background jobs continue.
 ///
 /// Requests start in the order in which they arrive and run concurrently. Their memory is bounded
 /// by [`MAX_REQUESTS`] and [`MAX_REQUEST_BYTES`], and by a bounded queue towards a client that does
@@ -97,15 +96,15 @@ struct RpcService {
     clock: Arc<dyn Clock>,
     /// True for a worker: it runs only calls that passed its host's policy.
     is_worker: bool,
-    /// A worker's host has said what makes no sense: nothing more of it is served.
-    is_out_of_step: bool,
+    /// True after a worker's host has violated the protocol: no more of its requests are served.
+    protocol_violated: bool,
     outbox: Outbox,
-    /// The model's other tools, once `hello` has named them.
+    /// The names of the model's other tools, once `hello` has sent them.
     tools: Option<Vec<String>>,
     uploads: Arc<Uploads>,
-    /// Once `hello` has named the protocol.
+    /// Present once `hello` has named the protocol.
     job_watch: Option<JobWatch>,
-    /// Triggered when the client has gone.
+    /// Triggered when the client has disconnected.
     end: Cancel,
     in_flight: InFlight,
     /// Makes requests start in the order in which they are read.
@@ -114,7 +113,8 @@ struct RpcService {
 }
 
 impl RpcService {
-    /// Serves until `end` is triggered, which it triggers itself when the client has gone.
+    /// Creates a service, which runs until `end` is triggered. The service triggers it when the
+    /// client disconnects.
     fn new(session: Arc<Conversation>, outbox: Outbox, clock: Arc<dyn Clock>, end: Cancel) -> Self {
         let running = Arc::new(RunningCalls::new(end.clone()));
         let adapted = ClientAdapters::new(
@@ -128,7 +128,7 @@ impl RpcService {
             running,
             clock,
             is_worker: false,
-            is_out_of_step: false,
+            protocol_violated: false,
             outbox,
             tools: None,
             uploads: Arc::default(),
@@ -140,7 +140,7 @@ impl RpcService {
         }
     }
 
-    /// Serves these lines, and returns when everything has ended and was written.
+    /// Serves these lines. Returns when all requests have ended and all answers were written.
     async fn serve<R: AsyncRead + Unpin>(
         mut self,
         lines: InputLines<R>,
@@ -158,12 +158,12 @@ impl RpcService {
         tokio::select! {
             biased;
             () = all_done => {}
-            () = clock.sleep(grace + AFTER_GRACE) => {}
+            () = clock.sleep(grace + AFTER_GRACE_TIMEOUT) => {}
         }
         // Dropping the remaining tasks ends their commands without a grace period.
         self.tasks.shutdown().await;
         drop(self);
-        written(writing, &*clock).await;
+        wait_until_written(writing, &*clock).await;
         read
     }
 
@@ -171,7 +171,7 @@ impl RpcService {
     async fn read_all<R: AsyncRead + Unpin>(&mut self, mut lines: InputLines<R>) -> io::Result<()> {
         let stop = self.end.clone();
         loop {
-            if self.is_out_of_step {
+            if self.protocol_violated {
                 return Ok(());
             }
             let line = tokio::select! {
@@ -191,14 +191,13 @@ impl RpcService {
                 InputLine::TooLong(head) => {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
-                    self.is_out_of_step = self.is_worker;
+                    self.protocol_violated = self.is_worker;
                     Some(read::refusal_of(head, error))
                 }
-                InputLine::Whole(line) => self.take(&line),
+                InputLine::Whole(line) => self.start_request(&line),
             };
             let Some(answer) = answer else { continue };
-            // Backpressure: nothing more is read until there is room for the answer. A signal is
-            // still noticed.
+            // Backpressure: reading pauses until there is room for the answer. `stop` still works.
             tokio::select! {
                 biased;
                 () = self.outbox.send(&answer) => {}
@@ -207,22 +206,23 @@ impl RpcService {
         }
     }
 
-    /// Starts the request on a line. Answers at once if it concerns other requests or is invalid.
-    fn take(&mut self, line: &[u8]) -> Option<Response> {
+    /// Starts the request on a line. Returns an immediate answer if the request is invalid or
+    /// concerns other requests.
+    fn start_request(&mut self, line: &[u8]) -> Option<Response> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
         let ParsedRequest { id, kind, call } = match read::request(line) {
-            Ok(asked) => asked,
+            Ok(parsed) => parsed,
             Err(refusal) => {
-                self.is_out_of_step = self.is_worker;
+                self.protocol_violated = self.is_worker;
                 return Some(*refusal);
             }
         };
         if let Some(answer) = dispatch::control(&call, &self.in_flight) {
             return Some(response(id, &kind, answer));
         }
-        // Handled here, so that it applies to all requests after it.
+        // Handled in order, so that it applies to all later requests.
         if let RpcCall::Hello(hello) = call {
             return Some(response(id, &kind, self.hello(&hello)));
         }
@@ -237,7 +237,7 @@ impl RpcService {
         match self.in_flight.begin(id.clone(), what, line.len()) {
             Err(refused) => Some(RpcResponse::failure(id, &kind, refused)),
             Ok(flight) => {
-                let asking = dispatch::ServedRequest {
+                let served_request = dispatch::ServedRequest {
                     id: id.clone(),
                     session: Arc::clone(&self.session),
                     adapted: self.adapted.clone(),
@@ -250,13 +250,16 @@ impl RpcService {
                 let job_watch = self.job_watch.clone().filter(|_| may_start_jobs);
                 let ticket = self.tickets.draw();
                 self.tasks.spawn(async move {
-                    let answer = ticket.serve(caught_in(asking.answer(call))).await;
+                    let answer = ticket.serve(caught_in(served_request.answer(call))).await;
                     let answer = answer.unwrap_or_else(|panicked| Err(panicked.to_string().into()));
                     flight.free_id();
-                    asking.outbox.send(&response(id, &kind, answer)).await;
+                    served_request
+                        .outbox
+                        .send(&response(id, &kind, answer))
+                        .await;
                     drop(flight);
                     if let Some(watch) = job_watch {
-                        watch.look().await;
+                        watch.watch_running_jobs().await;
                     }
                 });
                 None
@@ -278,7 +281,7 @@ impl RpcService {
         Ok(answer)
     }
 
-    /// Tells the client of jobs that end, from now on.
+    /// From now on, notifies the client when a job ends.
     fn watch_jobs(&mut self) {
         if self.job_watch.is_some() {
             return;
@@ -289,13 +292,14 @@ impl RpcService {
             self.end.clone(),
         );
         self.job_watch = Some(watch.clone());
-        self.tasks.spawn(async move { watch.look().await });
+        self.tasks
+            .spawn(async move { watch.watch_running_jobs().await });
     }
 }
 
-/// Returns when everything has been written, or the client has not read for a while. All clones of
-/// the outbox must have been dropped.
-async fn written(writing: WriterTask, clock: &dyn Clock) {
+/// Waits until all answers are written, or for [`WRITE_TIMEOUT`]. All clones of the outbox must be
+/// dropped before.
+async fn wait_until_written(writing: WriterTask, clock: &dyn Clock) {
     tokio::select! {
         biased;
         () = writing.finish() => {}

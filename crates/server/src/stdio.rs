@@ -1,8 +1,8 @@
-//! Our own stdin and stdout as streams integrated with the runtime's reactor.
+//! Stdin and stdout of this process as streams of the runtime's reactor.
 //!
-//! Reading or writing on a separate thread costs two thread switches per message. Most clients give
-//! us pipes, those on Node sockets; both are polled asynchronously. The file status flags of the
-//! open file description, which may be shared with other processes, are left unchanged.
+//! Reading or writing on a separate thread costs two thread switches per message. Most clients
+//! connect pipes, clients on Node sockets; both are polled asynchronously. The file status flags of
+//! the open file description, which may be shared with other processes, are left unchanged.
 
 mod thread;
 
@@ -25,8 +25,8 @@ const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const NO_SIGNAL: SendFlags = SendFlags::empty();
 
-/// Stdin and stdout. Whatever can be neither reopened nor used with per-call non-blocking flags (a
-/// terminal, a file, a pipe of another user) is read and written on a separate thread.
+/// Stdin and stdout. A stream that can be neither reopened nor used with per-call non-blocking
+/// flags (a terminal, a file, a pipe of another user) is read or written on a separate thread.
 ///
 /// # Errors
 /// Such a thread cannot be started.
@@ -76,7 +76,7 @@ fn duplicate(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 fn input(fd: BorrowedFd<'_>) -> io::Result<Input> {
     Ok(match kind(fd)? {
         FileType::Fifo => {
-            let pipe = opened_anew(fd, OFlags::RDONLY)?;
+            let pipe = reopen(fd, OFlags::RDONLY)?;
             Input::Pipe(pipe::Receiver::from_owned_fd(pipe)?)
         }
         FileType::Socket => Input::Socket(Socket::new(fd)?),
@@ -87,7 +87,7 @@ fn input(fd: BorrowedFd<'_>) -> io::Result<Input> {
 fn output(fd: BorrowedFd<'_>) -> io::Result<Output> {
     Ok(match kind(fd)? {
         FileType::Fifo => {
-            let pipe = opened_anew(fd, OFlags::WRONLY)?;
+            let pipe = reopen(fd, OFlags::WRONLY)?;
             Output::Pipe(pipe::Sender::from_owned_fd(pipe)?)
         }
         FileType::Socket => Output::Socket(Socket::new(fd)?),
@@ -99,8 +99,8 @@ fn kind(fd: BorrowedFd<'_>) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(fstat(fd)?.st_mode))
 }
 
-/// Reopens the pipe `fd`: a new open file description with flags of its own.
-fn opened_anew(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
+/// Reopens the pipe `fd`, which creates an open file description with separate flags.
+fn reopen(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(openat(CWD, path, flags, Mode::empty())?)
@@ -117,9 +117,9 @@ impl Socket {
         // Set only temporarily: tokio insists on the flag when registering a socket, but not
         // afterwards.
         fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
-        let taken = UnixStream::from_std(socket.into());
+        let registered = UnixStream::from_std(socket.into());
         fcntl_setfl(fd, flags)?;
-        Ok(Self(taken?))
+        Ok(Self(registered?))
     }
 
     fn poll_read(
@@ -132,7 +132,7 @@ impl Socket {
             let room = buffer.initialize_unfilled();
             let length = self.0.try_io(Interest::READABLE, || {
                 match recv(&self.0, &mut *room, RecvFlags::DONTWAIT) {
-                    // The client disconnected with unread data of ours: treated as EOF, as for a
+                    // The client disconnected without reading all data: treated as EOF, as for a
                     // pipe.
                     Err(Errno::CONNRESET) => Ok(0),
                     other => Ok(other?.0),
@@ -215,9 +215,9 @@ mod tests {
     /// More than a pipe or socket buffer holds, so that both sides have to wait.
     const LONG_BYTES: usize = 4 << 20;
 
-    /// Writes to `output` what is read from `input`, and checks that the flags of both are
+    /// Checks that data written to `output` arrives at `input`, and that the flags of both are
     /// unchanged.
-    async fn carries(input_fd: OwnedFd, output_fd: OwnedFd) {
+    async fn check_transfer(input_fd: OwnedFd, output_fd: OwnedFd) {
         let flags = || [&input_fd, &output_fd].map(|fd| fcntl_getfl(fd).unwrap());
         let before = flags();
         let (mut from, mut to) = (
@@ -242,11 +242,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pipes_and_sockets_carry_what_is_sent_and_keep_their_flags() {
+    async fn pipes_and_sockets_transfer_data_with_unchanged_flags() {
         let (read, write) = io::pipe().unwrap();
-        carries(read.into(), write.into()).await;
+        check_transfer(read.into(), write.into()).await;
         let (read, write) = net::UnixStream::pair().unwrap();
-        carries(read.into(), write.into()).await;
+        check_transfer(read.into(), write.into()).await;
     }
 
     #[tokio::test]
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_for_a_thread() {
+    async fn file_needs_a_thread() {
         let file = std::fs::File::open("/dev/null").unwrap();
         assert!(input(file.as_fd()).is_err());
     }

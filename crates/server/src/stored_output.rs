@@ -1,5 +1,5 @@
-//! Opens stored output by the names that texts give it: artifacts by number, link or path, job
-//! output by path.
+//! Opens stored output by its names in texts: artifacts by number, link or path, job output by
+//! path.
 
 use agent_bash::Conversation;
 use agent_bash::exec::Jobs;
@@ -7,16 +7,16 @@ use agent_bash::sink::{FileView, LookupError, open_artifact};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why there are no sets of changes of a target.
+/// The error for requests about change sets of a remote host.
 pub(crate) const NO_TARGET_CHANGES: &str = "what calls on a target do to files is not kept in reach; use the target's own `agent-bash changes`";
 
-/// Why stored output cannot be opened.
+/// The reason why stored output cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StoredOutputError {
     /// There is no such artifact. The contract fixes the text.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// The path is not one of ours. Other files are read with commands.
+    /// The path is not that of an artifact or a job. Other files are read with commands.
     #[error("{0} is neither an artifact nor the output of a job of this session")]
     Foreign(String),
     /// The file cannot be read.
@@ -56,7 +56,7 @@ pub(crate) fn open(session: &Conversation, name: &str) -> Result<FileView, Store
     })
 }
 
-/// The session's jobs.
+/// Returns the session's jobs.
 pub(crate) fn jobs(session: &Conversation) -> Result<&Arc<Jobs>, StoredOutputError> {
     session.jobs().ok_or(StoredOutputError::NoJobs)
 }

@@ -1,5 +1,7 @@
-//! Prints what a script would run, as far as that can be known without running it:
-//! `cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf "$DIR"'`.
+//! Prints the commands that a script would run, as far as they can be determined without running
+//! it: `cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf
+//! "$DIR"'`.`cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf
+//! "$DIR"'`.
 
 use agent_bash_syntax::{Context, Script};
 
@@ -9,8 +11,8 @@ fn main() {
     let context = Context::new("/home/u/project").with_home("/home/u");
     let script = Script::read(&text, &context);
     for command in &script.ran {
-        let place = command.cwd.as_deref().unwrap_or("?");
-        println!("{place}$ {command}");
+        let cwd = command.cwd.as_deref().unwrap_or("?");
+        println!("{cwd}$ {command}");
         if !command.through.is_empty() {
             println!("    through {}", command.through.join(", "));
         }

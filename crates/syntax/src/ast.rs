@@ -1,7 +1,7 @@
-//! The syntax tree that our reader produces: commands, words and their parts, as written.
+//! The syntax tree that the reader produces: commands, words and their parts, as written.
 //!
-//! Nothing is resolved (that is `expand`) or judged here. The nesting is bounded by the reader's
-//! depth limit, so dropping a tree cannot overflow the stack.
+//! Words are not resolved here; `expand` does that. The nesting is bounded by the reader's depth
+//! limit, so dropping a tree cannot overflow the stack.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub struct ListEntry {
     pub link: Link,
     /// True if the pipeline's and-or list runs in the background (`&`).
     pub background: bool,
-    /// Preceded by `!` or `time`.
+    /// True if `!` or `time` precedes the pipeline.
     pub prefixed: bool,
     /// True if one of the pipes is `|&`.
     pub stderr_too: bool,
@@ -41,7 +41,7 @@ pub enum Link {
     Or,
 }
 
-/// The shell in which a command substitution runs, and its value.
+/// Where a command substitution runs, and what its value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitution {
     /// `$( … )`: in a subshell; its output.
@@ -57,7 +57,7 @@ pub enum Substitution {
 pub enum Command {
     /// Assignments, words, redirections.
     Simple(Rc<Simple>),
-    /// A compound command with the redirections behind it.
+    /// A compound command with its redirections.
     Compound(Rc<Compound>),
 }
 
@@ -87,7 +87,7 @@ pub struct Simple {
     pub assigns: Vec<Assign>,
     /// Command word and arguments.
     pub words: Vec<Word>,
-    /// Redirections, wherever they stood among the words.
+    /// Redirections, at any position among the words.
     pub redirs: Vec<Redir>,
     /// The command's place in the script.
     pub span: Span,
@@ -98,7 +98,7 @@ pub struct Simple {
 pub struct Compound {
     /// The type.
     pub kind: CompoundKind,
-    /// Redirections behind it, which hold for all of it.
+    /// Redirections, which apply to the whole compound command.
     pub redirs: Vec<Redir>,
     /// The command's place in the script.
     pub span: Span,
@@ -171,7 +171,7 @@ pub struct Arm {
     /// Run on a match.
     pub body: List,
     /// True if the arm ends with `;&` or `;;&`: the next arm may run after it.
-    pub goes_on: bool,
+    pub falls_through: bool,
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(…)`.
@@ -223,7 +223,7 @@ pub enum WordPart {
     Process {
         /// The commands in it.
         list: Rc<List>,
-        /// `<( … )`: its output is read.
+        /// True for `<( … )`, whose output is read; false for `>( … )`.
         reads: bool,
     },
     /// `$(( … ))` and `$[ … ]`.

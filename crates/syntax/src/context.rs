@@ -1,4 +1,4 @@
-//! The context of a script: everything besides its text that a verdict depends on.
+//! The context of a script: everything except its text that determines what it runs.
 
 use crate::Predefined;
 use std::path::{Path, PathBuf};
@@ -10,12 +10,12 @@ pub enum Dialect {
     /// bash, and shells that read the same language.
     #[default]
     Bash,
-    /// zsh. It is read as bash would read it; syntax that only zsh has is up to the rules.
+    /// zsh. Its scripts are parsed as bash; rules handle syntax that only zsh has.
     Zsh,
 }
 
 impl Dialect {
-    /// The language of the shell at this path.
+    /// Returns the language of the shell at this path.
     pub fn of_shell(path: impl AsRef<Path>) -> Self {
         match path.as_ref().file_name() {
             Some(name) if name == "zsh" => Dialect::Zsh,
@@ -24,9 +24,10 @@ impl Dialect {
     }
 }
 
-/// The surroundings in which the script would run, and its user.
+/// The directories, the shell and the definitions with which the script would run.
 ///
-/// Reading never looks at its surroundings itself: no environment, no working directory, no files.
+/// Reading a script uses only this context: it never accesses the environment, the working
+/// directory or files of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     /// The working directory, absolute.
@@ -40,7 +41,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A context with no home.
+    /// Returns a context without a home directory.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         Context {
             cwd: cwd.into(),

@@ -1,7 +1,7 @@
 //! Backslash escapes of `$'…'`, `echo -e` and `printf`.
 
-/// Reads the inside of `$'…'` from its first byte: the text, and how many bytes it took with the
-/// closing quote (`None` if there is none).
+/// Reads the inside of `$'…'` from its first byte. Returns the text, and the number of bytes up to
+/// and with the closing quote (`None` without a closing quote).
 pub(crate) fn ansi_c(text: &str) -> (String, Option<usize>) {
     let mut out = Vec::new();
     let bytes = text.as_bytes();
@@ -19,7 +19,7 @@ pub(crate) fn ansi_c(text: &str) -> (String, Option<usize>) {
     (lossy(out), None)
 }
 
-/// `text` with the escapes of `echo -e`, `printf` and `${x@E}` resolved.
+/// Resolves the escapes of `echo -e`, `printf` and `${x@E}`.
 pub(crate) fn escapes(text: &str) -> String {
     let mut out = Vec::new();
     let bytes = text.as_bytes();
@@ -40,7 +40,8 @@ fn lossy(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Resolves one escape sequence after its backslash; returns how many bytes it used.
+/// Resolves one escape sequence, from the byte after its backslash. Returns the number of bytes
+/// used.
 fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     let simple = |byte: u8| match byte {
         b'a' => Some(7),
@@ -92,11 +93,11 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     }
 }
 
-/// A number of at most `most` digits and how many were used.
-fn number(digits: &[u8], base: u32, most: usize) -> (u32, usize) {
+/// Parses a number of at most `max_digits` digits. Returns the number of digits used, too.
+fn number(digits: &[u8], base: u32, max_digits: usize) -> (u32, usize) {
     let mut value = 0_u32;
     let mut len = 0;
-    for byte in digits.iter().take(most) {
+    for byte in digits.iter().take(max_digits) {
         let Some(digit) = char::from(*byte).to_digit(base) else {
             break;
         };
@@ -111,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_are_resolved_as_bash_does() {
+    fn ansi_c_resolves_escapes_as_bash_does() {
         for (written, expect) in [
             (r"\x72\x6d'", "rm"),
             (r"\162m'", "rm"),

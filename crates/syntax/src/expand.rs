@@ -1,8 +1,8 @@
 //! Turns words into fields in bash's order: braces, tilde, parameters and substitutions, splitting,
 //! active glob characters.
 //!
-//! Substitutions are *followed* here (the commands in them are judged), and their output is used if
-//! it is known, as for `$(echo rm)`. The file system is never consulted: a glob remains a glob.
+//! Substitutions are *followed* here: their commands are listed, and their output is used if it is
+//! known, as for `$(echo rm)`. The file system is never consulted: a glob remains a glob.
 
 mod brace;
 mod parameter;
@@ -21,20 +21,20 @@ pub(super) enum Expansion {
     Many(Vec<Value>),
 }
 
-/// Collects fields.
+/// Collects the fields of one word.
 struct Fields<'a> {
     separators: &'a str,
     done: Vec<Value>,
     current: Value,
-    started: bool,
+    keeps_empty: bool,
 }
 
 impl Fields<'_> {
-    fn cut(&mut self) {
-        if self.started || !self.current.is_empty() {
+    fn end_field(&mut self) {
+        if self.keeps_empty || !self.current.is_empty() {
             self.done.push(std::mem::take(&mut self.current));
         }
-        self.started = false;
+        self.keeps_empty = false;
     }
 
     /// Adds the value of an unquoted expansion: split at `IFS` characters, with glob characters
@@ -45,7 +45,7 @@ impl Fields<'_> {
                 ValuePiece::Text(text) => {
                     for (index, part) in text.split(|c| self.separators.contains(c)).enumerate() {
                         if index > 0 {
-                            self.cut();
+                            self.end_field();
                         }
                         push_globbed(&mut self.current, part);
                     }
@@ -76,7 +76,7 @@ impl Machine<'_> {
             separators: &separators,
             done: Vec::new(),
             current: Value::default(),
-            started: false,
+            keeps_empty: false,
         };
         for (index, part) in parts.iter().enumerate() {
             match part {
@@ -90,14 +90,14 @@ impl Machine<'_> {
                 }
                 WordPart::Quoted(text) => {
                     fields.current.push_text(text);
-                    fields.started = true;
+                    fields.keeps_empty = true;
                 }
                 WordPart::Param { param, quoted } => {
                     let expansion = self.parameter(param, *quoted, st);
                     match expansion {
                         Expansion::One(value) if *quoted => {
                             fields.current.extend(&value.quoted());
-                            fields.started = true;
+                            fields.keeps_empty = true;
                         }
                         Expansion::One(value) => fields.push_splitting(&value),
                         // `"$@"` without parameters expands to no word, not to an empty word.
@@ -106,16 +106,16 @@ impl Machine<'_> {
                                 && *quoted
                                 && matches!(parts, [WordPart::Quoted(text), _] if text.is_empty()) =>
                         {
-                            fields.started = false;
+                            fields.keeps_empty = false;
                         }
                         Expansion::Many(values) => {
                             for (index, value) in values.iter().enumerate() {
                                 if index > 0 {
-                                    fields.cut();
+                                    fields.end_field();
                                 }
                                 if *quoted {
                                     fields.current.extend(&value.quoted());
-                                    fields.started = true;
+                                    fields.keeps_empty = true;
                                 } else {
                                     fields.push_splitting(value);
                                 }
@@ -127,19 +127,19 @@ impl Machine<'_> {
                     let value = self.substituted(list, *runs, st);
                     if *quoted {
                         fields.current.extend(&value.quoted());
-                        fields.started = true;
+                        fields.keeps_empty = true;
                     } else {
                         fields.push_splitting(&value);
                     }
                 }
                 other => {
-                    let value = self.single_part(other, st);
+                    let value = self.expand_unsplit_part(other, st);
                     fields.current.extend(&value);
-                    fields.started = true;
+                    fields.keeps_empty = true;
                 }
             }
         }
-        fields.cut();
+        fields.end_field();
         fields.done
     }
 
@@ -152,7 +152,7 @@ impl Machine<'_> {
 
     /// Expands a tilde at the beginning of `text` into `into`; returns the rest of the text.
     fn tilde<'t>(text: &'t str, st: &ShellState, into: &mut Value) -> &'t str {
-        // `of=~/file`: whatever looks like an assignment is treated as one, anywhere.
+        // `of=~/file`: any word that looks like an assignment is treated as one.
         if let Some(at) = text.find("=~")
             && is_assignment(text)
             && !text[..at].contains('=')
@@ -188,21 +188,21 @@ impl Machine<'_> {
 
     /// Expands a word where bash neither splits nor globs: assignments, redirection targets,
     /// `case`.
-    pub(super) fn single(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
+    pub(super) fn expand_unsplit(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
             if let (0, WordPart::Bare(text)) = (index, part) {
                 let rest = Self::tilde(text, st, &mut value);
                 value.push_text(rest);
             } else {
-                let next = self.single_part(part, st);
+                let next = self.expand_unsplit_part(part, st);
                 value.extend(&next);
             }
         }
         value
     }
 
-    pub(super) fn single_part(&mut self, part: &WordPart, st: &mut ShellState) -> Value {
+    pub(super) fn expand_unsplit_part(&mut self, part: &WordPart, st: &mut ShellState) -> Value {
         match part {
             WordPart::Bare(text) | WordPart::Quoted(text) => Value::text(text.clone()),
             WordPart::Param { param, quoted } => match self.parameter(param, *quoted, st) {
@@ -225,7 +225,7 @@ impl Machine<'_> {
     /// Follows the commands in an arithmetic expression: its substitutions, and those in the values
     /// of variables that it names, because bash evaluates these recursively.
     pub(super) fn arithmetic(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
-        let text = self.single(parts, st);
+        let text = self.expand_unsplit(parts, st);
         if let Some(number) = text.literal() {
             if number.trim().bytes().all(|b| b.is_ascii_digit()) {
                 return Value::text(number.trim());
@@ -240,7 +240,7 @@ impl Machine<'_> {
     }
 }
 
-/// The value of a word without expansions: by far the most common kind.
+/// Fast path: returns the value of a word without expansions, the most common kind.
 pub(super) fn plain(word: &Word) -> Option<Value> {
     match word.parts.as_slice() {
         [WordPart::Quoted(text)] => Some(Value::text(text.as_str())),

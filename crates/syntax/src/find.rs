@@ -1,5 +1,5 @@
-//! The command line of `find`: what it finds, whether it deletes that, which commands it runs on
-//! it.
+//! Parses the command line of `find`: the files that it finds, whether it deletes them, and the
+//! commands that it runs on them.
 
 use super::pattern::push_globbed;
 use super::run::Field;
@@ -22,10 +22,10 @@ pub struct Search {
 /// Tests without an argument that narrow the result.
 const NARROWING_FLAGS: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
-/// Tests that hardly any file passes: the result is represented by a name that no file has.
+/// Tests that hardly any file passes. Their result is represented by a name that no file has.
 const RARE_TESTS: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
-/// Limit of combinations of starting points and filters.
+/// Maximum number of combinations of starting points and filters.
 const MAX_FOUND: usize = 64;
 
 /// Tests with one argument, which narrow the result.
@@ -36,8 +36,8 @@ const NARROWING_TESTS: [&str; 31] = [
     "-links", "-samefile", "-used", "-newermt",
 ];
 
-/// Tests, actions and options with one argument that do not; those with another number of arguments
-/// are handled individually.
+/// Tests, actions and options with one argument that do not narrow the result. Words with another
+/// number of arguments are handled individually.
 const OTHER_WORDS_WITH_ARGUMENT: [&str; 10] = [
     "-type", "-maxdepth", "-mindepth", "-fstype", "-regextype", "-printf", "-fprint", "-fprint0",
     "-fls", "-context",
@@ -84,32 +84,36 @@ impl Search {
         while let Some(field) = words.get(at) {
             let text = field.value.literal().unwrap_or("");
             let argument = words.get(at + 1).map(|field| &field.value);
-            let taken = !std::mem::take(&mut negated);
+            let is_affirmed = !std::mem::take(&mut negated);
             let narrows = NARROWING_TESTS.contains(&text);
-            narrowed |= taken && (narrows || NARROWING_FLAGS.contains(&text));
+            narrowed |= is_affirmed && (narrows || NARROWING_FLAGS.contains(&text));
             match text {
-                "!" | "-not" => negated = taken,
+                "!" | "-not" => negated = is_affirmed,
                 "-o" | "-or" | "," => {
                     filters.push(filter.take());
                     all_narrowed &= std::mem::take(&mut narrowed);
                 }
-                "-name" | "-iname" | "-regex" | "-iregex" if taken => {
+                "-name" | "-iname" | "-regex" | "-iregex" if is_affirmed => {
                     filter = filter.or(argument.map(|value| Filter::Name(value.clone())));
                 }
-                "-path" | "-ipath" | "-wholename" | "-iwholename" if taken => {
+                "-path" | "-ipath" | "-wholename" | "-iwholename" if is_affirmed => {
                     filter = filter.or(argument.map(|value| Filter::Path(value.clone())));
                 }
-                "-empty" if taken => filter = filter.or(Some(few())),
-                "-xtype" if taken && argument.and_then(Value::literal) == Some("l") => {
-                    filter = filter.or(Some(few()));
+                "-empty" if is_affirmed => filter = filter.or(Some(few_files())),
+                "-xtype" if is_affirmed && argument.and_then(Value::literal) == Some("l") => {
+                    filter = filter.or(Some(few_files()));
                 }
-                "-type" if taken && follows && argument.and_then(Value::literal) == Some("l") => {
-                    filter = filter.or(Some(few()));
+                "-type"
+                    if is_affirmed && follows && argument.and_then(Value::literal) == Some("l") =>
+                {
+                    filter = filter.or(Some(few_files()));
                 }
-                "-size" if taken && argument.is_some_and(is_nothing) => {
-                    filter = filter.or(Some(few()));
+                "-size" if is_affirmed && argument.is_some_and(is_zero_size) => {
+                    filter = filter.or(Some(few_files()));
                 }
-                _ if taken && RARE_TESTS.contains(&text) => filter = filter.or(Some(few())),
+                _ if is_affirmed && RARE_TESTS.contains(&text) => {
+                    filter = filter.or(Some(few_files()))
+                }
                 "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
                 "-delete" => search.deletes = true,
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -139,7 +143,7 @@ impl Search {
                 // Old files below `/tmp` are considered unused.
                 let leftovers = search.is_narrowed && is_temporary(start);
                 let filter = match filter {
-                    None if leftovers => Some(&few()),
+                    None if leftovers => Some(&few_files()),
                     filter => filter.as_ref(),
                 };
                 search.found.push(found(start, filter, below));
@@ -158,17 +162,17 @@ enum Filter {
     Path(Value),
 }
 
-/// Represents a set that hardly any file is in.
-fn few() -> Filter {
+/// Returns a filter that represents very few files.
+fn few_files() -> Filter {
     Filter::Name(Value::text("(few)"))
 }
 
 /// Sizes that only empty files have: `0`, `0c`, `0k`.
-fn is_nothing(size: &Value) -> bool {
+fn is_zero_size(size: &Value) -> bool {
     matches!(size.literal(), Some("0" | "0b" | "0c" | "0w" | "0k" | "0M"))
 }
 
-/// `/tmp`, or anything in it.
+/// True for `/tmp` and `/var/tmp`.
 fn is_temporary(start: &Value) -> bool {
     matches!(start.prefix().trim_end_matches('/'), "/tmp" | "/var/tmp")
 }

@@ -1,25 +1,26 @@
-//! The last resort: finds anything in a raw text that could be a command.
+//! The fallback: finds everything in a raw text that could be a command.
 //!
-//! Used if a text cannot be parsed (a syntax error, or over a limit), so that its contents are
-//! still judged. It splits at every character that could separate commands, even in quotes, and
-//! ignores nesting. It over-approximates: it finds too much, but never misses a command that is
-//! written literally.
+//! Used if a text cannot be parsed (a syntax error, or over a limit), so that the policy still sees
+//! its commands. It splits at every character that could separate commands, even in quotes, and
+//! ignores nesting. It over-approximates: some results are not commands, but every command that is
+//! written literally is found.
 
 use crate::{Context, Span};
 
-use super::harmful::{ALSO_NAMES, HARMFUL_COMMANDS};
+use super::harmful::{AMBIGUOUS_COMMANDS, HARMFUL_COMMANDS};
 use super::pattern::push_globbed;
 use super::run::{Field, Machine, ResolvedCommand};
 use super::state::ShellState;
 use super::value::{UnknownCause, Value};
 
-/// Limit of commands from one text. They are unresolved, and each costs about a microsecond.
+/// Maximum number of commands from one text. They are unresolved, and each costs about a
+/// microsecond.
 const MAX_COMMANDS: usize = 20_000;
 
 /// Splits a text into commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     let mut out = Vec::new();
-    let mut triggers = HARMFUL_COMMANDS.iter().chain(&ALSO_NAMES);
+    let mut triggers = HARMFUL_COMMANDS.iter().chain(&AMBIGUOUS_COMMANDS);
     if !triggers.any(|trigger| text.contains(trigger)) {
         return out;
     }
@@ -46,7 +47,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<ResolvedCommand> {
     out
 }
 
-/// A word of the raw text; anything from a `$` on is unknown.
+/// Returns a word of the raw text; its rest from a `$` on is unknown.
 fn field(text: &str, at: usize, st: &ShellState) -> Field {
     let mut value = Value::default();
     let plain = text.replace('\\', "");
@@ -72,7 +73,7 @@ fn field(text: &str, at: usize, st: &ShellState) -> Field {
     }
 }
 
-/// Records the words as commands, one from every word on that names such a program.
+/// Adds a command for each word that names a harmful program: that word and all words after it.
 fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>) {
     let taken = std::mem::take(words);
     for (at, word) in taken.iter().enumerate() {
@@ -82,10 +83,10 @@ fn flush(words: &mut Vec<Field>, st: &ShellState, out: &mut Vec<ResolvedCommand>
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        let sought = |stem| HARMFUL_COMMANDS.contains(&stem) || ALSO_NAMES.contains(&stem);
+        let sought = |stem| HARMFUL_COMMANDS.contains(&stem) || AMBIGUOUS_COMMANDS.contains(&stem);
         if !stem.is_some_and(sought) || out.len() >= MAX_COMMANDS {
             continue;
         }
-        out.push(Machine::bare(taken[at..].to_vec(), st));
+        out.push(Machine::without_context(taken[at..].to_vec(), st));
     }
 }

@@ -10,7 +10,7 @@ pub struct GitCommandLine<'w> {
     subcommand: Option<String>,
     /// The words after the subcommand.
     pub arguments: &'w [Field],
-    /// `-c name=value`, name in lower case.
+    /// The settings of `-c name=value`, with the name in lower case.
     pub config: Vec<(String, Value)>,
     /// Global options before the subcommand, except those in `config`.
     pub globals: Vec<&'w Field>,
@@ -38,7 +38,7 @@ impl<'w> GitCommandLine<'w> {
         let mut at = 1;
         while let Some(field) = words.get(at) {
             let text = field.value.prefix();
-            let taken = match text {
+            let consumed = match text {
                 "-c" | "--config-env" => {
                     if let Some(next) = words.get(at + 1) {
                         git.push_config(&next.value);
@@ -57,7 +57,7 @@ impl<'w> GitCommandLine<'w> {
             if !matches!(text, "-c" | "--config-env") {
                 git.globals.push(field);
             }
-            at += taken;
+            at += consumed;
         }
         git.subcommand = words
             .get(at)

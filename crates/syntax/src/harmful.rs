@@ -1,4 +1,5 @@
-//! The programs that do harm: what is looked for where a text or a command line cannot be read.
+//! Programs that can do harm, which are searched for in texts and command lines that cannot be
+//! parsed.
 
 /// The names of harmful programs.
 pub(super) const HARMFUL_COMMANDS: &[&str] = &[
@@ -14,14 +15,14 @@ pub(super) const HARMFUL_COMMANDS: &[&str] = &[
     "heroku", "gh", "glab", "gcloud", "az", "doctl",
 ];
 
-/// Programs to look for first in the arguments of a launcher with unknown options.
+/// Programs that are searched for first in the arguments of a launcher with unknown options.
 pub(super) const SOUGHT_PROGRAMS: [&str; 26] = [
     "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
     "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
     "nice", "unlink", "cat",
 ];
 
-/// Whether a text names a program that can do harm, or one that can start it.
+/// True if a text names a harmful program, or a program that can start one.
 pub(super) fn is_relevant(text: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let mut words = text.split(|c: char| !is_part(c));
@@ -32,6 +33,6 @@ pub(super) fn is_relevant(text: &str) -> bool {
     })
 }
 
-/// Commands whose names scripts of `npm run` and similar also use. They count only in the text of a
-/// shell script.
-pub(crate) const ALSO_NAMES: [&str; 3] = ["shutdown", "reboot", "halt"];
+/// Harmful commands whose names are also used for scripts of `npm run` and similar. They count only
+/// in the text of a shell script.
+pub(crate) const AMBIGUOUS_COMMANDS: [&str; 3] = ["shutdown", "reboot", "halt"];

@@ -1,10 +1,10 @@
 //! Determines which commands a bash script would run, by reading it as bash would.
 //!
 //! The reader (`reader`) follows bash's own tokenizer; from its result, the walk in `run` lists the
-//! commands that may run, with their words resolved. Where it gives up, `flat` splits the raw text
-//! into anything that could be a command.
+//! commands that may run, with their words resolved. If the reader fails, `flat` splits the raw
+//! text into everything that could be a command.
 //!
-//! Nothing here passes judgement, and nothing accesses files, processes, the environment or a
+//! This crate makes no policy decisions, and does not access files, processes, the environment or a
 //! clock.
 
 #[cfg(doctest)]
@@ -48,20 +48,21 @@ pub struct Parsed<'t> {
     problem: Option<(ReadProblem, usize)>,
 }
 
-/// Everything known about a script after walking it.
+/// The result of walking a script.
 #[derive(Debug)]
 pub struct Script<'t> {
     /// The script itself.
     pub parsed: Parsed<'t>,
-    /// The surroundings in which the script would run.
+    /// The context in which the script would run.
     pub context: &'t Context,
     /// Every command that may run, in the order found.
     pub ran: Vec<ResolvedCommand>,
     /// Commands found only by scanning the raw text; unknown words are ignored in them.
     pub flat: Vec<ResolvedCommand>,
-    /// The byte at which our reader found a syntax error.
+    /// The byte offset of a syntax error, if there is one.
     pub syntax_error: Option<usize>,
-    /// The script is too long, too deeply nested or otherwise too complex to be read completely.
+    /// True if the script is too long, too deeply nested or otherwise too complex to be read
+    /// completely.
     pub over_limit: bool,
 }
 
@@ -84,7 +85,8 @@ impl Parsed<'_> {
         self.problem.is_none()
     }
 
-    /// The functions that it defines for what comes after it: not those within another command.
+    /// Returns the functions that the script defines for later scripts: not those within other
+    /// commands.
     pub fn functions(&self) -> impl Iterator<Item = &str> {
         let alone = self.list.entries.iter().filter(|entry| !entry.background);
         alone.filter_map(|entry| match &entry.stages[..] {

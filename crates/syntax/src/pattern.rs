@@ -1,4 +1,4 @@
-//! Shell patterns: matching known text, and separating text from active glob characters.
+//! Shell patterns: matches known text, and separates text from active glob characters.
 
 use super::value::{Value, ValuePiece};
 
@@ -8,8 +8,8 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     let mut at = 0;
     while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
         let start = at + found;
-        // `!(…)` of extglob: everything but its contents; `*(…)` and `?(…)`, with which zsh
-        // chooses.
+        // `!(…)` of extglob matches everything except its contents; `*(…)` and `?(…)` are patterns
+        // with zsh qualifiers.
         let group = text[start..]
             .find(')')
             .filter(|_| text[start + 1..].starts_with('('));
@@ -36,14 +36,14 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     value.push_text(&text[plain..]);
 }
 
-/// Longest bracket expression searched for, in bytes; searching further from each opening bracket
-/// would be quadratic.
-const MAX_BRACKET: usize = 256;
+/// Maximum length in bytes of a bracket expression. A longer search from each opening bracket would
+/// be quadratic.
+const MAX_BRACKET_BYTES: usize = 256;
 
 /// Length of a bracket expression at the beginning of `text`.
 fn bracket_len(text: &str) -> Option<usize> {
     let body = text.strip_prefix('[')?;
-    let end = (0..=body.len().min(MAX_BRACKET))
+    let end = (0..=body.len().min(MAX_BRACKET_BYTES))
         .rev()
         .find(|at| body.is_char_boundary(*at))?;
     let body = &body[..end];
@@ -63,7 +63,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     let mut star: Option<(usize, usize)> = None;
     loop {
         let step = if t < text.len() {
-            one(&pattern[p..], text[t])
+            match_char(&pattern[p..], text[t])
         } else {
             None
         };
@@ -88,8 +88,8 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// The number of pattern characters that match this one character, if it matches.
-fn one(pattern: &[char], c: char) -> Option<usize> {
+/// Returns the number of pattern characters that match this character; `None` if they do not match.
+fn match_char(pattern: &[char], c: char) -> Option<usize> {
     match *pattern.first()? {
         '?' => Some(1),
         '\\' if pattern.len() > 1 => (pattern[1] == c).then_some(2),
@@ -119,7 +119,7 @@ fn one(pattern: &[char], c: char) -> Option<usize> {
     }
 }
 
-/// The value as a pattern: unknown parts match anything.
+/// Converts a value to a pattern, in which unknown parts match anything.
 pub fn of_value(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn glob_characters_are_told_apart() {
+    fn push_globbed_separates_glob_characters() {
         let mut value = Value::default();
         push_globbed(&mut value, "a*[b]c[");
         let kinds: Vec<_> = value.pieces().to_vec();

@@ -1,5 +1,5 @@
-//! Definitions that a shell has before its script: those of the user's configuration, or of an
-//! earlier call in the same shell.
+//! Definitions that a shell has before its script, from the user's configuration or an earlier call
+//! in the same shell.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,12 +1,13 @@
-//! Our own reader: parses bash text into commands, by bash's rules rather than from grammar tables.
+//! The reader: parses bash text into commands, by hand-written rules rather than from grammar
+//! tables.
 //!
 //! The reader follows bash's tokenizer closely wherever that decides what runs: redirections may be
 //! anywhere, heredoc bodies begin at the next newline, a backslash-newline vanishes, `time`, `!`
-//! and `coproc` are keywords. It reads as far as it can. What precedes a syntax error is kept,
-//! because bash runs a script line by line and would get that far.
+//! and `coproc` are keywords. Commands before a syntax error are returned, because bash runs a
+//! script line by line and would run them.
 //!
-//! The reader resolves no words and decides nothing. It runs in time linear in the length of the
-//! text, and recurses only to [`MAX_DEPTH`]; beyond that it stops and reports it.
+//! The reader does not resolve words. It runs in time linear in the length of the text. At a
+//! nesting of [`MAX_DEPTH`], it stops and reports the limit.
 
 mod compound;
 mod expansion;
@@ -27,7 +28,7 @@ use pending::PendingHeredoc;
 /// stay below 10; each level costs about 2 KiB of stack.
 pub(crate) const MAX_DEPTH: u16 = 48;
 
-/// Limit of words and commands per script, including nested texts.
+/// Maximum number of words and commands per script, including nested texts.
 pub(crate) const MAX_NODES: u32 = 50_000;
 
 /// The largest number of stages of a pipeline. Real scripts have fewer, and an unfinished pipeline
@@ -39,7 +40,7 @@ const MAX_STAGES: usize = 500;
 pub(crate) enum ReadProblem {
     /// Bash would report a syntax error here.
     Syntax,
-    /// Over one of our limits; bash might run it.
+    /// The text exceeds a limit of the reader; bash might run it.
     Limit,
 }
 
@@ -57,8 +58,9 @@ pub(crate) struct ReadText {
 pub(crate) enum Origin {
     /// Part of the script, at this byte offset.
     At(usize),
-    /// Created at run time (`eval`, `bash -c`): all spans refer to the word it came from.
-    Made(Span),
+    /// A text that is created at run time (`eval`, `bash -c`): all spans refer to the word that
+    /// contains it.
+    Generated(Span),
 }
 
 /// Parses `text`, counting words and commands against `budget`.
@@ -69,7 +71,7 @@ pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -
     if reader.problem.is_none() && reader.pos < text.len() {
         reader.fail(ReadProblem::Syntax);
     }
-    reader.take_heredocs();
+    reader.read_heredoc_bodies();
     ReadText {
         list,
         problem: reader.problem,
@@ -91,7 +93,7 @@ pub(super) struct Reader<'a> {
     depth: u16,
     budget: &'a Cell<u32>,
     pending: Vec<PendingHeredoc>,
-    /// How many command substitutions are open.
+    /// Number of open command substitutions.
     substitutions: u16,
     /// True directly within `${ …; }`: a `}` where a command could begin closes it, whatever
     /// follows.
@@ -124,7 +126,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Counts one word or command against the budget.
-    fn spend(&mut self) {
+    fn charge_budget(&mut self) {
         match self.budget.get().checked_sub(1) {
             Some(left) => self.budget.set(left),
             None => self.fail(ReadProblem::Limit),
@@ -149,7 +151,7 @@ impl<'a> Reader<'a> {
                 start: base + start,
                 end: base + end,
             },
-            Origin::Made(span) => span,
+            Origin::Generated(span) => span,
         }
     }
 
@@ -210,12 +212,11 @@ impl<'a> Reader<'a> {
                 return;
             }
             self.pos += 1;
-            self.take_heredocs();
+            self.read_heredoc_bodies();
         }
     }
 
-    /// The unquoted word at this place (letters, digits and keyword characters only), without
-    /// consuming it.
+    /// Returns the unquoted word at this position, without consuming it.
     fn keyword(&self) -> &'a str {
         let rest = self.rest();
         let len = rest
@@ -267,7 +268,7 @@ impl<'a> Reader<'a> {
             }
             let before = self.pos;
             let entry = self.pipeline(link);
-            let stuck = self.pos == before;
+            let made_no_progress = self.pos == before;
             list.entries.push(entry);
             self.skip_blanks();
             link = match self.byte(0) {
@@ -284,13 +285,13 @@ impl<'a> Reader<'a> {
                 }
                 Some(b'\n') => Link::Next,
                 _ => {
-                    if !self.at_list_end() || stuck {
+                    if !self.at_list_end() || made_no_progress {
                         self.fail(ReadProblem::Syntax);
                     }
                     return;
                 }
             };
-            if stuck {
+            if made_no_progress {
                 self.fail(ReadProblem::Syntax);
             }
         }
@@ -346,9 +347,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A pipeline stage; `None` if no command begins here.
+    /// Parses a pipeline stage; `None` if no command begins here.
     fn command(&mut self) -> Option<Command> {
-        self.spend();
+        self.charge_budget();
         self.skip_blanks();
         let start = self.pos;
         if let Some(kind) = self.compound_kind() {
@@ -394,7 +395,7 @@ impl<'a> Reader<'a> {
                 break;
             }
             end = self.pos;
-            self.spend();
+            self.charge_budget();
         }
         if assigns.is_empty() && words.is_empty() && redirs.is_empty() {
             return None;

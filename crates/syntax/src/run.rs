@@ -1,4 +1,4 @@
-//! Walks through a script like bash and records every command it may run.
+//! Walks through a script like bash, and records every command that the script may run.
 //!
 //! Nothing is executed: all branches are taken, loops are walked once per known value, and command
 //! output is only known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of
@@ -46,7 +46,7 @@ pub use path::lexical;
 use remembered::CallMemory;
 pub use resolved_command::{Field, Redirection, ResolvedCommand};
 
-/// Limit of commands walked: loops, functions and nested scripts all count.
+/// Maximum number of walked commands, with those of loops, functions and nested scripts.
 const MAX_STEPS: u32 = 25_000;
 
 /// Bytes that may be copied or parsed again per step.
@@ -56,10 +56,10 @@ const BYTES_PER_STEP: usize = 64;
 /// of stack in an unoptimised build.
 const MAX_DEPTH: u16 = 80;
 
-/// A pending exit trap.
+/// A command that runs at the end of the script (`trap … EXIT`).
 pub(super) struct PendingTrap {
     text: Value,
-    /// The state in which it was set.
+    /// The state in which the trap was set.
     before: ShellState,
     through: Vec<String>,
     origin: Option<Span>,
@@ -71,20 +71,22 @@ pub(crate) struct Machine<'c> {
     pub(super) budget: Cell<u32>,
     steps: u32,
     depth: u16,
-    /// The alternative that is used in this round, and the number of rounds.
+    /// The index of the possible value that is used in this round. A command is walked once for
+    /// each possible value.
     choice: usize,
+    /// Number of rounds for the current command.
     rounds: usize,
     /// Functions being walked, to limit recursion.
     calling: Vec<usize>,
-    /// The number of calls that were skipped because of that.
+    /// Number of calls that were skipped because the function is being walked.
     recursions: u32,
     memory: CallMemory,
-    /// Functions that the shell has, and the script calls.
+    /// Predefined functions that the script calls.
     predefined: BTreeSet<String>,
     /// Aliases being expanded.
     expanding: Vec<String>,
     called: BTreeSet<String>,
-    /// Commands to run at the end of the script.
+    /// Traps that run at the end of the script.
     traps: Vec<PendingTrap>,
     /// The programs through which the current command is started.
     pub(super) through: Vec<String>,
@@ -95,7 +97,7 @@ pub(crate) struct Machine<'c> {
     origin: Option<Span>,
     home: Option<Rc<str>>,
     pub(crate) ran: Vec<ResolvedCommand>,
-    /// The recorded commands at each place.
+    /// Indices of the recorded commands by their position in the script.
     recorded: HashMap<Span, Vec<usize>>,
     pub(crate) incomplete: bool,
     pub(crate) broken_text: bool,
@@ -131,8 +133,8 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// A command on its own, without any context.
-    pub(super) fn bare(words: Vec<Field>, st: &ShellState) -> ResolvedCommand {
+    /// Returns a command without the context of a walk.
+    pub(super) fn without_context(words: Vec<Field>, st: &ShellState) -> ResolvedCommand {
         let from = words
             .iter()
             .map(|field| field.span.start)
@@ -196,20 +198,20 @@ impl<'c> Machine<'c> {
         out
     }
 
-    /// Charges the cost of handling that many bytes to the remaining steps.
+    /// Subtracts the cost of processing this many bytes from the remaining steps.
     pub(super) fn charge(&mut self, bytes: usize) {
         let steps = u32::try_from(bytes / BYTES_PER_STEP).unwrap_or(u32::MAX);
         self.steps = self.steps.saturating_sub(steps);
     }
 
-    /// The value of a variable used in this round.
+    /// Returns the possible value of a variable that is used in this round.
     pub(super) fn choose<'v>(&mut self, slots: &'v Var) -> Option<&'v Slot> {
         self.rounds = self.rounds.max(slots.len());
         slots.get(self.choice.min(slots.len().saturating_sub(1)))
     }
 
-    /// The array element used in this round if the key does not determine it; `None` if there are
-    /// too many.
+    /// Returns the array element that is used in this round for an unknown key; `None` if there are
+    /// too many elements.
     pub(super) fn choose_element<'v>(&mut self, values: &'v [Value]) -> Option<&'v Value> {
         if values.len() > MAX_SLOTS {
             return None;

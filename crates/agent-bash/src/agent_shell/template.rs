@@ -160,7 +160,7 @@ impl<'s> Comparison<'s> {
     }
 
     fn arm(&mut self, expected: &Arm, actual: &Arm) -> bool {
-        expected.goes_on == actual.goes_on
+        expected.falls_through == actual.falls_through
             && all(&expected.patterns, &actual.patterns, |expected, actual| {
                 self.word(expected, actual)
             })

@@ -5,7 +5,7 @@ use crate::refusal::{DirectoryError, Refusal};
 use crate::tool_context::ToolContext;
 use crate::{HostContext, run_blocking};
 use agent_bash_core::{Cancel, Mode, Request};
-use agent_bash_process::{is_known_directory, is_reached_from_here};
+use agent_bash_process::{is_known_directory, is_reachable_from_cwd};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -85,7 +85,7 @@ fn check_directory(path: &Path) -> Result<(), DirectoryError> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(DirectoryError::NotADirectory(path_buf())),
-        Err(error) if is_barred(&error) && is_reached_from_here(path) => Ok(()),
+        Err(error) if is_barred(&error) && is_reachable_from_cwd(path) => Ok(()),
         Err(error) => Err(match error.kind() {
             // ENOTDIR: a component of the path is a file, so the path does not exist.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {

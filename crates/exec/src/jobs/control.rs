@@ -4,7 +4,7 @@
 use crate::jobs::entry::JobFiles;
 use crate::jobs::{Job, JobError, JobState, Jobs};
 use agent_bash_core::{Cancel, JobId, Survivor};
-use agent_bash_process::supervisor::{JobKilled, JobVisit};
+use agent_bash_process::supervisor::{JobClient, JobKilled};
 use std::io;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -66,7 +66,7 @@ impl Jobs {
                 return Ok(WaitOutcome::Over(record.to_job()));
             }
             let ended = async {
-                match JobVisit::connect(&record.directory).await {
+                match JobClient::connect(&record.directory).await {
                     Ok(mut visit) => drop(visit.ended().await),
                     // The supervisor is exiting, or cannot be reached: polls its files instead.
                     Err(_) => clock.sleep(POLL_INTERVAL).await,
@@ -191,7 +191,7 @@ impl Jobs {
         }
     }
 
-    async fn connect_for_stdin(&self, id: &JobId) -> Result<JobVisit, JobError> {
+    async fn connect_for_stdin(&self, id: &JobId) -> Result<JobClient, JobError> {
         let record = self.registry.job(id)?;
         let no_stdin = || JobError::NoStdin { id: id.clone() };
         if !record.entry.stdin || !record.is_running() {
@@ -202,7 +202,7 @@ impl Jobs {
 
     /// Connects to a job's supervisor; returns `None` if the supervisor has exited. Sends SIGCONT
     /// first, in case it was stopped.
-    async fn visit(&self, record: &JobFiles) -> Result<Option<JobVisit>, JobError> {
+    async fn visit(&self, record: &JobFiles) -> Result<Option<JobClient>, JobError> {
         let clock = &self.options.clock;
         let give_up = clock.now() + ANSWER_TIMEOUT;
         loop {
@@ -210,7 +210,7 @@ impl Jobs {
                 return Ok(None);
             }
             let _ = record.entry.supervisor.wake();
-            match JobVisit::connect(&record.directory).await {
+            match JobClient::connect(&record.directory).await {
                 Ok(visit) => return Ok(Some(visit)),
                 // The job has ended, but its supervisor continues for other processes.
                 Err(_)
@@ -230,7 +230,7 @@ impl Jobs {
         }
     }
 
-    async fn end(&self, record: &JobFiles, mut visit: JobVisit, grace: Duration) -> Vec<Survivor> {
+    async fn end(&self, record: &JobFiles, mut visit: JobClient, grace: Duration) -> Vec<Survivor> {
         let clock = &self.options.clock;
         if visit.end(grace).is_ok() {
             tokio::select! {

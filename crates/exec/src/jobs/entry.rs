@@ -157,7 +157,7 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
         return Ok(JobState::Running);
     }
     Ok(ended()?.unwrap_or_else(|| JobState::Lost {
-        reason: if entry.supervisor.is_of_here() {
+        reason: if entry.supervisor.is_local() {
             "its supervisor was ended, so its end was not observed".to_owned()
         } else {
             "the system was started anew while it ran".to_owned()

@@ -180,7 +180,7 @@ async fn begin_recording(
         return unwatched.cloned();
     }
     // Waits for the recorder to open the change set: the host may drop it afterwards.
-    let begun = supervised.record_at_once(change_set).await;
+    let begun = supervised.record_running(change_set).await;
     begun.err().map(|error| error.to_string())
 }
 

@@ -163,7 +163,7 @@ impl LiveShell {
     pub(super) fn is_alone(&self) -> bool {
         let [of_supervisor, of_shell] = &self.children;
         let own = i32::try_from(self.pid).unwrap_or_default();
-        of_supervisor.are_just(&[own]) && of_shell.are_just(&[])
+        of_supervisor.are_exactly(&[own]) && of_shell.are_exactly(&[])
     }
 
     /// Marks that the shell has reported the end of a call, so that its exports follow.

@@ -83,9 +83,8 @@ pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
     };
     let names = dir.names().unwrap_or_default();
     let is_stale = |name: &String| {
-        owner(name).is_some_and(|owner| {
-            owner.is_dead() || (!owner.is_of_here() && is_old(&dir, name, now))
-        })
+        owner(name)
+            .is_some_and(|owner| owner.is_dead() || (!owner.is_local() && is_old(&dir, name, now)))
     };
     let stale = names.iter().filter(|name| is_stale(name));
     stale.filter(|name| dir.remove(name).is_ok()).count()

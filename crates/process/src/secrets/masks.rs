@@ -1,10 +1,10 @@
-//! [`Masks`]: masks secrets in stored or shown texts. As for the environment, the values of
-//! variables, names (`--token x`, `PASSWORD=x`), and the form of a word decide.
+//! [`Masks`]: masks secrets in stored or shown texts. Secrets are found by the values of the host's
+//! variables, by names (`--token x`, `PASSWORD=x`), and by the form of a word.
 //!
 //! Nothing else may be masked: a record must show every command that ran, whatever text a command
 //! contains. So a mask covers one word, and never reaches beyond a command separator, even in
 //! quotes: `eval`, `ssh` and others run quoted text. Only a value that is certainly assigned to a
-//! variable is masked with its blanks.
+//! variable is masked beyond its first blank.
 
 mod announced;
 mod key_text;
@@ -23,20 +23,20 @@ use std::ffi::OsStr;
 use std::ops::Range;
 use words::Words;
 
-/// Shorter values of variables are not looked for: they would be found in words that have nothing
-/// to do with them.
+/// Minimum length of a variable's value to be searched for: shorter values also occur in unrelated
+/// words.
 const MIN_VALUE_BYTES: usize = 6;
 
-/// Takes the host's secrets, and what looks like one, out of texts.
+/// Masks the host's secrets, and words that look like secrets, in texts.
 #[derive(Debug, Clone)]
 pub struct Masks {
     filter: SecretFilter,
-    /// Values of the host's variables.
+    /// Values of the host's secret variables.
     values: Vec<String>,
 }
 
 impl Masks {
-    /// Returns the masks of a host's environment, as `filter` sees it.
+    /// Creates masks for the variables of `environment` that `filter` classifies as secrets.
     pub fn new<'a>(
         environment: impl IntoIterator<Item = (&'a OsStr, &'a OsStr)>,
         filter: SecretFilter,
@@ -51,31 +51,31 @@ impl Masks {
         Self { filter, values }
     }
 
-    /// The text with `[hidden]` in place of each secret. Escape sequences within a secret (`grep
-    /// --color`) stay, behind it.
+    /// Returns the text with `[hidden]` in place of each secret. Escape sequences within a secret
+    /// (`grep --color`) follow the mask.
     pub fn hide<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let plain = PlainText::of(text);
-        let found = united(self.found(&plain.text));
+        let found = join_overlapping(self.secrets(&plain.text));
         if found.is_empty() {
             return Cow::Borrowed(text);
         }
         let (mut masked, mut from) = (String::with_capacity(text.len()), 0);
         for range in found {
-            masked.push_str(&text[from..plain.was_at(range.start)]);
+            masked.push_str(&text[from..plain.original_position(range.start)]);
             masked.push_str(SECRET_MASK);
             masked.push_str(&plain.sequences_within(text, &range));
-            from = plain.ended_at(range.end);
+            from = plain.original_end(range.end);
         }
         masked.push_str(&text[from..]);
         Cow::Owned(masked)
     }
 
-    /// Returns the ranges of secrets, in no order.
-    fn found(&self, text: &str) -> Vec<Range<usize>> {
+    /// Returns the ranges of secrets, unsorted; they may overlap.
+    fn secrets(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         for value in &self.values {
-            let places = text.match_indices(value.as_str());
-            found.extend(places.map(|(at, value)| at..at + value.len()));
+            let matches = text.match_indices(value.as_str());
+            found.extend(matches.map(|(at, value)| at..at + value.len()));
         }
         if self.filter.by_value {
             key_text::find(text, &mut found);
@@ -88,7 +88,9 @@ impl Masks {
                 before.command_ended(is_piped, last.take());
             }
             last = Some(word.range.clone());
-            let announced = before.takes(text, &word).filter(|_| self.filter.by_name);
+            let announced = before
+                .take_announced(text, &word)
+                .filter(|_| self.filter.by_name);
             if let Some(announced) = announced
                 && let Some(secret) = announced.secret(&self.filter, text, &word)
             {
@@ -96,26 +98,35 @@ impl Masks {
                 before.after_secret(&announced, &text[word.range]);
                 continue;
             }
-            found.extend(self.in_word(text, word.range.clone()));
+            found.extend(self.secret_in_word(text, word.range.clone()));
             if self.filter.by_name {
-                found.extend(options::attached(before.programs(), text, &word.range));
-                found.extend(announced::in_json(&self.filter, &before, text, &word.range));
+                found.extend(options::attached_credential(
+                    before.programs(),
+                    text,
+                    &word.range,
+                ));
+                found.extend(announced::json_secret(
+                    &self.filter,
+                    &before,
+                    text,
+                    &word.range,
+                ));
             }
-            before.read(text, &word);
+            before.push(text, &word);
             if self.filter.by_name {
-                found.extend(before.handed(text));
+                found.extend(before.piped_credential(text));
             }
         }
         found
     }
 
-    /// The secret part of a word.
-    fn in_word(&self, text: &str, word: Range<usize>) -> Option<Range<usize>> {
+    /// Returns the range of the secret within a word.
+    fn secret_in_word(&self, text: &str, word: Range<usize>) -> Option<Range<usize>> {
         let whole = &text[word.clone()];
         if self.filter.by_name {
             let in_query = whole.rfind(['?', '&']).map_or(0, |at| at + 1);
             for from in [0, in_query] {
-                if let Some(value) = self.assigned(&whole[from..]) {
+                if let Some(value) = self.assigned_secret(&whole[from..]) {
                     return Some(word.end - value.len()..word.end);
                 }
             }
@@ -130,18 +141,18 @@ impl Masks {
             return Some(word.start + colon..word.start + host);
         }
         let found = values::token_in(whole)
-            .or_else(|| values::behind_address(whole))
+            .or_else(|| values::secret_after_address(whole))
             .or_else(|| values::signature(whole))
-            .or_else(|| values::signature_behind(&text[..word.start], whole))?;
+            .or_else(|| values::signature_after(&text[..word.start], whole))?;
         Some(word.start + found.start..word.start + found.end)
     }
 
-    /// The value of `NAME=value`, if it is a secret.
-    fn assigned<'a>(&self, text: &'a str) -> Option<&'a str> {
+    /// Returns the value of `NAME=value`, if it is a secret.
+    fn assigned_secret<'a>(&self, text: &'a str) -> Option<&'a str> {
         let split = text
             .split_once(['=', ':'])
             .filter(|(name, _)| is_name(name));
-        // Of `//host/:_authToken=…` the name begins behind the colon.
+        // In `//host/:_authToken=…`, the name begins after the colon.
         let in_address = || {
             let (name, value) = text.split_once('=')?;
             Some((name.rsplit_once("/:")?.1, value))
@@ -156,7 +167,7 @@ impl Masks {
 }
 
 /// Sorts ranges and joins those that overlap.
-fn united(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+fn join_overlapping(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
     ranges.sort_by_key(|range| (range.start, range.end));
     let mut all: Vec<Range<usize>> = Vec::new();
     for range in ranges {

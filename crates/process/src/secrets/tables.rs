@@ -1,7 +1,7 @@
-//! Tables of names and forms of secrets.
+//! Tables of the names and the forms of secrets.
 
-/// Kept: their names contain a listed word, but they hold a path, a terminal or a user's name. Or
-/// they are needed even if they contain a password: no download gets through a proxy without it.
+/// Names that are not removed although they contain a listed word: they hold a path, a terminal or
+/// a user's name. The proxies may contain a password, but no download works without them.
 pub(super) const KEPT_NAMES: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_ASKPASS",
@@ -29,7 +29,7 @@ pub(super) const KEPT_NAMES: &[&str] = &[
     "OLDPWD",
 ];
 
-/// Removed by exact name, as no word in them says what they are.
+/// Names of secrets without a listed word; a `*` matches any beginning.
 pub(super) const SECRET_NAMES: &[&str] = &[
     "PGPASSWORD",
     "MYSQL_PWD",
@@ -62,14 +62,14 @@ pub(super) const SECRET_NAMES: &[&str] = &[
     "*_WEBHOOK_URL",
 ];
 
-/// Removed by exact name, unless the value is a path: what they name is not a secret itself.
+/// Names that are removed unless the value is a path: a path to a secret is not a secret.
 pub(super) const DROP_UNLESS_PATH: &[&str] = &["PGPASSFILE", "NETRC"];
 
 /// A name whose last word is one of these holds a path as often as a secret: it is kept if its
 /// value is a path.
-pub(super) const OFTEN_PATHS: &[&str] = &["credential", "credentials", "creds", "pwd"];
+pub(super) const SOMETIMES_PATH_WORDS: &[&str] = &["credential", "credentials", "creds", "pwd"];
 
-/// A name that contains one of these as a whole word is that of a secret.
+/// A variable whose name contains one of these as a whole word holds a secret.
 pub(super) const SECRET_WORDS: &[&str] = &[
     "token",
     "tokens",
@@ -102,7 +102,7 @@ pub(super) const SECRET_WORDS: &[&str] = &[
     "otp",
 ];
 
-/// Words that end like this are compounds of a listed word.
+/// A variable whose name contains a word with one of these endings holds a secret.
 pub(super) const SECRET_ENDINGS: &[&str] = &[
     "password",
     "passwd",
@@ -119,8 +119,8 @@ pub(super) const SECRET_ENDINGS: &[&str] = &[
     "pwd",
 ];
 
-/// Words with such an ending that are not.
-pub(super) const NO_SECRETS: &[&str] = &[
+/// Words with an ending of [`SECRET_ENDINGS`] that do not mean a secret.
+pub(super) const HARMLESS_WORDS: &[&str] = &[
     "askpass",
     "bypass",
     "compass",
@@ -135,14 +135,14 @@ pub(super) const NO_SECRETS: &[&str] = &[
     "startpwd",
 ];
 
-/// A name whose last word is one of these is that of a secret.
+/// A variable whose name has one of these as its last word holds a secret.
 pub(super) const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
 
-/// A name whose last word is one of these says where something is, not what it is.
-pub(super) const PLACE_WORDS: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
+/// A variable whose name has one of these as its last word holds a location, not a secret.
+pub(super) const LOCATION_WORDS: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
 
-/// A name whose last word is one of these says something about a secret: of what kind it is, where
-/// it is used.
+/// A variable whose name has one of these as its last word holds a property of a secret, such as
+/// its type.
 pub(super) const PROPERTY_WORDS: &[&str] = &[
     "expiration",
     "expires",
@@ -254,7 +254,8 @@ pub(super) const KEY_KINDS: &[&str] = &[
     "unique",
 ];
 
-/// A name with one of these words and an amount or a duration as its value holds no secret.
+/// A variable with one of these words in its name, and an amount or a duration as its value, holds
+/// no secret.
 pub(super) const QUANTITY_WORDS: &[&str] = &[
     "time",
     "max",
@@ -283,7 +284,7 @@ pub(super) const QUANTITY_WORDS: &[&str] = &[
     "quota",
 ];
 
-/// Words that stand for an amount.
+/// Words that are amounts.
 pub(super) const AMOUNT_WORDS: &[&str] = &[
     "auto",
     "default",
@@ -298,10 +299,10 @@ pub(super) const AMOUNT_WORDS: &[&str] = &[
     "never",
 ];
 
-/// Longest unit of an amount: `ms`, `tokens`.
-pub(super) const UNIT_LENGTH: usize = 7;
+/// Maximum length of an amount's unit: `ms`, `tokens`.
+pub(super) const MAX_UNIT_LENGTH: usize = 7;
 
-/// A name that contains two such adjacent words is that of a secret.
+/// A variable whose name contains such a pair of adjacent words holds a secret.
 pub(super) const SECRET_PAIRS: &[(&str, &str)] = &[
     ("api", "key"),
     ("access", "key"),
@@ -326,46 +327,46 @@ pub(super) const YES_NO_VALUES: &[&[u8]] = &[
 pub(super) enum TokenLetters {
     /// Letters and digits.
     Alphanumeric,
-    /// The former, and `_` and `-`.
+    /// Letters, digits, `_` and `-`.
     Word,
     /// Upper-case letters and digits.
     Upper,
     /// Hexadecimal digits.
     Hex,
-    /// The characters of a word, and `.=+/~:`, but not a path.
+    /// Letters, digits and `_-.=+/~:`; not a path.
     Any,
-    /// The former, and the commas of a list.
+    /// The characters of `Any`, and commas.
     List,
 }
 
-/// A kind of token, as its issuer documents it for secret scanners.
+/// The format of a kind of token, as its issuer documents it for secret scanners.
 pub(super) struct TokenFormat {
     pub(super) prefix: &'static str,
     pub(super) letters: TokenLetters,
-    /// The minimum number of characters after the prefix.
-    pub(super) at_least: usize,
-    /// The maximum number of characters after the prefix.
-    pub(super) at_most: usize,
+    /// Minimum number of characters after the prefix.
+    pub(super) min_length: usize,
+    /// Maximum number of characters after the prefix.
+    pub(super) max_length: usize,
 }
 
 const ANY_LENGTH: usize = usize::MAX;
 
-const fn token(prefix: &'static str, letters: TokenLetters, at_least: usize) -> TokenFormat {
+const fn token(prefix: &'static str, letters: TokenLetters, min_length: usize) -> TokenFormat {
     TokenFormat {
         prefix,
         letters,
-        at_least,
-        at_most: ANY_LENGTH,
+        min_length,
+        max_length: ANY_LENGTH,
     }
 }
 
-/// All tokens of this kind are equally long.
+/// Returns the format of tokens that all have the same length.
 const fn fixed(prefix: &'static str, letters: TokenLetters, length: usize) -> TokenFormat {
     TokenFormat {
         prefix,
         letters,
-        at_least: length,
-        at_most: length,
+        min_length: length,
+        max_length: length,
     }
 }
 
@@ -462,20 +463,20 @@ pub(super) const TOKEN_FORMATS: &[TokenFormat] = &[
     token("lin_api_", TokenLetters::Alphanumeric, 16),
     token("ntn_", TokenLetters::Alphanumeric, 32),
     fixed("secret_", TokenLetters::Alphanumeric, 43),
-    // In any header.
+    // Credentials in headers.
     token("Bearer ", TokenLetters::Any, 13),
     token("Basic ", TokenLetters::Any, 14),
     token("eyJhbGciOi", TokenLetters::Any, 10),
 ];
 
-/// Within a token of `HashiCorp`: 14 characters stand before it, and 60 behind it.
+/// The middle of a `HashiCorp` token, with the minimum numbers of characters before and after it.
 pub(super) const HASHICORP_INFIX: (&str, usize, usize) = (".atlasv1.", 14, 60);
 
 /// A token of a Telegram bot: the minimum number of digits, the text after them, and the number of
 /// characters that follow.
 pub(super) const TELEGRAM_BOT: (usize, &str, usize) = (6, ":AA", 30);
 
-/// Parts of addresses behind which the rest is a secret.
+/// Parts of addresses after which the rest is a secret.
 pub(super) const SECRET_ADDRESSES: &[&str] = &[
     "://hooks.slack.com/services/",
     "://hooks.slack.com/workflows/",
@@ -488,7 +489,7 @@ pub(super) const SECRET_ADDRESSES: &[&str] = &[
     "://hooks.zapier.com/hooks/catch/",
 ];
 
-/// A header that makes a value a secret wherever it occurs, in lower case.
+/// A header, in lower case, that makes every value with it a secret.
 pub(super) const SECRET_HEADER: &[u8] = b"authorization: ";
 
 /// Fields of connection strings and URLs that hold a secret, in lower case.
@@ -505,6 +506,6 @@ pub(super) const SECRET_FIELDS: &[&[u8]] = &[
     b"apikey=",
 ];
 
-/// The parameter with the signature of an address (Azure's SAS), which gives access to its holder,
-/// and its shortest length.
+/// The parameter of a signed address (Azure's SAS), which grants access to its holder, and its
+/// minimum length.
 pub(super) const SIGNATURE_PARAMETER: (&str, usize) = ("sig", 20);

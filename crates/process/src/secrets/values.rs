@@ -1,24 +1,25 @@
 //! Forms of values: a token, a key, an address with a password, an amount, a path.
 
 use super::tables::{
-    AMOUNT_WORDS, HASHICORP_INFIX, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
-    SIGNATURE_PARAMETER, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat, TokenLetters, UNIT_LENGTH,
+    AMOUNT_WORDS, HASHICORP_INFIX, MAX_UNIT_LENGTH, SECRET_ADDRESSES, SECRET_FIELDS, SECRET_HEADER,
+    SIGNATURE_PARAMETER, TELEGRAM_BOT, TOKEN_FORMATS, TokenFormat, TokenLetters,
 };
 use std::ops::Range;
 
-/// A value of this length and more, of all kinds of letters and digits, is no word.
-const RANDOM_LENGTH: usize = 20;
+/// Minimum length of a random value. A value of that length with lower case, upper case and digits
+/// is not a word.
+const MIN_RANDOM_LENGTH: usize = 20;
 
-/// A part of a token is at least so long; or so, if it has a digit.
-const LONG_PART: usize = 16;
-const MIXED_PART: usize = 10;
+/// Minimum length of a random part of a token, without and with a digit.
+const MIN_PART_LENGTH: usize = 16;
+const MIN_PART_LENGTH_WITH_DIGIT: usize = 10;
 
-/// No token of the table is shorter.
-const SHORTEST_TOKEN: usize = {
+/// The length of the shortest token of the table.
+const MIN_TOKEN_LENGTH: usize = {
     let mut shortest = usize::MAX;
     let mut at = 0;
     while at < TOKEN_FORMATS.len() {
-        let length = TOKEN_FORMATS[at].prefix.len() + TOKEN_FORMATS[at].at_least;
+        let length = TOKEN_FORMATS[at].prefix.len() + TOKEN_FORMATS[at].min_length;
         if length < shortest {
             shortest = length;
         }
@@ -37,11 +38,14 @@ pub(super) fn is_secret(value: &[u8]) -> bool {
         || has_assigned_password(value)
         || has_header(value)
         || std::str::from_utf8(value).is_ok_and(|text| {
-            signature(text).is_some() || behind_address(text).is_some() || bot_token(text).is_some()
+            signature(text).is_some()
+                || secret_after_address(text).is_some()
+                || bot_token(text).is_some()
         })
 }
 
-/// `Authorization: …`, unless the credentials are an expansion or a placeholder, as in a script.
+/// True for `Authorization: …`, unless the credentials are an expansion or a placeholder, as in a
+/// script.
 fn has_header(value: &[u8]) -> bool {
     if !value.contains(&b':') {
         return false;
@@ -66,22 +70,22 @@ fn has_header(value: &[u8]) -> bool {
     false
 }
 
-/// Whether a text stands for a value instead of being one: `$TOKEN`, `$(pass x)`, `{token}`, `%s`,
-/// or the end of a quoted text.
+/// True if a text is a placeholder for a value: `$TOKEN`, `$(pass x)`, `{token}`, `%s`, or the end
+/// of a quoted text.
 fn is_placeholder(text: &[u8]) -> bool {
     let is_quote = |byte: &&u8| b"\\\"'".contains(byte);
     let first = text.iter().find(|byte| !is_quote(byte));
     first.is_none_or(|byte| b"$`%{<".contains(byte))
 }
 
-/// Certificates and public keys have the same format.
+/// The label is checked because certificates and public keys have the same format.
 fn has_private_key(value: &[u8]) -> bool {
     find(value, b"-----BEGIN ").is_some() && find(value, b"PRIVATE KEY").is_some()
 }
 
-/// `…;Password=y`, `…?user=a&password=b`
+/// True for a connection string with a password: `…;Password=y`, `…?user=a&password=b`.
 fn has_assigned_password(value: &[u8]) -> bool {
-    // Most values are no connection strings.
+    // Fast path: most values are not connection strings.
     if !value.contains(&b'=') {
         return false;
     }
@@ -91,11 +95,12 @@ fn has_assigned_password(value: &[u8]) -> bool {
         while let Some(at) = find(&value[from..], field) {
             let at = from + at;
             from = at + field.len();
-            let starts = at > 0 && matches!(value[at - 1], b';' | b'&' | b'?' | b' ' | b',');
-            let filled = value
+            let is_field_start =
+                at > 0 && matches!(value[at - 1], b';' | b'&' | b'?' | b' ' | b',');
+            let has_value = value
                 .get(from)
                 .is_some_and(|byte| !byte.is_ascii_whitespace() && !b";&,$%<{".contains(byte));
-            if starts && filled {
+            if is_field_start && has_value {
                 return true;
             }
         }
@@ -106,7 +111,7 @@ fn has_assigned_password(value: &[u8]) -> bool {
 /// True if the whole value is a token.
 pub(super) fn is_token(value: &[u8]) -> bool {
     let value = value.trim_ascii();
-    value.len() >= SHORTEST_TOKEN && TOKEN_FORMATS.iter().any(|format| format.is(value))
+    value.len() >= MIN_TOKEN_LENGTH && TOKEN_FORMATS.iter().any(|format| format.is(value))
         || std::str::from_utf8(value)
             .is_ok_and(|text| has_infix(text) || bot_token(text) == Some(0..text.len()))
 }
@@ -116,33 +121,37 @@ impl TokenFormat {
         let Some(rest) = value.strip_prefix(self.prefix.as_bytes()) else {
             return false;
         };
-        (self.at_least..=self.at_most).contains(&rest.len())
-            && rest.iter().all(|byte| self.letters.have(*byte))
+        (self.min_length..=self.max_length).contains(&rest.len())
+            && rest.iter().all(|byte| self.letters.contain(*byte))
             && !rest.starts_with(b"/")
-            && (self.prefix.ends_with(' ') || !self.letters.separate() || has_long_part(rest))
+            && (self.prefix.ends_with(' ')
+                || !self.letters.contain_word_separators()
+                || has_random_part(rest))
     }
 }
 
-/// Names are made of words, and a word is shorter than what is random, or has no digit in it.
-fn has_long_part(rest: &[u8]) -> bool {
+/// True if a part is too long for a word of a name, or long and with a digit.
+fn has_random_part(rest: &[u8]) -> bool {
     let mut parts = rest.split(|byte| !byte.is_ascii_alphanumeric());
-    parts.any(|part| part.len() >= LONG_PART || part.len() >= MIXED_PART && has_digit(part))
+    parts.any(|part| {
+        part.len() >= MIN_PART_LENGTH || part.len() >= MIN_PART_LENGTH_WITH_DIGIT && has_digit(part)
+    })
 }
 
 impl TokenLetters {
-    fn have(self, byte: u8) -> bool {
+    fn contain(self, byte: u8) -> bool {
         match self {
             Self::Alphanumeric => byte.is_ascii_alphanumeric(),
             Self::Word => byte.is_ascii_alphanumeric() || b"_-".contains(&byte),
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_hexdigit(),
             Self::Any => byte.is_ascii_alphanumeric() || b"-_.=+/~:".contains(&byte),
-            Self::List => byte == b',' || Self::Any.have(byte),
+            Self::List => byte == b',' || Self::Any.contain(byte),
         }
     }
 
     /// True if some of these characters also separate the words of a name.
-    fn separate(self) -> bool {
+    fn contain_word_separators(self) -> bool {
         matches!(self, Self::Word | Self::Any | Self::List)
     }
 }
@@ -157,7 +166,7 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
     if is_token(word.as_bytes()) {
         return Some(0..word.len());
     }
-    // With its separators, as some have them.
+    // Some tokens contain separators, so the whole rest is tried first.
     let assigned = word.find(['=', ':']).map(|at| at + 1);
     if let Some(from) = assigned.filter(|from| is_token(&word.as_bytes()[*from..])) {
         return Some(from..word.len());
@@ -175,18 +184,18 @@ pub(super) fn token_in(word: &str) -> Option<Range<usize>> {
     None
 }
 
-/// `NAME.atlasv1.REST`
+/// True for `NAME.atlasv1.REST`.
 fn has_infix(text: &str) -> bool {
     let (infix, before, behind) = HASHICORP_INFIX;
     text.split_once(infix).is_some_and(|(name, rest)| {
-        let is_word = |byte: u8| TokenLetters::Word.have(byte) || byte == b'=';
+        let is_word = |byte: u8| TokenLetters::Word.contain(byte) || byte == b'=';
         name.len() >= before
             && rest.len() >= behind
             && name.bytes().chain(rest.bytes()).all(is_word)
     })
 }
 
-/// `123456789:AA…`, also within an address, where `bot` stands before it.
+/// Finds `123456789:AA…`; in an address, `bot` precedes it.
 fn bot_token(text: &str) -> Option<Range<usize>> {
     let (digits, mark, length) = TELEGRAM_BOT;
     text.match_indices(mark).find_map(|(at, _)| {
@@ -198,7 +207,7 @@ fn bot_token(text: &str) -> Option<Range<usize>> {
         let begin = at - number;
         let rest = text[at + mark.len()..]
             .bytes()
-            .take_while(|byte| TokenLetters::Word.have(*byte))
+            .take_while(|byte| TokenLetters::Word.contain(*byte))
             .count();
         let is_whole = begin == 0
             || text[..begin].ends_with("bot")
@@ -207,15 +216,16 @@ fn bot_token(text: &str) -> Option<Range<usize>> {
     })
 }
 
-/// The signature in `sig=…`, where the address that it belongs to was split at its `&`.
-pub(super) fn signature_behind(before: &str, word: &str) -> Option<Range<usize>> {
+/// Returns the range of the signature in `sig=…`, when the address was split at `&` before this
+/// word.
+pub(super) fn signature_after(before: &str, word: &str) -> Option<Range<usize>> {
     let (name, length) = SIGNATURE_PARAMETER;
     let value = word.strip_prefix(name)?.strip_prefix('=')?;
     let is_signature = before.ends_with('&') && value.len() >= length && !value.starts_with('$');
     is_signature.then(|| word.len() - value.len()..word.len())
 }
 
-/// The signature of an address: `?sv=…&sig=…`.
+/// Returns the range of the signature of an address: `?sv=…&sig=…`.
 pub(super) fn signature(text: &str) -> Option<Range<usize>> {
     let (name, length) = SIGNATURE_PARAMETER;
     let is_address = text.contains("://") || text.contains("sv=");
@@ -231,8 +241,8 @@ pub(super) fn signature(text: &str) -> Option<Range<usize>> {
 }
 
 /// Returns the range after an address that is the secret.
-pub(super) fn behind_address(text: &str) -> Option<Range<usize>> {
-    // All of them are paths, and most texts are not.
+pub(super) fn secret_after_address(text: &str) -> Option<Range<usize>> {
+    // Fast path: all of them contain `/`, and most texts do not.
     if !text.contains('/') {
         return None;
     }
@@ -240,13 +250,13 @@ pub(super) fn behind_address(text: &str) -> Option<Range<usize>> {
         let begin = text.find(address)? + address.len();
         let rest = text[begin..]
             .bytes()
-            .take_while(|byte| TokenLetters::Any.have(*byte))
+            .take_while(|byte| TokenLetters::Any.contain(*byte))
             .count();
         (rest > 0 && has_digit(&text.as_bytes()[begin..begin + rest])).then(|| begin..begin + rest)
     })
 }
 
-/// `scheme://user:password@host` anywhere in the value.
+/// True if the value contains `scheme://user:password@host`.
 pub(super) fn has_url_with_password(value: &[u8]) -> bool {
     let mut rest = value;
     while let Some(at) = find(rest, b"://") {
@@ -267,9 +277,9 @@ pub(super) fn has_url_with_password(value: &[u8]) -> bool {
     false
 }
 
-/// The position of `part`, which is not empty, in `text`. The crate `memchr` would be faster for
-/// long texts, but asks the processor for its features first. In a virtual machine that takes
-/// longer than a whole environment.
+/// Returns the position of `part`, which is not empty, in `text`. The crate `memchr` is faster for
+/// long texts, but first detects the processor's features. In a virtual machine that takes longer
+/// than searching a whole environment.
 pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     let first = part.first()?;
     let mut from = 0;
@@ -282,7 +292,7 @@ pub(super) fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     None
 }
 
-/// `4096`, `1_000`, `0.5`, `100k`, `30 days`, `unlimited`, or a list of these.
+/// True for `4096`, `1_000`, `0.5`, `100k`, `30 days`, `unlimited`, or a list of these.
 pub(super) fn is_amount(value: &[u8]) -> bool {
     let Ok(value) = std::str::from_utf8(value) else {
         return false;
@@ -292,24 +302,24 @@ pub(super) fn is_amount(value: &[u8]) -> bool {
         let unit = part.trim_start_matches(|c: char| c.is_ascii_digit() || "+-_.' ".contains(c));
         let is_number = part.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c))
             && part.bytes().any(|b| b.is_ascii_digit());
-        let is_unit =
-            unit.len() <= UNIT_LENGTH && unit.bytes().all(|b| b.is_ascii_alphabetic() || b == b'%');
+        let is_unit = unit.len() <= MAX_UNIT_LENGTH
+            && unit.bytes().all(|b| b.is_ascii_alphabetic() || b == b'%');
         is_number && (is_unit || part.parse::<f64>().is_ok())
             || AMOUNT_WORDS.contains(&&*part.to_ascii_lowercase())
     };
     value.len() < 2 || value.split([',', '/', ':']).all(is_one)
 }
 
-/// An absolute path, or one from the home or the current directory.
+/// True for an absolute path, and for a path that begins with the home or the current directory.
 pub(super) fn is_path(value: &[u8]) -> bool {
     let begins = [&b"/"[..], b"~/", b"./", b"../"];
     begins.iter().any(|begin| value.starts_with(begin)) && !value.contains(&b'\n')
 }
 
-/// True if the value can only be random: long, and with all kinds of letters and digits.
+/// True if the value looks random: long, with lower case, upper case and digits.
 pub(super) fn is_random(value: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
-    value.len() >= RANDOM_LENGTH
+    value.len() >= MIN_RANDOM_LENGTH
         && value
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(byte))

@@ -1,6 +1,6 @@
-//! Messages with descriptors over a Unix stream socket: length and number of descriptors, then
-//! JSON. Reads never block on either side; when the socket is full, the supervisor's writes wait
-//! and the host's fail.
+//! Sends and receives messages with descriptors over a Unix stream socket: length and number of
+//! descriptors, then JSON. Reads never block. If the socket is full, writes of the supervisor wait,
+//! and writes of the host fail.
 
 use crate::platform::{RECEIVE_FLAGS, SEND_FLAGS};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,13 +15,13 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Maximum number of descriptors in one message: script, control, two sockets or two streams; or
-/// two pipes and two files.
+/// Maximum number of descriptors in one message: script, control pipe, and two sockets or two
+/// streams; or two pipes and two files.
 pub(super) const MAX_FDS: usize = 4;
 
-/// Longest message. The largest ones are lists of survivors, whose number and length are bounded;
-/// an order to start a shell carries changes to the environment.
-const MAX_MESSAGE: usize = 16 << 20;
+/// Maximum length of a message in bytes. The longest messages list survivors, of bounded number and
+/// length, or start a shell with changes to its environment.
+const MAX_MESSAGE_BYTES: usize = 16 << 20;
 
 /// Length (4 bytes, little-endian) and number of descriptors (1 byte).
 const HEADER_BYTES: usize = 5;
@@ -77,10 +77,10 @@ impl Inbox {
         Ok(ReceiveOutcome::Some)
     }
 
-    /// The next complete message with its descriptors.
+    /// Returns the next complete message with its descriptors; `None` if there is none yet.
     ///
     /// # Errors
-    /// The other side does not follow the protocol.
+    /// The other side violates the protocol.
     pub(super) fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
         let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER_BYTES>() else {
             return Ok(None);
@@ -88,7 +88,7 @@ impl Inbox {
         let [a, b, c, d, fds] = *header;
         let length = u32::from_le_bytes([a, b, c, d]) as usize;
         let fds = usize::from(fds);
-        if length > MAX_MESSAGE || fds > MAX_FDS {
+        if length > MAX_MESSAGE_BYTES || fds > MAX_FDS {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "a message of absurd size",
@@ -109,25 +109,25 @@ impl Inbox {
     }
 }
 
-/// The behaviour of a full socket: sending waits or fails.
+/// What sending does if the socket is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendMode {
-    /// Wait until there is room, or the other side has closed.
-    ForRoom,
-    /// Fail with `WouldBlock`. Orders are few and short, so a full socket means that the supervisor
-    /// is stopped.
-    No,
+    /// Waits until there is room, or the other side has closed.
+    Blocking,
+    /// Fails with `WouldBlock`. Orders are few and short, so a full socket means that the
+    /// supervisor is stopped.
+    NonBlocking,
 }
 
 /// Sends one message.
 ///
 /// # Errors
-/// The other side has closed, or (with [`SendMode::No`]) does not read.
+/// The other side has closed, or (with [`SendMode::NonBlocking`]) does not read.
 pub(super) fn send<M: Serialize>(
     socket: BorrowedFd<'_>,
     message: &M,
     fds: &[BorrowedFd<'_>],
-    wait: SendMode,
+    mode: SendMode,
 ) -> io::Result<()> {
     let mut frame = vec![0; HEADER_BYTES];
     serde_json::to_writer(&mut frame, message)?;
@@ -151,7 +151,7 @@ pub(super) fn send<M: Serialize>(
             Ok(count) => sent += count,
             Err(rustix::io::Errno::INTR) => {}
             // Once part of a message has been sent, the rest must follow.
-            Err(rustix::io::Errno::WOULDBLOCK) if wait == SendMode::ForRoom || sent > 0 => {
+            Err(rustix::io::Errno::WOULDBLOCK) if mode == SendMode::Blocking || sent > 0 => {
                 match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], None) {
                     Ok(_) | Err(rustix::io::Errno::INTR) => {}
                     Err(error) => return Err(error.into()),
@@ -178,12 +178,24 @@ mod tests {
     }
 
     #[test]
-    fn messages_keep_their_order_and_their_descriptors() {
+    fn messages_arrive_in_order_with_their_descriptors() {
         let (a, b) = pair();
         let (mut read, write) = io::pipe().unwrap();
-        send(a.as_fd(), &Event::Empty, &[], SendMode::No).unwrap();
-        send(a.as_fd(), &Event::Adopted, &[write.as_fd()], SendMode::No).unwrap();
-        send(a.as_fd(), &Event::Hello { version: 7 }, &[], SendMode::No).unwrap();
+        send(a.as_fd(), &Event::Empty, &[], SendMode::NonBlocking).unwrap();
+        send(
+            a.as_fd(),
+            &Event::Adopted,
+            &[write.as_fd()],
+            SendMode::NonBlocking,
+        )
+        .unwrap();
+        send(
+            a.as_fd(),
+            &Event::Hello { version: 7 },
+            &[],
+            SendMode::NonBlocking,
+        )
+        .unwrap();
         drop(write);
         let mut inbox = Inbox::new();
         let mut got = Vec::new();
@@ -210,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_arrives_in_parts() {
+    fn long_message_is_returned_once_complete() {
         let (a, b) = pair();
         let reason = "x".repeat(100_000);
         send(
@@ -219,7 +231,7 @@ mod tests {
                 reason: reason.clone(),
             },
             &[],
-            SendMode::No,
+            SendMode::NonBlocking,
         )
         .unwrap();
         let mut inbox = Inbox::new();
@@ -231,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_and_nonsense_are_told_apart() {
+    fn receive_distinguishes_empty_invalid_and_closed() {
         let (a, b) = pair();
         let mut inbox = Inbox::new();
         assert_eq!(inbox.receive(&b).unwrap(), ReceiveOutcome::Nothing);
@@ -243,10 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn a_full_socket_is_an_error_for_the_host() {
+    fn non_blocking_send_fails_when_socket_is_full() {
         let (a, _b) = pair();
         let error = loop {
-            if let Err(error) = send(a.as_fd(), &Order::Survivors, &[], SendMode::No) {
+            if let Err(error) = send(a.as_fd(), &Order::Survivors, &[], SendMode::NonBlocking) {
                 break error;
             }
         };

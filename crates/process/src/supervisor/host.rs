@@ -1,10 +1,11 @@
 //! The host's side of a supervisor.
 //!
-//! Modules: `launch` (starting one), `client` (its events, and letting go of it), `hearing`
-//! (receiving messages), `link` (sending orders), `shell` (starting a shell that waits for its
-//! script), `terminal` (starting one on a terminal), `survivors` (listing and adopting what a call
-//! leaves), `detach` (turning a call into a job), `visit` (a later host asks about a job), `reap`
-//! (its end), `start_error`.
+//! Modules: `launch` (starting supervisors), `client` (events and the end of a supervisor),
+//! `receive` (receiving messages), `link` (sending orders), `shell` (shells that wait for their
+//! script), `direct` (shells with their own command line), `terminal` (shells on a terminal),
+//! `survivors` (listing and adopting survivors), `detach` (turning a call into a job), `job_client`
+//! (a later host's connection to a job), `probe` (what sandboxes enforce), `reap` (reaping
+//! supervisors), `start_error`.
 
 mod client;
 mod detach;
@@ -23,7 +24,7 @@ mod terminal;
 pub use client::SupervisorClient;
 pub use detach::{JobFds, NotDetached};
 pub use direct::DirectShell;
-pub use job_client::{JobKilled, JobVisit};
+pub use job_client::{JobClient, JobKilled};
 pub use launch::Supervisor;
 pub use link::OrderSender;
 pub use receive::Disconnected;

@@ -1,9 +1,9 @@
 //! The files of a job, shared by its supervisor and all later hosts. The host creates the directory
-//! and its files (`job.new`, `end.new`, the output file); the supervisor commits first the one and
-//! finally the other by a rename. Each is written once, so no process reads an incomplete file or
-//! overwrites another's.
+//! with `job.new`, `end.new` and the output file. The supervisor renames `job.new` when it takes
+//! over the job, and `end.new` when the job has ended. Each file is written once, so no process
+//! reads an incomplete file.
 //!
-//! All access is through a descriptor of the directory: paths may be longer than a socket's address
+//! All access uses a descriptor of the directory: a path may be longer than a socket's address
 //! allows, and the directory may be moved.
 
 use agent_bash_core::{ScriptEnding, Timestamp};
@@ -15,13 +15,13 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// The job's description. Never changes; without it there is no job.
+/// The job's description. Never changes; a directory without it is not a job.
 pub const ENTRY_FILE: &str = "job.json";
 
 /// [`ENTRY_FILE`] before its supervisor has taken over the job.
 pub const NEW_ENTRY_FILE: &str = "job.new";
 
-/// The file with the job's ending, a [`JobEnd`]. Absent until then. Absent until then.
+/// The file with the job's [`JobEnd`]. Absent while the job runs.
 pub const END_FILE: &str = "end.json";
 
 /// [`END_FILE`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent
@@ -44,12 +44,12 @@ pub struct JobEnd {
     pub ending: ScriptEnding,
     /// The time at which the supervisor noticed the end.
     pub ended_at: Timestamp,
-    /// Bytes it printed that are not in its output file because the file had reached its limit.
+    /// Bytes of output that are not in the output file because the file had reached its limit.
     pub dropped_bytes: u64,
-    /// True if processes are left. If its shell was killed they may hold its output, which then
-    /// keeps growing.
+    /// True if processes of the job are still running. If the shell was killed, they may still
+    /// write to the output.
     pub has_remaining: bool,
-    /// Size of its output file at that time; 0 for survivors, whose file is their call's.
+    /// Size of the output file at that time; 0 for survivors, which use the file of their call.
     pub length: u64,
 }
 
@@ -62,7 +62,7 @@ impl JobDirectory {
         PrivateDir::open(path, &[]).map(Self)
     }
 
-    /// Opens a file of it that is there, for writing: at its beginning, or behind what is in it.
+    /// Opens an existing file for writing: at its beginning, or at its end with `append`.
     pub(super) fn file(&self, name: &str, append: bool) -> io::Result<File> {
         self.0.write(name, append)
     }
@@ -78,7 +78,7 @@ impl JobDirectory {
         Ok(listener)
     }
 
-    /// A path for the socket's address, however long that of the directory is.
+    /// Returns a short path of the socket, as the address length is limited.
     pub(super) fn socket(&self) -> PathBuf {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!(
@@ -90,7 +90,7 @@ impl JobDirectory {
         }
     }
 
-    /// Moves the end to its final name.
+    /// Writes the end into the reserved file and gives it its final name.
     pub(super) fn end(&self, reserved: &mut File, end: &JobEnd) -> io::Result<()> {
         let mut text = serde_json::to_vec(end)?;
         text.push(b'\n');
@@ -98,8 +98,8 @@ impl JobDirectory {
         self.rename(NEW_END_FILE, END_FILE)
     }
 
-    /// Removes what is only needed while the supervisor lives.
-    pub(super) fn tidy(&self) {
+    /// Removes the socket, which is only needed while the supervisor runs.
+    pub(super) fn remove_socket(&self) {
         let _ = self.0.remove(SOCKET_FILE);
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_replaces_nothing_before_it_is_whole() {
+    fn end_fits_into_reserved_file_and_is_renamed() {
         let temp = tempfile::tempdir().unwrap();
         // Longer than a socket address may be.
         let path = temp.path().join("d".repeat(150));
@@ -130,7 +130,11 @@ mod tests {
         assert!(!path.join(END_FILE).exists());
         directory.end(&mut reserved, &end).unwrap();
         let text = std::fs::read(path.join(END_FILE)).unwrap();
-        assert_eq!(text.len(), END_LENGTH, "nothing had to be made longer");
+        assert_eq!(
+            text.len(),
+            END_LENGTH,
+            "the end fits into the reserved file"
+        );
         // The largest timestamp that can be written.
         let read: JobEnd = serde_json::from_slice(&text).unwrap();
         assert_eq!(
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_socket_is_reached_by_a_long_path_and_gone_when_tidied() {
+    fn socket_works_with_long_path_and_is_removed() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("d".repeat(150));
         std::fs::create_dir(&path).unwrap();
@@ -148,8 +152,8 @@ mod tests {
         let listener = directory.listen().unwrap();
         std::os::unix::net::UnixStream::connect(directory.socket()).unwrap();
         assert!(listener.accept().is_ok());
-        assert!(directory.listen().is_err(), "it is taken");
-        directory.tidy();
+        assert!(directory.listen().is_err(), "the name is in use");
+        directory.remove_socket();
         assert!(!path.join(SOCKET_FILE).exists());
     }
 }

@@ -1,17 +1,17 @@
-//! Detects that this process was started by a shell of a supervisor: its calls belong to that
+//! Detects that this process was started by a shell of a supervisor: its calls are part of that
 //! supervisor's call.
 
 use agent_bash_os::{ProcessIdentity, ProcessInfo};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// The variable of such shells: pid and start time of their supervisor.
+/// The variable of shells with a supervisor: the supervisor's pid and start time.
 const SUPERVISOR_VARIABLE: &str = "AGENT_BASH_SHELL";
 
 /// The maximum number of ancestors that are examined.
 const MAX_ANCESTORS: usize = 1000;
 
-/// The variable as this process, a supervisor, sets it for its shell.
+/// Returns the variable that this process, a supervisor, sets for its shell.
 pub(super) fn variable() -> (OsString, Option<OsString>) {
     let own = rustix::process::getpid().as_raw_pid();
     let start = ProcessInfo::read(own).map_or(0, |own| own.start_time);
@@ -21,8 +21,8 @@ pub(super) fn variable() -> (OsString, Option<OsString>) {
     )
 }
 
-/// True if a supervisor that `env` names is an ancestor of this process. A process that was started
-/// by one and outlives it, a terminal multiplexer for example, is not below it any more.
+/// True if the supervisor that `env` names is a running ancestor of this process. A terminal
+/// multiplexer, for example, outlives the supervisor of the shell that started it.
 pub fn is_below_supervisor(env: &BTreeMap<OsString, OsString>) -> bool {
     let named = env
         .get(OsStr::new(SUPERVISOR_VARIABLE))
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_living_ancestor_counts() {
+    fn is_below_supervisor_only_for_running_ancestor() {
         let named = |value: &str| BTreeMap::from([(SUPERVISOR_VARIABLE.into(), value.into())]);
         let parent = rustix::process::getppid().unwrap().as_raw_pid();
         let of = |pid: i32| ProcessInfo::read(pid).map_or(0, |it| it.start_time);

@@ -1,9 +1,9 @@
-//! The messages between host and supervisor. Every order is answered: immediately with the event
-//! named there, or, if it says "later", by the events that result from it. An order that cannot be
-//! parsed closes the connection.
+//! The messages between host and supervisor. Each order documents its answer: an immediate event,
+//! or, where it says "later", events that follow. An order that cannot be parsed closes the
+//! connection.
 //!
-//! JSON, as the messages are few and small. Their transport, including descriptors, is in
-//! `channel`.
+//! The messages are JSON, as they are few and small. `channel` transports them with their
+//! descriptors.
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
@@ -37,19 +37,18 @@ pub const ORDER_NAMES: &[&str] = &[
 /// Messages from the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`, the way into the network
-    /// if `network`. Answer: `Started`, `StartFailed`, `SandboxLacks`, `SandboxFailed` or
-    /// `NoTrial`.
+    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`, the network entrance if
+    /// `network`. Answer: `Started`, `StartFailed`, `SandboxLacks`, `SandboxFailed` or `NoTrial`.
     Start(ShellStart),
     /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
-    /// Start a shell on a terminal. Descriptors: the file with its script, the way into the network
-    /// if `network`. Answer: `Started` without descriptors, or a failure as for `Start`. The script
+    /// Start a shell on a terminal. Descriptors: the file with its script, the network entrance if
+    /// `network`. Answer: `Started` without descriptors, or a failure as for `Start`. The script
     /// runs at once.
     StartOnTerminal(TerminalStart),
     /// Start a shell that runs its own command line at once. Descriptors: the standard ones that it
-    /// inherits, the way into the network if `network`. Answer: `Running`, `NoTrace`, or as for
-    /// `Start` what says that there is none.
+    /// inherits, the network entrance if `network`. Answer: `Running`, `NoTrace`, or a failure as
+    /// for `Start`.
     StartDirectly(DirectStart),
     /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later:
     /// `Ended` (if the shell was still alive), and `Empty` or `Stuck`.
@@ -69,17 +68,17 @@ pub(super) enum Order {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
     },
-    /// Read the survivors' output from now on; with `detach`, keep running without the lifeline for
-    /// their sake. Descriptors: the read ends of the pipes, followed by as many files to append to
-    /// if `files` is set. Answer: `Adopted`, or `AdoptFailed`.
+    /// Read the survivors' output from now on; with `detach`, keep them running when the host ends.
+    /// Descriptors: the read ends of the pipes, followed by as many files to append to if `files`
+    /// is set. Answer: `Adopted`, or `AdoptFailed`.
     Adopt(AdoptOptions),
     /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order:
     /// the read end of its output, the control pipe's write end, and the write end of its stdin if
     /// it has one. Answer: `Detached`, or `DetachFailed`; later `JobEnded`.
     Detach(DetachOptions),
     /// Record the changes of the shell and its descendants in the change set with this directory.
-    /// The shell was started with a trace. It waits for the first such order before its first
-    /// change, and does not wait between two records. Answer, if `tell`: `Recording`.
+    /// The shell was started with a trace. The shell waits for the first such order before its
+    /// first change, and does not wait for later ones. Answer, if `tell`: `Recording`.
     Record {
         /// The set's directory.
         set: OsString,
@@ -94,9 +93,9 @@ pub(super) enum Order {
         /// The overlay that the shell gets.
         overlay: Overlay,
     },
-    /// Let the shell that is started next finish, even if the host ends. When the time is over, end
-    /// it and the other processes of its session. Processes with a session of their own are left
-    /// alone, and the supervisor ends without them. No answer.
+    /// Let the next shell finish, even if the host ends. When the time is over, end the shell and
+    /// the other processes of its process session. Processes in other sessions are not ended, and
+    /// the supervisor does not wait for them. No answer.
     LetFinish {
         /// Milliseconds from now until the end.
         limit_ms: u64,
@@ -110,21 +109,21 @@ pub(super) enum Order {
 pub(super) struct AdoptOptions {
     /// True if there is a file for each pipe.
     pub(super) files: bool,
-    /// The survivors outlive the host.
+    /// True if the survivors outlive the host.
     pub(super) detach: bool,
     /// The maximum number of further bytes in all files together.
     pub(super) quota: u64,
-    /// The directory of the job that they become; `None` for no job. Without `detach` the shell
-    /// continues, and they are not listed again; unless they are a job, they are ended along with
-    /// it.
+    /// The directory of the job that the survivors become; `None` for no job. Without `detach`, the
+    /// shell continues and the survivors are not listed again. Then survivors without a job are
+    /// ended together with the shell.
     pub(super) job: Option<OsString>,
 }
 
 /// The parameters by which a call becomes a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DetachOptions {
-    /// The job's private directory, with the files that its host has created; absolute. See
-    /// `job_directory`.
+    /// Absolute path of the job's private directory, with the files of `job_directory` that the
+    /// host has created.
     pub directory: OsString,
     /// The text for the control pipe that commits the script.
     pub commit: String,
@@ -176,7 +175,7 @@ pub enum Event {
         /// The reason why the shell's changes cannot be recorded, if they were to be.
         unwatched: Option<String>,
     },
-    /// No shell was started, since what it would change cannot be recorded.
+    /// No shell was started, because its changes cannot be recorded.
     NoTrace {
         /// The reason.
         reason: String,
@@ -205,12 +204,12 @@ pub enum Event {
     Ended {
         /// The exit code, or the signal.
         end: ShellEnd,
-        /// No descendants are left; `Empty` does not follow.
+        /// True if no descendants are left; then `Empty` does not follow.
         empty: bool,
         /// The contents of the report pipe.
         report: String,
     },
-    /// No descendants are left. Follows an `Ended` that said otherwise.
+    /// No descendants are left. Follows an `Ended` with descendants.
     Empty,
     /// Some descendants withstood SIGKILL (they are in uninterruptible sleep).
     Stuck {
@@ -227,7 +226,7 @@ pub enum Event {
         /// The processes that survived SIGKILL.
         withstand: Vec<Survivor>,
     },
-    /// The survivors belong to the supervisor now; the host may exit. They are a job if its entry
+    /// The supervisor owns the survivors now; the host may exit. They are a job if its entry file
     /// exists.
     Adopted,
     /// Nothing was adopted.
@@ -235,7 +234,7 @@ pub enum Event {
         /// The reason.
         reason: String,
     },
-    /// The job belongs to the supervisor now, and its script runs; the host may exit.
+    /// The supervisor owns the job now, and its script runs; the host may exit.
     Detached,
     /// There is no job, and its script will not run.
     DetachFailed {
@@ -261,9 +260,9 @@ pub enum Event {
     },
 }
 
-/// Requests from a later host.
+/// Requests from a later host about a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum VisitRequest {
+pub(super) enum JobRequest {
     /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No immediate answer; later `Ended` or
     /// `Stuck`, and EOF when all processes have ended.
     End {
@@ -278,9 +277,9 @@ pub(super) enum VisitRequest {
     CloseStdin,
 }
 
-/// Messages to a later host.
+/// Messages to a later host about a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum VisitAnswer {
+pub(super) enum JobAnswer {
     /// The job has ended. Sent once: when it ends, or at once if it has.
     Ended {
         /// The ending.
@@ -326,7 +325,7 @@ pub struct ShellStart {
     /// True if the shell gets two sockets to its host, for its status and its exports. In each
     /// argument, `{status_fd}` and `{exports_fd}` are replaced by their descriptor numbers.
     pub reports: bool,
-    /// Resource limits for it and everything that it starts.
+    /// Resource limits for the shell and its descendants.
     pub limits: Limits,
     /// The sandbox; `None` for none.
     pub sandbox: Option<ShellSandbox>,
@@ -335,53 +334,56 @@ pub struct ShellStart {
     pub network: Option<NetworkRole>,
 }
 
-/// The environment of a shell: a sandbox, a trial, both, or only a trace.
+/// How a shell is confined or observed: a sandbox, a trial, both, private mounts, or only a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellSandbox {
     /// The policy of the sandbox; `None` for none.
     pub plan: Option<Plan>,
-    /// The overlay that holds its changes back; `None` for no trial.
+    /// The overlay that holds the shell's changes back; `None` for no trial.
     pub trial: Option<Overlay>,
-    /// True if the shell waits with private mounts, so that an overlay can be mounted for it when a
-    /// call takes it. Its supervisor leaves the host's mounts, and starts no other shells from then
-    /// on. Not possible with a sandbox.
+    /// True if the shell waits with private mounts, so that an overlay can be mounted when a call
+    /// uses the shell. Its supervisor leaves the host's mounts, and from then on starts only such
+    /// shells. Not possible with a sandbox.
     pub private_mounts: bool,
-    /// True if the shell is traced, so that its changes can be recorded. If it cannot be traced, it
-    /// is started all the same.
+    /// True if the shell is to be traced, so that its changes can be recorded. If that fails, the
+    /// shell runs untraced.
     pub trace: bool,
-    /// The directory in which the supervisor makes a private directory for the shell, with its
-    /// temporary directory.
+    /// The directory in which the supervisor creates a private directory for the shell, which
+    /// contains the temporary directory.
     pub directory: PathBuf,
     /// Further directories that this shell may write to.
     pub writable: Vec<PathBuf>,
 }
 
 impl ShellStart {
-    /// Returns the environment without a trace.
+    /// Returns the same start without a trace.
     pub(super) fn unwatched(&self) -> Self {
-        let kept = self.sandbox.clone().map(|kept| ShellSandbox {
+        let sandbox = self.sandbox.clone().map(|sandbox| ShellSandbox {
             trace: false,
-            ..kept
+            ..sandbox
         });
         Self {
-            sandbox: kept.filter(|it| it.plan.is_some() || it.trial.is_some() || it.private_mounts),
+            sandbox: sandbox
+                .filter(|it| it.plan.is_some() || it.trial.is_some() || it.private_mounts),
             ..self.clone()
         }
     }
 
     /// True if the shell is to be traced.
     pub(super) fn is_watched(&self) -> bool {
-        self.sandbox.as_ref().is_some_and(|kept| kept.trace)
+        self.sandbox.as_ref().is_some_and(|sandbox| sandbox.trace)
     }
 
-    /// The directory for its private directory, if the shell waits with private mounts.
+    /// Returns the parent of the shell's private directory, if the shell waits with private mounts.
     pub(super) fn private_mounts_at(&self) -> Option<&Path> {
-        let kept = self.sandbox.as_ref().filter(|kept| kept.private_mounts);
-        kept.map(|kept| kept.directory.as_path())
+        let sandbox = self
+            .sandbox
+            .as_ref()
+            .filter(|sandbox| sandbox.private_mounts);
+        sandbox.map(|sandbox| sandbox.directory.as_path())
     }
 
-    /// Returns the parameters of this shell with these arguments, without output, limits or
-    /// sandbox.
+    /// Returns the parameters for a shell with these arguments, without output, limits or sandbox.
     pub fn of(shell: &Shell, args: Vec<OsString>) -> Self {
         let name = shell.path.file_name();
         Self {
@@ -402,12 +404,13 @@ impl ShellStart {
 /// The parameters of a shell on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalStart {
-    /// The shell, whose streams are the terminal. In its arguments `{control_fd}` is replaced by
-    /// the descriptor number of the pipe that tells it to begin.
+    /// The shell, whose streams are the terminal. In its arguments, `{control_fd}` is replaced by
+    /// the descriptor number of its control pipe.
     pub start: ShellStart,
     /// Path of the terminal, such as `/dev/pts/3`.
     pub terminal: PathBuf,
-    /// The text for the control pipe once the shell is the terminal's foreground process group.
+    /// The text that is written to the control pipe when the shell is in the foreground; the shell
+    /// then begins.
     pub commit: String,
 }
 
@@ -415,14 +418,14 @@ pub struct TerminalStart {
 /// session of its host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DirectStart {
-    /// The shell. It has all descriptors that the supervisor has inherited, except for the standard
-    /// ones: each of those is captured, or in `inherited`, or `/dev/null`.
+    /// The shell. It gets all descriptors that the supervisor has inherited. Each standard
+    /// descriptor is captured, or in `inherited`, or `/dev/null`.
     pub start: ShellStart,
     /// The standard descriptors (0, 1, 2) that come with the order.
     pub inherited: Vec<u8>,
-    /// The process group that it joins.
+    /// The process group that the shell joins.
     pub group: i32,
-    /// True if a shell that cannot be recorded is not started.
+    /// True to fail if the shell's changes cannot be recorded.
     pub needs_trace: bool,
 }
 
@@ -431,12 +434,12 @@ pub struct DirectStart {
 pub enum ShellEnd {
     /// The shell exited with this code, 0 to 255.
     Exited(i32),
-    /// Killed by the signal with this number.
+    /// The signal with this number killed the shell.
     Signaled(i32),
 }
 
 impl ShellEnd {
-    /// Number of the signal that killed it, if one did.
+    /// Returns the number of the signal that killed the shell, if any.
     pub fn signal(self) -> Option<i32> {
         match self {
             Self::Exited(_) => None,
@@ -463,8 +466,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_order_is_in_the_list() {
-        // Which names are understood is known to the decoder.
+    fn order_names_lists_every_order() {
+        // The decoder's error lists the names that it understands.
         let error = serde_json::from_str::<Order>(r#""Fly""#).unwrap_err();
         let names = ORDER_NAMES.iter().map(|name| format!("`{name}`"));
         let names = names.collect::<Vec<_>>().join(", ");

@@ -1,14 +1,14 @@
-//! The supervisor process itself. It uses neither tokio nor, but for watching what a call does to
-//! files, threads.
+//! The supervisor process. It does not use tokio, and its only threads are those of tracers.
 //!
 //! Modules: `entry` (becoming a supervisor), `fork` (becoming one as a fork of the host), `serve`
-//! (its event loop), `shell` (that of the current call), `launch`, `direct`, `shell_command` and
-//! `leader` (starting one), `confined` (in a sandbox), `trace` (what it does to files),
-//! `this_program` (starting this program again), `report` (what it says at its end), `terminal`,
-//! `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by
-//! pidfd), `ladder` (ending a tree), `relay` (reading the output of survivors and jobs),
-//! `session_processes` (survivors of a session's calls), `job` (a call that outlives its host),
-//! `finishing` (a shell that does), `fallback` and `marked` (operation without a separate process).
+//! (the event loop), `shell` (the state of the current shell), `launch`, `direct`, `shell_command`
+//! and `leader` (starting shells), `sandboxed_start` (starting them in a sandbox), `trace`
+//! (observing their changes to files), `this_program` (starting this program again), `report` (a
+//! shell's report at its end), `reaped` (the result of reaping), `terminal`, `limits` (resource
+//! limits), `tree` (the processes of a call), `handles` (processes held by pidfd), `ladder` (ending
+//! a tree), `relay` (reading the output of survivors and jobs), `session_processes` (survivors of a
+//! session's calls), `job` (a call that outlives its host), `finishing` (a shell that may finish
+//! after its host's end), `fallback` and `marked_processes` (operation without a separate process).
 
 mod direct;
 mod entry;

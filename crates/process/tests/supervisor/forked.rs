@@ -1,5 +1,5 @@
-//! A supervisor that is a fork of its host. Its host must have one thread, so it is this program
-//! again, in a process of its own.
+//! Tests of a supervisor that is a fork of its host. Such a host must have one thread, so the test
+//! runs this program again as the host.
 
 use super::{environment, shell, stdout, text};
 use agent_bash_core::Clock;
@@ -12,17 +12,17 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// The argument that makes this program such a host.
+/// The argument that makes this program the host of a forked supervisor.
 pub(super) const HOST: &str = "host-of-a-forked-supervisor";
 
-/// The second argument of a host that has another thread.
+/// The second argument of a host with another thread.
 const WITH_A_THREAD: &str = "with-a-thread";
 
-/// Starts a supervisor ahead, reports what it is, and runs a shell below it.
+/// Starts a supervisor in advance, prints its properties, and runs a shell below it.
 pub(super) fn host(token: &Token, second: Option<&str>) {
     let thread = (second == Some(WITH_A_THREAD)).then(|| std::thread::spawn(std::thread::park));
     let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-    let kept_open = fs::File::open("/proc/self/status").unwrap();
+    let open_file = fs::File::open("/proc/self/status").unwrap();
     let supervisor = Supervisor::this_program(token);
     supervisor.start_ahead(&env);
     if let Some(thread) = thread {
@@ -34,14 +34,14 @@ pub(super) fn host(token: &Token, second: Option<&str>) {
     runtime.block_on(async {
         let mut supervised = supervisor.launch(&environment(), &clock).await.unwrap();
         let of = |name: &str| format!("/proc/{}/{name}", supervised.pid());
-        // Only root can read that of a fork.
+        // Only root can read the environment of a fork.
         let environ = fs::read_to_string(of("environ")).unwrap_or_default();
         let command_line = fs::read_to_string(of("cmdline")).unwrap();
-        // The space of the host's arguments is left.
+        // The memory of the host's longer arguments is filled with zeros.
         let is_fork = command_line.ends_with("\0\0");
         let files = fs::read_dir(of("fd")).unwrap().flatten();
         let files = files.filter_map(|entry| fs::read_link(entry.path()).ok());
-        let told = [
+        let properties = [
             command_line,
             fs::read_to_string(of("comm")).unwrap(),
             fs::read_link(of("cwd")).unwrap().display().to_string(),
@@ -55,12 +55,18 @@ pub(super) fn host(token: &Token, second: Option<&str>) {
         let shell = shell("declare -px; readlink /proc/$PPID/exe");
         let fds = supervised.start(shell, None).await.unwrap();
         assert_eq!(super::end(&mut supervised).await, ShellEnd::Exited(0));
-        let told = told.map(|it| it.trim_end_matches(['\n', '\0']).to_owned());
+        let properties = properties.map(|it| it.trim_end_matches(['\n', '\0']).to_owned());
         let mut out = std::io::stdout();
-        writeln!(out, "{}\n{}", told.join("|"), text(stdout(fds.output))).unwrap();
+        writeln!(
+            out,
+            "{}\n{}",
+            properties.join("|"),
+            text(stdout(fds.output))
+        )
+        .unwrap();
         supervised.close().await;
     });
-    drop(kept_open);
+    drop(open_file);
     assert!(supervisor.all_reaped(super::SOON));
 }
 
@@ -78,19 +84,19 @@ fn run_host(second: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-pub(super) async fn a_host_with_one_thread_forks_its_supervisor(_: Supervisor) {
-    let said = run_host("alone");
-    let mut lines = said.lines();
-    // Nothing of the host's arguments, environment and files is left.
+pub(super) async fn host_with_one_thread_forks_its_supervisor(_: Supervisor) {
+    let output = run_host("alone");
+    let mut lines = output.lines();
+    // The host's arguments, environment and files are not visible in the supervisor.
     let first = "agent-bash-supervisor|agent-bash-sup|/|true|false|0";
-    assert_eq!(lines.next(), Some(first), "{said}");
-    assert!(said.contains("GIVEN=\"1\""), "{said}");
-    assert!(!said.contains("OF_THE_HOST"), "{said}");
+    assert_eq!(lines.next(), Some(first), "{output}");
+    assert!(output.contains("GIVEN=\"1\""), "{output}");
+    assert!(!output.contains("OF_THE_HOST"), "{output}");
 }
 
-pub(super) async fn a_host_with_threads_executes_its_supervisor(_: Supervisor) {
-    let said = run_host(WITH_A_THREAD);
+pub(super) async fn host_with_threads_executes_its_supervisor(_: Supervisor) {
+    let output = run_host(WITH_A_THREAD);
     let first = "agent-bash-supervisor|agent-bash-sup|/|false|false|0";
-    assert_eq!(said.lines().next(), Some(first), "{said}");
-    assert!(said.contains("GIVEN=\"1\""), "{said}");
+    assert_eq!(output.lines().next(), Some(first), "{output}");
+    assert!(output.contains("GIVEN=\"1\""), "{output}");
 }

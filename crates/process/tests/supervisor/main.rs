@@ -1,6 +1,5 @@
-//! The supervisor and its host's side, without the protocol of shells. Does not use libtest's
-//! harness: `main` is our own, so that this program can be re-executed as a supervisor, like a
-//! host.
+//! Tests of the supervisor and its host's side, without the protocol of shells. Uses its own `main`
+//! instead of libtest's, so that this program can be re-executed as a supervisor.
 
 #![expect(
     clippy::unwrap_used,
@@ -28,7 +27,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Deadline for what should happen soon; generous, as the machine may be busy.
+/// Deadline for events that should happen soon; long, as the machine may be busy.
 const SOON: Duration = Duration::from_secs(30);
 
 /// Longer than any test waits.
@@ -43,25 +42,25 @@ macro_rules! cases {
 }
 
 const CASES: &[(&str, Case)] = cases![
-    a_shell_runs_and_its_end_is_told,
-    one_supervisor_serves_one_shell_after_the_other,
-    a_shell_that_cannot_start_is_named,
-    programs_that_are_no_supervisor_are_refused_and_ended,
-    a_tree_is_ended_with_and_without_grace,
-    survivors_are_named,
-    dropping_ends_the_tree_and_reaps,
-    closing_leaves_no_zombie,
-    orphans_are_reaped,
-    a_stopped_supervisor_is_woken,
-    a_supervisor_that_does_not_answer_is_given_up,
-    all_that_were_dropped_are_waited_for,
-    one_started_ahead_gives_its_shells_the_environment_that_is_asked_for,
-    unused_supervisor_is_reaped,
-    an_order_may_come_before_the_hello,
-    forked::a_host_with_one_thread_forks_its_supervisor,
-    forked::a_host_with_threads_executes_its_supervisor,
-    malformed::an_order_that_cannot_be_obeyed_is_answered,
-    malformed::an_order_that_cannot_be_read_ends_the_conversation,
+    shell_runs_and_its_end_is_reported,
+    supervisor_serves_shells_one_after_another,
+    failed_shell_start_names_the_program,
+    other_program_as_supervisor_is_refused_and_ended,
+    terminate_ends_tree_with_and_without_grace,
+    survivors_are_listed_with_their_command,
+    dropping_client_ends_tree_and_reaps_supervisor,
+    close_leaves_no_zombie,
+    supervisor_reaps_orphans,
+    wake_continues_stopped_supervisor,
+    stopped_supervisor_counts_as_disconnected,
+    all_reaped_waits_for_dropped_supervisors,
+    early_supervisor_gives_shells_the_requested_environment,
+    unused_early_supervisor_is_reaped,
+    order_before_hello_is_executed,
+    forked::host_with_one_thread_forks_its_supervisor,
+    forked::host_with_threads_executes_its_supervisor,
+    malformed::order_that_cannot_be_executed_is_answered,
+    malformed::unparseable_order_closes_the_connection,
 ];
 
 fn main() -> ExitCode {
@@ -109,7 +108,7 @@ async fn start(supervised: &mut SupervisorClient, script: &str) -> ShellFds {
     supervised.start(shell(script), None).await.unwrap()
 }
 
-/// How the shell ended, once its tree is empty.
+/// Waits until the shell's tree is empty. Returns how the shell ended.
 async fn end(supervised: &mut SupervisorClient) -> ShellEnd {
     let mut ended = None;
     loop {
@@ -141,12 +140,12 @@ async fn soon(mut done: impl FnMut() -> bool) -> bool {
     tokio::time::timeout(SOON, look).await.is_ok()
 }
 
-/// Alive, or a zombie.
-fn is_there(pid: u32) -> bool {
+/// True if the process is running or a zombie.
+fn exists(pid: u32) -> bool {
     ProcessInfo::read(pid.cast_signed()).is_some()
 }
 
-/// The pids that a script prints, one per line, as they come.
+/// Reads the pids that a script prints, one per line.
 async fn printed_pids(fds: &ShellFds, count: usize) -> Vec<u32> {
     let mut stdout = File::from(fds.output[0].1.try_clone().unwrap());
     let read = tokio::task::spawn_blocking(move || {
@@ -162,7 +161,7 @@ async fn printed_pids(fds: &ShellFds, count: usize) -> Vec<u32> {
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-async fn a_shell_runs_and_its_end_is_told(supervisor: Supervisor) {
+async fn shell_runs_and_its_end_is_reported(supervisor: Supervisor) {
     let cases = [
         (
             "echo $GIVEN $CHANGED; echo err >&2; exit 3",
@@ -190,11 +189,11 @@ async fn a_shell_runs_and_its_end_is_told(supervisor: Supervisor) {
     }
 }
 
-async fn one_supervisor_serves_one_shell_after_the_other(supervisor: Supervisor) {
+async fn supervisor_serves_shells_one_after_another(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     for code in 0..5 {
         let fds = start(&mut supervised, &format!("echo $PPID; read; exit {code}")).await;
-        // One at a time.
+        // A second shell is refused while the first is running.
         let second = supervised.start(shell("true"), None).await;
         assert!(matches!(second, Err(StartError::Shell(_))), "{second:?}");
         drop(fds.control);
@@ -203,7 +202,7 @@ async fn one_supervisor_serves_one_shell_after_the_other(supervisor: Supervisor)
     }
 }
 
-async fn a_shell_that_cannot_start_is_named(supervisor: Supervisor) {
+async fn failed_shell_start_names_the_program(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     for program in ["/nonexistent/bash", "/etc", "/etc/passwd"] {
         let start = ShellStart {
@@ -215,7 +214,7 @@ async fn a_shell_that_cannot_start_is_named(supervisor: Supervisor) {
             other => panic!("{program}: {other:?}"),
         }
     }
-    // The supervisor can still start another.
+    // The supervisor can still start another shell.
     start(&mut supervised, "exit 4").await;
     assert_eq!(end(&mut supervised).await, ShellEnd::Exited(4));
 }
@@ -231,7 +230,7 @@ fn program(dir: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Supervisor) {
+async fn other_program_as_supervisor_is_refused_and_ended(supervisor: Supervisor) {
     let dir = tempfile::tempdir().unwrap();
     let no_hello = "did not answer";
     let ended = "ended before it answered";
@@ -260,7 +259,7 @@ async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Super
         assert!(error.contains(reason), "{name}: {error}");
         let pid = fs::read_to_string(format!("{}.pid", path.display())).unwrap();
         let pid = pid.trim().parse().unwrap();
-        assert!(soon(|| !is_there(pid)).await, "{name} is left");
+        assert!(soon(|| !exists(pid)).await, "{name} is left");
     }
     let missing = launch(&Supervisor::at("/nonexistent/program")).await;
     assert!(matches!(missing, Err(StartError::Spawn(_))), "{missing:?}");
@@ -268,30 +267,32 @@ async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Super
     assert!(launch(&supervisor).await.is_ok());
 }
 
-async fn a_tree_is_ended_with_and_without_grace(supervisor: Supervisor) {
-    let deaf = "trap '' TERM; setsid sleep 1000 & echo $!; echo $$; while :; do sleep 1000; done";
-    let gentle = "trap 'exit 7' TERM; setsid sleep 1000 & echo $!; echo $$; wait";
+async fn terminate_ends_tree_with_and_without_grace(supervisor: Supervisor) {
+    let ignores_sigterm =
+        "trap '' TERM; setsid sleep 1000 & echo $!; echo $$; while :; do sleep 1000; done";
+    let handles_sigterm = "trap 'exit 7' TERM; setsid sleep 1000 & echo $!; echo $$; wait";
     let cases = [
-        (deaf, Duration::ZERO, ShellEnd::Signaled(9)),
-        (deaf, Duration::from_millis(100), ShellEnd::Signaled(9)),
-        (gentle, ENDLESS, ShellEnd::Exited(7)),
-        (gentle, Duration::ZERO, ShellEnd::Signaled(9)),
+        (ignores_sigterm, Duration::ZERO, ShellEnd::Signaled(9)),
+        (
+            ignores_sigterm,
+            Duration::from_millis(100),
+            ShellEnd::Signaled(9),
+        ),
+        (handles_sigterm, ENDLESS, ShellEnd::Exited(7)),
+        (handles_sigterm, Duration::ZERO, ShellEnd::Signaled(9)),
     ];
     for (script, grace, wanted) in cases {
         let mut supervised = launch(&supervisor).await.unwrap();
         let fds = start(&mut supervised, script).await;
         let pids = printed_pids(&fds, 2).await;
-        assert!(pids.iter().all(|pid| is_there(*pid)));
+        assert!(pids.iter().all(|pid| exists(*pid)));
         supervised.link().terminate(grace).unwrap();
         assert_eq!(end(&mut supervised).await, wanted, "{grace:?}: {script}");
-        assert!(
-            !pids.iter().any(|pid| is_there(*pid)),
-            "{grace:?}: {script}"
-        );
+        assert!(!pids.iter().any(|pid| exists(*pid)), "{grace:?}: {script}");
     }
 }
 
-async fn survivors_are_named(supervisor: Supervisor) {
+async fn survivors_are_listed_with_their_command(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     let script = "setsid sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo $!";
     let fds = start(&mut supervised, script).await;
@@ -310,43 +311,43 @@ async fn survivors_are_named(supervisor: Supervisor) {
     assert!(survivor.holds_output);
 }
 
-async fn dropping_ends_the_tree_and_reaps(supervisor: Supervisor) {
+async fn dropping_client_ends_tree_and_reaps_supervisor(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     let script = "trap '' TERM HUP; (setsid sleep 1000 & echo $!); echo $$; sleep 1000; :";
     let fds = start(&mut supervised, script).await;
     let mut pids = printed_pids(&fds, 2).await;
     pids.push(supervised.pid());
-    // A link does not keep it alive.
+    // A link does not keep the supervisor running.
     let link = supervised.link();
-    assert!(pids.iter().all(|pid| is_there(*pid)));
+    assert!(pids.iter().all(|pid| exists(*pid)));
     drop(supervised);
-    assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
+    assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
     assert!(link.terminate(Duration::ZERO).is_err());
 }
 
-async fn closing_leaves_no_zombie(supervisor: Supervisor) {
+async fn close_leaves_no_zombie(supervisor: Supervisor) {
     for script in ["exit 0", "sleep 1000; :"] {
         let mut supervised = launch(&supervisor).await.unwrap();
         let pid = supervised.pid();
         let fds = start(&mut supervised, script).await;
-        assert!(is_there(pid));
+        assert!(exists(pid));
         supervised.close().await;
-        // At once: not only ended, but reaped.
-        assert!(!is_there(pid) && !is_there(fds.pid), "{script}");
+        // Without waiting: the process is reaped, not only ended.
+        assert!(!exists(pid) && !exists(fds.pid), "{script}");
     }
 }
 
-async fn orphans_are_reaped(supervisor: Supervisor) {
+async fn supervisor_reaps_orphans(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     let script = "for i in {1..20}; do (sleep 0.0$i & echo $!); done; read";
     let fds = start(&mut supervised, script).await;
     let pids = printed_pids(&fds, 20).await;
-    // The shell is still alive; only the supervisor can have reaped them.
-    assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
-    assert!(is_there(fds.pid));
+    // The shell is still running, so the supervisor must have reaped them.
+    assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
+    assert!(exists(fds.pid));
 }
 
-async fn a_stopped_supervisor_is_woken(supervisor: Supervisor) {
+async fn wake_continues_stopped_supervisor(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     let fds = start(
         &mut supervised,
@@ -360,15 +361,15 @@ async fn a_stopped_supervisor_is_woken(supervisor: Supervisor) {
     supervised.wake();
     assert!(soon(|| !state().contains("State:\tT")).await);
     drop(supervised);
-    assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
+    assert!(soon(|| !pids.iter().any(|pid| exists(*pid))).await);
 }
 
-/// A clock on which an hour passes while the supervisor is stopped.
+/// A clock on which every timeout passes after at most a second.
 #[derive(Debug)]
-struct Hasty(SystemClock);
+struct ShortTimeouts(SystemClock);
 
 #[async_trait::async_trait]
-impl Clock for Hasty {
+impl Clock for ShortTimeouts {
     fn now(&self) -> Duration {
         self.0.now()
     }
@@ -378,13 +379,13 @@ impl Clock for Hasty {
     }
 
     async fn sleep(&self, duration: Duration) {
-        // Starting it still gets its second.
+        // The start of a supervisor still has its full second.
         self.0.sleep(duration.min(Duration::from_secs(1))).await;
     }
 }
 
-async fn a_supervisor_that_does_not_answer_is_given_up(supervisor: Supervisor) {
-    let clock: Arc<dyn Clock> = Arc::new(Hasty(SystemClock::new()));
+async fn stopped_supervisor_counts_as_disconnected(supervisor: Supervisor) {
+    let clock: Arc<dyn Clock> = Arc::new(ShortTimeouts(SystemClock::new()));
     let mut supervised = supervisor.launch(&environment(), &clock).await.unwrap();
     let _fds = start(&mut supervised, "read").await;
     assert!(supervised.survivors().await.is_ok());
@@ -395,7 +396,7 @@ async fn a_supervisor_that_does_not_answer_is_given_up(supervisor: Supervisor) {
     assert!(matches!(again, Err(NotDetached::Disconnected)), "{again:?}");
 }
 
-async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
+async fn all_reaped_waits_for_dropped_supervisors(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     let pid = supervised.pid();
     let _fds = start(&mut supervised, "sleep 1000; :").await;
@@ -403,16 +404,17 @@ async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
     drop(supervised);
     let reaped = tokio::task::spawn_blocking(move || supervisor.all_reaped(SOON));
     assert!(reaped.await.unwrap());
-    assert!(!is_there(pid));
+    assert!(!exists(pid));
 }
 
-fn again() -> Supervisor {
-    // A separate `Supervisor`: others would take what it starts ahead.
+fn separate_supervisor() -> Supervisor {
+    // A separate `Supervisor`, so that other tests do not use the supervisor that it starts in
+    // advance.
     Supervisor::at("/proc/self/exe")
 }
 
-async fn one_started_ahead_gives_its_shells_the_environment_that_is_asked_for(_: Supervisor) {
-    let supervisor = again();
+async fn early_supervisor_gives_shells_the_requested_environment(_: Supervisor) {
+    let supervisor = separate_supervisor();
     let mut host = environment();
     host.insert("AGENT_BASH_OURS".into(), "1".into());
     host.insert("SECRET".into(), "1".into());
@@ -433,23 +435,23 @@ async fn one_started_ahead_gives_its_shells_the_environment_that_is_asked_for(_:
         }
     }
 
-    // There was one.
+    // Only one supervisor was started in advance.
     let next = launch(&supervisor).await.unwrap();
     assert_ne!(next.pid(), supervised.pid());
     let own = fs::read_to_string(format!("/proc/{}/environ", next.pid())).unwrap();
     assert!(own.contains("GIVEN=1\0"), "{own:?}");
 }
 
-async fn unused_supervisor_is_reaped(_: Supervisor) {
-    let supervisor = again();
+async fn unused_early_supervisor_is_reaped(_: Supervisor) {
+    let supervisor = separate_supervisor();
     supervisor.start_ahead(&environment());
     let reaped = tokio::task::spawn_blocking(move || supervisor.all_reaped(SOON));
     assert!(reaped.await.unwrap());
 }
 
-async fn an_order_may_come_before_the_hello(_: Supervisor) {
+async fn order_before_hello_is_executed(_: Supervisor) {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let mut supervised = again().start(&environment(), &clock).unwrap();
+    let mut supervised = separate_supervisor().start(&environment(), &clock).unwrap();
     supervised.order_shell(shell("echo $GIVEN"), None).unwrap();
     let mut supervised = supervised.handshake().await.unwrap();
     let fds = supervised.started().await.unwrap();

@@ -1,6 +1,6 @@
-//! Every order in malformed form: without its descriptors, out of turn, unparseable. Each is
-//! answered or closes the connection; none makes the host wait for ever. Orders are written at the
-//! level of bytes, as the host's code never sends such.
+//! Tests with malformed orders: without descriptors, in the wrong state, or unparseable. Each is
+//! answered or closes the connection, so that the host never waits forever. The tests write bytes,
+//! as the host's code cannot send such orders.
 
 use agent_bash_process::supervisor::{ORDER_NAMES, Supervisor};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -86,19 +86,19 @@ fn shell(inherits_stdin: bool) -> Value {
     })
 }
 
-/// An order, how many descriptors come with it, the event that answers it, and a part of its
+/// An order, the number of its descriptors, the event that answers it, and a part of the event's
 /// reason.
 type Case = (Value, usize, Value, &'static str);
 
-/// A missing reason: the event is the whole answer.
+/// For events without a reason: the whole event is compared.
 const NONE: &str = "";
 
-/// Orders that can be read, but not obeyed; at least one of each.
+/// Orders that can be parsed, but not executed; at least one of each kind.
 fn cases() -> Vec<Case> {
-    let nowhere: Vec<u8> = b"/nonexistent/job".to_vec();
-    let nowhere = json!({"Unix": nowhere});
+    let missing_directory: Vec<u8> = b"/nonexistent/job".to_vec();
+    let missing_directory = json!({"Unix": missing_directory});
     let detach = json!({"Detach": {
-        "directory": nowhere, "commit": "", "limit_ms": 0, "grace_ms": 0, "quota": 0,
+        "directory": missing_directory, "commit": "", "limit_ms": 0, "grace_ms": 0, "quota": 0,
         "completion_status": false,
     }});
     let on_terminal = json!({"StartOnTerminal": {
@@ -107,7 +107,8 @@ fn cases() -> Vec<Case> {
     let directly = json!({"StartDirectly": {
         "start": shell(false), "inherited": [0], "group": 0, "needs_trace": false,
     }});
-    let adopt = json!({"Adopt": {"files": true, "detach": false, "quota": 0, "job": nowhere}});
+    let adopt =
+        json!({"Adopt": {"files": true, "detach": false, "quota": 0, "job": missing_directory}});
     let no_pipes = json!({"Adopt": {"files": false, "detach": false, "quota": 0, "job": null}});
     let another = || json!("StartAnother");
     let start = |inherits_stdin| json!({"Start": shell(inherits_stdin)});
@@ -120,7 +121,7 @@ fn cases() -> Vec<Case> {
         (another(), 0, failed(), "no shell was started before"),
         (start(true), 0, failed(), incomplete),
         (start(false), 0, failed(), "/nonexistent/shell"),
-        // Now there is a last shell to start another like.
+        // Now there is a last shell whose start can be repeated.
         (another(), 0, failed(), "/nonexistent/shell"),
         (on_terminal.clone(), 0, failed(), incomplete),
         (on_terminal, 1, failed(), "No such file"),
@@ -135,14 +136,14 @@ fn cases() -> Vec<Case> {
         (no_pipes, 0, json!("Adopted"), NONE),
         // Unexpected descriptors.
         (json!("Survivors"), 3, no_survivors(), NONE),
-        // Nothing is watched, so it has ended.
+        // There are no processes to watch, so their end is reported at once.
         (
             json!("WatchSurvivors"),
             1,
             json!({"SurvivorsEnded": {"withstand": []}}),
             NONE,
         ),
-        // There is nothing whose end could be reported: the next answer is to the next order.
+        // There is no process whose end could be reported: the next event answers the next order.
         (
             json!({"Terminate": {"grace_ms": 0, "stop_shell": true}}),
             1,
@@ -157,21 +158,21 @@ fn cases() -> Vec<Case> {
             NONE,
         ),
         (json!("Survivors"), 0, no_survivors(), NONE),
-        // There is no shell that is watched.
+        // There is no traced shell.
         (
-            json!({"Record": {"set": nowhere, "tell": false}}),
+            json!({"Record": {"set": missing_directory, "tell": false}}),
             0,
             Value::Null,
             NONE,
         ),
         (
-            json!({"Record": {"set": nowhere, "tell": true}}),
+            json!({"Record": {"set": missing_directory, "tell": true}}),
             0,
             json!({"Recording":{"lacking":"this shell is not traced"}}),
             NONE,
         ),
         (json!("StopRecording"), 0, unwatched, NONE),
-        // No shell follows, so there is nothing to finish.
+        // No shell follows that could finish.
         (
             json!({"LetFinish": {"limit_ms": 0, "grace_ms": 0}}),
             1,
@@ -188,12 +189,12 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
+pub(super) async fn order_that_cannot_be_executed_is_answered(_: Supervisor) {
     let mut server = Server::start();
     let null = File::open("/dev/null").unwrap();
-    let mut seen = BTreeSet::new();
+    let mut tested = BTreeSet::new();
     for (order, count, event, reason) in cases() {
-        seen.insert(name_of(&order));
+        tested.insert(name_of(&order));
         let fds = vec![null.as_fd(); count];
         if event.is_null() {
             let count = u8::try_from(count).unwrap();
@@ -205,12 +206,12 @@ pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
             NONE => answer == event,
             _ => answer[event.as_str().unwrap()]["reason"]
                 .as_str()
-                .is_some_and(|said| said.contains(reason)),
+                .is_some_and(|text| text.contains(reason)),
         };
         assert!(is_meant, "{order}: {answer}");
     }
     let all: BTreeSet<String> = ORDER_NAMES.iter().map(|name| (*name).to_owned()).collect();
-    assert_eq!(seen, all, "an order has no case");
+    assert_eq!(tested, all, "an order has no case");
 }
 
 /// The name of an order, with or without fields.
@@ -219,8 +220,8 @@ fn name_of(order: &Value) -> String {
     order.as_str().or_else(with_fields).unwrap().to_owned()
 }
 
-pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Supervisor) {
-    // Each order with something else for its fields.
+pub(super) async fn unparseable_order_closes_the_connection(_: Supervisor) {
+    // Each order with a number instead of its fields.
     let misread = ORDER_NAMES
         .iter()
         .map(|name| framed(json!({ *name: 7 }).to_string().as_bytes(), 0));
@@ -229,7 +230,7 @@ pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Superv
         framed(b"", 0),
         framed(b"{", 0),
         framed(br#"{"Terminate":{"grace_ms":-1,"stop_shell":false}}"#, 0),
-        // Its descriptor is missing.
+        // The descriptor is missing.
         framed(br#""Survivors""#, 1),
         framed(br#""Survivors""#, 200),
         b"\xff\xff\xff\xff\0".to_vec(),

@@ -1,5 +1,5 @@
-//! An adapter's tools in place of our own: the names, fields and texts that a family of models
-//! knows.
+//! The tools of an adapter instead of the default tools: with names, fields and texts that a family
+//! of models knows.
 
 use super::asking::RequestApprover;
 use super::tools::{FRAME_BYTES, for_claude_code};
@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Lines that an adapter may add around an output.
+/// Maximum number of lines that an adapter adds around an output.
 const MAX_HEADING_LINES: usize = 8;
 
 /// The tools of one adapter, for one client.
@@ -19,7 +19,7 @@ const MAX_HEADING_LINES: usize = 8;
 pub(super) struct AdapterTools {
     adapter: &'static Adapter,
     calls: ClientAdapters,
-    /// Answers carry structured data beside the text, if the tool defines a form for it.
+    /// True if answers also have structured data, if the tool defines a form for it.
     structured: bool,
 }
 
@@ -32,7 +32,7 @@ impl AdapterTools {
         }
     }
 
-    /// The tool definitions for a client.
+    /// Returns the tool definitions for a client.
     pub(super) fn all(&self, session: &Conversation) -> Vec<Tool> {
         let profile = self.adapter.limits.profile(session.tool().profile());
         let longest = profile.output.truncation.longest() + FRAME_BYTES;

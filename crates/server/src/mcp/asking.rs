@@ -1,9 +1,8 @@
-//! Asks the client's user what a model may not decide by itself.
+//! Asks the client's user for approvals that a model cannot give.
 //!
 //! Before revision 2026-07-28, the server sends `elicitation/create` and waits. Since then, a
 //! server sends no requests: it answers the tool call with the question (`input_required`), and the
-//! client repeats the call with its user's answer. Nothing has run by then, as the question comes
-//! first.
+//! client repeats the call with its user's answer. The command only runs in the repeated call.
 
 use agent_bash::core::changes::Changes;
 use agent_bash::core::{async_trait, visible};
@@ -19,42 +18,43 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Files named in a question at most.
+/// Maximum number of files named in a question.
 const MAX_NAMED_FILES: usize = 20;
 
-/// Questions that may wait for a repeated call. A client that never repeats a call leaves one.
+/// Maximum number of questions that wait for a repeated call. A client that never repeats a call
+/// leaves its question open.
 const MAX_OPEN_QUESTIONS: usize = 64;
 
 /// The name of a question within its answer.
 const QUESTION_NAME: &str = "approval";
 
-/// A question, and the user's answer. `None`: the client gave none.
+/// A question and the user's answer; `None` if the client sent no answer.
 type Answered = (String, Option<ElicitationAction>);
 
 /// The questions of one server that wait for a repeated call.
 #[derive(Debug, Default)]
-pub(super) struct Questions(Mutex<Open>);
+pub(super) struct Questions(Mutex<OpenQuestions>);
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenQuestions {
     next: u64,
     questions: VecDeque<OpenQuestion>,
 }
 
-/// A question that a call was answered with.
+/// A question that was sent as the answer to a call.
 #[derive(Debug)]
 struct OpenQuestion {
-    /// Names it: the call's `requestState`.
+    /// The question's name, which is the call's `requestState`.
     state: String,
-    /// The last one has no answer yet.
+    /// All questions of the call so far; the last one has no answer yet.
     answered: Vec<Answered>,
 }
 
-/// Asks the client's user on behalf of one request. If the client cannot ask, it decides as without
-/// an approver.
+/// Asks the client's user on behalf of one request. If the client cannot ask its user, decides as
+/// without an approver.
 #[derive(Debug)]
 pub(super) struct RequestApprover {
-    way: Way,
+    method: AskMethod,
     /// Answers that came with the request.
     answered: Vec<Answered>,
     /// The question to answer the request with.
@@ -63,17 +63,17 @@ pub(super) struct RequestApprover {
 
 /// How the client's user is asked.
 #[derive(Debug)]
-enum Way {
-    /// By a request to the client.
+enum AskMethod {
+    /// With a request to the client.
     Elicitation(Peer<RoleServer>),
-    /// By the answer to the request.
+    /// With the answer to the request.
     InputRequired,
     /// The client cannot ask.
     None,
 }
 
 impl Questions {
-    /// The approver of a request, with the answers that the request carries.
+    /// Returns the approver of a request, with the answers in the request.
     pub(super) fn approver(
         &self,
         request: &mut CallToolRequestParams,
@@ -91,13 +91,13 @@ impl Questions {
             }
         }
         Arc::new(RequestApprover {
-            way: Way::of(context),
+            method: AskMethod::of(context),
             answered,
             open: Mutex::default(),
         })
     }
 
-    /// The answer to a request whose approver has asked.
+    /// Returns the answer to a request whose approver has a question.
     pub(super) fn required(&self, approver: &RequestApprover) -> Option<InputRequiredResult> {
         let open = &approver.open;
         let question = open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
@@ -125,7 +125,8 @@ impl Questions {
         state
     }
 
-    /// Each answer counts once. An unknown state has no answers, so its call asks anew.
+    /// Removes and returns the answers of a state: each counts once. An unknown state has no
+    /// answers, so its call asks again.
     fn take(&self, state: &str) -> Vec<Answered> {
         let questions = &mut self.open().questions;
         let found = questions
@@ -135,16 +136,16 @@ impl Questions {
         found.map(|question| question.answered).unwrap_or_default()
     }
 
-    fn open(&self) -> std::sync::MutexGuard<'_, Open> {
+    fn open(&self) -> std::sync::MutexGuard<'_, OpenQuestions> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Way {
+impl AskMethod {
     fn of(context: &RequestContext<RoleServer>) -> Self {
         let capabilities = context.client_capabilities();
         let elicitation = capabilities.and_then(|capabilities| capabilities.elicitation);
-        // Without either, it is the capability of the first versions, which had forms only.
+        // A capability without both fields is that of the first versions, which had forms only.
         if !elicitation.is_some_and(|it| it.form.is_some() || it.url.is_none()) {
             return Self::None;
         }
@@ -158,10 +159,10 @@ impl Way {
 impl RequestApprover {
     async fn ask(&self, message: String, what: &str) -> Approval {
         let answered = self.answered.iter().find(|(asked, _)| *asked == message);
-        let reason = match (&self.way, answered) {
+        let reason = match (&self.method, answered) {
             (_, Some((_, Some(action)))) => return decision(action, what),
             (_, Some((_, None))) => no_answer(what),
-            (Way::Elicitation(client), None) => match elicit(client, message).await {
+            (AskMethod::Elicitation(client), None) => match elicit(client, message).await {
                 Ok(action) => return decision(&action, what),
                 Err(error) => format!("the client could not ask its user about {what}: {error}"),
             },
@@ -181,7 +182,7 @@ impl Approver for RequestApprover {
     }
 
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
-        if matches!(self.way, Way::None) {
+        if matches!(self.method, AskMethod::None) {
             return AllowAll.escalate(proposal, reason).await;
         }
         let command = proposal.command_shown();
@@ -193,7 +194,7 @@ impl Approver for RequestApprover {
     }
 
     async fn commit(&self, trial: &Changes) -> Approval {
-        if matches!(self.way, Way::None) {
+        if matches!(self.method, AskMethod::None) {
             return AllowAll.commit(trial).await;
         }
         self.ask(question(trial), "committing it").await
@@ -235,7 +236,7 @@ fn question(trial: &Changes) -> String {
     text
 }
 
-/// The form has no fields: to accept it is to say yes.
+/// Returns the request for a form without fields, which the user accepts or declines.
 fn elicitation(message: String) -> ElicitRequest {
     ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
         meta: None,
@@ -244,7 +245,7 @@ fn elicitation(message: String) -> ElicitRequest {
     })
 }
 
-/// Asks until there is an answer.
+/// Sends the question and waits for the answer.
 async fn elicit(client: &Peer<RoleServer>, message: String) -> Result<ElicitationAction, String> {
     let request = ServerRequest::ElicitRequest(elicitation(message));
     match client.send_request(request).await {

@@ -1,4 +1,4 @@
-//! `bash_changes`: what commands did to files, and sets of changes as resources.
+//! The tool `bash_changes`, and change sets as resources.
 
 use super::jobs::ToolAnswer;
 use super::tools::{ChangesAction, ChangesArgs, PART_WINDOW};
@@ -12,13 +12,13 @@ use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// The scheme of links to sets.
+/// The scheme of the URIs of change sets.
 pub(super) const SCHEME: &str = "changes://";
 
-/// Sets in the data of an answer at most.
+/// Maximum number of change sets in the data of an answer.
 const MAX_SETS: usize = 10;
 
-/// Files in an answer at most; others are counted.
+/// Maximum number of files in an answer; others are counted.
 const MAX_FILES: usize = 500;
 
 /// Answers a call.
@@ -31,7 +31,7 @@ pub(super) async fn answer(
 ) -> Result<ToolAnswer, String> {
     let window = window.map_or(PART_WINDOW, |window| PART_WINDOW.and(window));
     let sets = session.changes();
-    let answered = acted(session, &sets, args, window, approver, cancel).await;
+    let answered = perform(session, &sets, args, window, approver, cancel).await;
     match answered {
         Ok(answer) => Ok(answer),
         Err(ChangesFailure::Refused(refused)) => Ok(ToolAnswer {
@@ -48,7 +48,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Why a call is not answered with what it asked for.
+/// The reason why a call failed.
 enum ChangesFailure {
     Refused(ChangesRefused),
     Usage(String),
@@ -60,7 +60,7 @@ impl From<ChangesRefused> for ChangesFailure {
     }
 }
 
-async fn acted(
+async fn perform(
     session: &Conversation,
     sets: &ChangeSets,
     args: ChangesArgs,
@@ -126,19 +126,22 @@ async fn acted(
 
 fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused> {
     let listed = sets.list()?;
-    // The latest are the likeliest to be looked for.
-    let lines = listed.iter().rev().map(|one| {
-        let (kind, counts) = (layout::kind(one), layout::counts(&one.changes.counts));
-        let why = one.changes.in_the_way();
+    // Latest first: the client most likely wants these.
+    let lines = listed.iter().rev().map(|listed_set| {
+        let (kind, counts) = (
+            layout::kind(listed_set),
+            layout::counts(&listed_set.changes.counts),
+        );
+        let why = listed_set.changes.in_the_way();
         let why = why.map_or_else(String::new, |why| format!("; {why}"));
-        format!("{}  {kind}  {counts}{why}\n", one.changes.id)
+        format!("{}  {kind}  {counts}{why}\n", listed_set.changes.id)
     });
     let text: String = lines.collect();
     if text.is_empty() {
         return Ok(text_answer("Nothing is kept.".to_owned()));
     }
     let text = cut(&text, window, "these are older");
-    // The latest, too, as the data of `changes.list` are.
+    // Latest first, like the text.
     let latest = listed.into_iter().rev().take(MAX_SETS);
     let sets: Vec<ChangesSetData> = latest.map(IntoData::into_data).collect();
     Ok(ToolAnswer {
@@ -149,7 +152,7 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
 }
 
 fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, ChangesRefused> {
-    let (text, changes) = shown(sets, id)?;
+    let (text, changes) = describe(sets, id)?;
     let text = cut(
         &text,
         window,
@@ -162,8 +165,8 @@ fn show(sets: &ChangeSets, id: ChangesId, window: Window) -> Result<ToolAnswer, 
     })
 }
 
-/// A set, its first files, and how many others there are.
-fn shown(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
+/// Describes a change set, its first files, and the number of its other files.
+fn describe(sets: &ChangeSets, id: ChangesId) -> Result<(String, Changes), ChangesRefused> {
     let (changes, files) = sets.show_all(id)?;
     let mut text = layout::set(&changes, &files[..files.len().min(MAX_FILES)], &[]);
     if let more @ 1.. = files.len().saturating_sub(MAX_FILES) {
@@ -181,7 +184,7 @@ fn text_answer(text: String) -> ToolAnswer {
     }
 }
 
-/// Cuts a text to the lines of a window, and adds how much was left out.
+/// Cuts a text to the lines of a window, and adds the number of omitted bytes.
 fn cut(text: &str, window: Window, hint: &str) -> String {
     let mut end = 0;
     for line in text.split_inclusive('\n').take(window.lines) {
@@ -196,16 +199,16 @@ fn cut(text: &str, window: Window, hint: &str) -> String {
     }
 }
 
-/// The text of the resource: a set with its files.
+/// Returns the text of the resource: a change set with its files.
 pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, String> {
     let id = uri
         .parse()
         .map_err(|error: agent_bash::core::changes::ChangesIdError| error.to_string())?;
-    let (text, _) = shown(&session.changes(), id).map_err(|refused| refused.to_string())?;
+    let (text, _) = describe(&session.changes(), id).map_err(|refused| refused.to_string())?;
     Ok(text)
 }
 
-/// All sets of a session, oldest first.
+/// Returns all change sets of a session as resources, oldest first.
 pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
     let sets = session.changes();
     let listed = if sets.is_recording() {
@@ -215,18 +218,18 @@ pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
     };
     listed
         .into_iter()
-        .map(|one| {
-            let changes = &one.changes;
-            let (kind, counts) = (layout::kind(&one), layout::counts(&changes.counts));
+        .map(|listed_set| {
+            let changes = &listed_set.changes;
+            let (kind, counts) = (layout::kind(&listed_set), layout::counts(&changes.counts));
             Resource::new(changes.all.clone(), format!("changes {}", changes.id))
                 .with_title(format!("{kind}: {counts}"))
-                .with_description(format!("started {} in {}", one.begun, changes.root))
+                .with_description(format!("started {} in {}", listed_set.begun, changes.root))
                 .with_mime_type("text/plain")
         })
         .collect()
 }
 
-/// The URI template of these resources.
+/// Returns the URI template of these resources.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("changes://{id}", "changes")
         .with_description("Which files a command changed, or would change")

@@ -5,7 +5,7 @@ use super::asking::{Questions, RequestApprover};
 use super::changes;
 use super::jobs::{JobTools, ToolAnswer, call_name, with_line};
 use super::log::LogLevel;
-use super::so_far::SoFar;
+use super::so_far::OutputSoFar;
 use super::tools::{self, McpTool};
 use super::{McpOptions, instructions, reading, windows};
 use crate::live::{self, UpdateSender};
@@ -35,7 +35,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An answer with a handle shows this much of the end of the output so far.
+/// The size of the last part of the output so far that an answer with a handle shows.
 const LIVE_WINDOW: Window = Window {
     bytes: 16 * 1024,
     lines: usize::MAX,
@@ -47,7 +47,7 @@ pub(super) struct Server {
     session: Arc<Conversation>,
     calls: Arc<RunningCalls>,
     jobs: JobTools,
-    /// The adapter tools offered instead of our own.
+    /// The adapter's tools, if they are offered instead of the default tools.
     adapter: Option<AdapterTools>,
     log: LogLevel,
     clock: Arc<dyn Clock>,
@@ -80,7 +80,7 @@ impl Server {
         }
     }
 
-    /// Returns the tools, with `bash` first if the own tools are offered.
+    /// Returns the offered tools, with `bash` first unless an adapter's tools are offered.
     fn tools(&self, bash: &ToolSchema) -> Vec<Tool> {
         match &self.adapter {
             Some(adapter) => adapter.all(&self.session),
@@ -97,7 +97,7 @@ impl Server {
     ) -> Result<ToolResult, String> {
         let token = context.meta.get_progress_token();
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
-        let begun = (self.clock.wall(), self.clock.now());
+        let started = (self.clock.wall(), self.clock.now());
         let window = window(context);
         let options = StartOptions {
             live: live.clone(),
@@ -118,7 +118,7 @@ impl Server {
                     peer: context.peer.clone(),
                 };
                 let work = self.wait(&call, cancel, Some(&live));
-                live::during(work, &live, &mut progress).await
+                live::run_with_updates(work, &live, &mut progress).await
             }
             _ => self.wait(&call, cancel, None).await,
         };
@@ -126,18 +126,18 @@ impl Server {
             WaitOutcome::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
             WaitOutcome::Ended(None) => return Err("the call was given up: agent-bash failed in a way that it should not; please report it".to_owned()),
             WaitOutcome::StillRunning | WaitOutcome::Cancelled => {
-                let elapsed = self.clock.now().saturating_sub(begun.1);
+                let elapsed = self.clock.now().saturating_sub(started.1);
                 let name = call_name(self.calls.assign_handle(&call));
                 let shown = window.map_or(LIVE_WINDOW, |window| LIVE_WINDOW.and(without_own_lines(window)));
-                self.handle_on(&call, name, elapsed, begun.0, shown)
+                self.handle_result(&call, name, elapsed, started.0, shown)
             }
         };
         self.log.ended(&context.peer, &call.command, &result).await;
         Ok(result)
     }
 
-    /// Waits for the end of a call, as long as its client does. If the client cancels the request,
-    /// the call is cancelled.
+    /// Waits for the end of a call, at most until its answer is due. If the client cancels the
+    /// request, cancels the call.
     async fn wait(
         &self,
         call: &RunningCall,
@@ -158,8 +158,8 @@ impl Server {
         waited
     }
 
-    /// The answer for a call that continues.
-    fn handle_on(
+    /// Returns the answer for a call that continues, with its handle.
+    fn handle_result(
         &self,
         call: &RunningCall,
         name: String,
@@ -168,10 +168,10 @@ impl Server {
         window: Window,
     ) -> ToolResult {
         let (pid, group) = call.process().unwrap_or_default();
-        let so_far = SoFar::of(&call.read(Some(0)), 0, None, window);
+        let so_far = OutputSoFar::of(&call.read(Some(0)), 0, None, window);
         let after = short_duration(self.options.handle_after);
         let mut line = so_far
-            .shown()
+            .shown_range()
             .map(|shown| format!("[Showing {shown} so far.]\n"))
             .unwrap_or_default();
         let _ = write!(
@@ -183,7 +183,7 @@ impl Server {
             job: JobId(name),
             pid,
             pgid: group,
-            // Artifacts are kept in this server's memory only, so nothing is said about a file.
+            // Artifacts are only in this server's memory, so there is no file to name.
             output: String::new(),
         };
         let text = with_line(&so_far.text, &line);
@@ -228,8 +228,8 @@ impl Server {
             McpTool::Read => {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(without_own_lines);
-                if let Some(place) = self.session.remote_host() {
-                    return reading::read_there(&**place, &args, window, cancel).await;
+                if let Some(remote_host) = self.session.remote_host() {
+                    return reading::read_remote(&**remote_host, &args, window, cancel).await;
                 }
                 let session = Arc::clone(&self.session);
                 let read = agent_bash::run_blocking(move || reading::read(&session, &args, window));
@@ -239,7 +239,7 @@ impl Server {
     }
 
     /// Calls a tool and returns its answer.
-    async fn called(
+    async fn call_offered_tool(
         &self,
         request: CallToolRequestParams,
         context: &RequestContext<RoleServer>,
@@ -249,8 +249,8 @@ impl Server {
         if let Some(adapter) = &self.adapter {
             let input = Value::Object(request.arguments.unwrap_or_default());
             let window = window(context).map(without_own_lines);
-            let called = adapter.call(&request.name, &input, (window, approver), cancel);
-            return Ok(Box::pin(called).await?.into());
+            let call = adapter.call(&request.name, &input, (window, approver), cancel);
+            return Ok(Box::pin(call).await?.into());
         }
         let which = McpTool::named(&request.name);
         let Some(which) = which.filter(|which| which.is_offered(&self.session)) else {
@@ -301,7 +301,7 @@ impl ServerHandler for Server {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        // Asked for what all definitions have in common.
+        // `rmcp` only needs parts of the definition that do not depend on the session's state.
         let tools = self.tools(&self.session.tool().schema());
         tools.into_iter().find(|tool| tool.name == name)
     }
@@ -323,10 +323,10 @@ impl ServerHandler for Server {
         let asks = self.options.asks;
         let approver = asks.then(|| self.questions.approver(&mut request, &context));
         let cancel = Cancel::new();
-        let mut called = pin!(self.called(request, &context, approver.clone(), &cancel));
+        let mut call = pin!(self.call_offered_tool(request, &context, approver.clone(), &cancel));
         let result = tokio::select! {
             biased;
-            result = &mut called => Some(result),
+            result = &mut call => Some(result),
             () = context.ct.cancelled() => {
                 cancel.cancel();
                 None
@@ -334,7 +334,7 @@ impl ServerHandler for Server {
         };
         let result = match result {
             Some(result) => result,
-            None => called.await,
+            None => call.await,
         };
         match approver.and_then(|approver| self.questions.required(&approver)) {
             Some(required) => Ok(required.into()),
@@ -347,8 +347,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        if let Some(place) = self.session.remote_host() {
-            let resources = reading::resources_there(&**place).await;
+        if let Some(remote_host) = self.session.remote_host() {
+            let resources = reading::remote_resources(&**remote_host).await;
             let resources = resources.map_err(|error| ErrorData::internal_error(error, None))?;
             return Ok(ListResourcesResult::with_all_items(resources));
         }
@@ -381,8 +381,8 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
-        let text = if let Some(place) = self.session.remote_host() {
-            Ok(reading::resource_there(&**place, uri).await)
+        let text = if let Some(remote_host) = self.session.remote_host() {
+            Ok(reading::remote_resource(&**remote_host, uri).await)
         } else {
             let read = agent_bash::run_blocking(move || {
                 if uri.starts_with(changes::SCHEME) {
@@ -413,7 +413,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
-        Err(match misfit(&method, params.unwrap_or_default()) {
+        Err(match parameter_error(&method, params.unwrap_or_default()) {
             Some(error) => {
                 ErrorData::invalid_params(format!("`params` of {method}: {error}"), None)
             }
@@ -434,7 +434,7 @@ impl ServerHandler for Server {
 
 /// Returns the error in the parameters of a supported method.
 #[expect(deprecated, reason = "as in `log`")]
-fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
+fn parameter_error(method: &str, params: Value) -> Option<serde_json::Error> {
     fn error<T: DeserializeOwned>(params: Value) -> Option<serde_json::Error> {
         serde_json::from_value::<T>(params).err()
     }
@@ -459,7 +459,7 @@ struct ProgressNotifier {
 }
 
 impl UpdateSender for ProgressNotifier {
-    async fn take(&mut self, update: LiveUpdate) {
+    async fn send(&mut self, update: LiveUpdate) {
         let (LiveUpdate::Delta {
             text, total_bytes, ..
         }
@@ -476,12 +476,12 @@ impl UpdateSender for ProgressNotifier {
     }
 }
 
-/// How much of a text the requesting client passes on uncut.
+/// Returns the amount of text that the requesting client passes on uncut.
 fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
     windows::of(&context.client_info()?.name)
 }
 
-/// A window reduced by the room our own lines take.
+/// Returns the window without the space for the lines that this server adds.
 fn without_own_lines(window: Window) -> Window {
     window.less(1024, 8)
 }

@@ -1,11 +1,11 @@
-//! The server instructions that a client may pass on to its model: how the tools work together.
-//! Mentions only what the profile offers.
+//! The server instructions, which a client may pass on to its model: how the tools work together.
+//! They mention only what the profile offers.
 
 use agent_bash::core::{Profile, TextLayout, short_duration};
 use std::time::Duration;
 
-/// For a server with `profile`, which keeps what calls do to files, or not, and answers calls with
-/// a handle after `handle_after`.
+/// Returns the instructions of a server with `profile`. `keeps_changes`: the server records
+/// changes. `handle_after`: the time after which a running call is answered with a handle.
 pub(super) fn text(profile: &Profile, keeps_changes: bool, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
     let reader = if profile.layout == TextLayout::Paged {
@@ -64,11 +64,11 @@ mod tests {
     use agent_bash::profiles;
 
     #[test]
-    fn what_a_profile_does_not_offer_is_not_named() {
+    fn instructions_name_only_what_the_profile_offers() {
         for profile in profiles::ALL {
             let first = text(profile, true, Duration::ZERO);
             let first = first.split(". ").next().unwrap_or_default();
-            // Clients that show a model few tools choose them by such words.
+            // Clients that search for tools match such words.
             for word in ["bash", "shell", "run", "execute", "terminal", "command"] {
                 assert!(first.contains(word), "{first}");
             }

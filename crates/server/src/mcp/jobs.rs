@@ -1,10 +1,10 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
 use super::remote;
-use super::so_far::SoFar;
+use super::so_far::OutputSoFar;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART_WINDOW};
 use crate::into_data::IntoData;
-use crate::jobs::{DEFAULT_GRACE, duration, feed};
+use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
@@ -19,7 +19,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Upper limit for the wait of `bash_output`: clients give up after 60 s.
+/// Maximum wait of `bash_output`: clients time out after 60 s.
 const MAX_WAIT: Duration = Duration::from_secs(50);
 
 /// The answer of a tool.
@@ -30,7 +30,7 @@ pub(super) struct ToolAnswer {
     pub(super) is_error: bool,
 }
 
-/// The job tools, and how far each job's output has been read.
+/// The job tools, with the position up to which each job's output was read.
 #[derive(Debug)]
 pub(super) struct JobTools {
     session: Arc<Conversation>,
@@ -54,7 +54,7 @@ impl JobTools {
         }
     }
 
-    /// `bash_output`.
+    /// Serves `bash_output`.
     pub(super) async fn output(
         &self,
         args: OutputArgs,
@@ -70,7 +70,7 @@ impl JobTools {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
             return Ok(answer.await);
         }
-        if let Some(place) = self.session.remote_host() {
+        if let Some(remote_host) = self.session.remote_host() {
             let part = match (args.tail, args.offset) {
                 (Some(lines), _) => {
                     let lines = lines.clamp(1, window.lines as u64);
@@ -82,7 +82,7 @@ impl JobTools {
                     remote::OutputRange::From(offset.unwrap_or_else(|| self.next_of(&name)))
                 }
             };
-            let mut data = remote::output(&**place, &name, part, wait, cancel).await?;
+            let mut data = remote::output(&**remote_host, &name, part, wait, cancel).await?;
             keep_text_within(&mut data, window);
             data.text = clean(data.text.as_bytes());
             return Ok(self.part(name, &data));
@@ -114,7 +114,7 @@ impl JobTools {
         Ok(self.part(name, &data))
     }
 
-    /// A part of a job's output, which is read then.
+    /// Returns the answer for a part of a job's output, and marks the part as read.
     fn part(&self, name: String, data: &JobOutputData) -> ToolAnswer {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(name, data.next);
@@ -151,7 +151,7 @@ impl JobTools {
         }
         if let Some(account) = call.account() {
             let result = &account.result;
-            // All of the output and how it ended: what the call itself would have answered.
+            // The call's own answer, with all of the output and the ending.
             return ToolAnswer {
                 text: result.text.clone(),
                 is_error: result.is_error,
@@ -161,12 +161,17 @@ impl JobTools {
         let tail = args
             .tail
             .map(|lines| NonZeroU64::new(lines).unwrap_or(NonZeroU64::MIN));
-        let asked = tail.map(|_| 0).or(args.offset);
-        let part = call.read(asked);
-        let so_far = SoFar::of(&part, asked.unwrap_or(part.unread_from), tail, window);
+        let requested_offset = tail.map(|_| 0).or(args.offset);
+        let part = call.read(requested_offset);
+        let so_far = OutputSoFar::of(
+            &part,
+            requested_offset.unwrap_or(part.unread_from),
+            tail,
+            window,
+        );
         let total = so_far.output.total_bytes;
         let shown = so_far
-            .shown()
+            .shown_range()
             .map(|shown| format!(" Showing {shown}."))
             .unwrap_or_default();
         let line = format!("[{name} is running: {total} bytes so far.{shown}]");
@@ -184,7 +189,7 @@ impl JobTools {
         }
     }
 
-    /// `bash_input`.
+    /// Serves `bash_input`.
     pub(super) async fn input(
         &self,
         args: InputArgs,
@@ -197,10 +202,10 @@ impl JobTools {
             ));
         }
         let id = JobId(name);
-        let job: JobData = if let Some(place) = self.session.remote_host() {
-            remote::feed(&**place, &id.0, &args.text, args.close, cancel).await?
+        let job: JobData = if let Some(remote_host) = self.session.remote_host() {
+            remote::write_input(&**remote_host, &id.0, &args.text, args.close, cancel).await?
         } else {
-            let fed = feed(&self.session, &id, &args.text, args.close, cancel);
+            let fed = write_input(&self.session, &id, &args.text, args.close, cancel);
             fed.await?.into_data()
         };
         let done = match (args.text.len(), args.close) {
@@ -217,7 +222,7 @@ impl JobTools {
         })
     }
 
-    /// `bash_kill`.
+    /// Serves `bash_kill`.
     pub(super) async fn kill(
         &self,
         args: &KillArgs,
@@ -235,8 +240,8 @@ impl JobTools {
                 is_error: false,
             });
         }
-        let killed = if let Some(place) = self.session.remote_host() {
-            remote::kill(&**place, &name, cancel).await?
+        let killed = if let Some(remote_host) = self.session.remote_host() {
+            remote::kill(&**remote_host, &name, cancel).await?
         } else {
             let killed = self
                 .jobs()?
@@ -261,10 +266,10 @@ impl JobTools {
         })
     }
 
-    /// `bash_jobs`.
+    /// Serves `bash_jobs`.
     pub(super) async fn list(&self, cancel: &Cancel) -> Result<ToolAnswer, String> {
         let jobs: Vec<JobData> = match (self.session.remote_host(), self.session.jobs()) {
-            (Some(place), _) => remote::jobs(&**place, cancel).await?,
+            (Some(remote_host), _) => remote::jobs(&**remote_host, cancel).await?,
             (None, Some(jobs)) => {
                 let jobs = jobs.list().map_err(text)?.into_iter();
                 jobs.map(IntoData::into_data).collect()
@@ -306,7 +311,7 @@ impl JobTools {
         stored_output::jobs(&self.session).map_err(text)
     }
 
-    /// The call with that name.
+    /// Returns the call with this name.
     fn call(&self, name: &str) -> Option<Arc<RunningCall>> {
         let number = name.strip_prefix(CALL_PREFIX)?.parse().ok()?;
         self.calls.find(number)
@@ -321,12 +326,12 @@ impl JobTools {
 /// Job names are numbers; the prefix keeps call names distinct from them.
 const CALL_PREFIX: &str = "call-";
 
-/// The name of a call with a handle.
+/// Returns the name of a call with a handle.
 pub(super) fn call_name(number: u64) -> String {
     format!("{CALL_PREFIX}{number}")
 }
 
-/// A call with a handle, as data.
+/// Returns the data of a call with a handle.
 fn call_data(name: &str, call: &RunningCall) -> Value {
     let (pid, group) = call.process().unzip();
     json!({
@@ -351,24 +356,24 @@ fn call_state(call: &RunningCall) -> String {
     }
 }
 
-/// The state of a job: running or ended, missing output, and surviving processes.
+/// Describes the state of a job: running or ended, dropped output, remaining processes.
 fn state(job: &JobData) -> String {
-    let mut said = ending(&job.state);
+    let mut text = ending(&job.state);
     if let JobProgress::Ended { dropped_bytes, .. } = job.state
         && dropped_bytes > 0
     {
-        let _ = write!(said, ", {dropped_bytes} bytes of its output were not kept");
+        let _ = write!(text, ", {dropped_bytes} bytes of its output were not kept");
     }
-    for left in &job.remaining {
-        let (pid, command) = (left.pid, first_line(&left.command));
-        let verb = if left.holds_output {
+    for process in &job.remaining {
+        let (pid, command) = (process.pid, first_line(&process.command));
+        let verb = if process.holds_output {
             "still prints into it"
         } else {
             "lives on"
         };
-        let _ = write!(said, ", pid {pid} {verb}: {command}");
+        let _ = write!(text, ", pid {pid} {verb}: {command}");
     }
-    said
+    text
 }
 
 fn ending(state: &JobProgress) -> String {
@@ -387,7 +392,7 @@ fn ending(state: &JobProgress) -> String {
     }
 }
 
-/// The output with a line of ours below it.
+/// Adds a line of this server below the output.
 pub(super) fn with_line(output: &str, line: &str) -> String {
     match output.trim_end_matches('\n') {
         "" => line.to_owned(),
@@ -395,7 +400,7 @@ pub(super) fn with_line(output: &str, line: &str) -> String {
     }
 }
 
-/// Shortens a part to a window; the remainder is left for the next part.
+/// Shortens a part to a window; the next part has the remainder.
 fn keep_within(part: &mut JobOutput, window: Window) {
     let keep = length_within(&part.bytes, part.at_end, window);
     if keep < part.bytes.len() {
@@ -406,8 +411,8 @@ fn keep_within(part: &mut JobOutput, window: Window) {
     }
 }
 
-/// Cuts a part that a target has sent to a window. A part with bytes that are not text keeps its
-/// length, as it does not say where in the output they are.
+/// Shortens a part from a remote host to a window. A part with invalid UTF-8 is not shortened, as
+/// the offsets of its replaced bytes are unknown.
 fn keep_text_within(part: &mut JobOutputData, window: Window) {
     let is_exact = part.next.checked_sub(part.from) == Some(part.text.len() as u64);
     let mut keep = length_within(part.text.as_bytes(), part.at_end, window);
@@ -422,7 +427,7 @@ fn keep_text_within(part: &mut JobOutputData, window: Window) {
     }
 }
 
-/// How much of a part fits into a window, up to the end of a line if there is one.
+/// Returns the length of a part that fits into a window, up to the end of a line if possible.
 fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
     let mut keep = bytes.len();
     let ends = bytes.iter().enumerate();
@@ -430,21 +435,21 @@ fn length_within(bytes: &[u8], at_end: bool, window: Window) -> usize {
     if let Some((end, _)) = ends.nth(window.lines.saturating_sub(1)) {
         keep = end + 1;
     }
-    // Undecodable bytes take more room as text than in the file.
+    // Invalid UTF-8 takes more space as text than in the file.
     while keep > 1 && clean(&bytes[..keep]).len() > window.bytes {
         keep /= 2;
     }
     // End the part at a line end if there is one.
-    let goes_on = keep < bytes.len() || !at_end;
+    let continues = keep < bytes.len() || !at_end;
     if let Some(end) = bytes[..keep].iter().rposition(|byte| *byte == b'\n')
-        && goes_on
+        && continues
     {
         keep = end + 1;
     }
     keep
 }
 
-/// The line that represents a command in a list.
+/// Returns the line that represents a command in a list.
 fn first_line(command: &str) -> String {
     const MAX_COMMAND_CHARS: usize = 80;
     let first = command.lines().next().unwrap_or_default();
@@ -463,7 +468,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_of_ours_stands_below_the_output() {
+    fn with_line_adds_line_below_output() {
         assert_eq!(with_line("", "[x]"), "[x]");
         assert_eq!(with_line("a\nb\n", "[x]"), "a\nb\n\n[x]");
     }

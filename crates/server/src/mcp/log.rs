@@ -1,5 +1,5 @@
-//! Log notifications that a client may show to its user: notable ends of calls, from the level on
-//! that it asked for.
+//! Log notifications that a client may show to its user: notable ends of calls, at or above the
+//! level that the client has set.
 
 #![expect(
     deprecated,

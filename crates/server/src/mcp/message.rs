@@ -11,7 +11,7 @@ use serde_json::Value;
 pub(super) enum ParsedLine {
     /// A valid message.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// Nothing that needs an answer: a blank line, or an invalid notification or response.
+    /// A line without an answer: blank, or an invalid notification or response.
     Nothing,
     /// Not a valid message; this is the error response.
     Refused(Box<TxJsonRpcMessage<RoleServer>>),
@@ -28,7 +28,7 @@ pub(super) fn read(line: &[u8]) -> ParsedLine {
     }
 }
 
-/// The error response to a line that was too long.
+/// Returns the error response to a line that was too long.
 pub(super) fn too_long(head: &RequestHead, longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
     refusal(
         ErrorData::invalid_request(
@@ -42,7 +42,8 @@ pub(super) fn too_long(head: &RequestHead, longest: usize) -> Box<TxJsonRpcMessa
     )
 }
 
-/// The id of a request. Invalid notifications and responses have none that a client waits for.
+/// Returns the id of a request. The client does not wait for an answer to an invalid notification
+/// or response.
 fn id_of(head: &RequestHead) -> Option<RequestId> {
     let id = head.id.as_ref().filter(|_| head.has_method);
     id.and_then(request_id)
@@ -56,7 +57,7 @@ fn request_id(id: &Value) -> Option<RequestId> {
     }
 }
 
-/// The error response to a request whose id is already in flight.
+/// Returns the error response to a request whose id is already in use by an unanswered request.
 pub(super) fn duplicate_id(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
     let error = format!("a request with the id {id} is in flight; give each an id of its own");
     refusal(ErrorData::invalid_request(error, None), Some(id))
@@ -82,7 +83,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> ParsedLine {
     }
     // With its id, so that the client can match the response.
     let id = fields.get("id").and_then(request_id);
-    let said = if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+    let answer = if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         "`jsonrpc` must be \"2.0\"".to_owned()
     } else if id.is_none() {
         "`id` must be a text or an integer".to_owned()
@@ -94,7 +95,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> ParsedLine {
     } else {
         format!("not a request: {error}")
     };
-    ParsedLine::Refused(refusal(ErrorData::invalid_request(said, None), id))
+    ParsedLine::Refused(refusal(ErrorData::invalid_request(answer, None), id))
 }
 
 fn refusal(error: ErrorData, id: Option<RequestId>) -> Box<TxJsonRpcMessage<RoleServer>> {
@@ -107,8 +108,8 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_requests_are_answered() {
-        for (line, want) in [
+    fn only_invalid_requests_are_answered() {
+        for (line, expected) in [
             ("", None),
             (" \r", None),
             (
@@ -129,7 +130,7 @@ mod tests {
                 r#"{"jsonrpc":"2.0","method":"ping","params":{"x":"\ud83d"},"id":"a"}"#,
                 Some((json!("a"), -32700, "not JSON")),
             ),
-            // A response to a request of ours is not a request.
+            // A response to a request of the server is not a request.
             (
                 r#"{"jsonrpc":"2.0","id":1,"result":{"x":"\ud83d"}}"#,
                 Some((json!(null), -32700, "not JSON")),
@@ -152,25 +153,32 @@ mod tests {
                 Some((json!(null), -32600, "`id`")),
             ),
         ] {
-            let said = match read(line.as_bytes()) {
+            let answer = match read(line.as_bytes()) {
                 ParsedLine::Nothing => None,
                 ParsedLine::Refused(answer) => Some(serde_json::to_value(answer).unwrap()),
                 ParsedLine::Message(message) => panic!("{line}: {message:?}"),
             };
-            match (want, said) {
+            match (expected, answer) {
                 (None, None) => {}
-                (Some((id, code, text)), Some(said)) => {
-                    let error = &said["error"];
-                    assert_eq!((&said["id"], &error["code"]), (&id, &json!(code)), "{line}");
-                    assert!(error["message"].as_str().unwrap().contains(text), "{said}");
+                (Some((id, code, text)), Some(answer)) => {
+                    let error = &answer["error"];
+                    assert_eq!(
+                        (&answer["id"], &error["code"]),
+                        (&id, &json!(code)),
+                        "{line}"
+                    );
+                    assert!(
+                        error["message"].as_str().unwrap().contains(text),
+                        "{answer}"
+                    );
                 }
-                (want, said) => panic!("{line}: {want:?}, {said:?}"),
+                (expected, answer) => panic!("{line}: {expected:?}, {answer:?}"),
             }
         }
     }
 
     #[test]
-    fn a_message_is_read_whatever_its_parameters() {
+    fn message_is_read_regardless_of_its_parameters() {
         for line in [
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":[]}}"#,

@@ -1,4 +1,4 @@
-//! How a host configures the server.
+//! The options of the server.
 
 use agent_bash::adapters::Adapter;
 use std::time::Duration;
@@ -6,16 +6,15 @@ use std::time::Duration;
 /// Options of a server.
 #[derive(Debug, Clone)]
 pub struct McpOptions {
-    /// A call that takes longer is answered with a handle and continues. Zero: calls are never
-    /// answered early.
+    /// A call that takes longer is answered with a handle and continues. With zero, calls are only
+    /// answered at their end.
     pub handle_after: Duration,
-    /// Answers carry the result as structured data beside the text, and `bash` has an output
-    /// schema. For programs: agents that find structured data show their model its JSON instead of
-    /// the text.
+    /// True if answers also have the result as structured data, and `bash` has an output schema.
+    /// For programs only: agents show their model the JSON of structured data instead of the text.
     pub structured: bool,
-    /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles
-    /// are the adapter's own matter.
+    /// The adapter whose tools are offered instead of the default tools. `handle_after` does not
+    /// apply to them; the adapter has its own handles.
     pub adapter: Option<&'static Adapter>,
-    /// Ask the client's user, in place of the approver of the session's tool.
+    /// True to ask the client's user for approvals, instead of the approver of the session's tool.
     pub asks: bool,
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 /// Default number of matches shown.
 const DEFAULT_MATCHES: u64 = 200;
 
-/// How much of a command is used to name its output.
+/// Maximum number of characters of a command in the title of its output.
 const MAX_COMMAND_CHARS: usize = 80;
 
 /// Reads a page, or the matching lines.
@@ -35,7 +35,7 @@ pub(super) fn read(
             Some(byte) => view.bytes(byte, MAX_PAGE_BYTES as u64),
             None => view.lines(offset, Some(limit)),
         };
-        return Ok(page_read(&page.map_err(text)?.into_data()));
+        return Ok(page_answer(&page.map_err(text)?.into_data()));
     };
     let (around, matches) = search_limits(args, window);
     let search = Search {
@@ -45,39 +45,41 @@ pub(super) fn read(
         from_line: offset,
         max_matches: usize::try_from(matches).unwrap_or(usize::MAX),
     };
-    Ok(matches_read(
+    Ok(matches_answer(
         &view.search(&search).map_err(text)?.into_data(),
     ))
 }
 
-/// Reads a page of an output on a target.
-pub(super) async fn read_there(
-    place: &dyn RemoteHost,
+/// Reads a page, or the matching lines, of an output on a remote host.
+pub(super) async fn read_remote(
+    host: &dyn RemoteHost,
     args: &ReadArgs,
     window: Option<Window>,
     cancel: &Cancel,
 ) -> Result<ToolAnswer, String> {
     let Some(pattern) = &args.pattern else {
-        return Ok(page_read(&remote::page(place, args, window, cancel).await?));
+        return Ok(page_answer(
+            &remote::page(host, args, window, cancel).await?,
+        ));
     };
     let (around, matches) = search_limits(args, window);
-    let found = remote::found(place, args, (pattern, around, matches), cancel);
-    Ok(matches_read(&found.await?))
+    let found = remote::search(host, args, (pattern, around, matches), cancel);
+    Ok(matches_answer(&found.await?))
 }
 
-/// How many lines to show around each match, and how many matches. Each has context lines and a
-/// separator line.
+/// Returns the number of context lines around each match, and the maximum number of matches. Each
+/// match also needs a separator line.
 fn search_limits(args: &ReadArgs, window: Option<Window>) -> (usize, u64) {
-    let most = window.map_or(u64::MAX, |window| window.lines as u64);
+    let max_lines = window.map_or(u64::MAX, |window| window.lines as u64);
     let around = args
         .context
-        .min(usize::try_from(most / 4).unwrap_or(usize::MAX));
+        .min(usize::try_from(max_lines / 4).unwrap_or(usize::MAX));
     let matches = args.limit.unwrap_or(DEFAULT_MATCHES);
-    let matches = matches.min(most / (2 * around as u64 + 2)).max(1);
+    let matches = matches.min(max_lines / (2 * around as u64 + 2)).max(1);
     (around, matches)
 }
 
-fn page_read(page: &PageData) -> ToolAnswer {
+fn page_answer(page: &PageData) -> ToolAnswer {
     ToolAnswer {
         text: with_hint(&page.text, page.hint.as_deref()),
         data: json!(page),
@@ -85,7 +87,7 @@ fn page_read(page: &PageData) -> ToolAnswer {
     }
 }
 
-fn matches_read(found: &FoundData) -> ToolAnswer {
+fn matches_answer(found: &FoundData) -> ToolAnswer {
     let shown = if found.total_matches == 0 {
         "No line matches.".to_owned()
     } else {
@@ -98,55 +100,57 @@ fn matches_read(found: &FoundData) -> ToolAnswer {
     }
 }
 
-/// [`resource`] of an output on a target.
-pub(super) async fn resource_there(place: &dyn RemoteHost, uri: String) -> Result<String, String> {
+/// Returns the [`resource`] of an output on a remote host.
+pub(super) async fn remote_resource(host: &dyn RemoteHost, uri: String) -> Result<String, String> {
     if uri.starts_with(changes::SCHEME) {
         return Err(stored_output::NO_TARGET_CHANGES.to_owned());
     }
     let args = ReadArgs::all_of(uri);
-    let page = remote::page(place, &args, None, &Cancel::new()).await?;
+    let page = remote::page(host, &args, None, &Cancel::new()).await?;
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
-/// The text of the resource `uri`: its first page, and how to continue.
+/// Returns the text of the resource `uri`: its first page, with a hint how to continue.
 pub(super) fn resource(session: &Conversation, uri: &str) -> Result<String, String> {
     let view = stored_output::open(session, uri).map_err(text)?;
     let page: PageData = view.lines(1, Some(u64::MAX)).map_err(text)?.into_data();
     Ok(with_hint(&page.text, page.hint.as_deref()))
 }
 
-/// All artifacts, oldest first.
+/// Returns all artifacts as resources, oldest first.
 pub(super) fn resources(session: &Conversation) -> Vec<Resource> {
-    let kept = session.artifacts().map(|artifacts| artifacts.list());
-    let kept = kept.unwrap_or_default().into_iter();
-    kept.map(|info| listed(&info.into_data())).collect()
+    let artifacts = session.artifacts().map(|artifacts| artifacts.list());
+    let artifacts = artifacts.unwrap_or_default().into_iter();
+    artifacts
+        .map(|info| to_resource(&info.into_data()))
+        .collect()
 }
 
-/// Lists the outputs of a target.
-pub(super) async fn resources_there(place: &dyn RemoteHost) -> Result<Vec<Resource>, String> {
-    let kept = remote::artifacts(place, &Cancel::new()).await?;
-    Ok(kept.iter().map(listed).collect())
+/// Returns the outputs of a remote host as resources.
+pub(super) async fn remote_resources(host: &dyn RemoteHost) -> Result<Vec<Resource>, String> {
+    let artifacts = remote::artifacts(host, &Cancel::new()).await?;
+    Ok(artifacts.iter().map(to_resource).collect())
 }
 
-/// An artifact as a resource. Its address is made from its number: what a target says it is could
-/// be one of this machine.
-fn listed(kept: &ArtifactData) -> Resource {
-    let first = kept.command.lines().next().unwrap_or_default();
+/// Converts an artifact to a resource. The URI is made from the artifact's number: a URI from a
+/// remote host could name an artifact of this machine.
+fn to_resource(data: &ArtifactData) -> Resource {
+    let first = data.command.lines().next().unwrap_or_default();
     let named: String = first.chars().take(MAX_COMMAND_CHARS).collect();
     let ArtifactRef {
         id, lines, bytes, ..
-    } = kept.artifact;
+    } = data.artifact;
     Resource::new(id.uri(), format!("artifact {id}"))
         .with_title(format!("Output of `{named}`"))
         .with_description(format!(
             "{lines} lines, started {} in {}",
-            kept.started_at, kept.cwd
+            data.started_at, data.cwd
         ))
         .with_mime_type("text/plain")
         .with_size(bytes)
 }
 
-/// The URI template of the resources.
+/// Returns the URI template of the resources.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("artifact://{id}", "artifact")
         .with_description("The full output of a command that was shown only in part")

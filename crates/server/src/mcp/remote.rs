@@ -1,4 +1,4 @@
-//! Jobs and stored outputs of a target: asked for in the words of RPC, and answered there.
+//! Jobs and stored outputs of a remote host, which are requested with RPC.
 
 use super::tools::ReadArgs;
 use crate::jobs::DEFAULT_GRACE;
@@ -13,7 +13,7 @@ use serde_json::json;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// How often a smaller page is asked for until it fits.
+/// Maximum number of attempts to request a page that fits.
 const MAX_ATTEMPTS: usize = 8;
 
 /// The requested part of a job's output.
@@ -23,15 +23,15 @@ pub(super) enum OutputRange {
     LastLines(NonZeroU64),
 }
 
-/// All jobs.
-pub(super) async fn jobs(place: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<JobData>, String> {
-    let listed: JobsData = ask(place, &RpcCall::JobsList, cancel).await?;
+/// Returns all jobs.
+pub(super) async fn jobs(host: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<JobData>, String> {
+    let listed: JobsData = ask(host, &RpcCall::JobsList, cancel).await?;
     Ok(listed.jobs)
 }
 
-/// A part of a job's output, after waiting so long for its end.
+/// Returns a part of a job's output, after waiting up to `wait` for the job's end.
 pub(super) async fn output(
-    place: &dyn RemoteHost,
+    host: &dyn RemoteHost,
     job: &str,
     part: OutputRange,
     wait: Option<Duration>,
@@ -43,7 +43,7 @@ pub(super) async fn output(
             job: job(),
             timeout: Some(json!(wait.as_secs())),
         };
-        ask::<JobWaitData>(place, &wait, cancel).await?;
+        ask::<JobWaitData>(host, &wait, cancel).await?;
     }
     let (offset, tail) = match part {
         OutputRange::From(offset) => (Some(offset), None),
@@ -54,12 +54,12 @@ pub(super) async fn output(
         offset,
         tail,
     };
-    ask(place, &output, cancel).await
+    ask(host, &output, cancel).await
 }
 
-/// Writes to a job's stdin, and closes it afterwards if so requested.
-pub(super) async fn feed(
-    place: &dyn RemoteHost,
+/// Writes to a job's stdin, and then closes it if `close`.
+pub(super) async fn write_input(
+    host: &dyn RemoteHost,
     job: &str,
     text: &str,
     close: bool,
@@ -70,12 +70,12 @@ pub(super) async fn feed(
         text: text.to_owned(),
         close,
     };
-    ask(place, &input, cancel).await
+    ask(host, &input, cancel).await
 }
 
 /// Ends a job.
 pub(super) async fn kill(
-    place: &dyn RemoteHost,
+    host: &dyn RemoteHost,
     job: &str,
     cancel: &Cancel,
 ) -> Result<JobKillData, String> {
@@ -83,21 +83,21 @@ pub(super) async fn kill(
         job: Name(job.to_owned()),
         grace: Some(json!(DEFAULT_GRACE.as_secs())),
     };
-    ask(place, &kill, cancel).await
+    ask(host, &kill, cancel).await
 }
 
-/// All stored outputs.
+/// Returns all stored outputs.
 pub(super) async fn artifacts(
-    place: &dyn RemoteHost,
+    host: &dyn RemoteHost,
     cancel: &Cancel,
 ) -> Result<Vec<ArtifactData>, String> {
-    let listed: ArtifactsData = ask(place, &RpcCall::ArtifactList, cancel).await?;
+    let listed: ArtifactsData = ask(host, &RpcCall::ArtifactList, cancel).await?;
     Ok(listed.artifacts)
 }
 
-/// A page of a stored output that fits into the window.
+/// Returns a page of a stored output that fits into the window.
 pub(super) async fn page(
-    place: &dyn RemoteHost,
+    host: &dyn RemoteHost,
     args: &ReadArgs,
     window: Option<Window>,
     cancel: &Cancel,
@@ -117,13 +117,13 @@ pub(super) async fn page(
             tail: None,
             byte: args.byte,
         };
-        let page: PageData = ask(place, &show, cancel).await?;
+        let page: PageData = ask(host, &show, cancel).await?;
         let (shown, fits) = (page.text.len(), page.text.len() <= bytes);
         tried += 1;
         if fits || limit == 1 || tried == MAX_ATTEMPTS || args.byte.is_some() {
             return Ok(page);
         }
-        // Any two numbers may come from there.
+        // The numbers of a remote host are not trusted.
         let shown_lines = page.lines.map_or(limit, |[first, last]| {
             last.saturating_sub(first).saturating_add(1)
         });
@@ -131,9 +131,9 @@ pub(super) async fn page(
     }
 }
 
-/// The lines of a stored output that match, with lines around them.
-pub(super) async fn found(
-    place: &dyn RemoteHost,
+/// Returns the matching lines of a stored output, with lines of context.
+pub(super) async fn search(
+    host: &dyn RemoteHost,
     args: &ReadArgs,
     (pattern, around, matches): (&str, usize, u64),
     cancel: &Cancel,
@@ -145,7 +145,7 @@ pub(super) async fn found(
         offset: Some(from_line(args)),
         limit: Some(usize::try_from(matches).unwrap_or(usize::MAX)),
     };
-    ask(place, &grep, cancel).await
+    ask(host, &grep, cancel).await
 }
 
 fn from_line(args: &ReadArgs) -> NonZeroU64 {

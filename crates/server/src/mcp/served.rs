@@ -1,5 +1,5 @@
-//! A layer between `rmcp`, which runs each request in a task of its own, and our handler: requests
-//! start in the order in which they were read, and a request whose handler panics is answered.
+//! A layer between `rmcp`, which runs each request in its own task, and the handler. Requests start
+//! in the order in which they were read, and a request whose handler panics is answered.
 
 use agent_bash::in_order::{Ticket, Tickets};
 use agent_bash::panics::caught_in;
@@ -18,7 +18,7 @@ pub(super) fn attach(tickets: &mut Tickets, extensions: &mut Extensions) {
     extensions.insert(RequestTicket(Arc::new(Mutex::new(Some(tickets.draw())))));
 }
 
-fn take(extensions: &Extensions) -> Option<Ticket> {
+fn take_ticket(extensions: &Extensions) -> Option<Ticket> {
     let RequestTicket(ticket) = extensions.get()?;
     ticket.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
@@ -33,7 +33,7 @@ impl<S: Service<RoleServer>> Service<RoleServer> for OrderedHandler<S> {
         request: ClientRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<<RoleServer as ServiceRole>::Resp, ErrorData> {
-        let ticket = take(&context.extensions);
+        let ticket = take_ticket(&context.extensions);
         let work = caught_in(self.0.handle_request(request, context));
         let answer = match ticket {
             Some(ticket) => ticket.serve(work).await,
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_handler_that_panics_is_an_answer() {
+    async fn request_whose_handler_panics_is_answered() {
         let (ours, theirs) = duplex(1 << 20);
         let served = tokio::spawn(async move {
             let served = rmcp::serve_server(OrderedHandler(Faulty), split(ours)).await?;

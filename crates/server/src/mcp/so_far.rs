@@ -1,5 +1,4 @@
-//! The output so far of a call that continues, cleaned, truncated and counted like that of a
-//! result.
+//! The output so far of a running call, cleaned, truncated and counted like the output of a result.
 
 use agent_bash::core::{
     ArtifactEnd, ArtifactMeta, OutputConsumer as _, OutputLimits, OutputSummary, Status, StreamId,
@@ -13,7 +12,7 @@ use std::time::Duration;
 
 /// The end of a call's output so far.
 #[derive(Debug)]
-pub(super) struct SoFar {
+pub(super) struct OutputSoFar {
     /// The text to show.
     pub(super) text: String,
     /// Counts of all output so far.
@@ -22,12 +21,12 @@ pub(super) struct SoFar {
     pub(super) from: u64,
 }
 
-impl SoFar {
-    /// From `part`, which begins at byte `asked`, or later if those bytes are no longer kept: as
-    /// much of the end as fits `window`, limited to `tail` lines.
+impl OutputSoFar {
+    /// Returns the last output of `part` that fits `window`, at most `tail` lines. `part` begins at
+    /// byte `requested`, or later if those bytes were dropped.
     pub(super) fn of(
         part: &OutputPart,
-        asked: u64,
+        requested: u64,
         tail: Option<NonZeroU64>,
         window: Window,
     ) -> Self {
@@ -44,15 +43,15 @@ impl SoFar {
             carriage_return: CarriageReturn::Overwrite,
             share_window: true,
         };
-        // Nothing is stored here, so nothing needs to be said about a file.
-        let (meta, end) = (nothing_kept(), not_ended());
+        // No artifact is stored here, so there is none to name.
+        let (meta, end) = (empty_meta(), unused_end());
         let mut output = CallOutput::new(options, None, meta);
         output.narrow(window);
         output.chunk(StreamId::Merged, &part.bytes);
         let report = output.finish(&end);
         let mut output = report.summary();
         let from = part.from + output.dropped_bytes;
-        if part.from > asked && !output.truncated {
+        if part.from > requested && !output.truncated {
             output.truncated = true;
             output.truncated_by = Some(TruncatedBy::Bytes);
         }
@@ -70,8 +69,8 @@ impl SoFar {
         }
     }
 
-    /// `lines 4001-5000 of 5000`, if not all that was asked for is shown.
-    pub(super) fn shown(&self) -> Option<String> {
+    /// Returns `lines 4001-5000 of 5000`, if not all requested output is shown.
+    pub(super) fn shown_range(&self) -> Option<String> {
         let [first, last] = self.output.shown_ranges.first()?;
         let total = self.output.total_lines;
         self.output
@@ -80,7 +79,7 @@ impl SoFar {
     }
 }
 
-fn nothing_kept() -> ArtifactMeta {
+fn empty_meta() -> ArtifactMeta {
     ArtifactMeta {
         command: String::new(),
         cwd: String::new(),
@@ -88,7 +87,7 @@ fn nothing_kept() -> ArtifactMeta {
     }
 }
 
-fn not_ended() -> ArtifactEnd {
+fn unused_end() -> ArtifactEnd {
     ArtifactEnd {
         status: Status::Cancelled,
         duration: Duration::ZERO,
@@ -117,8 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_those_of_the_whole() {
-        for (part, asked, text, ranges, total_lines, dropped, from) in [
+    fn output_so_far_counts_all_output() {
+        for (part, requested, text, ranges, total_lines, dropped, from) in [
             (
                 part(0, 0, b"a\nb\n"),
                 0,
@@ -148,7 +147,7 @@ mod tests {
                 (11, 1),
                 11,
             ),
-            // Earlier output is counted, whether it was asked for or not.
+            // Earlier output is counted, whether it was requested or not.
             (
                 part(100, 7, b"a\nb\n"),
                 100,
@@ -168,8 +167,8 @@ mod tests {
                 100,
             ),
         ] {
-            let is_all = part.from <= asked && dropped.0 == part.from;
-            let so_far = SoFar::of(&part, asked, None, TEST_WINDOW);
+            let is_all = part.from <= requested && dropped.0 == part.from;
+            let so_far = OutputSoFar::of(&part, requested, None, TEST_WINDOW);
             let output = &so_far.output;
             assert_eq!((so_far.text.as_str(), so_far.from), (text, from));
             assert_eq!(
@@ -179,7 +178,7 @@ mod tests {
             assert_eq!((output.dropped_bytes, output.dropped_lines), dropped);
             assert_eq!(output.total_bytes, part.total);
             assert_eq!(output.truncated, !is_all);
-            assert_eq!(so_far.shown().is_some(), !is_all);
+            assert_eq!(so_far.shown_range().is_some(), !is_all);
             assert_eq!(
                 output.shown_lines + output.dropped_lines,
                 output.total_lines
@@ -188,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_are_those_asked_for() {
-        let so_far = SoFar::of(
+    fn output_so_far_shows_requested_last_lines() {
+        let so_far = OutputSoFar::of(
             &part(10, 2, b"a\nb\nc\n"),
             0,
             NonZeroU64::new(2),
             TEST_WINDOW,
         );
         assert_eq!(so_far.text, "b\nc\n");
-        assert_eq!(so_far.shown().as_deref(), Some("lines 4-5 of 5"));
+        assert_eq!(so_far.shown_range().as_deref(), Some("lines 4-5 of 5"));
     }
 }

@@ -11,13 +11,13 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Most output in one answer.
+/// Maximum output in one answer.
 pub(super) const PART_WINDOW: Window = Window {
     bytes: 50 * 1024,
     lines: usize::MAX,
 };
 
-/// Room for everything in an answer besides output, in bytes: notices, the line with the link, the
+/// Bytes reserved in an answer for everything except output: notices, the line with the link, the
 /// outcome.
 pub(super) const FRAME_BYTES: usize = 16 * 1024;
 
@@ -36,12 +36,12 @@ pub(super) enum McpTool {
     Jobs,
     /// Reads a full output.
     Read,
-    /// Shows what commands did to files, and takes it back.
+    /// Shows and reverts changes that commands made to files.
     Changes,
 }
 
 impl McpTool {
-    /// In listing order.
+    /// All tools, in listing order.
     const ALL: [Self; 7] = [
         Self::Bash,
         Self::Output,
@@ -145,7 +145,7 @@ pub(super) struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// For the first page of what has this name.
+    /// Returns the arguments for the first page of the artifact with this name.
     pub(super) fn all_of(name: String) -> Self {
         Self {
             id: JobName::Text(name),
@@ -175,23 +175,23 @@ pub(super) struct ChangesArgs {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ChangesAction {
-    /// All sets.
+    /// Lists all change sets.
     List,
-    /// The list of changed files.
+    /// Lists the changed files.
     Show,
     /// Shows diffs.
     Diff,
-    /// Makes what a trial held back.
+    /// Applies the changes that a trial held back.
     Commit,
-    /// Or not.
+    /// Discards the changes that a trial held back.
     Discard,
-    /// Takes back what was made.
+    /// Reverts the changes.
     Undo,
-    /// Makes it again.
+    /// Applies reverted changes again.
     Redo,
 }
 
-/// The names of the tools that a session offers.
+/// Returns the names of the tools that a session offers.
 pub(super) fn names(session: &Conversation) -> Vec<&'static str> {
     let layout = session.tool().profile().layout;
     let all = McpTool::ALL.into_iter();
@@ -347,22 +347,22 @@ fn reader_schema(layout: TextLayout) -> Value {
 }
 
 fn meta(which: McpTool, session: &Conversation) -> MetaObject {
-    for_claude_code(longest(which, session))
+    for_claude_code(max_answer_bytes(which, session))
 }
 
-/// Returns the hints for Claude Code. Without the size, the model of Claude Code reads the first
-/// 2 KB of a longer answer and a file name. Without `alwaysLoad`, 2.1.332 offers the tool's name
-/// only, and adds the schema to each failed result.
-pub(super) fn for_claude_code(longest: usize) -> MetaObject {
+/// Returns the hints for Claude Code. Without the size, the model gets only the first 2 KB of a
+/// longer answer and a file name. Without `alwaysLoad`, version 2.1.332 offers only the tool's
+/// name, and adds the schema to each failed result.
+pub(super) fn for_claude_code(max_answer_bytes: usize) -> MetaObject {
     let fields = json!({
-        "anthropic/maxResultSizeChars": longest,
+        "anthropic/maxResultSizeChars": max_answer_bytes,
         "anthropic/alwaysLoad": true,
     });
     MetaObject(object(fields))
 }
 
-/// Upper bound of an answer's length in bytes, and hence in characters.
-fn longest(which: McpTool, session: &Conversation) -> usize {
+/// Returns the maximum length of an answer in bytes, which also limits its characters.
+fn max_answer_bytes(which: McpTool, session: &Conversation) -> usize {
     let output = session.tool().profile().output.truncation.longest();
     let shown = match which {
         McpTool::Bash => output,
@@ -382,18 +382,18 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// The schema of a result, without what clients of older drafts reject: the draft's name, and
-/// non-standard formats such as `uint64`.
+/// Returns the schema of a result, without fields that clients of older drafts reject: the draft's
+/// name, and non-standard formats such as `uint64`.
 fn result_schema() -> JsonObject {
     let generator = SchemaSettings::draft2020_12()
         .for_serialize()
         .into_generator();
     let mut schema = generator.into_root_schema_for::<ToolResult>().to_value();
-    plain(&mut schema);
+    remove_unsupported(&mut schema);
     object(schema)
 }
 
-fn plain(schema: &mut Value) {
+fn remove_unsupported(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             for name in ["$schema", "format"] {
@@ -401,9 +401,9 @@ fn plain(schema: &mut Value) {
                     fields.remove(name);
                 }
             }
-            fields.values_mut().for_each(plain);
+            fields.values_mut().for_each(remove_unsupported);
         }
-        Value::Array(items) => items.iter_mut().for_each(plain),
+        Value::Array(items) => items.iter_mut().for_each(remove_unsupported),
         _ => {}
     }
 }
@@ -413,7 +413,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_found_under_every_profile() {
+    fn named_finds_tools_of_every_layout() {
         for which in McpTool::ALL {
             for layout in [TextLayout::Standard, TextLayout::Paged] {
                 assert_eq!(McpTool::named(which.name(layout)), Some(which));
@@ -424,14 +424,14 @@ mod tests {
     }
 
     #[test]
-    fn a_result_keeps_its_schema_without_formats() {
+    fn result_schema_has_no_formats() {
         let text = Value::Object(result_schema()).to_string();
         assert!(text.contains("survivors") && text.contains("moved_to_background"));
         assert!(!text.contains("uint64") && !text.contains("json-schema.org"));
     }
 
     #[test]
-    fn what_is_read_may_be_named_in_each_of_its_ways() {
+    fn read_args_accept_every_alias() {
         for name in ["id", "uri", "path", "file_path", "artifact"] {
             let args: ReadArgs = serde_json::from_value(json!({ name: "3", "offset": 1 })).unwrap();
             assert_eq!(args.id.text(), "3");

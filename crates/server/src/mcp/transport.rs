@@ -1,6 +1,6 @@
-//! The transport for an MCP client: lines in, lines out. `rmcp` has a transport of its own; this
-//! one also answers invalid messages under their id, tolerates messages before the handshake, and
-//! applies backpressure: it stops reading while the client does not read answers.
+//! The transport for an MCP client: lines in, lines out. Unlike the transport of `rmcp`, it answers
+//! invalid messages with their id, tolerates messages before the handshake, and stops reading while
+//! the client does not read answers.
 
 use super::message::{self, ParsedLine};
 use super::served;
@@ -22,20 +22,20 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
-/// Limit of unanswered requests; at the limit nothing more is read. Twice as many as commands may
-/// run, so a client that reads its answers never reaches it.
+/// Maximum number of unanswered requests; at the maximum, reading stops. It is twice the maximum of
+/// running commands, so a client that reads its answers never reaches it.
 const MAX_UNANSWERED: usize = 512;
 
 /// A bounded transport.
 pub(super) struct BoundedTransport<R, W> {
     lines: InputLines<R>,
     output: Arc<AsyncMutex<StoppableWriter<W>>>,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     /// The permit for the next request.
     reserved: Option<OwnedSemaphorePermit>,
     unanswered: UnansweredRequests,
     tickets: Tickets,
-    /// The handshake has begun.
+    /// True once the handshake has begun.
     begun: bool,
     /// Triggered at the end of input.
     ended: Cancel,
@@ -59,7 +59,7 @@ where
         Self {
             lines: InputLines::new(input),
             output: Arc::new(AsyncMutex::new(output)),
-            room: Arc::new(Semaphore::new(MAX_UNANSWERED)),
+            permits: Arc::new(Semaphore::new(MAX_UNANSWERED)),
             reserved: None,
             unanswered: UnansweredRequests::default(),
             tickets: Tickets::default(),
@@ -68,12 +68,12 @@ where
         }
     }
 
-    /// The next valid message. Cancel safe.
+    /// Returns the next valid message. Cancel safe.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if self.reserved.is_none() {
                 // Never fails: the semaphore is never closed.
-                self.reserved = Arc::clone(&self.room).acquire_owned().await.ok();
+                self.reserved = Arc::clone(&self.permits).acquire_owned().await.ok();
             }
             let line = match self.lines.next().await {
                 Ok(InputLine::End) => return None,
@@ -87,7 +87,7 @@ where
                 }
             };
             match line {
-                ParsedLine::Message(message) => match self.taken_id(&message) {
+                ParsedLine::Message(message) => match self.duplicate_id(&message) {
                     Some(id) => self.refuse(message::duplicate_id(id)),
                     None if self.is_expected(&message) => return Some(*message),
                     None => {}
@@ -98,29 +98,29 @@ where
         }
     }
 
-    /// Answers a line that `rmcp` does not get to see.
+    /// Answers a line that is not passed to `rmcp`.
     fn refuse(&mut self, answer: Box<TxJsonRpcMessage<RoleServer>>) {
-        // In a task of its own, as the future that reads may be dropped. It occupies a request's
+        // In a separate task, as the reading future may be dropped. The answer occupies a request's
         // permit until it is written.
-        let (sending, room) = (self.write(*answer), self.reserved.take());
+        let (sending, permits) = (self.write(*answer), self.reserved.take());
         tokio::spawn(async move {
             // Without a client, the answer has no receiver.
             let _ = sending.await;
-            drop(room);
+            drop(permits);
         });
     }
 
-    /// The id of a request, if an earlier unanswered request has the same. `rmcp` would answer only
-    /// one of the two.
-    fn taken_id(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
+    /// Returns the id of a request, if an earlier unanswered request has the same id. `rmcp` would
+    /// answer only one of the two.
+    fn duplicate_id(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
         let JsonRpcMessage::Request(JsonRpcRequest { id, .. }) = message else {
             return None;
         };
-        let is_taken = self.unanswered.requests().contains_key(id);
-        is_taken.then(|| id.clone())
+        let is_in_use = self.unanswered.requests().contains_key(id);
+        is_in_use.then(|| id.clone())
     }
 
-    /// True if the message is passed to `rmcp`, which gives up if the first one is not a request.
+    /// True if the message is passed to `rmcp`, which fails if the first message is not a request.
     fn is_expected(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
         if let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message {
             self.begun |= matches!(request, ClientRequest::InitializeRequest(_))
@@ -163,13 +163,13 @@ where
             JsonRpcMessage::Error(error) => error.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        // A client that has read the answer may reuse the id; the permit is kept until the answer
+        // A client that has read the answer may reuse the id. The permit is held until the answer
         // is written.
-        let room = answered.and_then(|id| self.unanswered.requests().remove(&id));
+        let permits = answered.and_then(|id| self.unanswered.requests().remove(&id));
         let sending = self.write(message);
         async move {
             let sent = sending.await;
-            drop(room);
+            drop(permits);
             sent
         }
     }
@@ -181,8 +181,10 @@ where
             None => self.ended.cancel(),
             Some(JsonRpcMessage::Request(request)) => {
                 served::attach(&mut self.tickets, request.request.extensions_mut());
-                if let Some(room) = self.reserved.take() {
-                    self.unanswered.requests().insert(request.id.clone(), room);
+                if let Some(permits) = self.reserved.take() {
+                    self.unanswered
+                        .requests()
+                        .insert(request.id.clone(), permits);
                 }
             }
             Some(JsonRpcMessage::Notification(notification)) => {
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn of_a_client_with_so_many_unanswered_requests_nothing_more_is_read() {
+    async fn reading_stops_at_maximum_of_unanswered_requests() {
         let (mut client_in, input) = tokio::io::duplex(1 << 20);
         let (output, mut client_out) = tokio::io::duplex(1 << 20);
         let ended = Cancel::new();
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_request_that_is_called_off_takes_no_room_and_the_end_of_input_is_told() {
+    async fn cancelled_request_frees_permit_and_end_of_input_is_reported() {
         let (mut client_in, input) = tokio::io::duplex(1 << 20);
         let (output, _client_out) = tokio::io::duplex(8);
         let ended = Cancel::new();
@@ -350,7 +352,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_writer_that_waits_fails_when_it_is_stopped() {
+    async fn pending_write_fails_when_stopped() {
         let (output, _client_out) = tokio::io::duplex(8);
         let stop = WriteStopper::default();
         let mut output = stop.stoppable(output);

@@ -1,17 +1,17 @@
-//! Agents that truncate a tool's result before their model reads it, and how much they pass on. A
-//! text within that limit keeps its end, its notices and its link. A longer one loses them, or its
-//! middle, without saying which lines.
+//! Agents that truncate a tool's result before their model reads it, and the amount that they pass
+//! on. A text within that limit is passed on with its end, its notices and its link. A longer text
+//! loses these or its middle, without a note about the missing lines.
 
 use agent_bash::core::Window;
 
-/// How much an agent passes on uncut.
+/// The amount of text that an agent passes on uncut.
 struct ClientWindow {
     /// Prefix of the name in `clientInfo`.
     name: &'static str,
     window: Window,
 }
 
-/// No limit on lines.
+/// For agents without a limit on lines.
 const ANY_LINES: usize = usize::MAX;
 
 /// The agents that pass on less than a profile may show. Claude Code is not among them: it accepts
@@ -29,7 +29,7 @@ const CLIENT_WINDOWS: [ClientWindow; 6] = [
         },
     },
     // 0.61.0, `DEFAULT_TRUNCATE_TOOL_OUTPUT_THRESHOLD`: 40,000 characters, including 42 of tags
-    // around the text. Keeps the first fifth and the end.
+    // around the text. The first fifth and the end remain.
     ClientWindow {
         name: "gemini-cli-mcp-client",
         window: Window {
@@ -72,7 +72,7 @@ const CLIENT_WINDOWS: [ClientWindow; 6] = [
     },
 ];
 
-/// How much the client with that name passes on uncut; `None` if everything.
+/// Returns the amount of text that the client with this name passes on uncut; `None` for no limit.
 pub(super) fn of(client: &str) -> Option<Window> {
     let client = CLIENT_WINDOWS
         .iter()

@@ -1,4 +1,4 @@
-//! The data of a response in the making, or why there is none.
+//! The result of a request, before it becomes a response.
 
 use super::refused::ErrorReply;
 use serde::Serialize;
@@ -7,7 +7,7 @@ use serde_json::value::{RawValue, to_raw_value};
 /// The serialised data of a response, or the error message.
 pub(super) type RpcAnswer = Result<Option<Box<RawValue>>, ErrorReply>;
 
-/// An answer with that data.
+/// Returns an answer with this data.
 pub(super) fn data<D: Serialize>(data: D) -> RpcAnswer {
     to_raw_value(&data)
         .map(Some)

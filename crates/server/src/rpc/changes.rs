@@ -1,4 +1,4 @@
-//! The requests about what calls do to files.
+//! The requests about changes to files.
 
 use super::answer::{RpcAnswer, data};
 use super::refused::ErrorReply;
@@ -25,7 +25,7 @@ impl From<ChangesRefused> for ErrorReply {
     }
 }
 
-/// Serves one of them.
+/// Serves a request.
 pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cancel) -> RpcAnswer {
     let sets = session.changes();
     let done = match call {

@@ -10,7 +10,7 @@ use super::refused::ErrorReply;
 use super::remote;
 use super::updates;
 use crate::into_data::IntoData;
-use crate::jobs::{DEFAULT_GRACE, duration, feed};
+use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::live::{self, UpdateSender};
 use crate::stored_output;
 use agent_bash::adapters::{self, ClientAdapters};
@@ -31,7 +31,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Most bytes of a job's output in one response.
+/// Maximum number of bytes of a job's output in one response.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 
 /// Default number of matches shown.
@@ -52,14 +52,14 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<RpcAnswer>
     }
 }
 
-/// Answers `hello`; `tools` are those the client has named, now or before.
+/// Answers `hello`; `tools` are the names that the client has sent, now or before.
 pub(super) fn hello(
     session: &Conversation,
     hello: &Hello,
     tools: Option<&Vec<String>>,
     machine: Option<MachineData>,
 ) -> RpcAnswer {
-    agrees(hello)?;
+    check_protocol(hello)?;
     let profile = session.tool().profile();
     data(HelloData {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -70,8 +70,8 @@ pub(super) fn hello(
     })
 }
 
-/// Refuses a client that speaks another version of the protocol.
-pub(super) fn agrees(hello: &Hello) -> Result<(), ErrorReply> {
+/// Refuses a client with another version of the protocol.
+pub(super) fn check_protocol(hello: &Hello) -> Result<(), ErrorReply> {
     match hello.protocol {
         Some(theirs) if theirs != PROTOCOL_VERSION => Err(ErrorReply::new(
             ErrorCode::Protocol,
@@ -88,7 +88,7 @@ pub(super) struct ServedRequest {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Conversation>,
     pub(super) adapted: ClientAdapters,
-    /// Only calls that were judged are run, and no others are judged.
+    /// True for a worker: it runs only calls with the findings of its host.
     pub(super) is_worker: bool,
     /// The model's other tools, if `hello` has named them.
     pub(super) tools: Option<Vec<String>>,
@@ -102,8 +102,8 @@ impl ServedRequest {
     /// Serves the request.
     pub(super) async fn answer(&self, call: RpcCall) -> RpcAnswer {
         let session = &*self.session;
-        if let Some(place) = session.remote_host()
-            && let Some(answer) = remote::answer(&**place, &call, &self.cancel).await
+        if let Some(remote_host) = session.remote_host()
+            && let Some(answer) = remote::answer(&**remote_host, &call, &self.cancel).await
         {
             return data(answer?);
         }
@@ -117,9 +117,9 @@ impl ServedRequest {
                 request,
                 stream,
                 tools,
-                findings: judged,
+                findings,
             } => {
-                let input = self.input(request, judged)?;
+                let input = self.input(request, findings)?;
                 self.tool_call(input, stream, tools).await
             }
             // Already served by `control` and `hello`.
@@ -204,7 +204,7 @@ impl ServedRequest {
 
     async fn adapter_call(&self, adapter: &str, tool: &str, input: &Value) -> RpcAnswer {
         if self.is_worker {
-            return Err(not_judged());
+            return Err(missing_findings());
         }
         let adapter = adapters::by_name(adapter).map_err(text)?;
         adapter.tool(tool)?;
@@ -224,9 +224,9 @@ impl ServedRequest {
         data(run_blocking(check).await?)
     }
 
-    /// The call as the pipeline takes it.
-    fn input(&self, request: Value, judged: Option<Box<Findings>>) -> Result<Input, ErrorReply> {
-        match (self.is_worker, judged) {
+    /// Returns the call as input for the pipeline.
+    fn input(&self, request: Value, findings: Option<Box<Findings>>) -> Result<Input, ErrorReply> {
+        match (self.is_worker, findings) {
             (false, None) => Ok(Input::Json(request)),
             (true, Some(findings)) => {
                 let request = Request::deserialize(request);
@@ -237,7 +237,7 @@ impl ServedRequest {
                     findings,
                 })))
             }
-            (true, None) => Err(not_judged()),
+            (true, None) => Err(missing_findings()),
             (false, Some(_)) => {
                 let error = "`findings`: this server checks calls itself; only a worker takes the findings of its host";
                 Err(ErrorReply::from(error.to_owned()))
@@ -269,7 +269,7 @@ impl ServedRequest {
                     tool.execute_with(request, options, &self.cancel).await
                 };
                 let work = Box::pin(work);
-                live::during(work, &live, &mut ToClient(self)).await
+                live::run_with_updates(work, &live, &mut ClientSender(self)).await
             }
         };
         data(result)
@@ -281,7 +281,7 @@ impl ServedRequest {
             ..BangOptions::default()
         };
         let session = &self.session;
-        let ran = match updates::kind(stream) {
+        let executed = match updates::kind(stream) {
             None => Box::pin(session.execute_bash(command, options, &self.cancel)).await,
             Some(kind) => {
                 let live = live::updates(kind);
@@ -294,10 +294,10 @@ impl ServedRequest {
                     session.execute_bash(command, options, &self.cancel).await
                 };
                 let work = Box::pin(work);
-                live::during(work, &live, &mut ToClient(self)).await
+                live::run_with_updates(work, &live, &mut ClientSender(self)).await
             }
         };
-        let message = ran.map_err(text)?;
+        let message = executed.map_err(text)?;
         match message.status {
             // Empty output without an exit code would look like a command that ran.
             Status::NotStarted { reason } => Err(format!("not started: {reason}").into()),
@@ -466,7 +466,7 @@ impl ServedRequest {
                 close,
             } => {
                 let id = JobId(job.0);
-                let fed = feed(&self.session, &id, &input, close, &self.cancel);
+                let fed = write_input(&self.session, &id, &input, close, &self.cancel);
                 data::<JobData>(fed.await?.into_data())
             }
             _ => {
@@ -479,17 +479,17 @@ impl ServedRequest {
     }
 }
 
-fn not_judged() -> ErrorReply {
+fn missing_findings() -> ErrorReply {
     let error =
         "a worker runs only checked calls; send a `tool_call` with the `findings` of its host";
     ErrorReply::new(ErrorCode::NotJudged, error)
 }
 
 /// Sends updates to the outbox.
-struct ToClient<'a>(&'a ServedRequest);
+struct ClientSender<'a>(&'a ServedRequest);
 
-impl UpdateSender for ToClient<'_> {
-    async fn take(&mut self, update: LiveUpdate) {
+impl UpdateSender for ClientSender<'_> {
+    async fn send(&mut self, update: LiveUpdate) {
         if let Some(message) = updates::message(self.0.id.clone(), update) {
             self.0.outbox.send(&message).await;
         }
@@ -500,7 +500,7 @@ fn text(error: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::from(error.to_string())
 }
 
-/// Runs blocking or long work on another thread, so that it does not hold up other tasks.
+/// Runs blocking or long work on another thread, so that it does not block other tasks.
 async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ErrorReply> + Send + 'static,
 ) -> Result<T, ErrorReply> {

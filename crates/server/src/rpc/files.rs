@@ -1,7 +1,7 @@
 //! Reads and writes files in pieces, for a client on another machine.
 //!
-//! A file is written under a temporary name and moved to its place with its last piece, so that no
-//! program sees a part of it. An incomplete upload is removed when the client disconnects.
+//! A file is written under a temporary name and renamed after its last piece, so that no program
+//! sees a partial file. An incomplete upload is removed when the client disconnects.
 
 use super::refused::ErrorReply;
 use agent_bash_protocol::ErrorCode;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
-/// How many files may be written at once.
+/// Maximum number of concurrent uploads.
 const MAX_UPLOADS: usize = 16;
 
 /// The permitted bits of a file's mode: permissions without set-ID bits.
@@ -57,19 +57,18 @@ pub(super) fn read(
     offset: u64,
     length: Option<usize>,
 ) -> Result<FilePieceData, ErrorReply> {
-    let said = |error: &io::Error| {
+    let reply = |error: &io::Error| {
         ErrorReply::of_system(error, &format!("{} cannot be read", path.display()))
     };
     // Opening a FIFO must not wait for its other end.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty());
-    let file: File = file.map_err(|error| said(&error.into()))?.into();
-    let found = file.metadata().map_err(|error| said(&error))?;
-    regular(path, &found)?;
+    let file: File = file.map_err(|error| reply(&error.into()))?.into();
+    let found = file.metadata().map_err(|error| reply(&error))?;
+    check_regular(path, &found)?;
     let length = length.unwrap_or(MAX_PIECE).min(MAX_PIECE);
     let left = usize::try_from(found.len().saturating_sub(offset)).unwrap_or(usize::MAX);
-    // One byte more tells whether the file has grown meanwhile, or is of a kind that has no length
-    // (`/proc`).
+    // At least `MIN_BUFFER`, as a file of `/proc` has no length.
     let mut bytes = vec![0; length.min(left.max(MIN_BUFFER))];
     let mut filled = 0;
     while filled < bytes.len() {
@@ -77,7 +76,7 @@ pub(super) fn read(
             Ok(0) => break,
             Ok(read) => filled += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(said(&error)),
+            Err(error) => return Err(reply(&error)),
         }
     }
     let at_end = filled < bytes.len() || offset + filled as u64 == found.len();
@@ -90,11 +89,11 @@ pub(super) fn read(
     })
 }
 
-/// Files without a length are read in pieces of this size.
+/// The size of pieces of files without a length.
 const MIN_BUFFER: usize = 64 * 1024;
 
 impl Uploads {
-    /// Takes a piece, and moves the file into its place with the last one.
+    /// Writes a piece. After the last piece, renames the file to its path.
     pub(super) fn write(&self, piece: UploadPiece) -> Result<FileWrittenData, ErrorReply> {
         let UploadPiece {
             path,
@@ -104,9 +103,10 @@ impl Uploads {
             mode,
         } = piece;
         let named = path.display().to_string();
-        let said =
+        let reply =
             |error: &io::Error| ErrorReply::of_system(error, &format!("{named} cannot be written"));
-        // Out of the table while it is written to: a piece that fails is the last one.
+        // Removed from the table while a piece is written: after a failed piece, the upload is
+        // dropped.
         let mut current = match upload {
             None => {
                 if self.table().open.len() >= MAX_UPLOADS {
@@ -128,11 +128,11 @@ impl Uploads {
         current
             .part
             .write_all(&data.0)
-            .map_err(|error| said(&error))?;
+            .map_err(|error| reply(&error))?;
         current.size += data.0.len() as u64;
         let size = current.size;
         if !more {
-            finish(current).map_err(|error| said(&error))?;
+            finish(current).map_err(|error| reply(&error))?;
             return Ok(FileWrittenData { upload: None, size });
         }
         let mut table = self.table();
@@ -153,35 +153,35 @@ impl Uploads {
 }
 
 fn begin(path: &Path, mode: Option<u32>) -> Result<Upload, ErrorReply> {
-    let said = |error: &io::Error| {
+    let reply = |error: &io::Error| {
         ErrorReply::of_system(error, &format!("{} cannot be written", path.display()))
     };
-    // A symbolic link stays one: what it leads to is replaced.
-    let place = match fs::symlink_metadata(path) {
-        Ok(found) if found.is_symlink() => fs::canonicalize(path).map_err(|error| said(&error))?,
+    // For a symbolic link, the target is replaced, not the link.
+    let target = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => fs::canonicalize(path).map_err(|error| reply(&error))?,
         _ => path.to_owned(),
     };
-    let old = match fs::metadata(&place) {
+    let old = match fs::metadata(&target) {
         Ok(found) => {
-            regular(&place, &found)?;
+            check_regular(&target, &found)?;
             Some(found)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(said(&error)),
+        Err(error) => return Err(reply(&error)),
     };
     let mode = mode.or_else(|| old.as_ref().map(Metadata::mode));
-    let directory = place.parent().unwrap_or(Path::new("/"));
-    // Without another wish the umask decides, as for any new file. What has one is the user's alone
-    // until it is whole.
+    let directory = target.parent().unwrap_or(Path::new("/"));
+    // Without a mode, the umask applies, as for any new file. With a mode, only the user can read
+    // the file until it is complete.
     let first = if mode.is_some() { 0o600 } else { 0o644 };
     let part = tempfile::Builder::new()
         .prefix(".agent-bash-")
         .suffix(".part")
         .permissions(Permissions::from_mode(first))
         .tempfile_in(directory)
-        .map_err(|error| said(&error))?;
+        .map_err(|error| reply(&error))?;
     Ok(Upload {
-        path: place,
+        path: target,
         part,
         size: 0,
         mode: mode.map(|mode| mode & PERMISSION_BITS),
@@ -193,11 +193,11 @@ fn finish(upload: Upload) -> io::Result<()> {
         let file = upload.part.as_file();
         file.set_permissions(Permissions::from_mode(mode))?;
     }
-    let placed = upload.part.persist(&upload.path);
-    placed.map(drop).map_err(|error| error.error)
+    let persisted = upload.part.persist(&upload.path);
+    persisted.map(drop).map_err(|error| error.error)
 }
 
-fn regular(path: &Path, found: &Metadata) -> Result<(), ErrorReply> {
+fn check_regular(path: &Path, found: &Metadata) -> Result<(), ErrorReply> {
     if found.is_file() {
         return Ok(());
     }

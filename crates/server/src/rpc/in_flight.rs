@@ -1,4 +1,4 @@
-//! The requests in flight: their limits, and how to cancel one.
+//! The requests in flight: limits and cancels them.
 
 use agent_bash::core::Cancel;
 use agent_bash_protocol::message::RpcId;
@@ -25,7 +25,7 @@ struct InFlightRequest {
     cancel: Cancel,
 }
 
-/// Tells `bash` requests, which `abort_bash` cancels, from others.
+/// Distinguishes `bash` requests, which `abort_bash` cancels, from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequestKind {
     /// `bash`.
@@ -44,8 +44,8 @@ pub(super) struct Flight {
 }
 
 impl InFlight {
-    /// Adds a request. `Err` if a limit is reached, or if its id is already in flight: the answers
-    /// could not be told apart.
+    /// Adds a request. `Err` if a limit is reached, or if its id is already in flight: the client
+    /// could not distinguish the answers.
     pub(super) fn begin(
         &self,
         id: Option<RpcId>,
@@ -110,10 +110,10 @@ impl InFlight {
         self.cancel_where(|_| true);
     }
 
-    fn cancel_where(&self, is_meant: impl Fn(&InFlightRequest) -> bool) -> bool {
+    fn cancel_where(&self, matches: impl Fn(&InFlightRequest) -> bool) -> bool {
         let table = self.table();
         let mut any = false;
-        for entry in table.requests.values().filter(|entry| is_meant(entry)) {
+        for entry in table.requests.values().filter(|entry| matches(entry)) {
             entry.cancel.cancel();
             any = true;
         }
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_many_and_for_more_when_some_are_done() {
+    fn requests_are_refused_at_maximum_until_one_ends() {
         let table = InFlight::default();
         let mut flights: Vec<Flight> = (0..MAX_REQUESTS)
             .map(|_| table.begin(None, RequestKind::Other, 1).unwrap())
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn their_bytes_are_bounded_too() {
+    fn requests_are_refused_at_maximum_of_bytes() {
         let table = InFlight::default();
         let half = MAX_REQUEST_BYTES / 2;
         let first = table.begin(None, RequestKind::Other, half).unwrap();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_free_again_when_its_request_is_answered() {
+    fn id_can_be_reused_after_free_id() {
         let table = InFlight::default();
         let first = table.begin(Some(id("a")), RequestKind::Other, 1).unwrap();
         let error = table
@@ -188,19 +188,19 @@ mod tests {
     }
 
     #[test]
-    fn only_those_meant_are_called_off() {
+    fn cancel_affects_only_matching_requests() {
         let table = InFlight::default();
         let a = table.begin(Some(id("a")), RequestKind::Bash, 1).unwrap();
         let b = table.begin(Some(id("b")), RequestKind::Other, 1).unwrap();
         let unnamed = table.begin(None, RequestKind::Other, 1).unwrap();
-        let off = || [&a, &b, &unnamed].map(|flight| flight.cancel.is_cancelled());
+        let cancelled = || [&a, &b, &unnamed].map(|flight| flight.cancel.is_cancelled());
         assert!(!table.cancel(&id("c")) && !table.abort_bash(Some(&id("b"))));
-        assert_eq!(off(), [false, false, false]);
+        assert_eq!(cancelled(), [false, false, false]);
         assert!(table.cancel(&id("b")));
-        assert_eq!(off(), [false, true, false]);
+        assert_eq!(cancelled(), [false, true, false]);
         assert!(table.abort_bash(None));
-        assert_eq!(off(), [true, true, false]);
+        assert_eq!(cancelled(), [true, true, false]);
         table.cancel_all();
-        assert_eq!(off(), [true, true, true]);
+        assert_eq!(cancelled(), [true, true, true]);
     }
 }

@@ -1,4 +1,4 @@
-//! Notifies a client of the end of jobs, whichever program started them.
+//! Notifies a client when a job ends, even a job that another program has started.
 
 use super::outbox::Outbox;
 use crate::into_data::IntoData;
@@ -9,12 +9,12 @@ use agent_bash_protocol::message::{JobEndedTag, RpcJobEnded};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The jobs whose end a client is going to be told. Clones share them.
+/// The jobs whose end is reported to a client. Clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct JobWatch {
     session: Arc<Conversation>,
     outbox: Outbox,
-    /// Triggered when the client has gone.
+    /// Triggered when the client has disconnected.
     end: Cancel,
     watched: Arc<Mutex<BTreeSet<JobId>>>,
 }
@@ -29,13 +29,13 @@ impl JobWatch {
         }
     }
 
-    /// Waits for the jobs that run now, beside everything else.
-    pub(super) async fn look(&self) {
+    /// Starts watching all running jobs that are not watched yet.
+    pub(super) async fn watch_running_jobs(&self) {
         let Some(jobs) = self.session.jobs().cloned() else {
             return;
         };
         let list = agent_bash::run_blocking(move || jobs.list());
-        // Jobs that cannot be listed now are listed after the next call.
+        // If the jobs cannot be listed now, they are watched after the next call.
         let Ok(Ok(jobs)) = list.await else { return };
         for job in jobs {
             let is_new = || {

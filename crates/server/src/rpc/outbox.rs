@@ -13,24 +13,24 @@ use tokio::task::JoinHandle;
 /// Capacity of the queue in bytes. A longer line is queued alone.
 const QUEUE_BYTES: u32 = 4 << 20;
 
-/// Most lines per write.
+/// Maximum number of lines per write.
 const MAX_LINES_PER_WRITE: usize = 256;
 
 /// The sending side. Clones share the queue.
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
     queue: mpsc::UnboundedSender<QueuedLine>,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     disconnected: Cancel,
 }
 
 #[derive(Debug)]
 struct QueuedLine {
     line: Vec<u8>,
-    _room: OwnedSemaphorePermit,
+    _permits: OwnedSemaphorePermit,
 }
 
-/// The task that writes what is put into an [`Outbox`].
+/// The task that writes the lines of an [`Outbox`].
 #[derive(Debug)]
 pub(super) struct WriterTask(JoinHandle<()>);
 
@@ -38,18 +38,18 @@ impl Outbox {
     /// Starts writing to `output`.
     pub(super) fn new<W: AsyncWrite + Unpin + Send + 'static>(output: W) -> (Self, WriterTask) {
         let (queue, queued) = mpsc::unbounded_channel();
-        let gone = Cancel::new();
-        let writing = tokio::spawn(write(output, queued, gone.clone()));
+        let disconnected = Cancel::new();
+        let writing = tokio::spawn(write(output, queued, disconnected.clone()));
         let outbox = Self {
             queue,
-            room: Arc::new(Semaphore::new(QUEUE_BYTES as usize)),
-            disconnected: gone,
+            permits: Arc::new(Semaphore::new(QUEUE_BYTES as usize)),
+            disconnected,
         };
         (outbox, WriterTask(writing))
     }
 
     /// Queues a message as soon as there is room. Cancel safe: a dropped future has queued nothing.
-    /// If the client is gone, the message is dropped.
+    /// If the client has disconnected, the message is dropped.
     pub(super) async fn send(&self, message: &impl Serialize) {
         let mut line = match serde_json::to_vec(message) {
             Ok(line) => line,
@@ -65,11 +65,11 @@ impl Outbox {
         tokio::select! {
             biased;
             () = self.disconnected.cancelled() => {}
-            room = Arc::clone(&self.room).acquire_many_owned(size) => {
+            permits = Arc::clone(&self.permits).acquire_many_owned(size) => {
                 // Never fails: the semaphore is never closed.
-                if let Ok(room) = room {
-                    // If the writer has stopped, the client is gone.
-                    let _ = self.queue.send(QueuedLine { line, _room: room });
+                if let Ok(permits) = permits {
+                    // If the writer has stopped, the client has disconnected.
+                    let _ = self.queue.send(QueuedLine { line, _permits: permits });
                 }
             }
         }
@@ -82,7 +82,7 @@ impl Outbox {
 }
 
 impl WriterTask {
-    /// Returns when everything has been written. All clones of the outbox must have been dropped.
+    /// Waits until all lines are written. All clones of the outbox must be dropped before.
     pub(super) async fn finish(self) {
         // If the writer panicked, there is nothing more to write.
         let _ = self.0.await;
@@ -92,19 +92,19 @@ impl WriterTask {
 async fn write<W: AsyncWrite + Unpin>(
     mut output: W,
     mut queued: mpsc::UnboundedReceiver<QueuedLine>,
-    gone: Cancel,
+    disconnected: Cancel,
 ) {
     let mut batch = Vec::new();
     while queued.recv_many(&mut batch, MAX_LINES_PER_WRITE).await > 0 {
         for queued in batch.drain(..) {
             if let Err(error) = output.write_all(&queued.line).await {
                 tracing::debug!(%error, "the client is gone");
-                gone.cancel();
+                disconnected.cancel();
                 return;
             }
         }
         if output.flush().await.is_err() {
-            gone.cancel();
+            disconnected.cancel();
             return;
         }
     }
@@ -116,7 +116,7 @@ mod tests {
     use tokio::io::AsyncReadExt;
 
     #[tokio::test]
-    async fn lines_come_whole_and_in_order() {
+    async fn lines_are_written_whole_and_in_order() {
         let (output, mut input) = tokio::io::duplex(16);
         let (outbox, writing) = Outbox::new(output);
         let reading = tokio::spawn(async move {
@@ -129,10 +129,10 @@ mod tests {
         drop(outbox);
         writing.finish().await;
         let text = reading.await.unwrap().unwrap();
-        let want: Vec<String> = (0..100)
+        let expected: Vec<String> = (0..100)
             .map(|number| format!("\"line {number}\""))
             .collect();
-        assert_eq!(text.lines().collect::<Vec<_>>(), want);
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected);
     }
 
     #[tokio::test]
@@ -149,7 +149,7 @@ mod tests {
             }
         }
         assert!((3..=4).contains(&sent), "{sent}");
-        // Only reading makes room.
+        // A blocked sender continues when the client reads.
         let waiting = tokio::spawn({
             let outbox = outbox.clone();
             async move { outbox.send(&"next").await }

@@ -1,5 +1,4 @@
-//! Runs this program with other words, for a host: what a command line of ours does is done where
-//! the data is.
+//! Runs this program with the arguments of a host's command line, on the machine that has the data.
 
 use super::refused::ErrorReply;
 use agent_bash::Conversation;
@@ -11,13 +10,14 @@ use std::ffi::OsString;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 
-/// This program, whatever became of its file since it was started.
+/// This program, even if its file was replaced since it was started.
 const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// Most bytes of what it says on stderr. With the longest output it still fits a line.
+/// Maximum number of bytes of stderr. Together with the maximum of stdout, the answer fits in a
+/// line.
 const MAX_STDERR_BYTES: usize = 256 << 10;
 
-/// Runs it to its end, or until it is cancelled, which kills it.
+/// Runs the program to its end. Kills it if the request is cancelled.
 pub(super) async fn run(
     session: &Conversation,
     words: Vec<String>,
@@ -38,15 +38,15 @@ pub(super) async fn run(
         mut carrier,
     } = Transport::start(&words, &host.env, &host.cwd).map_err(cannot)?;
     let work = async {
-        let feed = async {
+        let write_input = async {
             // The program may end without reading all of its input.
             let _ = stdin.write_all(&input.unwrap_or_default().0).await;
             drop(stdin);
         };
         let (out, err, ()) = tokio::join!(
-            whole(output, MAX_PIECE),
-            whole(errors, MAX_STDERR_BYTES),
-            feed
+            read_to_end_within(output, MAX_PIECE),
+            read_to_end_within(errors, MAX_STDERR_BYTES),
+            write_input
         );
         let (out, err) = (out.map_err(cannot)?, err.map_err(cannot)?);
         let (Some(out), Some(err)) = (out, err) else {
@@ -65,9 +65,15 @@ pub(super) async fn run(
     }
 }
 
-/// All that comes; `None` if it is more than that.
-async fn whole(stream: impl AsyncRead + Unpin, most: usize) -> io::Result<Option<Base64Bytes>> {
+/// Reads a stream to its end; `None` if it has more than `max_bytes`.
+async fn read_to_end_within(
+    stream: impl AsyncRead + Unpin,
+    max_bytes: usize,
+) -> io::Result<Option<Base64Bytes>> {
     let mut bytes = Vec::new();
-    stream.take(most as u64 + 1).read_to_end(&mut bytes).await?;
-    Ok((bytes.len() <= most).then_some(Base64Bytes(bytes)))
+    stream
+        .take(max_bytes as u64 + 1)
+        .read_to_end(&mut bytes)
+        .await?;
+    Ok((bytes.len() <= max_bytes).then_some(Base64Bytes(bytes)))
 }

@@ -14,8 +14,8 @@ pub(super) struct ParsedRequest {
     pub(super) call: RpcCall,
 }
 
-/// Parses a line. An error response carries whatever id and type could be read, so that the client
-/// can match it.
+/// Parses a line. An error response has the id and the type if they could be read, so that the
+/// client can match it.
 pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
     let refusal = |id: Option<RpcId>, kind: &str, error: String| {
         Err(Box::new(RpcResponse::failure(id, kind, error)))
@@ -52,7 +52,7 @@ pub(super) fn request(line: &[u8]) -> Result<ParsedRequest, Box<Response>> {
             kind: written,
             call,
         }),
-        Err(error) => refusal(id, &written, misfit(fields, &error.to_string())),
+        Err(error) => refusal(id, &written, field_error(fields, &error.to_string())),
     }
 }
 
@@ -66,10 +66,11 @@ pub(super) fn refusal_of(head: RequestHead, error: String) -> Response {
     RpcResponse::failure(id, &head.kind.unwrap_or_default(), error)
 }
 
-/// The error message, naming the field whose removal makes the request valid.
-fn misfit(mut fields: Map<String, Value>, error: &str) -> String {
+/// Returns the error message with the name of the invalid field: the field without which the error
+/// changes.
+fn field_error(mut fields: Map<String, Value>, error: &str) -> String {
     // A serde variant is a `type` in this protocol.
-    let said = error.replacen("unknown variant", "unknown type", 1);
+    let message = error.replacen("unknown variant", "unknown type", 1);
     let names: Vec<String> = fields
         .keys()
         .filter(|name| *name != "type")
@@ -79,14 +80,14 @@ fn misfit(mut fields: Map<String, Value>, error: &str) -> String {
         let Some(value) = fields.remove(&name) else {
             continue;
         };
-        let is_it =
+        let is_invalid_field =
             RpcCall::deserialize(&fields).map_or_else(|other| other.to_string() != error, |_| true);
-        if is_it {
-            return format!("`{name}`: {said}");
+        if is_invalid_field {
+            return format!("`{name}`: {message}");
         }
         fields.insert(name, value);
     }
-    said
+    message
 }
 
 #[cfg(test)]
@@ -95,7 +96,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_refusal_has_what_could_be_read() {
+    fn refusal_has_readable_id_and_type() {
         for (line, id, command, error) in [
             ("{", None, "", "not JSON"),
             ("\u{0}", None, "", "not JSON"),
@@ -180,31 +181,31 @@ mod tests {
     }
 
     #[test]
-    fn not_utf8_is_refused_and_deep_nesting_too() {
+    fn invalid_utf8_and_deep_nesting_are_refused() {
         assert!(request(b"{\"id\": 1, \"type\": \"ping\xff\"}").is_err());
         let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(request(deep.as_bytes()).is_err());
     }
 
     #[test]
-    fn a_request_is_read_with_any_id_and_unknown_fields() {
-        for (id, want) in [
+    fn request_is_read_with_any_id_and_unknown_fields() {
+        for (id, expected) in [
             ("\"a\"", Some(RpcId::Text("a".to_owned()))),
             ("18446744073709551615", Some(RpcId::Number(u64::MAX.into()))),
             ("null", None),
         ] {
             let line = format!("{{\"id\": {id}, \"type\": \"ping\", \"more\": 1}}\r");
-            let asked = request(line.as_bytes()).unwrap();
-            assert_eq!((asked.id, asked.call), (want, RpcCall::Ping));
+            let parsed = request(line.as_bytes()).unwrap();
+            assert_eq!((parsed.id, parsed.call), (expected, RpcCall::Ping));
         }
-        let asked =
+        let parsed =
             request(b"{\"type\": \"bash\", \"command\": \"ls\", \"stream\": null}").unwrap();
         assert!(
-            matches!(asked.call, RpcCall::Bash { .. }),
+            matches!(parsed.call, RpcCall::Bash { .. }),
             "null is left out"
         );
-        let asked = request(b"{\"type\": \"session.close\", \"session\": \"a\"}").unwrap();
-        assert_eq!(asked.kind, "session.close");
-        assert!(matches!(asked.call, RpcCall::SessionReset { .. }));
+        let parsed = request(b"{\"type\": \"session.close\", \"session\": \"a\"}").unwrap();
+        assert_eq!(parsed.kind, "session.close");
+        assert!(matches!(parsed.call, RpcCall::SessionReset { .. }));
     }
 }

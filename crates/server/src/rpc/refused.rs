@@ -1,10 +1,9 @@
-//! Why a request was not served.
+//! The error for a request that was not served.
 
 use agent_bash_protocol::ErrorCode;
 use std::io;
 
-/// An error response in the making: a sentence, and what kind of error it is where a program can
-/// tell.
+/// The contents of an error response: a sentence, and a code for programs if there is one.
 #[derive(Debug, PartialEq)]
 pub(super) struct ErrorReply {
     pub(super) error: String,
@@ -19,7 +18,7 @@ impl ErrorReply {
         }
     }
 
-    /// An error of the system's about a file.
+    /// Returns the reply for a system error about a file.
     pub(super) fn of_system(error: &io::Error, doing: &str) -> Self {
         let code = match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => ErrorCode::NotFound,

@@ -1,5 +1,4 @@
-//! Requests about what is on a target: jobs, stored outputs, files. They are passed on, and
-//! answered there.
+//! Passes requests about jobs, stored outputs and files of a remote host on to that host.
 
 use super::refused::ErrorReply;
 use crate::stored_output;
@@ -7,9 +6,9 @@ use agent_bash::core::{Cancel, RemoteHost};
 use agent_bash_protocol::RpcCall;
 use serde_json::Value;
 
-/// The target's answer; `None` if the request is answered here.
+/// Returns the remote host's answer; `None` if the request is answered by this server.
 pub(super) async fn answer(
-    place: &dyn RemoteHost,
+    remote_host: &dyn RemoteHost,
     call: &RpcCall,
     cancel: &Cancel,
 ) -> Option<Result<Value, ErrorReply>> {
@@ -24,13 +23,13 @@ pub(super) async fn answer(
             stored_output::NO_TARGET_CHANGES.to_owned(),
         )));
     }
-    let is_there = ["jobs.", "artifact.", "file."]
+    let is_remote = ["jobs.", "artifact.", "file."]
         .iter()
         .any(|group| kind.starts_with(group))
         || matches!(&*kind, "session.list" | "session.reset");
-    if !is_there {
+    if !is_remote {
         return None;
     }
-    let answer = place.ask(&kind, fields, cancel).await;
+    let answer = remote_host.ask(&kind, fields, cancel).await;
     Some(answer.map_err(ErrorReply::from))
 }

@@ -1,9 +1,9 @@
-//! Output of a running call, as update messages.
+//! Converts output of a running call to update messages.
 
 use agent_bash::sink::{LiveKind, LiveUpdate};
 use agent_bash_protocol::message::{RpcId, RpcUpdate, Stream, UpdateOutput, UpdateTag};
 
-/// The kind of updates that a request asks for, if any.
+/// Returns the requested kind of updates; `None` for no updates.
 pub(super) fn kind(stream: Stream) -> Option<LiveKind> {
     match stream {
         Stream::Off => None,
@@ -12,7 +12,7 @@ pub(super) fn kind(stream: Stream) -> Option<LiveKind> {
     }
 }
 
-/// An update of the call `id` as a message; `None` for a kind that no request can ask for.
+/// Converts an update of the call `id` to a message; `None` for a kind that no request can request.
 pub(super) fn message(id: Option<RpcId>, update: LiveUpdate) -> Option<RpcUpdate> {
     let (output, total_bytes) = match update {
         LiveUpdate::Snapshot { text, total_bytes } => {

@@ -36,22 +36,22 @@ const DEFAULT_SESSION: &str = "worker";
 /// The environment from which a worker starts.
 #[derive(Debug)]
 pub struct WorkerEnvironment {
-    /// The surroundings of its process.
+    /// The context of the worker's process.
     pub host: HostContext,
-    /// How it starts supervisors.
+    /// Starts the supervisors.
     pub supervisor: Supervisor,
 }
 
-/// Serves one host until its input ends, a line makes no sense, it is silent for its lease, or
-/// `stop` is triggered. Returns whether there was a `hello` that could be served. What was said
-/// last has been written then.
+/// Serves one host until its input ends, a line is invalid, the host is silent for its lease, or
+/// `stop` is triggered. Returns false if no valid `hello` was received. All answers are written
+/// before the return.
 ///
 /// # Errors
 /// The input cannot be read.
 pub async fn serve<R, W>(
     input: R,
     output: W,
-    workplace: WorkerEnvironment,
+    environment: WorkerEnvironment,
     stop: &Cancel,
 ) -> io::Result<bool>
 where
@@ -59,10 +59,10 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let clock: Arc<dyn Clock> = Arc::new(agent_bash::process::SystemClock::new());
-    let heard = LastInput::new(Arc::clone(&clock));
-    let mut lines = InputLines::new(NotedInput {
+    let last_input = LastInput::new(Arc::clone(&clock));
+    let mut lines = InputLines::new(TimedInput {
         input,
-        heard: heard.clone(),
+        last_input: last_input.clone(),
     });
     let line = tokio::select! {
         biased;
@@ -76,19 +76,19 @@ where
             first,
             "the first line is too long".to_owned(),
         )),
-        InputLine::Whole(line) => open(&line, workplace, &clock),
+        InputLine::Whole(line) => open(&line, environment, &clock),
     };
     let opened = match opened {
         Ok(opened) => opened,
         Err(refused) => {
             outbox.send(&refused).await;
             drop(outbox);
-            super::written(writing, &*clock).await;
+            super::wait_until_written(writing, &*clock).await;
             return Ok(false);
         }
     };
     outbox.send(&opened.answer).await;
-    // A silent host is like one that has gone.
+    // A silent host counts as disconnected.
     let end = stop.child();
     let session = Arc::clone(&opened.session);
     let mut serving = RpcService::new(opened.session, outbox, Arc::clone(&clock), end.clone());
@@ -103,7 +103,7 @@ where
             tokio::select! {
                 biased;
                 served = &mut served => served,
-                () = heard.silent_for(lease) => {
+                () = last_input.wait_for_silence(lease) => {
                     tracing::warn!("the host was silent for longer than its lease");
                     end.cancel();
                     served.await
@@ -123,20 +123,20 @@ struct OpenedSession {
     answer: Response,
 }
 
-/// Opens a session for the host that says this line, which has to be `hello`.
+/// Opens a session for the host that has sent this line, which must be `hello`.
 fn open(
     line: &[u8],
-    workplace: WorkerEnvironment,
+    environment: WorkerEnvironment,
     clock: &Arc<dyn Clock>,
 ) -> Result<OpenedSession, Response> {
-    let asked = read::request(line).map_err(|refusal| *refusal)?;
-    let (id, kind) = (asked.id, asked.kind);
+    let parsed = read::request(line).map_err(|refusal| *refusal)?;
+    let (id, kind) = (parsed.id, parsed.kind);
     let refused = |refused: ErrorReply| response(id.clone(), &kind, Err(refused));
-    let RpcCall::Hello(hello) = asked.call else {
+    let RpcCall::Hello(hello) = parsed.call else {
         let error = "the first message to a worker must be `hello`";
         return Err(refused(ErrorReply::new(ErrorCode::Protocol, error)));
     };
-    let (session, lease, machine) = session(&hello, workplace, clock).map_err(refused)?;
+    let (session, lease, machine) = session(&hello, environment, clock).map_err(refused)?;
     let answer = dispatch::hello(&session, &hello, hello.tools.as_ref(), Some(machine));
     Ok(OpenedSession {
         answer: response(id.clone(), &kind, answer),
@@ -148,27 +148,27 @@ fn open(
 
 fn session(
     hello: &Hello,
-    workplace: WorkerEnvironment,
+    environment: WorkerEnvironment,
     clock: &Arc<dyn Clock>,
 ) -> Result<(Conversation, Option<Duration>, MachineData), ErrorReply> {
     if hello.protocol.is_none() {
         let error = format!("`protocol` is missing; this is version {PROTOCOL_VERSION}");
         return Err(ErrorReply::new(ErrorCode::Protocol, error));
     }
-    dispatch::agrees(hello)?;
+    dispatch::check_protocol(hello)?;
     let lease = hello.lease.as_ref().map(|lease| duration("lease", lease));
     let lease = lease.transpose()?;
-    let told = hello.settings.as_ref().map(|settings| &settings.0);
-    let settings = told.map(Settings::from_remote).transpose();
+    let received_settings = hello.settings.as_ref().map(|settings| &settings.0);
+    let settings = received_settings.map(Settings::from_remote).transpose();
     let settings = settings.map_err(text)?.unwrap_or_default();
-    let WorkerEnvironment { host, supervisor } = workplace;
-    let host = surroundings(host, hello);
+    let WorkerEnvironment { host, supervisor } = environment;
+    let host = host_context(host, hello);
     let name = hello
         .session
         .clone()
         .unwrap_or_else(|| DEFAULT_SESSION.to_owned());
     let options = ConversationOptions {
-        // A host that comes back, and its model, still know the paths.
+        // A host that reconnects, and its model, still know the paths.
         lifetime: Lifetime::Day,
         clock: Arc::clone(clock),
         ..ConversationOptions::long_lived(name.clone(), supervisor)
@@ -194,8 +194,8 @@ fn session(
     Ok((session, lease, machine))
 }
 
-/// The worker's own surroundings with what the host adds to them.
-fn surroundings(host: HostContext, hello: &Hello) -> HostContext {
+/// Returns the worker's context with the host's additions.
+fn host_context(host: HostContext, hello: &Hello) -> HostContext {
     let mut env = (*host.env).clone();
     let added = hello.env.iter().flat_map(|env| &env.0);
     env.extend(added.map(|(name, value)| (OsString::from(name), OsString::from(value))));
@@ -237,16 +237,16 @@ fn machine(session: &Conversation, known: bool) -> MachineData {
     }
 }
 
-/// Waits until all processes that it started have ended, if no other process would reap them: a
-/// worker whose parent is outside its container (`docker exec`) leaves its children to a PID 1 that
-/// may be any program. The host does not wait for it.
+/// Waits until all child processes of this worker have ended, if no other process would reap them.
+/// A worker whose parent is outside the container (`docker exec`) leaves its children to PID 1,
+/// which may be any program. The host does not wait.
 pub fn outlast() {
     let has_child = || !matches!(wait(WaitOptions::NOHANG), Err(Errno::CHILD));
     if rustix::process::getppid().is_some() || !has_child() {
         return;
     }
     let _ = rustix::io::write(rustix::stdio::stdout(), b"{\"type\":\"leaving\"}\n");
-    // The readers and writers of these streams need not wait.
+    // Closed, so that readers and writers of these streams need not wait.
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
         let _ = rustix::stdio::dup2_stdout(&null);
@@ -259,7 +259,7 @@ fn text(error: impl std::fmt::Display) -> ErrorReply {
     ErrorReply::from(error.to_string())
 }
 
-/// When something came last. Clones share it.
+/// The time of the last input. Clones share it.
 #[derive(Debug, Clone)]
 struct LastInput {
     clock: Arc<dyn Clock>,
@@ -269,12 +269,12 @@ struct LastInput {
 
 impl LastInput {
     fn new(clock: Arc<dyn Clock>) -> Self {
-        let heard = Self {
+        let last_input = Self {
             clock,
             last: Arc::default(),
         };
-        heard.now();
-        heard
+        last_input.now();
+        last_input
     }
 
     fn now(&self) {
@@ -285,8 +285,8 @@ impl LastInput {
         u64::try_from(self.clock.now().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Returns once nothing has come for so long.
-    async fn silent_for(&self, lease: Duration) {
+    /// Waits until there was no input for this time.
+    async fn wait_for_silence(&self, lease: Duration) {
         loop {
             let silent = self
                 .millis()
@@ -300,13 +300,13 @@ impl LastInput {
     }
 }
 
-/// An input that notes when something comes.
-struct NotedInput<R> {
+/// An input that records the time of each read.
+struct TimedInput<R> {
     input: R,
-    heard: LastInput,
+    last_input: LastInput,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for NotedInput<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for TimedInput<R> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -315,7 +315,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for NotedInput<R> {
         let this = self.get_mut();
         let read = Pin::new(&mut this.input).poll_read(context, buffer);
         if read.is_ready() {
-            this.heard.now();
+            this.last_input.now();
         }
         read
     }

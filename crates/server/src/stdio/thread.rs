@@ -1,8 +1,8 @@
-//! A stream that cannot be polled (a terminal, a file, a pipe of another user), read or written on
-//! a thread of its own.
+//! A stream that cannot be polled (a terminal, a file, a pipe of another user), which is read or
+//! written on a separate thread.
 //!
-//! The thread exists from start to end. Tokio's own streams start one per read; if that fails when
-//! it is needed, the read never completes.
+//! The thread is started with the stream. Tokio's own streams start a thread per read; if that
+//! fails, the read never completes.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -22,7 +22,7 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(super) struct Reader {
     pieces: mpsc::Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
-    /// How much of the current piece has been consumed.
+    /// Number of consumed bytes of the current piece.
     consumed: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Reader {
 pub(super) struct Writer {
     pieces: std_mpsc::SyncSender<Vec<u8>>,
     written: mpsc::Receiver<io::Result<()>>,
-    /// A piece is being written.
+    /// True while a piece is being written.
     busy: bool,
 }
 
@@ -67,11 +67,11 @@ impl Writer {
     /// Starts the thread. It ends when the output fails or this value is dropped.
     pub(super) fn start(output: OwnedFd) -> io::Result<Self> {
         let (pieces, to_write) = std_mpsc::sync_channel::<Vec<u8>>(1);
-        let (tell, written) = mpsc::channel(1);
+        let (sender, written) = mpsc::channel(1);
         let mut output = File::from(output);
         spawn("agent-bash-out", move || {
             while let Ok(piece) = to_write.recv() {
-                if tell.blocking_send(output.write_all(&piece)).is_err() {
+                if sender.blocking_send(output.write_all(&piece)).is_err() {
                     return;
                 }
             }
@@ -154,7 +154,7 @@ mod tests {
     const LONG_BYTES: usize = 1 << 20;
 
     #[tokio::test]
-    async fn what_is_written_is_read_and_ends() {
+    async fn written_data_is_read_to_its_end() {
         let (read, write) = io::pipe().unwrap();
         let mut from = Reader::start(read.into()).unwrap();
         let mut to = Writer::start(write.into()).unwrap();

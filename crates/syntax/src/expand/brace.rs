@@ -3,7 +3,8 @@
 use super::super::ast::WordPart;
 use super::super::value::HOLE_CHAR;
 
-/// Limit of words from one brace expression; a longer range is cut, as its members are all alike.
+/// Maximum number of words from one brace expression; a longer range is cut, as its members are
+/// alike.
 const MAX_WORDS: usize = 128;
 
 /// Maximum nesting of braces that is expanded.
@@ -19,7 +20,7 @@ enum BraceAtom {
     Part(WordPart),
 }
 
-/// The words that a word with braces expands to; the word itself if it has none.
+/// Returns the words to which a word with braces expands; the word itself if it has none.
 pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
     let braced = parts
         .iter()
@@ -49,11 +50,11 @@ pub(super) fn expand(parts: &[WordPart]) -> Vec<Vec<WordPart>> {
     }
     expand_atoms(&atoms, MAX_DEPTH)
         .into_iter()
-        .map(|atoms| glue(&atoms))
+        .map(|atoms| join_atoms(&atoms))
         .collect()
 }
 
-fn glue(atoms: &[BraceAtom]) -> Vec<WordPart> {
+fn join_atoms(atoms: &[BraceAtom]) -> Vec<WordPart> {
     let mut parts: Vec<WordPart> = Vec::new();
     for atom in atoms {
         match (atom, parts.last_mut()) {
@@ -87,7 +88,7 @@ fn expand_atoms(atoms: &[BraceAtom], depth: usize) -> Vec<Vec<BraceAtom>> {
     out
 }
 
-/// The first brace expression: where it begins and ends, and what it expands to.
+/// Finds the first brace expression. Returns its start, its end and its expansions.
 fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>)> {
     for start in 0..atoms.len() {
         if !is(&atoms[start], '{') {
@@ -102,13 +103,13 @@ fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>
                 open -= 1;
                 if open == 0 {
                     let inside = &atoms[start + 1..at];
-                    let made = if commas.is_empty() {
+                    let expansions = if commas.is_empty() {
                         range(inside)
                     } else {
                         Some(pieces(atoms, start, at, &commas))
                     };
-                    if let Some(made) = made {
-                        return Some((start, at, made));
+                    if let Some(expansions) = expansions {
+                        return Some((start, at, expansions));
                     }
                     break;
                 }
@@ -121,7 +122,7 @@ fn first_brace(atoms: &[BraceAtom]) -> Option<(usize, usize, Vec<Vec<BraceAtom>>
 }
 
 fn is(atom: &BraceAtom, c: char) -> bool {
-    matches!(atom, BraceAtom::Char(here) if *here == c)
+    matches!(atom, BraceAtom::Char(found) if *found == c)
 }
 
 fn pieces(atoms: &[BraceAtom], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<BraceAtom>> {
@@ -134,7 +135,7 @@ fn pieces(atoms: &[BraceAtom], start: usize, end: usize, commas: &[usize]) -> Ve
     out
 }
 
-/// `{a..f}` and `{1..9}`, with or without a step.
+/// Expands `{a..f}` and `{1..9}`, with or without a step.
 fn range(inside: &[BraceAtom]) -> Option<Vec<Vec<BraceAtom>>> {
     let mut text = String::new();
     for atom in inside {
@@ -145,33 +146,35 @@ fn range(inside: &[BraceAtom]) -> Option<Vec<Vec<BraceAtom>>> {
     }
     let mut ends = text.split("..");
     let (from, to, step) = (ends.next()?, ends.next()?, ends.next());
-    let made: Vec<String> = if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
-        let step = step
-            .and_then(|step| step.parse::<i64>().ok())
-            .unwrap_or(1)
-            .unsigned_abs()
-            .max(1);
-        let count = (from.abs_diff(to) / step).min(MAX_WORDS as u64 - 1);
-        (0..=count)
-            .map(|index| {
-                let offset = (index * step).cast_signed();
-                (if from <= to {
-                    from.wrapping_add(offset)
-                } else {
-                    from.wrapping_sub(offset)
+    let expansions: Vec<String> =
+        if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
+            let step = step
+                .and_then(|step| step.parse::<i64>().ok())
+                .unwrap_or(1)
+                .unsigned_abs()
+                .max(1);
+            let count = (from.abs_diff(to) / step).min(MAX_WORDS as u64 - 1);
+            (0..=count)
+                .map(|index| {
+                    let offset = (index * step).cast_signed();
+                    (if from <= to {
+                        from.wrapping_add(offset)
+                    } else {
+                        from.wrapping_sub(offset)
+                    })
+                    .to_string()
                 })
-                .to_string()
-            })
-            .collect()
-    } else {
-        let (from, to) = (single_char(from)?, single_char(to)?);
-        let (low, high) = (from.min(to), from.max(to));
-        (low..=high)
-            .map(|byte| char::from(byte).to_string())
-            .collect()
-    };
+                .collect()
+        } else {
+            let (from, to) = (single_char(from)?, single_char(to)?);
+            let (low, high) = (from.min(to), from.max(to));
+            (low..=high)
+                .map(|byte| char::from(byte).to_string())
+                .collect()
+        };
     Some(
-        made.into_iter()
+        expansions
+            .into_iter()
             .map(|word| word.chars().map(BraceAtom::Char).collect())
             .collect(),
     )

@@ -15,23 +15,23 @@ impl Machine<'_> {
         quoted: bool,
         st: &mut ShellState,
     ) -> Expansion {
-        let whole = matches!(param.name.as_str(), "@" | "*")
+        let all_elements = matches!(param.name.as_str(), "@" | "*")
             || param.index.as_ref().is_some_and(|index| {
                 matches!(index.as_slice(), [WordPart::Bare(text) | WordPart::Quoted(text)] if text == "@" || text == "*")
             });
         let index = match &param.index {
-            Some(parts) if !whole => Some(self.single(parts, st)),
+            Some(parts) if !all_elements => Some(self.expand_unsplit(parts, st)),
             _ => None,
         };
         let mut name = param.name.clone();
         if param.indirect {
             let referent = self.variable(&name, None, st);
             match referent.as_ref().and_then(Value::literal) {
-                Some(referent) if !whole => referent.clone_into(&mut name),
+                Some(referent) if !all_elements => referent.clone_into(&mut name),
                 _ => return Expansion::One(Value::unknown(UnknownCause::Expansion)),
             }
         }
-        if whole {
+        if all_elements {
             let Some(values) = self.elements(&name, st) else {
                 let mut value = Value::default();
                 value.push_unknown(UnknownCause::Variable(name), true);
@@ -58,10 +58,10 @@ impl Machine<'_> {
                 None => Value::unknown(UnknownCause::Number),
             });
         }
-        Expansion::One(self.operate(param, &name, value, st))
+        Expansion::One(self.apply_operator(param, &name, value, st))
     }
 
-    /// The elements of an array or the positional parameters.
+    /// Returns the elements of an array, or the positional parameters.
     fn elements(&mut self, name: &str, st: &ShellState) -> Option<Vec<Value>> {
         if matches!(name, "@" | "*") {
             return st.positional.as_ref().map(|values| values.to_vec());
@@ -72,7 +72,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The value of a known parameter; `None` if this script never set it.
+    /// Returns the value of a known parameter; `None` if this script never sets it.
     fn variable(&mut self, name: &str, index: Option<&Value>, st: &ShellState) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
             let values = st.positional.as_ref()?;
@@ -116,7 +116,7 @@ impl Machine<'_> {
                         .len()
                         .checked_sub(at.unsigned_abs() as usize)
                         .map(|at| values[at].clone()),
-                    // An unknown key: each of the elements in turn.
+                    // With an unknown key, each element is followed in turn.
                     None if several => None,
                     None => self.choose_element(values).cloned(),
                 },
@@ -131,7 +131,7 @@ impl Machine<'_> {
                 // Glob characters are active in the operand of a pattern operator.
                 WordPart::Bare(text) => pattern::push_globbed(&mut value, text),
                 other => {
-                    let next = self.single_part(other, st);
+                    let next = self.expand_unsplit_part(other, st);
                     value.extend(&next);
                 }
             }
@@ -140,7 +140,7 @@ impl Machine<'_> {
     }
 
     /// Applies the operator of a single parameter.
-    fn operate(
+    fn apply_operator(
         &mut self,
         param: &Param,
         name: &str,
@@ -155,7 +155,7 @@ impl Machine<'_> {
         match param.operator.as_str() {
             "" => value.unwrap_or_else(unknown),
             ":-" | "-" | ":=" | "=" | ":?" | "?" | ":+" | "+" => {
-                let word = self.single(&param.operand, st);
+                let word = self.expand_unsplit(&param.operand, st);
                 let empty =
                     value.as_ref().is_some_and(Value::is_empty) && param.operator.starts_with(':');
                 match (param.operator.trim_start_matches(':'), value) {
@@ -173,7 +173,7 @@ impl Machine<'_> {
                     _ => word,
                 }
             }
-            // Expanded a second time.
+            // `@P` expands the value a second time.
             "@" if matches!(param.operand.as_slice(), [WordPart::Bare(how)] if how == "P") => {
                 self.evaluate_text(&value.unwrap_or_else(unknown), st)
             }
@@ -190,19 +190,20 @@ fn is_at(param: &Param) -> bool {
         || matches!(param.index.as_deref(), Some([WordPart::Bare(text) | WordPart::Quoted(text)]) if text == "@")
 }
 
-/// Applies an operator to a known text: its removals are followed, any other result is unknown.
+/// Applies an operator to a known text. Removals of prefixes and suffixes are computed; other
+/// results are unknown.
 fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
     match (operator, value.literal()) {
         ("", _) => value.clone(),
         ("#" | "##" | "%" | "%%", Some(text)) => {
-            trimmed(text, &pattern::of_value(operand), operator)
+            trim_match(text, &pattern::of_value(operand), operator)
         }
         _ => Value::unknown(UnknownCause::Expansion),
     }
 }
 
-/// The text without the shortest or longest matching prefix or suffix.
-fn trimmed(text: &str, pattern: &str, operator: &str) -> Value {
+/// Removes the shortest or longest matching prefix or suffix.
+fn trim_match(text: &str, pattern: &str, operator: &str) -> Value {
     // Trying every position of a long text would be quadratic.
     if text.len() > 4096 {
         return Value::unknown(UnknownCause::Limit);
@@ -223,7 +224,7 @@ fn trimmed(text: &str, pattern: &str, operator: &str) -> Value {
             (tail, head)
         };
         if pattern::matches(pattern, tried) {
-            // `${HOME%/*}`: for `/root` this leaves what is before the slash, which is empty.
+            // `${HOME%/*}` is empty for `/root`; it stands for `/`.
             let root = kept.is_empty() && text.starts_with('/') && operator.starts_with('%');
             return Value::text(if root { "/" } else { kept });
         }

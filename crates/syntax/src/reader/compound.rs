@@ -6,7 +6,7 @@ use super::super::ast::{Arm, Command, Compound, CompoundKind, List, Word, WordPa
 use super::{ReadProblem, Reader};
 
 impl Reader<'_> {
-    /// The compound command that begins here, without the redirections after it.
+    /// Parses the compound command that begins here, without the redirections after it.
     pub(super) fn compound_kind(&mut self) -> Option<CompoundKind> {
         if self.byte(0) == Some(b'(') {
             return Some(self.parenthesis());
@@ -28,20 +28,20 @@ impl Reader<'_> {
     }
 
     /// Parses a list; an empty list is a syntax error, as in bash.
-    fn block(&mut self) -> List {
-        let list = self.arm();
+    fn required_list(&mut self) -> List {
+        let list = self.optional_list();
         if list.entries.is_empty() {
             self.fail(ReadProblem::Syntax);
         }
         list
     }
 
-    /// A list that may be empty.
-    fn arm(&mut self) -> List {
+    /// Parses a list that may be empty.
+    fn optional_list(&mut self) -> List {
         self.list_within(false)
     }
 
-    /// The list directly within `${ …; }`, or within anything else.
+    /// Parses a list; `is_function_substitution`: directly within `${ …; }`.
     pub(super) fn list_within(&mut self, is_function_substitution: bool) -> List {
         let outer = self.in_function_substitution;
         self.in_function_substitution = is_function_substitution;
@@ -51,7 +51,7 @@ impl Reader<'_> {
         list
     }
 
-    /// Fails at the end of the line, where bash wants a word.
+    /// Fails if the line ends here: bash requires a word.
     fn expect_more_on_line(&mut self) {
         if self.byte(0) == Some(b'\n') {
             self.fail(ReadProblem::Syntax);
@@ -67,7 +67,7 @@ impl Reader<'_> {
             return CompoundKind::Arithmetic(parts);
         }
         self.pos += 1;
-        let list = self.deeper(Self::block);
+        let list = self.deeper(Self::required_list);
         self.expect_byte(b')');
         CompoundKind::Subshell(list)
     }
@@ -82,7 +82,7 @@ impl Reader<'_> {
     }
 
     fn group(&mut self) -> CompoundKind {
-        let list = self.block();
+        let list = self.required_list();
         self.expect_keyword("}");
         CompoundKind::Group(list)
     }
@@ -91,15 +91,15 @@ impl Reader<'_> {
         let mut branches = Vec::new();
         let mut otherwise = None;
         loop {
-            let condition = self.block();
+            let condition = self.required_list();
             self.expect_keyword("then");
-            branches.push((condition, self.block()));
+            branches.push((condition, self.required_list()));
             self.skip_newlines();
             if self.take_keyword("elif") {
                 continue;
             }
             if self.take_keyword("else") {
-                otherwise = Some(self.block());
+                otherwise = Some(self.required_list());
             }
             self.expect_keyword("fi");
             return CompoundKind::If {
@@ -110,22 +110,22 @@ impl Reader<'_> {
     }
 
     fn while_loop(&mut self) -> CompoundKind {
-        let condition = self.block();
+        let condition = self.required_list();
         let body = self.loop_body();
         CompoundKind::While { condition, body }
     }
 
-    /// `do … done`, or the `{ … }` that bash also accepts after `for`.
+    /// Parses `do … done`, or the `{ … }` that bash also accepts after `for`.
     fn loop_body(&mut self) -> List {
         self.skip_newlines();
         if self.take_keyword("{") {
-            let body = self.block();
+            let body = self.required_list();
             self.skip_newlines();
             self.expect_keyword("}");
             return body;
         }
         self.expect_keyword("do");
-        let body = self.block();
+        let body = self.required_list();
         self.expect_keyword("done");
         body
     }
@@ -174,7 +174,7 @@ impl Reader<'_> {
             let Some(word) = self.word() else {
                 return words;
             };
-            self.spend();
+            self.charge_budget();
             words.push(word);
         }
     }
@@ -213,16 +213,16 @@ impl Reader<'_> {
             }
             self.expect_more_on_line();
             self.expect_byte(b')');
-            let body = self.arm();
+            let body = self.optional_list();
             self.skip_newlines();
-            let goes_on = self.take(";;&") || self.take(";&");
-            if !goes_on && !self.take(";;") && self.keyword() != "esac" {
+            let falls_through = self.take(";;&") || self.take(";&");
+            if !falls_through && !self.take(";;") && self.keyword() != "esac" {
                 self.fail(ReadProblem::Syntax);
             }
             arms.push(Arm {
                 patterns,
                 body,
-                goes_on,
+                falls_through,
             });
         }
     }
@@ -252,7 +252,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `name ( )` and the function body, if the word just read is followed by parentheses.
+    /// Parses `( )` and a function body, if parentheses follow the word that was just read.
     pub(super) fn function_after(&mut self, name: &str, start: usize) -> Option<Command> {
         let back = self.pos;
         self.skip_blanks();
@@ -271,7 +271,7 @@ impl Reader<'_> {
         })))
     }
 
-    /// `[[ … ]]`: its words, without the operators.
+    /// Parses `[[ … ]]` into its words, without the operators.
     fn condition(&mut self) -> CompoundKind {
         let mut words = Vec::new();
         loop {
@@ -294,7 +294,7 @@ impl Reader<'_> {
                 }
                 _ => match self.word() {
                     Some(word) => {
-                        self.spend();
+                        self.charge_budget();
                         words.push(word);
                     }
                     None => self.pos += 1,
@@ -303,7 +303,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The word after `=~`, in which parentheses and bars are ordinary characters.
+    /// Parses the word after `=~`, in which parentheses and bars are ordinary characters.
     fn regex(&mut self) -> Word {
         let start = self.pos;
         let mut parts: Vec<WordPart> = Vec::new();
@@ -330,7 +330,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `coproc [NAME] command`; a name is only allowed before a compound command.
+    /// Parses `coproc [NAME] command`; a name is only allowed before a compound command.
     fn coprocess(&mut self) -> CompoundKind {
         self.skip_blanks();
         let start = self.pos;

@@ -15,7 +15,7 @@ const OPERATORS: [&str; 23] = [
 ];
 
 impl Reader<'_> {
-    /// `` `…` ``: its contents lose one level of backslashes and are then a script of their own.
+    /// Parses `` `…` ``: one level of backslashes is removed, and the result is parsed as a script.
     pub(super) fn backtick(&mut self, parts: &mut PartCollector, quoted: bool) {
         self.pos += 1;
         let start = self.pos;
@@ -27,8 +27,9 @@ impl Reader<'_> {
                 Some(b'\\') => {
                     self.pos += 1;
                     let c = self.character();
-                    let lost = matches!(c.as_str(), "`" | "\\" | "$") || (quoted && c == "\"");
-                    if !lost {
+                    let is_removed =
+                        matches!(c.as_str(), "`" | "\\" | "$") || (quoted && c == "\"");
+                    if !is_removed {
                         text.push('\\');
                     }
                     text.push_str(&c);
@@ -38,7 +39,7 @@ impl Reader<'_> {
         }
         let origin = match self.origin {
             Origin::At(base) if text.len() == self.pos - start => Origin::At(base + start),
-            _ => Origin::Made(self.span(start, self.pos)),
+            _ => Origin::Generated(self.span(start, self.pos)),
         };
         self.pos += 1;
         let depth = self.depth;
@@ -56,13 +57,14 @@ impl Reader<'_> {
         });
     }
 
-    /// The commands of a `$( … )` or `<( … )` after its opening, through the closing `)`.
+    /// Parses the commands of `$( … )` or `<( … )` after the opening, through the closing `)`.
     pub(super) fn substitution(&mut self) -> Rc<List> {
         self.substitution_until(b')')
     }
 
     fn substitution_until(&mut self, end: u8) -> Rc<List> {
-        // Outer heredocs wait for an outer newline; heredocs left over inside are added to them.
+        // Outer heredocs begin after an outer newline. Heredocs that are pending at the end of the
+        // substitution are added to them.
         let waiting = std::mem::take(&mut self.pending);
         let list = self.deeper(|reader| {
             reader.substitutions += 1;
@@ -149,7 +151,7 @@ impl Reader<'_> {
         name
     }
 
-    /// `${ … }`, after its opening.
+    /// Parses `${ … }` after the opening.
     pub(super) fn braced(&mut self, quoted: bool) -> WordPart {
         // `${ command; }` of bash 5.3.
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
@@ -203,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Everything through the closing brace.
+    /// Parses the operand, through the closing brace.
     pub(super) fn braced_operand(
         &mut self,
         quoted: bool,
@@ -238,7 +240,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The contents of `[ … ]`, through the closing bracket.
+    /// Parses the contents of `[ … ]`, through the closing bracket.
     pub(super) fn bracketed(&mut self, quoted: bool) -> Vec<WordPart> {
         let mut parts = PartCollector::default();
         let mut open = 0_usize;
@@ -270,8 +272,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Position of the `))` that closes the arithmetic beginning at `from`; `None` if it is nested
-    /// subshells instead.
+    /// Returns the position of the `))` that closes the arithmetic expression at `from`; `None` for
+    /// nested subshells.
     pub(super) fn arithmetic_extent(&self, from: usize) -> Option<usize> {
         let mut open = 0_usize;
         let mut at = from;

@@ -6,17 +6,17 @@ use super::super::ast::WordPart;
 use super::pending::PendingHeredoc;
 use super::{Origin, Reader};
 
-/// A body as found.
+/// A heredoc body as written.
 struct HeredocBody {
     text: String,
     /// True if the body equals the script byte for byte: no tabs or continuations were removed.
-    plain: bool,
+    is_verbatim: bool,
     end: usize,
 }
 
 impl Reader<'_> {
     /// Reads the bodies of all pending heredocs, starting here.
-    pub(super) fn take_heredocs(&mut self) {
+    pub(super) fn read_heredoc_bodies(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let start = self.pos;
             let body = self.heredoc_body(&pending);
@@ -24,8 +24,8 @@ impl Reader<'_> {
                 vec![WordPart::Quoted(body.text)]
             } else {
                 let origin = match self.origin {
-                    Origin::At(base) if body.plain => Origin::At(base + start),
-                    _ => Origin::Made(self.span(start, body.end)),
+                    Origin::At(base) if body.is_verbatim => Origin::At(base + start),
+                    _ => Origin::Generated(self.span(start, body.end)),
                 };
                 let mut reader = Reader::new(&body.text, origin, self.budget, self.depth);
                 let parts = reader.deeper(Reader::heredoc_parts);
@@ -42,7 +42,7 @@ impl Reader<'_> {
     fn heredoc_body(&mut self, pending: &PendingHeredoc) -> HeredocBody {
         let mut body = HeredocBody {
             text: String::new(),
-            plain: true,
+            is_verbatim: true,
             end: self.pos,
         };
         let mut joined = false;
@@ -64,10 +64,10 @@ impl Reader<'_> {
                 return body;
             }
             self.pos += line.len();
-            body.plain &= stripped.len() == line.len();
+            body.is_verbatim &= stripped.len() == line.len();
             joined = !pending.literal && continues(stripped);
             if joined {
-                body.plain = false;
+                body.is_verbatim = false;
                 body.text.push_str(&stripped[..stripped.len() - 2]);
             } else {
                 body.text.push_str(stripped);

@@ -1,4 +1,4 @@
-//! Collecting the parts of a word.
+//! Collects the parts of a word.
 
 use std::rc::Rc;
 

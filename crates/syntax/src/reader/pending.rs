@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::super::ast::WordPart;
 
-/// A heredoc whose body has not been reached yet.
+/// A heredoc whose body was not read yet.
 pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     pub(super) literal: bool,
@@ -34,7 +34,7 @@ impl PendingHeredoc {
     }
 }
 
-/// The delimiter unquoted, and whether it was quoted.
+/// Returns the unquoted delimiter, and whether it was quoted.
 fn dequote(written: &str) -> (String, bool) {
     let mut out = String::new();
     let mut quoted = false;

@@ -5,7 +5,7 @@ use super::pending::PendingHeredoc;
 use super::{ReadProblem, Reader};
 
 impl Reader<'_> {
-    /// A redirection, if one begins here.
+    /// Parses a redirection, if one begins here.
     pub(super) fn redirection(&mut self) -> Option<Redir> {
         let start = self.pos;
         let fd = self.redirection_fd();
@@ -42,7 +42,7 @@ impl Reader<'_> {
         Some(redir)
     }
 
-    /// Digits or `{name}` directly in front of a redirection operator.
+    /// Parses digits or `{name}` directly before a redirection operator.
     fn redirection_fd(&mut self) -> Option<u32> {
         let rest = self.rest();
         let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -65,7 +65,7 @@ impl Reader<'_> {
         }
         let written = self.text.get(self.pos..self.pos + digits).unwrap_or("");
         self.pos += len;
-        // A descriptor held in a variable (`{fd}>`) is never a standard one.
+        // A descriptor in a variable (`{fd}>`) is never a standard one.
         Some(written.parse().unwrap_or(10))
     }
 

@@ -5,7 +5,7 @@ use super::parts::PartCollector;
 use super::{Origin, ReadProblem, Reader};
 
 impl Reader<'_> {
-    /// The word that begins here, if any.
+    /// Parses the word that begins here, if any.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
         let mut parts = PartCollector::default();
@@ -42,7 +42,7 @@ impl Reader<'_> {
         })
     }
 
-    /// A quoted stretch, an expansion, or a run of ordinary bytes outside double quotes.
+    /// Parses a quoted text, an expansion, or a run of ordinary bytes outside double quotes.
     pub(super) fn piece(&mut self, parts: &mut PartCollector, braces: bool) {
         match self.byte(0) {
             Some(b'\\') => {
@@ -84,7 +84,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Consumes one character; empty at the end.
+    /// Consumes one character after a backslash; returns a backslash at the end of the text.
     pub(super) fn character(&mut self) -> String {
         let Some(c) = self
             .text
@@ -97,7 +97,7 @@ impl Reader<'_> {
         c.to_string()
     }
 
-    /// The contents of double quotes, through the closing one.
+    /// Parses the contents of double quotes, through the closing quote.
     pub(super) fn double_quoted(&mut self, parts: &mut PartCollector) {
         parts.quoted("");
         let closed = self.deeper(|reader| reader.quoted_until(parts, Some(b'"')));
@@ -106,7 +106,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Text as in double quotes, through `close` or to the end; returns whether `close` was found.
+    /// Parses text as in double quotes, through `close` or to the end. Returns whether `close` was
+    /// found.
     fn quoted_until(&mut self, parts: &mut PartCollector, close: Option<u8>) -> bool {
         loop {
             let Some(byte) = self.byte(0) else {
@@ -145,19 +146,19 @@ impl Reader<'_> {
         }
     }
 
-    /// The whole text as a heredoc body.
+    /// Parses the whole text as a heredoc body.
     pub(super) fn heredoc_parts(&mut self) -> Vec<WordPart> {
         let mut parts = PartCollector::default();
         self.quoted_until(&mut parts, None);
         parts.finish()
     }
 
-    /// The text between two positions, parsed as in double quotes (arithmetic, subscripts).
+    /// Parses the text between two positions as in double quotes (arithmetic, subscripts).
     pub(super) fn parts_of(&mut self, start: usize, end: usize) -> Vec<WordPart> {
         let text = self.text.get(start..end).unwrap_or("");
         let origin = match self.origin {
             Origin::At(base) => Origin::At(base + start),
-            made @ Origin::Made(_) => made,
+            made @ Origin::Generated(_) => made,
         };
         let mut reader = Reader::new(text, origin, self.budget, self.depth);
         let parts = reader.deeper(Self::heredoc_parts);
@@ -168,7 +169,7 @@ impl Reader<'_> {
         parts
     }
 
-    /// The `( … )` of `?( … )` and similar, kept as one unquoted pattern.
+    /// Parses the `( … )` of `?( … )` and similar patterns as unquoted text.
     pub(super) fn balanced(&mut self, parts: &mut PartCollector) {
         let mut open = 0_usize;
         loop {
@@ -204,7 +205,7 @@ impl Reader<'_> {
                 return words;
             }
             if let Some(word) = self.word() {
-                self.spend();
+                self.charge_budget();
                 words.push(word);
             } else {
                 self.fail(ReadProblem::Syntax);
@@ -213,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `NAME=…` at this place, if an assignment is allowed.
+    /// Parses `NAME=…` at this position, if an assignment is allowed.
     pub(super) fn assignment(&mut self, allowed: bool) -> Option<Assign> {
         if !allowed
             || !self
@@ -266,7 +267,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Length of the `[ … ]` here; 0 if it is not closed on this line.
+    /// Returns the length of the `[ … ]` at this position; 0 if it is not closed on this line.
     fn subscript_len(&self) -> usize {
         let mut open = 0_usize;
         for (at, byte) in self.rest().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Assignments: the resulting value of a variable or array.
+//! Assignments: computes the value of a variable or an array.
 
 use super::super::ast::{Assign, Word, WordPart};
 use super::super::state::{ShellState, Slot};
@@ -6,14 +6,13 @@ use super::super::value::Value;
 use super::Machine;
 use super::option_commands::is_command_variable;
 
-/// Cost of copying an array element, in bytes of the walk's budget.
+/// Bytes that copying an array element is charged with.
 const ELEMENT_BYTES: usize = 16;
 
-/// Maximum number of equal values that are kept at the end of an array to which a loop keeps
-/// adding.
+/// Maximum number of equal values at the end of an array to which a loop adds elements.
 const MAX_REPEATED: usize = 4;
 
-/// Adds an element, unless the last few are all the same: further repetitions add no information.
+/// Adds an element, unless the last elements all equal it: further repetitions add no information.
 fn push_element(values: &mut Vec<Value>, value: Value) {
     let end = values.len().saturating_sub(MAX_REPEATED);
     if values.len() < MAX_REPEATED || values[end..].iter().any(|other| *other != value) {
@@ -30,7 +29,7 @@ impl Machine<'_> {
         if let [WordPart::Array(words)] = assign.value.parts.as_slice() {
             let mut values: Vec<Value> = words
                 .iter()
-                .flat_map(|word| self.element(word, st))
+                .flat_map(|word| self.element_values(word, st))
                 .collect();
             if assign.append
                 && let Some(Slot::Array(before)) =
@@ -45,7 +44,7 @@ impl Machine<'_> {
             }
             return st.set(&assign.name, Slot::Array(values));
         }
-        let value = self.single(&assign.value.parts, st);
+        let value = self.expand_unsplit(&assign.value.parts, st);
         self.charge(value.cost());
         self.set_variable(
             &assign.name,
@@ -56,8 +55,9 @@ impl Machine<'_> {
         );
     }
 
-    /// The values of a word in `( … )`. For `[key]=value`, the value.
-    fn element(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
+    /// Returns the values that a word in `( … )` adds to an array. For `[key]=value`, this is the
+    /// value.
+    fn element_values(&mut self, word: &Word, st: &mut ShellState) -> Vec<Value> {
         let keyed =
             matches!(word.parts.first(), Some(WordPart::Bare(text)) if text.starts_with('['));
         let end = word
@@ -74,10 +74,10 @@ impl Machine<'_> {
             return self.fields(word, st);
         };
         // Follow the commands in the key.
-        self.single(&word.parts[..index], st);
+        self.expand_unsplit(&word.parts[..index], st);
         let mut parts = vec![WordPart::Bare(rest)];
         parts.extend_from_slice(&word.parts[index + 1..]);
-        vec![self.single(&parts, st)]
+        vec![self.expand_unsplit(&parts, st)]
     }
 
     /// Sets a variable, appends to it, or adds an element to an array.
@@ -86,14 +86,14 @@ impl Machine<'_> {
         name: &str,
         value: Value,
         append: bool,
-        element: bool,
+        is_element: bool,
         st: &mut ShellState,
     ) {
         if is_command_variable(name) && !append {
             self.hidden(&value.script(), name, st);
         }
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
-        let slot = match (before, append, element) {
+        let slot = match (before, append, is_element) {
             (Some(Slot::Array(mut values)), _, true) => {
                 self.charge(ELEMENT_BYTES * values.len());
                 push_element(&mut values, value);
@@ -109,12 +109,12 @@ impl Machine<'_> {
         st.set(name, slot);
     }
 
-    /// `declare a=(…)`.
+    /// Performs `declare a=(…)`.
     pub(super) fn declare_array(&mut self, word: &Word, st: &mut ShellState) {
         if let [WordPart::Bare(name), WordPart::Array(words)] = word.parts.as_slice() {
             let values = words
                 .iter()
-                .flat_map(|word| self.element(word, st))
+                .flat_map(|word| self.element_values(word, st))
                 .collect();
             let name = name.trim_end_matches('=').trim_end_matches('+');
             st.set(name, Slot::Array(values));

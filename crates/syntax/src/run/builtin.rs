@@ -10,7 +10,7 @@ use super::call::Call;
 use super::path::{absolute, lexical};
 use super::predefined::{define_aliases, remove_aliases, switch_aliases};
 
-/// Builtins whose arguments are assignments.
+/// True for builtins whose arguments are assignments.
 pub(super) fn declares(name: &str) -> bool {
     matches!(
         name,
@@ -19,7 +19,7 @@ pub(super) fn declares(name: &str) -> bool {
 }
 
 impl Machine<'_> {
-    /// Performs a builtin; `None` if `name` is not one that matters here.
+    /// Performs a builtin; `None` if `name` is not a builtin that affects the walk.
     pub(super) fn builtin(
         &mut self,
         name: &str,
@@ -29,8 +29,8 @@ impl Machine<'_> {
         match name {
             "cd" | "chdir" => Self::cd(call, st),
             "pushd" => {
-                let here = st.cwd.clone();
-                Rc::make_mut(&mut st.pushed).push(here);
+                let current = st.cwd.clone();
+                Rc::make_mut(&mut st.pushed).push(current);
                 Self::cd(call, st);
             }
             "popd" => {
@@ -117,7 +117,7 @@ impl Machine<'_> {
                 .filter(|path| path.starts_with('/') || st.cwd.is_some())
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
-        // An absolute path leads away from both possible directories.
+        // After an absolute path, the previous directory is irrelevant.
         st.otherwise = match (
             st.otherwise.take(),
             operands.first().and_then(Value::literal),
@@ -172,7 +172,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Arguments in which bash evaluates a subscript: `test -v 'a[$(…)]'`, `read 'a[…]'`, `unset`.
+    /// Follows subscripts that bash evaluates in arguments: `test -v 'a[$(…)]'`, `read 'a[…]'`,
+    /// `unset`.
     pub(super) fn subscripts(&mut self, values: &[Value], st: &mut ShellState) {
         for value in values {
             if value
@@ -217,8 +218,8 @@ impl Machine<'_> {
             None => vec![Value::unknown(UnknownCause::Input)],
         };
         // `IFS=, read …` applies to this command only.
-        let given = call.env.iter().rfind(|(name, _)| name == "IFS");
-        let separators: Vec<char> = match given {
+        let call_ifs = call.env.iter().rfind(|(name, _)| name == "IFS");
+        let separators: Vec<char> = match call_ifs {
             Some((_, value)) => value.script().chars().collect(),
             None => Self::separators(st).chars().collect(),
         };
@@ -271,7 +272,8 @@ impl Machine<'_> {
         st.set(name, Slot::Array(values));
     }
 
-    /// `compgen -C 'command'`, `mapfile -C 'command'`, `complete -C 'command'`.
+    /// Follows the command of `compgen -C 'command'`, `mapfile -C 'command'` and `complete -C
+    /// 'command'`.
     fn text_option(&mut self, call: &Call, st: &ShellState) {
         for pair in call.values(1).windows(2) {
             if pair[0].literal() == Some("-C") {
@@ -288,7 +290,7 @@ fn trimmed(line: &Value) -> Value {
     }
 }
 
-/// `set -- a b c` and `set a b c`.
+/// Performs `set -- a b c`, `set a b c`, and the options that affect the walk.
 fn set(call: &Call, st: &mut ShellState) {
     let values = call.values(1);
     for value in &values {

@@ -18,7 +18,7 @@ impl Machine<'_> {
             self.piped = false;
         }
         let out = self.kind(&compound.kind, st);
-        // Without a redirection of its own, an `exec < file` inside applies to what follows.
+        // Without a redirection, an `exec < file` inside applies to the following commands.
         if redirected.stdin.is_some() {
             (st.stdin, self.piped) = outer;
         }
@@ -40,25 +40,25 @@ impl Machine<'_> {
                 otherwise,
             } => {
                 let mut out = Value::default();
-                let mut met: Option<ShellState> = None;
+                let mut joined: Option<ShellState> = None;
                 for (condition, body) in branches {
-                    // This checks whether a `cd` has failed.
+                    // The condition may check whether a `cd` has failed.
                     let otherwise = st.otherwise.clone();
                     out.extend(&self.list(condition, st));
                     let mut inner = st.clone();
-                    if asks(condition, false) {
+                    if checks_success(condition, false) {
                         inner.otherwise.clone_from(&otherwise);
                     }
                     out.extend(&self.list(body, &mut inner));
-                    if inner.ended && asks(condition, true) {
+                    if inner.ended && checks_success(condition, true) {
                         st.otherwise = otherwise;
                     }
-                    met = Some(join(met, inner));
+                    joined = Some(join(joined, inner));
                 }
                 if let Some(otherwise) = otherwise {
                     out.extend(&self.list(otherwise, st));
                 }
-                *st = join(met, st.clone());
+                *st = join(joined, st.clone());
                 uncertain(out)
             }
             CompoundKind::While { condition, body } => {
@@ -104,25 +104,25 @@ impl Machine<'_> {
                 uncertain(out)
             }
             CompoundKind::Case { subject, arms } => {
-                self.single(&subject.parts, st);
+                self.expand_unsplit(&subject.parts, st);
                 let mut out = Value::default();
-                let mut met: Option<ShellState> = None;
-                // The state in which an arm above falls through.
-                let mut above: Option<ShellState> = None;
+                let mut joined: Option<ShellState> = None;
+                // The state after an earlier arm that falls through.
+                let mut fallthrough: Option<ShellState> = None;
                 for arm in arms {
                     for pattern in &arm.patterns {
-                        self.single(&pattern.parts, st);
+                        self.expand_unsplit(&pattern.parts, st);
                     }
-                    let mut inner = join(above.clone(), st.clone());
+                    let mut inner = join(fallthrough.clone(), st.clone());
                     out.extend(&self.list(&arm.body, &mut inner));
-                    if arm.goes_on {
-                        above = Some(join(above, inner.clone()));
+                    if arm.falls_through {
+                        fallthrough = Some(join(fallthrough, inner.clone()));
                     }
-                    met = Some(join(met, inner));
+                    joined = Some(join(joined, inner));
                 }
-                *st = match met {
-                    Some(met) if arms.iter().any(takes_all) => met,
-                    met => join(met, st.clone()),
+                *st = match joined {
+                    Some(joined) if arms.iter().any(matches_everything) => joined,
+                    joined => join(joined, st.clone()),
                 };
                 uncertain(out)
             }
@@ -133,7 +133,7 @@ impl Machine<'_> {
             CompoundKind::Condition(words) => {
                 let values: Vec<Value> = words
                     .iter()
-                    .map(|word| self.single(&word.parts, st))
+                    .map(|word| self.expand_unsplit(&word.parts, st))
                     .collect();
                 self.subscripts(&values, st);
                 Value::default()
@@ -149,7 +149,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The fields of words, for each possible value of the variables in them.
+    /// Returns the fields of words for each possible value of the variables in them.
     fn every_choice(&mut self, words: &[Word], st: &mut ShellState) -> Vec<Value> {
         let outer = (self.choice, self.rounds);
         (self.choice, self.rounds) = (0, 1);
@@ -173,29 +173,29 @@ impl Machine<'_> {
     }
 }
 
-/// True if a condition ends with a single command that must have succeeded (with `!`, failed) for
-/// what follows.
-fn asks(condition: &List, negated: bool) -> bool {
+/// True if a condition ends with a command that must have succeeded (if `negated`, failed) before
+/// the body runs.
+fn checks_success(condition: &List, negated: bool) -> bool {
     condition
         .entries
         .last()
         .is_some_and(|entry| entry.link == Link::Next && entry.prefixed == negated)
 }
 
-/// `*)`: one of the arms up to this one always runs.
-fn takes_all(arm: &Arm) -> bool {
+/// True for `*)`: one of the arms up to this one always runs.
+fn matches_everything(arm: &Arm) -> bool {
     let star = |word: &Word| matches!(word.parts.as_slice(), [WordPart::Bare(text)] if text == "*");
     arm.patterns.iter().any(star)
 }
 
-fn join(met: Option<ShellState>, other: ShellState) -> ShellState {
-    match met {
-        Some(met) => met.join(other),
+fn join(joined: Option<ShellState>, other: ShellState) -> ShellState {
+    match joined {
+        Some(joined) => joined.join(other),
         None => other,
     }
 }
 
-/// Output that may be printed partially or repeatedly.
+/// Converts output that may be printed partially or repeatedly.
 fn uncertain(out: Value) -> Value {
     if out.is_empty() {
         out

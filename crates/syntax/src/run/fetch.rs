@@ -7,14 +7,14 @@ use super::super::state::ShellState;
 use super::super::value::{UnknownCause, Value};
 use super::path::absolute;
 
-/// Programs whose output comes from elsewhere, or was encoded before.
+/// Programs whose output is downloaded, or decoded.
 const SOURCE_PROGRAMS: [&str; 26] = [
     "curl", "wget", "aria2c", "http", "https", "xh", "fetch", "lynx", "nc", "ncat", "socat", "ftp",
     "ssh", "base64", "base32", "basenc", "openssl", "xxd", "gpg", "age", "uudecode", "gunzip",
     "zcat", "xzcat", "bzcat", "zstdcat",
 ];
 
-/// The output of a program that is not interpreted.
+/// Returns the output of a program that is not interpreted.
 pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
     let passed_on = st.stdin.as_deref().is_some_and(Value::is_fetched);
     Value::unknown(if SOURCE_PROGRAMS.contains(&name) || passed_on {
@@ -24,12 +24,12 @@ pub(super) fn unknown_output(name: &str, st: &ShellState) -> Value {
     })
 }
 
-/// A letter and a long name of an option; empty if there is none.
-type Option2 = [&'static str; 2];
+/// The letter and the long name of an option; each is empty if there is none.
+type OptionNames = [&'static str; 2];
 
 /// Programs that download into files, and their options: for the file, for its directory, and for a
 /// name taken from the address.
-const DOWNLOADERS: [(&str, [Option2; 3]); 3] = [
+const DOWNLOADERS: [(&str, [OptionNames; 3]); 3] = [
     (
         "curl",
         [
@@ -64,9 +64,9 @@ pub(super) fn note(name: &str, values: &[Value], st: &mut ShellState) {
     }
 }
 
-fn downloaded(values: &[Value], [into, directory, by_name]: &[Option2; 3]) -> Vec<String> {
-    // An option, or a cluster with its letter, and what is attached to it.
-    let given = |text: &str, [letter, long]: &Option2| {
+fn downloaded(values: &[Value], [into, directory, by_name]: &[OptionNames; 3]) -> Vec<String> {
+    // Returns the attached value of an option, alone or as the last letter of a cluster.
+    let option_value = |text: &str, [letter, long]: &OptionNames| {
         let attached = text
             .strip_prefix(long)
             .filter(|rest| rest.is_empty() || rest.starts_with('='));
@@ -84,9 +84,9 @@ fn downloaded(values: &[Value], [into, directory, by_name]: &[Option2; 3]) -> Ve
     let mut words = values.iter();
     while let Some(value) = words.next() {
         let text = value.prefix();
-        is_by_name |= given(text, by_name).is_some();
+        is_by_name |= option_value(text, by_name).is_some();
         for (option, into) in [(into, &mut file), (directory, &mut below)] {
-            if let Some(attached) = given(text, option) {
+            if let Some(attached) = option_value(text, option) {
                 *into = match attached.as_str() {
                     "" => words.next().and_then(Value::literal).map(ToOwned::to_owned),
                     _ => Some(attached),
@@ -102,11 +102,11 @@ fn downloaded(values: &[Value], [into, directory, by_name]: &[Option2; 3]) -> Ve
         None if is_by_name => addresses.into_iter().map(last_name).collect(),
         None => Vec::new(),
     };
-    let placed = |name: String| match &below {
+    let in_directory = |name: String| match &below {
         Some(below) => format!("{}/{name}", below.trim_end_matches('/')),
         None => name,
     };
-    names.into_iter().map(placed).collect()
+    names.into_iter().map(in_directory).collect()
 }
 
 /// Returns the paths that `scp host:file there` creates: the target itself, or the file's name

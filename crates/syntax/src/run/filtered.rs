@@ -9,10 +9,10 @@ use super::super::value::{Value, ValuePiece};
 /// Names that are in many directories: a filter by a part of one of them narrows nothing down.
 const COMMON_NAMES: [&str; 5] = [".git", "src", "etc", "usr", "home"];
 
-/// Represents what remains.
+/// Represents the remaining files.
 const REST_PLACEHOLDER: &str = "(matching)";
 
-/// The lines of `text` that pass `grep` with these arguments.
+/// Returns the lines of `text` that pass `grep` with these arguments.
 pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     let lines = text.split(&['\n', '\0']);
     if !lines.iter().all(is_path) || !narrows(arguments) {
@@ -48,8 +48,8 @@ fn narrows(arguments: &[Value]) -> bool {
     options.iter().all(passes) && alternatives.is_some_and(|mut all| all.all(names))
 }
 
-/// The output of `grep -l`: names of its file arguments, or of files below them. `None` if it
-/// prints lines, or if the file arguments cannot be determined.
+/// Returns the output of `grep -l`: names of its file arguments, or of files below them. `None` if
+/// `grep` prints lines, or if the file arguments are unknown.
 pub(super) fn names(arguments: &[Value]) -> Option<Value> {
     let (mut lists, mut patterned) = (false, false);
     let mut operands = Vec::new();
@@ -106,7 +106,7 @@ mod tests {
     use crate::pattern::push_globbed;
 
     #[test]
-    fn only_a_name_narrows_a_list_of_paths() {
+    fn grep_narrows_a_list_of_paths_only_by_a_name() {
         for (list, arguments, expect) in [
             (".", &["-E", "(__pycache__|\\.pyc$)"][..], "./(matching)\n"),
             (".", &["\\(pycache\\|pyc\\)"], "./(matching)\n"),

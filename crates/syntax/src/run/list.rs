@@ -17,7 +17,7 @@ impl Machine<'_> {
             match entry.link {
                 Link::Next => {
                     if let Some(failed) = failed.take() {
-                        *st = directory::meet(st.clone(), failed);
+                        *st = directory::join_alternatives(st.clone(), failed);
                     }
                     let chained = list
                         .entries
@@ -44,20 +44,22 @@ impl Machine<'_> {
                         end_the_other(entry, st, &mut other);
                         other
                     });
-                    failed = failed.take().map(|before| directory::meet(before, other));
+                    failed = failed
+                        .take()
+                        .map(|before| directory::join_alternatives(before, other));
                 }
                 Link::Or => {
                     let mut other = failed.take().unwrap_or_else(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, &mut other));
                     let mut succeeded = other.clone();
                     end_the_other(entry, &mut succeeded, &mut other);
-                    *st = directory::meet(st.clone(), succeeded);
+                    *st = directory::join_alternatives(st.clone(), succeeded);
                     failed = Some(other);
                 }
             }
         }
         if let Some(failed) = failed {
-            *st = directory::meet(st.clone(), failed);
+            *st = directory::join_alternatives(st.clone(), failed);
         }
         out
     }

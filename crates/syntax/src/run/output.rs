@@ -84,7 +84,7 @@ impl Machine<'_> {
                     .filter(|value| !is_option(value))
                     .filter_map(Value::literal)
                 {
-                    directory::make(path, st);
+                    directory::mark_created(path, st);
                 }
                 Value::default()
             }

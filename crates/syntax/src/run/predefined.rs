@@ -36,7 +36,7 @@ impl Machine<'_> {
         let Some(text) = self.context.predefined.functions.get(name) else {
             return;
         };
-        let origin = Origin::Made(self.origin.unwrap_or_default());
+        let origin = Origin::Generated(self.origin.unwrap_or_default());
         let reading = reader::read(text, origin, &self.budget, 0);
         if reading.problem.is_none() {
             self.predefined.insert(name.to_owned());

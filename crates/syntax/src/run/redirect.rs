@@ -45,7 +45,7 @@ impl Machine<'_> {
             };
             let target = match (redir.op, &redir.body) {
                 (RedirOp::Heredoc, _) => Value::default(),
-                _ => self.single(&redir.target.parts, st),
+                _ => self.expand_unsplit(&redir.target.parts, st),
             };
             if reads && redir.fd.unwrap_or(0) == 0 {
                 let text = match redir.op {
@@ -96,7 +96,7 @@ impl Machine<'_> {
     fn body(&mut self, parts: &[WordPart], st: &mut ShellState) -> Value {
         let mut value = Value::default();
         for part in parts {
-            let next = self.single_part(part, st);
+            let next = self.expand_unsplit_part(part, st);
             value.extend(&next);
         }
         value

@@ -77,7 +77,7 @@ impl Machine<'_> {
         }
         let mut env = Vec::new();
         for assign in &simple.assigns {
-            let value = self.single(&assign.value.parts, st);
+            let value = self.expand_unsplit(&assign.value.parts, st);
             env.push((assign.name.clone(), value));
         }
         let declares = words[0].value.literal().is_some_and(builtin::declares);

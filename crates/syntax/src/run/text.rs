@@ -106,7 +106,7 @@ impl Machine<'_> {
             let span = machine.origin.unwrap_or_default();
             let source = text.script();
             machine.charge(source.len());
-            let origin = Origin::Made(span);
+            let origin = Origin::Generated(span);
             let reading = reader::read(&source, origin, &machine.budget, 0);
             match reading.problem {
                 Some((reader::ReadProblem::Limit, _)) => machine.incomplete = true,
@@ -126,8 +126,8 @@ impl Machine<'_> {
         }
         self.nested(Value::unknown(UnknownCause::Limit), |machine| {
             let span = machine.origin.unwrap_or_default();
-            let parts = reader::read_text(&source, Origin::Made(span), &machine.budget);
-            machine.single(&parts, st)
+            let parts = reader::read_text(&source, Origin::Generated(span), &machine.budget);
+            machine.expand_unsplit(&parts, st)
         })
     }
 }

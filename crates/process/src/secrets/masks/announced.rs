@@ -1,4 +1,4 @@
-//! Words that say that a secret comes next: `--password`, `Bearer`, `X-Api-Key:`, and options in
+//! Words after which a secret follows: `--password`, `Bearer`, `X-Api-Key:`, and the options in
 //! [`options`].
 
 use super::names::{SECRET_MASK, bare, is_name};
@@ -11,7 +11,7 @@ use std::ops::Range;
 /// The word after one of these is a credential (RFC 6750, RFC 7617).
 const AUTH_SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
 
-/// Headers with a credential, besides those with a telling name.
+/// Headers whose name does not show that they hold a credential.
 const CREDENTIAL_HEADERS: [&str; 4] = [
     "authorization",
     "proxy-authorization",
@@ -19,51 +19,51 @@ const CREDENTIAL_HEADERS: [&str; 4] = [
     "set-cookie",
 ];
 
-/// The announced value.
+/// The form of the value that the preceding word announces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Announced {
-    /// A secret.
+    /// The whole word is a secret.
     Secret,
     /// The value of an option or a setting with this name.
     Named(String),
-    /// `user:password`.
+    /// `user:password`; the password is a secret.
     User,
     /// The value of a header or a field with this name.
     Field { name: String, is_header: bool },
-    /// `name=value`; more of them follow.
+    /// `name=value`, the value is a secret; more pairs may follow.
     Cookie,
-    /// `name=value`.
+    /// `name=value`; the value is a secret.
     Assigned,
 }
 
-/// The words before a word.
+/// The state of the search: what the preceding words say about the next one.
 #[derive(Debug, Default)]
 pub(super) struct PrecedingWords {
     announced: Option<Announced>,
-    /// Programs and subcommands of this command that are known.
+    /// Programs and subcommands of this command that are in a table of [`options`].
     programs: Vec<&'static str>,
     /// The first words of this command.
     words: Vec<String>,
-    /// The only argument of `echo`, which is the next command's input.
-    handed: Option<Range<usize>>,
-    /// The last words, without regard to where commands end.
+    /// The range of the only argument of `echo` or `printf` that is piped to this command.
+    piped: Option<Range<usize>>,
+    /// The last words, across the ends of commands; see [`NETRC_WORDS`].
     last: VecDeque<String>,
     previous: String,
 }
 
-/// Words of a command that are remembered.
+/// Maximum number of remembered words of a command.
 const MAX_REMEMBERED_WORDS: usize = 24;
 
-/// Words that print what is behind them.
+/// Commands that print their arguments.
 const PRINTING_COMMANDS: [&str; 2] = ["echo", "printf"];
 
-/// A line of a netrc file: `machine HOST login NAME password`.
+/// Lines of a netrc file, as distances back from the last word: `machine HOST login NAME password`.
 const NETRC_KEYWORDS: [(usize, &str); 3] = [(4, "machine"), (2, "login"), (0, "password")];
 const NETRC_DEFAULT: [(usize, &str); 3] = [(3, "default"), (2, "login"), (0, "password")];
 const NETRC_WORDS: usize = 5;
 
 impl PrecedingWords {
-    /// Begins another command; `is_piped`: the input is the output of the last command.
+    /// Starts the next command; `is_piped` if its input is the output of the last one.
     pub(super) fn command_ended(&mut self, is_piped: bool, last_word: Option<Range<usize>>) {
         let is_printed =
             |words: &[String]| words.len() >= 2 && PRINTING_COMMANDS.contains(&&*words[0]);
@@ -74,22 +74,22 @@ impl PrecedingWords {
             .filter(|word| !word.starts_with('-'));
         let is_only =
             arguments.count() == 1 || self.words.len() == 3 && self.words[1].starts_with('%');
-        self.handed = last_word.filter(|_| is_piped && is_only && is_printed(&self.words));
+        self.piped = last_word.filter(|_| is_piped && is_only && is_printed(&self.words));
         self.programs.clear();
         self.words.clear();
     }
 
-    /// Returns the input of this command once, if the words so far make it a credential.
-    pub(super) fn handed(&mut self, text: &str) -> Option<Range<usize>> {
-        let takes = self
-            .handed
+    /// Returns the range of this command's piped input, once, if the command reads a credential.
+    pub(super) fn piped_credential(&mut self, text: &str) -> Option<Range<usize>> {
+        let kind = self
+            .piped
             .as_ref()
-            .and_then(|_| options::reads(&self.words))?;
-        let handed = self.handed.take()?;
-        let is_value = !text[handed.clone()].starts_with('$');
-        match takes {
-            CredentialKind::User => options::password(text, handed),
-            _ => is_value.then_some(handed),
+            .and_then(|_| options::input_credential(&self.words))?;
+        let piped = self.piped.take()?;
+        let is_value = !text[piped.clone()].starts_with('$');
+        match kind {
+            CredentialKind::User => options::password(text, piped),
+            _ => is_value.then_some(piped),
         }
     }
 
@@ -98,7 +98,7 @@ impl PrecedingWords {
     }
 
     /// Returns the announced value, if `word` follows the announcement.
-    pub(super) fn takes(&mut self, text: &str, word: &Word) -> Option<Announced> {
+    pub(super) fn take_announced(&mut self, text: &str, word: &Word) -> Option<Announced> {
         let announced = self.announced.take()?;
         let is_next_cookie = announced == Announced::Cookie
             && word.is_quoted
@@ -106,14 +106,14 @@ impl PrecedingWords {
         (word.follows || is_next_cookie).then_some(announced)
     }
 
-    /// A secret was found as announced.
+    /// Records that the announced secret was found in `word`.
     pub(super) fn after_secret(&mut self, announced: &Announced, word: &str) {
         self.announced = (*announced == Announced::Cookie).then_some(Announced::Cookie);
         word.clone_into(&mut self.previous);
     }
 
-    /// Takes note of a word.
-    pub(super) fn read(&mut self, text: &str, word: &Word) {
+    /// Adds a word that is not an announced secret.
+    pub(super) fn push(&mut self, text: &str, word: &Word) {
         let whole = &text[word.range.clone()];
         self.remember(whole);
         self.announced = self.announces(text, word, whole);
@@ -125,7 +125,7 @@ impl PrecedingWords {
         if self.words.len() < MAX_REMEMBERED_WORDS {
             self.words.push(whole.to_owned());
         }
-        // `\n` stands for the end of a line in what `printf` and `echo -e` print.
+        // `printf` and `echo -e` print `\n` as the end of a line.
         for part in whole.split("\\n").filter(|part| !part.is_empty()) {
             self.last.push_back(part.to_owned());
         }
@@ -134,7 +134,7 @@ impl PrecedingWords {
         }
     }
 
-    /// True if a line of a netrc file was read up to its password.
+    /// True if the last words are a line of a netrc file up to its password.
     fn is_netrc(&self) -> bool {
         let is = |pattern: &[(usize, &str)]| {
             pattern.iter().all(|(back, wanted)| {
@@ -188,10 +188,11 @@ impl PrecedingWords {
             return Some(Announced::Secret);
         }
         let setting = whole.rsplit(['/', ':']).next().unwrap_or(whole);
-        if name_is_secret(setting) && options::sets(&self.words) {
+        if name_is_secret(setting) && options::is_setting_command(&self.words) {
             return Some(Announced::Named(setting.to_owned()));
         }
-        if whole == ":" && is_field(&self.previous) && follows_quote(text, word.range.start) {
+        if whole == ":" && is_secret_field(&self.previous) && follows_quote(text, word.range.start)
+        {
             return Some(Announced::Field {
                 name: self.previous.clone(),
                 is_header: false,
@@ -199,23 +200,23 @@ impl PrecedingWords {
         }
         let name = whole.strip_suffix(':').filter(|name| is_name(name))?;
         let name = bare(name);
-        let is_asked = ["-H", "--header"].contains(&&*self.previous);
-        if !is_asked && !begins(text, word.range.start) {
+        let is_header_argument = ["-H", "--header"].contains(&&*self.previous);
+        if !is_header_argument && !starts_line_or_quote(text, word.range.start) {
             return None;
         }
         if is(name, &CREDENTIAL_HEADERS[2..]) {
             return Some(Announced::Cookie);
         }
         let is_known = is(name, &CREDENTIAL_HEADERS);
-        (is_known || is_field(name)).then(|| Announced::Field {
+        (is_known || is_secret_field(name)).then(|| Announced::Field {
             name: name.to_owned(),
-            is_header: is_known || is_asked || name.contains('-'),
+            is_header: is_known || is_header_argument || name.contains('-'),
         })
     }
 }
 
 impl Announced {
-    /// The secret in a word.
+    /// Returns the range of the secret in the announced word.
     pub(super) fn secret(
         &self,
         filter: &SecretFilter,
@@ -238,7 +239,7 @@ impl Announced {
                     .iter()
                     .any(|one| value.eq_ignore_ascii_case(one));
                 // `token: String` in a program is not a header.
-                let looks = *is_header
+                let looks_secret = *is_header
                     || follows_quote(text, range.start)
                     || value.bytes().any(|b| b.is_ascii_digit());
                 let is_known = CREDENTIAL_HEADERS
@@ -246,14 +247,15 @@ impl Announced {
                     .any(|one| name.eq_ignore_ascii_case(one));
                 let is_secret = is_known || filter.is_secret(name.as_ref(), value.as_ref());
                 let is_value = is_value && !value.starts_with(['/', '{', '[', '&', '*']);
-                (is_value && looks && is_secret && !is_scheme).then_some(range)
+                (is_value && looks_secret && is_secret && !is_scheme).then_some(range)
             }
         }
     }
 }
 
-/// The value in `"name":"value"`, where nothing is between the two.
-pub(super) fn in_json(
+/// Returns the range of the value in `"name":"value"` without blanks, if the name is that of a
+/// secret.
+pub(super) fn json_secret(
     filter: &SecretFilter,
     before: &PrecedingWords,
     text: &str,
@@ -265,14 +267,15 @@ pub(super) fn in_json(
         .or_else(|| whole.strip_prefix(":'"))?;
     let is_value = !value.is_empty() && !value.starts_with('$');
     let is_secret = is_value
-        && is_field(&before.previous)
+        && is_secret_field(&before.previous)
         && follows_quote(text, word.start)
         && filter.is_secret(before.previous.as_ref(), value.as_ref());
     is_secret.then(|| word.end - value.len()..word.end)
 }
 
-/// True if a field of this name holds a secret. `key:` and `auth:` alone are names of anything.
-fn is_field(name: &str) -> bool {
+/// True if a field of this name holds a secret. `key:` and `auth:` alone are too common to be
+/// secrets.
+fn is_secret_field(name: &str) -> bool {
     let is_short = ["key", "keys", "auth"]
         .iter()
         .any(|one| name.eq_ignore_ascii_case(one));
@@ -283,9 +286,9 @@ fn follows_quote(text: &str, at: usize) -> bool {
     text[..at].ends_with(['"', '\''])
 }
 
-/// True if a line or a quoted text begins at `at`. The mark of a line in a diff, or in a YAML list,
-/// may precede it. Looks only at the text just before, as a line may be long.
-fn begins(text: &str, at: usize) -> bool {
+/// True if a line or a quoted text begins at `at`. The mark of a diff line or of a YAML list may
+/// precede it. Examines only the text directly before `at`, as a line may be long.
+fn starts_line_or_quote(text: &str, at: usize) -> bool {
     let before = text[..at].trim_end_matches([' ', '\t', '+', '-']);
     before.is_empty() || before.ends_with('\n') || follows_quote(text, at)
 }

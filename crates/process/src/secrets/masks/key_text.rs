@@ -1,16 +1,16 @@
-//! Private keys in a text (RFC 7468): the lines that hold one. Header and footer say nothing that
-//! is secret and stay, and so does everything else: a header alone hides nothing.
+//! Finds the lines of private keys in a text (RFC 7468). Only lines that look like key data are
+//! masked; header, footer and other lines stay readable.
 
 use std::ops::Range;
 
 const KEY_HEADER: &str = "-----BEGIN ";
 const HEADER_DASHES: &str = "-----";
 
-/// Shorter lines are not part of a key: encoders fill 64 or 70 columns, and the last few bytes of a
-/// key are worthless.
+/// Shorter lines are not masked: encoders fill 64 or 70 columns, and the last few bytes of a key
+/// are useless to an attacker.
 const MIN_KEY_LINE_BYTES: usize = 16;
 
-/// Adds the parts of a text that look like lines of private keys.
+/// Adds the ranges that look like lines of private keys to `found`.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let mut from = 0;
     while let Some(at) = text[from..].find(KEY_HEADER) {
@@ -25,18 +25,18 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
         let end = text[from..]
             .find(HEADER_DASHES)
             .map_or(text.len(), |at| from + at);
-        lines(text, from..end, found);
+        add_key_lines(text, from..end, found);
     }
 }
 
-/// `RSA PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`.
+/// True for the label of a private key: `RSA PRIVATE KEY`, `PGP PRIVATE KEY BLOCK`.
 fn is_label(label: &str) -> bool {
     let is_upper = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ';
     label.contains("PRIVATE KEY") && label.bytes().all(is_upper)
 }
 
-/// Finds the lines of a key, each by itself, so that a diff keeps its lines.
-fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
+/// Adds each line of a key separately, so that a diff keeps its line structure.
+fn add_key_lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     let mut start = part.start;
     while start < part.end {
         let rest = &text[start..part.end];
@@ -49,9 +49,9 @@ fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
         let (length, gap) = first.unwrap_or((rest.len(), 0));
         let line = &rest[..length];
         let key = line.trim_matches(|c: char| c.is_whitespace() || "\"'-\\".contains(c));
-        // The mark of a line in a diff; if it is of the key, it tells nothing.
+        // A `+` is the mark of a diff line. A `+` that belongs to the key may stay readable.
         let key = key.trim_start_matches('+');
-        if is_of_a_key(key) {
+        if is_key_data(key) {
             let begin = start + line.find(key).unwrap_or(0);
             found.push(begin..begin + key.len());
         }
@@ -62,8 +62,9 @@ fn lines(text: &str, part: Range<usize>, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Base64 of random bytes has all kinds of characters. Names of programs and files rarely do.
-fn is_of_a_key(line: &str) -> bool {
+/// True if a line looks like Base64 of random bytes: lower case, upper case and digits. Names of
+/// programs and files rarely have all three.
+fn is_key_data(line: &str) -> bool {
     let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(is);
     line.len() >= MIN_KEY_LINE_BYTES
         && line

@@ -1,4 +1,4 @@
-//! Masked and unmasked texts.
+//! Tests of which texts are masked.
 
 use super::*;
 
@@ -13,8 +13,8 @@ fn masks() -> Masks {
 }
 
 #[test]
-fn secrets_are_hidden() {
-    for (text, want) in [
+fn hide_masks_secrets() {
+    for (text, expected) in [
         ("curl -H s3cr3t-value x", "curl -H [hidden] x"),
         ("a\"s3cr3t-value\"b", "a\"[hidden]\"b"),
         ("PASSWORD=hunter22 make", "PASSWORD=[hidden] make"),
@@ -69,12 +69,12 @@ fn secrets_are_hidden() {
             "sh -c \"PASSWORD='[hidden]' make\"",
         ),
     ] {
-        assert_eq!(masks().hide(text), want);
+        assert_eq!(masks().hide(text), expected);
     }
 }
 
 #[test]
-fn what_is_none_stays() {
+fn hide_preserves_texts_without_secrets() {
     for text in [
         "cargo test --workspace",
         "helix-editor abc",
@@ -93,7 +93,7 @@ fn what_is_none_stays() {
 }
 
 #[test]
-fn a_filter_that_looks_for_nothing_hides_nothing_but_named_values() {
+fn hide_preserves_text_if_filter_is_off() {
     let filter = SecretFilter {
         by_name: false,
         by_value: false,
@@ -104,8 +104,8 @@ fn a_filter_that_looks_for_nothing_hides_nothing_but_named_values() {
 }
 
 #[test]
-fn what_programs_take_as_a_credential_is_hidden() {
-    for (text, want) in [
+fn hide_masks_credentials_of_programs() {
+    for (text, expected) in [
         ("curl -u bob:passw0rd x", "curl -u bob:[hidden] x"),
         ("curl -ubob:passw0rd x", "curl -ubob:[hidden] x"),
         ("curl -sSu bob:passw0rd x", "curl -sSu bob:[hidden] x"),
@@ -188,14 +188,14 @@ fn what_programs_take_as_a_credential_is_hidden() {
         ("-API_KEY=hunter22\n", "-API_KEY=[hidden]\n"),
         ("  - token: \"a-b1\"\n", "  - token: \"[hidden]\"\n"),
     ] {
-        assert_eq!(masks().hide(text), want);
+        assert_eq!(masks().hide(text), expected);
     }
 }
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table")]
-fn credentials_in_further_command_lines_are_hidden() {
-    for (text, want) in [
+fn hide_masks_credentials_in_more_command_lines() {
+    for (text, expected) in [
         (
             "curl -b 'session=hunter18; theme=dark' x",
             "curl -b 'session=[hidden]; theme=[hidden]' x",
@@ -313,12 +313,12 @@ fn credentials_in_further_command_lines_are_hidden() {
             "curl https://api.telegram.org/bot[hidden]/getMe",
         ),
     ] {
-        assert_eq!(masks().hide(text), want);
+        assert_eq!(masks().hide(text), expected);
     }
 }
 
 #[test]
-fn what_only_looks_like_an_option_for_one_stays() {
+fn hide_preserves_options_that_only_look_like_credentials() {
     for text in [
         "curl -b cookies.txt http://h",
         "curl -b $COOKIES http://h",
@@ -374,9 +374,9 @@ fn what_only_looks_like_an_option_for_one_stays() {
     }
 }
 
-/// A command that ran is in the record, whatever precedes it.
+/// The record shows every command that ran, whatever text precedes it.
 #[test]
-fn no_command_is_ever_hidden() {
+fn hide_never_masks_a_command() {
     for before in [
         "grep 'password:' /etc/hostname",
         "grep \"password:\" /etc/hostname",
@@ -427,7 +427,7 @@ fn no_command_is_ever_hidden() {
                 "\n-----END X PRIVATE KEY-----; evil2 x",
             ] {
                 let text = format!("{before}{between}evil -rf / > there{after}");
-                // A quote that is open there for bash as well makes it a text, which nothing runs.
+                // In these cases, bash also sees an open quote, so the text is not a command.
                 let is_text = matches!(
                     (before, between),
                     ("PASSWORD=\"x", "; " | " && " | " | " | "'; ") | ("PASSWORD=", "\"; " | "'; ")
@@ -442,7 +442,7 @@ fn no_command_is_ever_hidden() {
 }
 
 #[test]
-fn a_coloured_secret_is_hidden_and_what_coloured_it_stays() {
+fn hide_masks_coloured_secret_and_preserves_its_colours() {
     let text = "a s3cr\u{1b}[01;31m\u{1b}[K3t-va\u{1b}[m\u{1b}[Klue b \u{1b}[32mPASSWORD=\u{1b}[0mhunter22\u{1b}[m";
     assert_eq!(
         masks().hide(text),

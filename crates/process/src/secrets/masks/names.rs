@@ -1,9 +1,9 @@
-//! Names that stand before values, and what stands in the place of a value.
+//! Names before values, and the mask that replaces a value.
 
-/// The text in the place of a secret.
+/// The text that replaces a secret.
 pub(super) const SECRET_MASK: &str = "[hidden]";
 
-/// `NAME`, `--name`, `-H`, `+name` in a diff: what may stand before a value.
+/// True for a name that can precede a value: `NAME`, `--name`, `-H`, `+name` in a diff.
 pub(super) fn is_name(text: &str) -> bool {
     let name = bare(text);
     !name.is_empty()
@@ -12,7 +12,7 @@ pub(super) fn is_name(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
 
-/// A name without what is before it.
+/// Returns a name without its leading `-` and `+`.
 pub(super) fn bare(name: &str) -> &str {
     name.trim_start_matches(['-', '+'])
 }

@@ -1,75 +1,75 @@
-//! Options of programs that take a credential, where the option's name does not say so. Tables, and
-//! how they are read.
+//! Tables of program options that take a credential although the option's name does not show it,
+//! and their lookup.
 
 use std::ops::Range;
 
-/// A credential.
+/// The form of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CredentialKind {
-    /// All of the value.
+    /// The whole value is secret.
     Secret,
     /// `user:password`.
     User,
     /// `name=value; name=value`, unless it is the name of a file.
     Cookie,
-    /// The value of `name=value`, whatever its name.
+    /// `name=value`; the value is secret for every name.
     Assigned,
 }
 
-/// Options that take one.
+/// Options of programs that take a credential.
 struct CredentialOption {
-    /// Programs, by their names without a directory.
+    /// Names of programs, without a directory.
     programs: &'static [&'static str],
-    /// The subcommand; empty if there is none.
-    of: &'static str,
+    /// The subcommand that has these options; empty for all.
+    subcommand: &'static str,
     options: &'static [&'static str],
     value: CredentialKind,
-    /// The value is the next word, if it is not attached.
-    is_apart: bool,
+    /// True if a value that is not attached is the next word.
+    is_next_word: bool,
 }
 
 const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
     CredentialOption {
         programs: &["curl"],
-        of: "",
+        subcommand: "",
         options: &["-u", "--user", "-U", "--proxy-user"],
         value: CredentialKind::User,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["curl"],
-        of: "",
+        subcommand: "",
         options: &["-b", "--cookie"],
         value: CredentialKind::Cookie,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["http", "https", "xh", "xhs"],
-        of: "",
+        subcommand: "",
         options: &["-a", "--auth"],
         value: CredentialKind::User,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["openssl"],
-        of: "",
+        subcommand: "",
         options: &["-k", "-K"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["kubectl", "oc"],
-        of: "secret",
+        subcommand: "secret",
         options: &["--from-literal"],
         value: CredentialKind::Assigned,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["gh"],
-        of: "secret",
+        subcommand: "secret",
         options: &["-b", "--body"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &[
@@ -81,35 +81,35 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
             "mongoimport",
             "cqlsh",
         ],
-        of: "",
+        subcommand: "",
         options: &["-p"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["zip", "unzip", "zipcloak", "sqlcmd", "bcp"],
-        of: "",
+        subcommand: "",
         options: &["-P"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["7z", "7za", "7zr", "7zz", "rar", "unrar"],
-        of: "",
+        subcommand: "",
         options: &["-hp", "-p"],
         value: CredentialKind::Secret,
-        is_apart: false,
+        is_next_word: false,
     },
     CredentialOption {
         programs: &[
             "docker", "podman", "buildah", "skopeo", "nerdctl", "helm", "oras", "az",
         ],
-        of: "login",
+        subcommand: "login",
         options: &["-p"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
-    // Here, a password is attached: what follows `-p` is a database.
+    // These accept only an attached password: the word after `-p` is a database.
     CredentialOption {
         programs: &[
             "mysql",
@@ -119,37 +119,37 @@ const CREDENTIAL_OPTIONS: &[CredentialOption] = &[
             "mariadb",
             "mariadb-dump",
         ],
-        of: "",
+        subcommand: "",
         options: &["-p"],
         value: CredentialKind::Secret,
-        is_apart: false,
+        is_next_word: false,
     },
     CredentialOption {
         programs: &["sshpass"],
-        of: "",
+        subcommand: "",
         options: &["-p"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["redis-cli"],
-        of: "",
+        subcommand: "",
         options: &["-a"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
     CredentialOption {
         programs: &["ldapsearch", "ldapadd", "ldapmodify", "ldapdelete"],
-        of: "",
+        subcommand: "",
         options: &["-w"],
         value: CredentialKind::Secret,
-        is_apart: true,
+        is_next_word: true,
     },
 ];
 
-/// Commands that read a credential as their input, by their words from the first on; between them
-/// may be others.
-const READ_FROM_INPUT: &[&[&str]] = &[
+/// Commands that read a credential from their input: their first word, then words that follow in
+/// this order, with others between.
+const SECRET_READERS: &[&[&str]] = &[
     &["docker", "login", "--password-stdin"],
     &["podman", "login", "--password-stdin"],
     &["buildah", "login", "--password-stdin"],
@@ -171,10 +171,10 @@ const READ_FROM_INPUT: &[&[&str]] = &[
     &["smbpasswd", "-s"],
 ];
 
-/// Commands whose input is `user:password`.
-const READ_PASSWORDS: &[&[&str]] = &[&["chpasswd"], &["sudo", "chpasswd"]];
+/// Commands that read `user:password` from their input.
+const USER_PASSWORD_READERS: &[&[&str]] = &[&["chpasswd"], &["sudo", "chpasswd"]];
 
-/// Commands by which a setting gets a value: its name and the value are words.
+/// Commands that set a value; the name and the value of the setting follow as words.
 const SETTING_COMMANDS: &[&[&str]] = &[
     &["npm", "config", "set"],
     &["npm", "set"],
@@ -189,15 +189,15 @@ const SETTING_COMMANDS: &[&[&str]] = &[
     &["conda", "config", "--set"],
 ];
 
-/// Programs that take a password as a word of its own, without an option before it.
+/// Programs with a password as a positional argument.
 const POSITIONAL_PROGRAMS: [&str; 1] = ["htpasswd"];
 
-/// Programs and subcommands that are in a table.
+/// Returns the program or subcommand, if it is in a table.
 pub(super) fn known(word: &str) -> Option<&'static str> {
     let name = file_name(word);
     let mut names = CREDENTIAL_OPTIONS
         .iter()
-        .flat_map(|taken| taken.programs.iter().copied().chain([taken.of]))
+        .flat_map(|entry| entry.programs.iter().copied().chain([entry.subcommand]))
         .chain(POSITIONAL_PROGRAMS);
     names.find(|known| !known.is_empty() && *known == name)
 }
@@ -206,25 +206,26 @@ fn file_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-/// Returns the kind of credential that a command reads as its input, by its words so far; `None`
-/// for other input. The first word is the program; arguments of a wrapped program are not examined.
-pub(super) fn reads(words: &[String]) -> Option<CredentialKind> {
-    let is = |table: &[&[&str]]| table.iter().any(|pattern| are_words_of(pattern, words));
-    if is(READ_PASSWORDS) {
+/// Returns the kind of credential that a command reads from its input, by its words so far. The
+/// first word is the program; a program started by it is not recognised.
+pub(super) fn input_credential(words: &[String]) -> Option<CredentialKind> {
+    let is = |table: &[&[&str]]| table.iter().any(|pattern| matches_pattern(pattern, words));
+    if is(USER_PASSWORD_READERS) {
         return Some(CredentialKind::User);
     }
-    is(READ_FROM_INPUT).then_some(CredentialKind::Secret)
+    is(SECRET_READERS).then_some(CredentialKind::Secret)
 }
 
-/// True if these words are the beginning of a command that sets something, so that a name follows.
-pub(super) fn sets(words: &[String]) -> bool {
+/// True if the words are a command that sets a setting, so that the setting's name follows.
+pub(super) fn is_setting_command(words: &[String]) -> bool {
     SETTING_COMMANDS
         .iter()
-        .any(|pattern| are_words_of(pattern, words))
+        .any(|pattern| matches_pattern(pattern, words))
 }
 
-/// True if the first word is the pattern's first, and the rest of the pattern follows in its order.
-fn are_words_of(pattern: &[&str], words: &[String]) -> bool {
+/// True if the first word is that of the pattern, and the other words of the pattern follow in
+/// their order.
+fn matches_pattern(pattern: &[&str], words: &[String]) -> bool {
     let (Some((program, pattern)), Some((first, rest))) =
         (pattern.split_first(), words.split_first())
     else {
@@ -234,7 +235,7 @@ fn are_words_of(pattern: &[&str], words: &[String]) -> bool {
     file_name(first) == *program && pattern.iter().all(|wanted| rest.any(|word| word == wanted))
 }
 
-/// True if the next word of these is the password of `htpasswd -b [FILE] USER PASSWORD`.
+/// True if the next word is the password of `htpasswd -b [FILE] USER PASSWORD`.
 pub(super) fn is_password_next(words: &[String]) -> bool {
     let Some((first, rest)) = words.split_first() else {
         return false;
@@ -253,14 +254,14 @@ pub(super) fn is_password_next(words: &[String]) -> bool {
 fn options_of<'a>(
     programs: &'a [&'static str],
 ) -> impl Iterator<Item = &'static CredentialOption> + 'a {
-    CREDENTIAL_OPTIONS.iter().filter(|taken| {
-        taken.programs.iter().any(|name| programs.contains(name))
-            && (taken.of.is_empty() || programs.contains(&taken.of))
+    CREDENTIAL_OPTIONS.iter().filter(|entry| {
+        entry.programs.iter().any(|name| programs.contains(name))
+            && (entry.subcommand.is_empty() || programs.contains(&entry.subcommand))
     })
 }
 
-/// Returns the kind of credential that the next word is. `-sSu` is read as `-s -S -u`. A word with
-/// `is_glued` is a quoted text without a blank before it.
+/// Returns the kind of credential that the next word is. `-sSu` is read as `-s -S -u`. `is_glued`:
+/// a quoted text follows without a blank.
 pub(super) fn next_word(
     programs: &[&'static str],
     word: &str,
@@ -271,20 +272,21 @@ pub(super) fn next_word(
     let is = |option: &str| {
         word == option || option.len() == 2 && is_cluster && letters.ends_with(&option[1..])
     };
-    let mut apart = options_of(programs).filter(|taken| taken.is_apart || is_glued);
-    let found = apart.find(|taken| taken.options.iter().any(|option| is(option)))?;
+    let mut candidates = options_of(programs).filter(|entry| entry.is_next_word || is_glued);
+    let found = candidates.find(|entry| entry.options.iter().any(|option| is(option)))?;
     Some(found.value)
 }
 
-/// The credential that is attached to an option: `-phunter2`, `--user=me:hunter2`.
-pub(super) fn attached(
+/// Returns the range of a credential that is attached to an option: `-phunter2`,
+/// `--user=me:hunter2`.
+pub(super) fn attached_credential(
     programs: &[&'static str],
     text: &str,
     word: &Range<usize>,
 ) -> Option<Range<usize>> {
     let whole = &text[word.clone()];
-    options_of(programs).find_map(|taken| {
-        let value = taken.options.iter().find_map(|option| {
+    options_of(programs).find_map(|entry| {
+        let value = entry.options.iter().find_map(|option| {
             let value = whole.strip_prefix(option)?;
             if option.starts_with("--") {
                 value.strip_prefix('=')
@@ -294,7 +296,7 @@ pub(super) fn attached(
         })?;
         let value = value.trim_start_matches(['"', '\'']);
         let range = word.end - value.len()..word.end;
-        match taken.value {
+        match entry.value {
             CredentialKind::User => password(text, range),
             CredentialKind::Cookie | CredentialKind::Assigned => assigned(text, range),
             CredentialKind::Secret => {
@@ -305,16 +307,16 @@ pub(super) fn attached(
     })
 }
 
-/// The value of `name=value`.
+/// Returns the range of the value in `name=value`.
 pub(super) fn assigned(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let (name, value) = text[range.clone()].split_once('=')?;
-    let is_one = !name.is_empty() && !value.is_empty() && !value.starts_with('$');
-    is_one.then(|| range.end - value.len()..range.end)
+    let is_present = !name.is_empty() && !value.is_empty() && !value.starts_with('$');
+    is_present.then(|| range.end - value.len()..range.end)
 }
 
-/// The password of `user:password`.
+/// Returns the range of the password in `user:password`.
 pub(super) fn password(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let (user, password) = text[range.clone()].split_once(':')?;
-    let is_one = !user.is_empty() && !password.is_empty() && !password.starts_with('$');
-    is_one.then(|| range.end - password.len()..range.end)
+    let is_present = !user.is_empty() && !password.is_empty() && !password.starts_with('$');
+    is_present.then(|| range.end - password.len()..range.end)
 }

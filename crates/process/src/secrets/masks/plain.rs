@@ -1,5 +1,5 @@
-//! [`PlainText`]: a text without escape sequences, and where its bytes were. A secret that a
-//! program has coloured is found in it as any other.
+//! [`PlainText`]: a text without escape sequences, and the original positions of its bytes. Secrets
+//! are searched in the plain text, so that a coloured secret is found too.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) struct PlainText<'a> {
     pub(super) text: Cow<'a, str>,
     /// The original position of each byte; empty if the text had no escape sequences.
-    was: Vec<usize>,
+    original: Vec<usize>,
 }
 
 impl<'a> PlainText<'a> {
@@ -16,46 +16,48 @@ impl<'a> PlainText<'a> {
         if !text.contains('\u{1b}') {
             return Self {
                 text: Cow::Borrowed(text),
-                was: Vec::new(),
+                original: Vec::new(),
             };
         }
-        let (mut plain, mut was) = (String::with_capacity(text.len()), Vec::new());
+        let (mut plain, mut original) = (String::with_capacity(text.len()), Vec::new());
         let mut at = 0;
         while let Some(c) = text[at..].chars().next() {
-            let length = sequence(&text[at..]);
+            let length = sequence_length(&text[at..]);
             if length > 0 {
                 at += length;
                 continue;
             }
-            was.extend(at..at + c.len_utf8());
+            original.extend(at..at + c.len_utf8());
             plain.push(c);
             at += c.len_utf8();
         }
-        was.push(text.len());
+        original.push(text.len());
         Self {
             text: Cow::Owned(plain),
-            was,
+            original,
         }
     }
 
-    /// The original position of the byte at `at`.
-    pub(super) fn was_at(&self, at: usize) -> usize {
-        self.was.get(at).copied().unwrap_or(at)
+    /// Returns the original position of the byte at `at`.
+    pub(super) fn original_position(&self, at: usize) -> usize {
+        self.original.get(at).copied().unwrap_or(at)
     }
 
-    /// The original end of a range that ends at `end`.
-    pub(super) fn ended_at(&self, end: usize) -> usize {
-        end.checked_sub(1).map_or(0, |last| self.was_at(last) + 1)
+    /// Returns the original end of a range that ends at `end`.
+    pub(super) fn original_end(&self, end: usize) -> usize {
+        end.checked_sub(1)
+            .map_or(0, |last| self.original_position(last) + 1)
     }
 
-    /// The escape sequences that were within a part.
+    /// Returns the escape sequences of the original text within a range of the plain text.
     pub(super) fn sequences_within(&self, text: &str, part: &Range<usize>) -> String {
         let mut sequences = String::new();
-        if self.was.is_empty() {
+        if self.original.is_empty() {
             return sequences;
         }
         for at in part.start + 1..part.end {
-            sequences.push_str(&text[self.was_at(at - 1) + 1..self.was_at(at)]);
+            sequences
+                .push_str(&text[self.original_position(at - 1) + 1..self.original_position(at)]);
         }
         sequences
     }
@@ -63,7 +65,7 @@ impl<'a> PlainText<'a> {
 
 /// Length of the control sequence (ECMA-48, `ESC [ … m`) at the beginning of a text; 0 if there is
 /// none.
-fn sequence(text: &str) -> usize {
+fn sequence_length(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("\u{1b}[") else {
         return 0;
     };

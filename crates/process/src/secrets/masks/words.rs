@@ -1,21 +1,19 @@
 //! Splits a text into words as a shell does. A quoted value that is assigned to a variable is one
-//! word with its blanks, any other ends with its first. Most texts are no scripts, and some scripts
-//! are not read exactly (here documents, comments, expansions in quotes): from there on no quoted
-//! value has blanks, so that a quote that is taken for another can never hide a command.
+//! word with its blanks; any other word ends at its first blank.
 
 use std::ops::Range;
 
-/// A run of characters that are neither blanks nor what separates words. A quoted value goes with
-/// its name: `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
+/// A run of characters without blanks and separators. A quoted value belongs to the word of its
+/// name: `NAME="a b"` is one word, `"NAME=a b"` is `NAME=a` and `b`.
 #[derive(Debug)]
 pub(super) struct Word {
     /// The word's range in the text, without the closing quote of its value.
     pub(super) range: Range<usize>,
     /// The range between this word and the one before it.
     pub(super) gap: Range<usize>,
-    /// Between it and the one before it are only blanks and an opening quote.
+    /// True if only blanks and an opening quote are between this word and the one before.
     pub(super) follows: bool,
-    /// True if another command begins with the word.
+    /// True if a command ended before this word.
     pub(super) ends_command: bool,
     /// True within quotes.
     pub(super) is_quoted: bool,
@@ -27,22 +25,23 @@ pub(super) struct Words<'a> {
     text: &'a str,
     at: usize,
     quote: Option<char>,
-    /// Quotes are what they are taken for.
-    is_sure: bool,
-    /// The next word can be an assignment.
+    /// True while opening and closing quotes are certain. From the first uncertainty on, a quoted
+    /// value ends at a blank.
+    quotes_are_certain: bool,
+    /// True if the next word can be an assignment.
     is_at_command: bool,
 }
 
 /// Words that may precede an assignment.
 const BEFORE_ASSIGNMENTS: [&str; 7] = ["export", "readonly", "then", "do", "else", "{", "!"];
 
-/// True if a character is between words.
-fn separates(c: char) -> bool {
+/// True for a character that ends a word.
+fn is_separator(c: char) -> bool {
     c.is_whitespace() || ";|&()<>,`".contains(c)
 }
 
-/// True if bash expands a command at the beginning of a text.
-fn is_expanded(text: &str) -> bool {
+/// True if a text begins with a command substitution or an expansion in braces.
+fn starts_expansion(text: &str) -> bool {
     text.starts_with('`') || text.starts_with("$(") || text.starts_with("${")
 }
 
@@ -61,7 +60,7 @@ impl<'a> Words<'a> {
             text,
             at: 0,
             quote: None,
-            is_sure: true,
+            quotes_are_certain: true,
             is_at_command: true,
         }
     }
@@ -70,7 +69,7 @@ impl<'a> Words<'a> {
         &self.text[self.at..]
     }
 
-    /// The next word.
+    /// Returns the next word.
     pub(super) fn next(&mut self) -> Option<Word> {
         let gap = self.at;
         let (follows, ends_command) = self.skip()?;
@@ -90,7 +89,8 @@ impl<'a> Words<'a> {
         })
     }
 
-    /// Goes to the next word; `None` at the end.
+    /// Advances to the next word. Returns `follows` and `ends_command` of that word; `None` at the
+    /// end.
     fn skip(&mut self) -> Option<(bool, bool)> {
         let (mut follows, mut ends_command) = (true, false);
         let mut is_opened = false;
@@ -110,18 +110,18 @@ impl<'a> Words<'a> {
                         within => within,
                     };
                 }
-                c if !separates(c) => {
+                c if !is_separator(c) => {
                     let is_comment = c == '#' && self.quote.is_none();
-                    self.is_sure &= !is_comment;
+                    self.quotes_are_certain &= !is_comment;
                     return Some((follows, ends_command));
                 }
                 c => {
                     follows &= c == ' ' || c == '\t';
                     ends_command |= self.quote.is_none() && ";|&()`\n".contains(c);
-                    let is_read_wrong = self.rest().starts_with("<<")
+                    let is_uncertain = self.rest().starts_with("<<")
                         || c == '`'
                         || c == '\n' && self.quote.is_some();
-                    self.is_sure &= !is_read_wrong;
+                    self.quotes_are_certain &= !is_uncertain;
                     if c == '\n' {
                         self.quote = None;
                     }
@@ -152,11 +152,11 @@ impl<'a> Words<'a> {
                 }
                 '$' => {
                     let rest = self.rest();
-                    let is_read_wrong = rest.starts_with("$'") || rest.starts_with("${");
-                    let is_nested = self.quote == Some('"') && is_expanded(rest);
-                    self.is_sure &= !is_read_wrong && !is_nested;
+                    let is_uncertain = rest.starts_with("$'") || rest.starts_with("${");
+                    let is_nested = self.quote == Some('"') && starts_expansion(rest);
+                    self.quotes_are_certain &= !is_uncertain && !is_nested;
                 }
-                c if separates(c) => break,
+                c if is_separator(c) => break,
                 _ => {}
             }
             self.at += c.len_utf8();
@@ -164,13 +164,15 @@ impl<'a> Words<'a> {
         self.at
     }
 
-    /// The end of a value in quotes, which begins with the quote here. If it is the end of the
-    /// quote, that is closed.
+    /// Returns the end of the quoted value that begins at the current position. Consumes the
+    /// closing quote if the value extends to it.
     fn end_of_value(&mut self, start: usize, quote: char) -> usize {
         let around = self.quote;
         let name = &self.text[start..self.at];
-        let is_whole =
-            self.is_sure && self.is_at_command && around.is_none() && is_assignment(name);
+        let is_whole = self.quotes_are_certain
+            && self.is_at_command
+            && around.is_none()
+            && is_assignment(name);
         self.at += quote.len_utf8();
         while let Some(c) = self.rest().chars().next() {
             if c == quote {
@@ -179,9 +181,9 @@ impl<'a> Words<'a> {
                 return end;
             }
             let stops = if is_whole {
-                c == '\n' || is_expanded(self.rest())
+                c == '\n' || starts_expansion(self.rest())
             } else {
-                separates(c) || c == '"' || c == '\''
+                is_separator(c) || c == '"' || c == '\''
             };
             if stops {
                 break;
@@ -192,7 +194,7 @@ impl<'a> Words<'a> {
             self.at += self.rest().chars().next().map_or(0, char::len_utf8);
         }
         self.quote = around.or(Some(quote));
-        self.is_sure &= !is_expanded(self.rest());
+        self.quotes_are_certain &= !starts_expansion(self.rest());
         self.at
     }
 }

@@ -1,4 +1,4 @@
-//! A running supervisor, as seen by its host: receiving its events, and its end.
+//! The host's connection to a running supervisor: receives its events and ends it.
 
 use super::link::OrderSender;
 use super::reap::{SupervisorProcess, reap, sweep};
@@ -24,15 +24,15 @@ use std::time::Duration;
 /// Time limit for a supervisor's hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Time limit for the answer to an order. The supervisor does nothing slow, so this is meant for
-/// overloaded machines; a stopped supervisor is given up.
+/// Time limit for the answer to an order. The supervisor does nothing slow, so only an overloaded
+/// machine or a stopped supervisor needs longer.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told
-/// to keep.
+/// The host's connection to a supervisor. Dropping it ends all processes of the supervisor, except
+/// jobs and adopted survivors.
 #[derive(Debug)]
 pub struct SupervisorClient {
-    /// `None` if it is a thread.
+    /// `None` if the supervisor is a thread.
     process: Option<SupervisorProcess>,
     /// The reason for a thread instead of a process; `None` for a process.
     fallback: Option<String>,
@@ -41,21 +41,21 @@ pub struct SupervisorClient {
     networks: Arc<Networks>,
     link: OrderSender,
     inbox: Inbox,
-    /// The supervisor's hello was received, with a matching version.
-    is_greeted: bool,
-    /// Changes that turn the supervisor's environment into that of its shells, if it was started
-    /// before that was known.
+    /// True if the supervisor's hello was received, with a matching version.
+    hello_received: bool,
+    /// Changes from the supervisor's environment to that of its shells, if it was started before
+    /// the latter was known.
     changes: Vec<(OsString, Option<OsString>)>,
-    /// The start of the last shell.
+    /// The parameters of the last shell.
     pub(super) last: Option<ShellStart>,
-    /// The report of that shell's sandbox.
+    /// The report on that shell's sandbox.
     pub(super) enforced: Option<Report>,
-    /// The host's mounts when it left them, if it has.
+    /// The host's mounts when the last shell with private mounts was started.
     pub(super) host_mounts: Option<Mounts>,
 }
 
 impl SupervisorClient {
-    /// `link` leads to a process or, for this reason, to a thread.
+    /// `what` is the supervisor's process, or the reason for a thread.
     pub(super) fn new(
         what: Result<SupervisorProcess, String>,
         link: OrderSender,
@@ -73,7 +73,7 @@ impl SupervisorClient {
             networks: Arc::clone(networks),
             link,
             inbox: Inbox::new(),
-            is_greeted: false,
+            hello_received: false,
             changes: Vec::new(),
             last: None,
             enforced: None,
@@ -81,8 +81,8 @@ impl SupervisorClient {
         }
     }
 
-    /// Sends the differences between `wanted`, the environment of shells, and `has`, that of the
-    /// supervisor.
+    /// Sets the changes that shells get: from `has`, the environment of the supervisor, to
+    /// `wanted`.
     pub(super) fn set_environment(
         &mut self,
         has: &BTreeMap<OsString, OsString>,
@@ -97,28 +97,31 @@ impl SupervisorClient {
         self.changes = removed.chain(set).collect();
     }
 
-    /// `start` with the environment that its shells get, and the way into the network that its box
-    /// shares.
+    /// Adds the environment of the shells to `start`. Also returns the entrance to the network that
+    /// the sandbox shares.
     pub(super) fn completed(
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
-        // A box has a temporary directory of its own, which the host's does not replace, but a
-        // call's own variable may.
-        let is_boxed = start
+        // A sandbox sets `TMPDIR` to its own directory. The host's value must not replace it, but a
+        // variable of the call may.
+        let is_sandboxed = start
             .sandbox
             .as_ref()
-            .is_some_and(|kept| kept.plan.is_some());
+            .is_some_and(|sandbox| sandbox.plan.is_some());
         let inherited = self.changes.iter();
-        let inherited = inherited.filter(|(name, _)| !is_boxed || name != "TMPDIR");
+        let inherited = inherited.filter(|(name, _)| !is_sandboxed || name != "TMPDIR");
         // The call's own changes come last: they take precedence.
         start.env_changes.splice(0..0, inherited.cloned());
-        if let (Some(kept), Some(process)) = (&start.sandbox, &mut self.process) {
-            process.makes_directories_in(kept.directory.clone());
+        if let (Some(sandbox), Some(process)) = (&start.sandbox, &mut self.process) {
+            process.set_shell_directories(sandbox.directory.clone());
         }
-        // Servers of other calls would make changes that a trial is to hold back.
-        let kept = start.sandbox.as_ref().filter(|kept| kept.trial.is_none());
-        let plan = kept.and_then(|kept| kept.plan.as_ref());
+        // A trial shares no network: a server of another call could change files on its behalf.
+        let sandbox = start
+            .sandbox
+            .as_ref()
+            .filter(|sandbox| sandbox.trial.is_none());
+        let plan = sandbox.and_then(|sandbox| sandbox.plan.as_ref());
         let entrance = plan.map_or(Ok(None), |plan| self.networks.entrance(plan));
         let entrance = entrance.map_err(|error| StartError::Sandbox(error.to_string()))?;
         let (part, socket) = entrance
@@ -128,17 +131,17 @@ impl SupervisorClient {
         Ok((start, socket))
     }
 
-    /// Returns the report of its last shell's sandbox; `None` without a sandbox.
+    /// Returns the report on the last shell's sandbox; `None` without a sandbox.
     pub fn enforced(&self) -> Option<&Report> {
         self.enforced.as_ref()
     }
 
-    /// Waits for its hello, if that was not received yet.
+    /// Waits for the supervisor's hello, unless it was received.
     ///
     /// # Errors
-    /// It does not answer within a second, or has another version. It is killed then.
+    /// The supervisor does not answer within a second, or has another version. It is then killed.
     pub async fn handshake(mut self) -> Result<Self, StartError> {
-        if self.is_greeted {
+        if self.hello_received {
             return Ok(self);
         }
         let clock = Arc::clone(&self.clock);
@@ -148,7 +151,7 @@ impl SupervisorClient {
             () = clock.sleep(HELLO_TIMEOUT) => Err(Disconnected),
         };
         let greeted = match hello {
-            Ok((Event::Hello { version }, _)) => self.greet(version),
+            Ok((Event::Hello { version }, _)) => self.check_version(version),
             Ok((Event::CannotServe { reason }, _)) => Err(StartError::CannotServe(reason)),
             Ok(_) => Err(StartError::OtherVersion),
             Err(Disconnected) => {
@@ -176,10 +179,10 @@ impl SupervisorClient {
         None
     }
 
-    /// Processes its hello.
-    pub(super) fn greet(&mut self, version: u32) -> Result<(), StartError> {
-        self.is_greeted = version == PROTOCOL_VERSION;
-        if self.is_greeted {
+    /// Checks the version of the supervisor's hello.
+    pub(super) fn check_version(&mut self, version: u32) -> Result<(), StartError> {
+        self.hello_received = version == PROTOCOL_VERSION;
+        if self.hello_received {
             Ok(())
         } else {
             Err(StartError::OtherVersion)
@@ -203,16 +206,16 @@ impl SupervisorClient {
         self.link.order(order, fds)
     }
 
-    /// A separate handle for sending orders, for use in another task.
+    /// Returns a handle for sending orders from another task.
     pub fn link(&self) -> OrderSender {
         self.link.clone()
     }
 
     /// Sends an order and waits for its answer: the first event for which `read` returns a value.
-    /// Earlier ones are dropped.
+    /// Earlier events are dropped.
     ///
     /// # Errors
-    /// It has ended, or has not answered within [`ANSWER_TIMEOUT`].
+    /// The supervisor has ended, or has not answered within [`ANSWER_TIMEOUT`].
     pub(super) async fn ask<T>(
         &mut self,
         order: &Order,
@@ -221,9 +224,9 @@ impl SupervisorClient {
     ) -> Result<T, Disconnected> {
         self.order(order, fds).map_err(|_| Disconnected)?;
         let clock = Arc::clone(&self.clock);
-        let mut late = clock.sleep(ANSWER_TIMEOUT);
+        let mut timeout = clock.sleep(ANSWER_TIMEOUT);
         loop {
-            let (event, _) = self.event_until(&mut late).await?;
+            let (event, _) = self.event_until(&mut timeout).await?;
             if let Some(answer) = read(event) {
                 return Ok(answer);
             }
@@ -232,12 +235,12 @@ impl SupervisorClient {
 
     pub(super) async fn event_until(
         &mut self,
-        late: &mut (impl Future<Output = ()> + Unpin),
+        timeout: &mut (impl Future<Output = ()> + Unpin),
     ) -> Result<(Event, Vec<OwnedFd>), Disconnected> {
         tokio::select! {
             biased;
             event = self.event() => event,
-            () = late => {
+            () = timeout => {
                 tracing::error!("a supervisor did not answer within {ANSWER_TIMEOUT:?}");
                 Err(Disconnected)
             }
@@ -251,51 +254,52 @@ impl SupervisorClient {
         }
     }
 
-    /// The supervisor's next event. Cancel safe.
+    /// Returns the supervisor's next event. Cancel safe.
     ///
     /// # Errors
-    /// It has ended.
+    /// The supervisor has ended.
     pub async fn event(&mut self) -> Result<(Event, Vec<OwnedFd>), Disconnected> {
         receive::next(self.link.socket(), &mut self.inbox).await
     }
 
     /// True if an event, or the end of the connection, is unread. Does not wait. For a warm shell,
     /// which should send nothing while it waits.
-    pub fn has_spoken(&mut self) -> bool {
+    pub fn has_unread_event(&mut self) -> bool {
         !matches!(self.try_event(), Ok(None))
     }
 
-    /// An unread event; `None` if there is none.
+    /// Returns an unread event; `None` if there is none.
     pub(super) fn try_event(&mut self) -> Result<Option<(Event, Vec<OwnedFd>)>, Disconnected> {
         receive::try_next(self.link.socket(), &mut self.inbox)
     }
 
-    /// Ends it with all its processes, and waits until it is reaped. For hosts that are about to
-    /// exit; a supervisor that is merely dropped is reaped in the background.
+    /// Ends the supervisor with all its processes, and waits until it is reaped. For hosts that are
+    /// about to exit: a dropped supervisor is reaped in the background.
     pub async fn close(mut self) {
-        let ending = self.let_go();
+        let ending = self.end_lifeline();
         reap(ending, Arc::clone(self.link.socket())).await;
     }
 
-    /// Sends SIGCONT, in case its script has stopped it: it would not obey otherwise.
+    /// Sends SIGCONT to the supervisor: a script may have stopped it, and then it would not end.
     pub fn wake(&self) {
         if let Some(process) = &self.process {
             process.signal(Signal::CONT);
         }
     }
 
-    /// Shuts down the writing end, which is its lifeline. Links held by tasks must not keep it
-    /// alive.
-    fn let_go(&mut self) -> Option<SupervisorProcess> {
+    /// Shuts down the writing end, which is the supervisor's lifeline. A plain close would not
+    /// suffice, as other tasks may hold the socket.
+    fn end_lifeline(&mut self) -> Option<SupervisorProcess> {
         self.wake();
         let _ = rustix::net::shutdown(&**self.link.socket(), Shutdown::Write);
         self.process.take()
     }
 
-    /// If it has ended without reporting how its shell ended: kills the remaining processes of its
-    /// session, and processes that can still write to the call's output, given by its read ends.
-    /// (Its pid cannot be reused until it is reaped, so the session is still its own.) A process
-    /// that has left both is not found. The thread of the fallback has already done so itself.
+    /// For a supervisor that ended without reporting how its shell ended. Kills the remaining
+    /// processes of its session, and processes that can write to the call's output, given by its
+    /// read ends. Returns their number. A process that has left both is not found. The supervisor
+    /// is not reaped yet, so its session id is still its own. Returns 0 for the fallback's thread,
+    /// which kills them itself.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         let pid = self.process.as_ref().and_then(SupervisorProcess::pid);
         pid.map_or(0, |pid| sweep(pid.as_raw_pid(), output))
@@ -304,14 +308,13 @@ impl SupervisorClient {
 
 impl Drop for SupervisorClient {
     fn drop(&mut self) {
-        let Some(mut ending) = self.let_go() else {
+        let Some(mut ending) = self.end_lifeline() else {
             return;
         };
         if ending.try_reap() {
             return;
         }
-        // The supervisor ends by itself; it is reaped in the background, so that it does not remain
-        // a zombie.
+        // The supervisor ends by itself. It is reaped in the background, so that no zombie remains.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(reap(Some(ending), Arc::clone(self.link.socket())));
         }

@@ -6,8 +6,8 @@ use crate::supervisor::job_directory::JobEnd;
 use crate::supervisor::protocol::{DetachOptions, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The reason why a supervisor did not take over what was to outlive its host: a job (nothing of
-/// its script has run, or will), or survivors.
+/// The reason why a supervisor did not take over a job or survivors. The script of such a job has
+/// not run and will not run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotDetached {
     /// The supervisor failed with this system error.
@@ -27,21 +27,21 @@ impl From<Disconnected> for NotDetached {
 /// The host's descriptors that a job takes over.
 #[derive(Debug)]
 pub struct JobFds {
-    /// Read end of its output (stdout and stderr).
+    /// Read end of the job's output (stdout and stderr).
     pub output: OwnedFd,
-    /// The pipe through which its script is committed.
+    /// The pipe through which the job's script is committed.
     pub control: OwnedFd,
-    /// Write end of its stdin, if it has one.
+    /// Write end of the job's stdin, if there is one.
     pub stdin: Option<OwnedFd>,
 }
 
 impl SupervisorClient {
-    /// Turns the shell that waits for its script into a job and lets it run: from then on it
-    /// outlives the host. Its script must be in the script file, and the job's files in its
-    /// directory (see [`crate::supervisor::job_directory`]).
+    /// Turns the shell that waits for its script into a job, which outlives the host, and runs the
+    /// script. The script must be in the script file, and the job's files in its directory (see
+    /// [`crate::supervisor::job_directory`]).
     ///
     /// # Errors
-    /// It did not become a job.
+    /// The shell did not become a job.
     pub async fn detach(&mut self, detach: DetachOptions, fds: JobFds) -> Result<(), NotDetached> {
         let sent: Vec<BorrowedFd<'_>> = [&fds.output, &fds.control]
             .into_iter()

@@ -16,15 +16,15 @@ pub struct DirectShell {
     /// Read ends of the captured streams, in the order of [`ShellStart::output`](
     /// crate::supervisor::ShellStart::output).
     pub output: Vec<(StreamId, OwnedFd)>,
-    /// The report of its sandbox.
+    /// The report on its sandbox.
     pub sandbox: Option<Report>,
     /// The reason why the shell's changes cannot be recorded, if they were to be.
     pub unwatched: Option<String>,
 }
 
 impl SupervisorClient {
-    /// Starts a shell that runs its own command line at once; its first change to a file waits for
-    /// [`Self::record`] if it is traced. `inherited` are the descriptors of
+    /// Starts a shell that runs its own command line at once. If it is traced, its first change to
+    /// a file waits for [`Self::record`]. `inherited` are the descriptors of
     /// [`DirectStart::inherited`]. Only for a supervisor that is in this program's session (see
     /// [`Supervisor::in_session`](crate::supervisor::Supervisor::in_session)), and that has had no
     /// shell yet.
@@ -48,9 +48,9 @@ impl SupervisorClient {
         self.order(&Order::StartDirectly(start), &fds)
             .map_err(|_| StartError::Disconnected)?;
         let clock = Arc::clone(&self.clock);
-        let mut late = clock.sleep(ANSWER_TIMEOUT);
+        let mut timeout = clock.sleep(ANSWER_TIMEOUT);
         loop {
-            let (event, fds) = self.event_until(&mut late).await?;
+            let (event, fds) = self.event_until(&mut timeout).await?;
             match event {
                 Event::Running {
                     pid,
@@ -65,7 +65,7 @@ impl SupervisorClient {
                         unwatched,
                     });
                 }
-                Event::Hello { version } => self.greet(version)?,
+                Event::Hello { version } => self.check_version(version)?,
                 other => {
                     if let Some(error) = StartError::in_event(other) {
                         return Err(error);

@@ -5,7 +5,7 @@ use super::link::in_ms;
 use super::receive::{self, Disconnected};
 use crate::supervisor::channel::{Inbox, SendMode, send};
 use crate::supervisor::job_directory::{JobDirectory, JobEnd};
-use crate::supervisor::protocol::{VisitAnswer, VisitRequest};
+use crate::supervisor::protocol::{JobAnswer, JobRequest};
 use agent_bash_core::Survivor;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,7 +15,7 @@ use tokio::net::UnixStream;
 
 /// A connection to a job's supervisor. Dropping it changes nothing.
 #[derive(Debug)]
-pub struct JobVisit {
+pub struct JobClient {
     socket: UnixStream,
     inbox: Inbox,
 }
@@ -24,16 +24,17 @@ pub struct JobVisit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobKilled {
     /// All processes have ended, and so has the supervisor.
-    AllGone,
+    AllEnded,
     /// Some processes withstood SIGKILL: they are in uninterruptible sleep.
     Stuck(Vec<Survivor>),
 }
 
-impl JobVisit {
+impl JobClient {
     /// Connects to the supervisor of the job in `directory`.
     ///
     /// # Errors
-    /// `NotFound` or `ConnectionRefused`: it has ended. Others: it cannot be reached.
+    /// `NotFound` or `ConnectionRefused` if the supervisor has ended; others if it cannot be
+    /// reached.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -45,23 +46,23 @@ impl JobVisit {
         })
     }
 
-    /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL. Does not wait for it.
+    /// Starts ending the job's process tree: SIGTERM, SIGCONT, `grace`, SIGKILL. Does not wait.
     ///
     /// # Errors
     /// The supervisor has ended.
     pub fn end(&self, grace: Duration) -> Result<(), Disconnected> {
         let grace_ms = in_ms(grace);
-        self.ask(&VisitRequest::End { grace_ms })
+        self.ask(&JobRequest::End { grace_ms })
     }
 
     /// Waits until the job has ended. Processes that have released its output may still be alive.
     /// Cancel safe.
     ///
     /// # Errors
-    /// The supervisor has ended: what it knew is in its files, if anywhere.
+    /// The supervisor has ended: only the job's files can tell the end.
     pub async fn ended(&mut self) -> Result<JobEnd, Disconnected> {
         self.answer(|answer, _| match answer {
-            VisitAnswer::Ended { end } => Some(end),
+            JobAnswer::Ended { end } => Some(end),
             _ => None,
         })
         .await
@@ -71,61 +72,61 @@ impl JobVisit {
     /// [`Self::end`]. Cancel safe.
     pub async fn killed(&mut self) -> JobKilled {
         let stuck = self.answer(|answer, _| match answer {
-            VisitAnswer::Stuck { survivors } => Some(survivors),
+            JobAnswer::Stuck { survivors } => Some(survivors),
             _ => None,
         });
-        stuck.await.map_or(JobKilled::AllGone, JobKilled::Stuck)
+        stuck.await.map_or(JobKilled::AllEnded, JobKilled::Stuck)
     }
 
-    /// The living processes of the job.
+    /// Returns the running processes of the job.
     ///
     /// # Errors
     /// The supervisor has ended.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Disconnected> {
-        self.ask(&VisitRequest::Survivors)?;
+        self.ask(&JobRequest::Survivors)?;
         self.answer(|answer, _| match answer {
-            VisitAnswer::Survivors { survivors } => Some(survivors),
+            JobAnswer::Survivors { survivors } => Some(survivors),
             _ => None,
         })
         .await
     }
 
-    /// The write end of the job's stdin; `None` if it has no stdin, or it is closed.
+    /// Returns the write end of the job's stdin; `None` if the job has no stdin, or it is closed.
     ///
     /// # Errors
     /// The supervisor has ended.
     pub async fn stdin(&mut self) -> Result<Option<OwnedFd>, Disconnected> {
-        self.ask(&VisitRequest::Stdin)?;
+        self.ask(&JobRequest::Stdin)?;
         self.answer(|answer, fds| match answer {
-            VisitAnswer::Stdin => Some(fds.into_iter().next()),
-            VisitAnswer::NoStdin => Some(None),
+            JobAnswer::Stdin => Some(fds.into_iter().next()),
+            JobAnswer::NoStdin => Some(None),
             _ => None,
         })
         .await
     }
 
-    /// Closes the job's stdin. False if it had none, or it was closed already.
+    /// Closes the job's stdin. Returns false if there is none, or it was closed.
     ///
     /// # Errors
     /// The supervisor has ended.
     pub async fn close_stdin(&mut self) -> Result<bool, Disconnected> {
-        self.ask(&VisitRequest::CloseStdin)?;
+        self.ask(&JobRequest::CloseStdin)?;
         self.answer(|answer, _| match answer {
-            VisitAnswer::StdinClosed => Some(true),
-            VisitAnswer::NoStdin => Some(false),
+            JobAnswer::StdinClosed => Some(true),
+            JobAnswer::NoStdin => Some(false),
             _ => None,
         })
         .await
     }
 
-    fn ask(&self, request: &VisitRequest) -> Result<(), Disconnected> {
-        send(self.socket.as_fd(), request, &[], SendMode::No).map_err(|_| Disconnected)
+    fn ask(&self, request: &JobRequest) -> Result<(), Disconnected> {
+        send(self.socket.as_fd(), request, &[], SendMode::NonBlocking).map_err(|_| Disconnected)
     }
 
     /// Waits for the first answer for which `read` returns a value. Cancel safe.
     async fn answer<T>(
         &mut self,
-        read: impl Fn(VisitAnswer, Vec<OwnedFd>) -> Option<T>,
+        read: impl Fn(JobAnswer, Vec<OwnedFd>) -> Option<T>,
     ) -> Result<T, Disconnected> {
         loop {
             let (answer, fds) = receive::next(&self.socket, &mut self.inbox).await?;

@@ -1,5 +1,5 @@
-//! Starting a supervisor: a process (of this program or another one), or a thread if there can be
-//! none.
+//! Starts supervisors: processes of this program or another one, or a thread if neither is
+//! possible.
 
 use super::client::SupervisorClient;
 use super::link::OrderSender;
@@ -12,7 +12,7 @@ use crate::supervisor::server::{
     SupervisorProgram, is_tracing_possible, start_fallback, this_program,
 };
 use crate::supervisor::{OWN_VARIABLE_PREFIX, Token};
-use crate::unresolvable_cwd::is_cut_off;
+use crate::unresolvable_cwd::is_cwd_unresolvable;
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Clock, NotStarted};
 use agent_bash_sandbox::Networks;
@@ -32,39 +32,39 @@ use tokio::sync::OnceCell;
 /// How to start supervisors.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
-    how: LaunchMethod,
+    method: LaunchMethod,
     /// Supervisors started by this value and its clones that are not reaped yet.
     unreaped: UnreapedCount,
-    /// A supervisor that was started ahead, for the first caller.
-    ahead: Arc<Mutex<Option<EarlySupervisor>>>,
+    /// A supervisor that was started in advance, for the first caller.
+    early: Arc<Mutex<Option<EarlySupervisor>>>,
     /// The shared networks of sandboxes.
     networks: Arc<Networks>,
-    /// The report of a sandbox, once it was requested.
+    /// The cached report of [`Supervisor::confines`].
     pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
-    /// The answer to whether processes can be traced, once it was requested.
+    /// The cached result of [`Supervisor::watches`].
     watches: Arc<OnceLock<Result<(), String>>>,
 }
 
-/// A supervisor that was started before its environment was known.
+/// A supervisor that was started before the environment of its shells was known.
 #[derive(Debug)]
 struct EarlySupervisor {
     process: StartedProcess,
-    /// The environment that it has.
+    /// The environment of its process.
     env: BTreeMap<OsString, OsString>,
 }
 
 /// A supervisor that was started, and the socket to it. Dropping it ends and reaps it.
 #[derive(Debug)]
 struct StartedProcess {
-    // Dropped first: the supervisor then ends.
+    // Must be dropped first, so that the supervisor ends before it is reaped.
     socket: UnixStream,
     process: SupervisorProcess,
 }
 
-/// Compares how they are started.
+/// Compares the launch methods only.
 impl PartialEq for Supervisor {
     fn eq(&self, other: &Self) -> bool {
-        self.how == other.how
+        self.method == other.method
     }
 }
 
@@ -72,7 +72,7 @@ impl Eq for Supervisor {}
 
 impl Hash for Supervisor {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.how.hash(state);
+        self.method.hash(state);
     }
 }
 
@@ -95,8 +95,8 @@ impl Supervisor {
     /// Starts supervisors by another program, which must call [`crate::supervisor::init`] at the
     /// top of its `main`. For hosts that do not control `main`: plugins, tests.
     ///
-    /// Looks whether the path of the directory in which this program stands leads there. Below a
-    /// parent that may not be searched it does not, and shells get there only by inheriting it.
+    /// Checks whether this program's working directory can be entered by its path. If a parent may
+    /// not be searched, shells can only inherit the directory.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         Self::by(LaunchMethod::Program(program_at(program.into())))
     }
@@ -104,11 +104,11 @@ impl Supervisor {
     /// Returns a way to start supervisors that stay in this program's process session and working
     /// directory, and pass on its inherited descriptors and ignored signals. Each serves a single
     /// shell, which [`SupervisorClient::start_directly`] starts. If such a supervisor is killed,
-    /// its processes are not found. A fallback stays as it is.
+    /// its processes are not found. A fallback is returned unchanged.
     #[must_use]
     pub fn in_session(mut self) -> Self {
-        if let LaunchMethod::Program(program) = &mut self.how {
-            (program.keep_cwd, program.in_session) = (true, true);
+        if let LaunchMethod::Program(program) = &mut self.method {
+            (program.keep_directory, program.in_session) = (true, true);
         }
         self
     }
@@ -127,29 +127,29 @@ impl Supervisor {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }
 
-    /// Returns a launcher for the fallback with a reason, which is reported to calls.
+    /// As [`Self::fallback`], with a reason that is reported to calls.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
         Self::by(LaunchMethod::Fallback(reason.into()))
     }
 
-    fn by(how: LaunchMethod) -> Self {
+    fn by(method: LaunchMethod) -> Self {
         Self {
-            how,
+            method,
             unreaped: UnreapedCount::default(),
-            ahead: Arc::default(),
+            early: Arc::default(),
             networks: Arc::default(),
             confines: Arc::default(),
             watches: Arc::default(),
         }
     }
 
-    /// Checks that the changes of shells can be recorded while they run. That costs a thread the
-    /// first time. There may be other obstacles, which show when a shell is started.
+    /// Checks whether the changes of shells can be recorded while the shells run. The first check
+    /// starts a thread. Starting a shell may still fail for other reasons.
     ///
     /// # Errors
-    /// Why not: a kernel without the means, or one that watches this program itself.
+    /// The reason: the kernel lacks a facility, or this program is itself traced.
     pub fn watches(&self) -> Result<(), String> {
-        if let LaunchMethod::Fallback(_) = self.how {
+        if let LaunchMethod::Fallback(_) = self.method {
             return Err("it takes a supervisor of its own".to_owned());
         }
         let tried = || is_tracing_possible().map_err(|error| error.to_string());
@@ -157,21 +157,21 @@ impl Supervisor {
     }
 
     /// Waits until every supervisor started by this value and its clones has been reaped, except
-    /// those that outlive their host on purpose. For a program that is about to exit, after
-    /// everything that starts or holds a supervisor was dropped: if process 1 does not reap, as in
-    /// a container without an init, a supervisor that is not reaped remains a zombie. Returns false
-    /// if some are left after `limit`. Blocks the thread.
+    /// those that outlive their host on purpose. For a program that is about to exit and has
+    /// dropped everything that starts or holds a supervisor. Otherwise, in a container whose
+    /// process 1 does not reap, zombies would remain. Returns false if some are not reaped after
+    /// `limit`. Blocks the thread.
     pub fn all_reaped(&self, limit: Duration) -> bool {
-        // The supervisor was started ahead and never used.
-        drop(self.take_ahead());
-        self.unreaped.is_none_within(limit)
+        // A supervisor that was started in advance and never used.
+        drop(self.take_early());
+        self.unreaped.is_zero_within(limit)
     }
 
-    /// Starts one with `env` as its complete environment, and waits for its hello.
+    /// Starts a supervisor with `env` as its complete environment, and waits for its hello.
     ///
     /// # Errors
-    /// It cannot be started, does not answer within a second, or has another version. Nothing is
-    /// left of it then.
+    /// The supervisor cannot be started, does not answer within a second, or has another version.
+    /// No process remains.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -187,7 +187,7 @@ impl Supervisor {
     /// [`SupervisorClient::handshake`]. Orders may be sent before that.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The supervisor cannot be started.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -196,12 +196,12 @@ impl Supervisor {
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
     ) -> Result<SupervisorClient, StartError> {
-        if let Some(EarlySupervisor { process, env: has }) = self.take_ahead() {
+        if let Some(EarlySupervisor { process, env: has }) = self.take_early() {
             let mut supervised = self.supervised(process.socket, Ok(process.process), clock)?;
             supervised.set_environment(&has, env);
             return Ok(supervised);
         }
-        let supervised = match &self.how {
+        let supervised = match &self.method {
             LaunchMethod::Program(program) => {
                 let StartedProcess { socket, process } = self.spawn(program, env)?;
                 self.supervised(socket, Ok(process), clock)
@@ -216,16 +216,15 @@ impl Supervisor {
         supervised
     }
 
-    /// Starts a supervisor in advance, which the next [`Self::start`] or [`Self::launch`] (of this
-    /// one or a clone) uses, whatever environment that asks for: its shells get it. Useful for
-    /// programs that make a single call, which can be parsed, judged and prepared meanwhile.
+    /// Starts a supervisor in advance. The next [`Self::start`] or [`Self::launch`] of this value
+    /// or a clone uses it, with any environment. For programs that make a single call: the call is
+    /// parsed, checked and prepare meanwhile.
     ///
-    /// As long as this program has one thread and no signal handlers, the supervisor is a fork of
-    /// it, which starts in a fraction of the time; see `docs/design/0014-forked-supervisor.md`.
-    /// Otherwise the program is executed again. Either has only our own variables of `env`, which
-    /// identify the owner.
+    /// If this program has one thread and no signal handlers, the supervisor is a fork of it, which
+    /// starts much faster; see `docs/design/0014-forked-supervisor.md`. Otherwise the program is
+    /// executed again. Both have only the variables of `env` that identify the owner.
     pub fn start_ahead(&self, env: &BTreeMap<OsString, OsString>) {
-        let LaunchMethod::Program(program) = &self.how else {
+        let LaunchMethod::Program(program) = &self.method else {
             return;
         };
         let own = env.iter();
@@ -240,17 +239,17 @@ impl Supervisor {
         match started {
             Ok(process) => {
                 tracing::debug!("a supervisor was started");
-                let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-                *ahead = Some(EarlySupervisor { process, env });
+                let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+                *early = Some(EarlySupervisor { process, env });
             }
             // The call that needs a supervisor reports the reason.
             Err(error) => tracing::debug!(%error, "no supervisor could be started ahead"),
         }
     }
 
-    fn take_ahead(&self) -> Option<EarlySupervisor> {
-        let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
-        ahead.take()
+    fn take_early(&self) -> Option<EarlySupervisor> {
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        early.take()
     }
 
     fn supervised(
@@ -263,7 +262,7 @@ impl Supervisor {
         let socket = TokioStream::from_std(socket).map_err(spawn_error)?;
         Ok(SupervisorClient::new(
             process,
-            OrderSender::over(socket),
+            OrderSender::new(socket),
             clock,
             &self.networks,
         ))
@@ -286,10 +285,10 @@ impl Supervisor {
         program: &SupervisorProgram,
         env: &BTreeMap<OsString, OsString>,
     ) -> io::Result<StartedProcess> {
-        // A shell that cannot enter its directory by path enters that of its supervisor, which a
-        // process without readable memory does not show.
-        let is_entered = program.keep_cwd && !program.in_session;
-        if !program.is_this_one || is_entered {
+        // A shell that cannot enter its directory by path enters it through `/proc` of its
+        // supervisor. A forked process with hidden memory does not show it.
+        let needs_readable_cwd = program.keep_directory && !program.in_session;
+        if !program.is_this_one || needs_readable_cwd {
             return Err(io::ErrorKind::Unsupported.into());
         }
         let (socket, theirs) = UnixStream::pair()?;
@@ -307,7 +306,7 @@ impl Supervisor {
     }
 
     fn started(&self, socket: UnixStream, child: Pid) -> StartedProcess {
-        let process = SupervisorProcess::new(child, self.unreaped.one());
+        let process = SupervisorProcess::new(child, self.unreaped.add());
         StartedProcess { socket, process }
     }
 }
@@ -316,7 +315,7 @@ fn program_at(path: PathBuf) -> SupervisorProgram {
     SupervisorProgram {
         path,
         is_this_one: false,
-        keep_cwd: is_cut_off(),
+        keep_directory: is_cwd_unresolvable(),
         in_session: false,
     }
 }

@@ -1,4 +1,4 @@
-//! Orders to a supervisor, by any holder of a link to it.
+//! Sends orders to a supervisor, from any task that holds an [`OrderSender`].
 
 use crate::supervisor::channel::{SendMode, send};
 use crate::supervisor::protocol::Order;
@@ -15,7 +15,7 @@ pub struct OrderSender {
 }
 
 impl OrderSender {
-    pub(super) fn over(socket: TokioStream) -> Self {
+    pub(super) fn new(socket: TokioStream) -> Self {
         let socket = Arc::new(socket);
         Self { socket }
     }
@@ -24,12 +24,12 @@ impl OrderSender {
         &self.socket
     }
 
-    /// True if the supervisor has sent an event that has not been read yet.
-    pub fn has_word(&self) -> bool {
+    /// True if the supervisor has sent an event that was not read yet.
+    pub fn has_unread_event(&self) -> bool {
         rustix::io::ioctl_fionread(&*self.socket).is_ok_and(|bytes| bytes > 0)
     }
 
-    /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL.
+    /// Ends the whole process tree: SIGTERM, SIGCONT, `grace`, SIGKILL.
     ///
     /// # Errors
     /// It has ended, or does not read.
@@ -37,8 +37,8 @@ impl OrderSender {
         self.end(grace, false)
     }
 
-    /// Stops the shell, then ends it as [`Self::terminate`] does: when the command that the shell
-    /// waits for is ended, the shell must not run the next one.
+    /// Stops the shell, then ends the tree as [`Self::terminate`] does. A running shell would start
+    /// its next command when the current one is ended.
     ///
     /// # Errors
     /// It has ended, or does not read.
@@ -58,11 +58,11 @@ impl OrderSender {
     }
 
     pub(super) fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-        send(self.socket.as_fd(), order, fds, SendMode::No)
+        send(self.socket.as_fd(), order, fds, SendMode::NonBlocking)
     }
 }
 
-/// Milliseconds, as in orders.
+/// Converts a duration to the milliseconds of an order.
 pub(super) fn in_ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Finds out what sandboxes enforce on this system, by entering one in a separate process.
+//! Determines what sandboxes enforce on this system, by starting a sandboxed process.
 
 use super::launch::Supervisor;
 use super::start_error::StartError;
@@ -11,18 +11,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit for starting a sandbox. A look at a file system that does not respond would never
-/// end.
+/// Time limit for starting a sandbox: a file system that does not respond would block it forever.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Supervisor {
-    /// Returns what a sandbox of the best tier enforces here. The first time takes a few
+    /// Returns what a sandbox of the best available tier enforces. The first time takes a few
     /// milliseconds, at most a second; the answer is cached, also for clones. `directory` is the
     /// parent of the private directories.
     ///
     /// # Errors
-    /// [`NotStarted::SandboxLacks`], [`NotStarted::Sandbox`]: no sandbox is possible here. Others
-    /// if no supervisor can be started.
+    /// [`NotStarted::SandboxLacks`] or [`NotStarted::Sandbox`] if no sandbox is possible; others if
+    /// no supervisor can be started.
     ///
     /// # Panics
     /// Panics outside a tokio runtime with I/O enabled.
@@ -31,7 +30,7 @@ impl Supervisor {
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Result<Report, NotStarted> {
-        // The probe needs nothing of the host's environment.
+        // The probe needs no variables of the host.
         let env = BTreeMap::new();
         let found = self.confines.get_or_init(async || {
             let found = self.probe_sandbox(&env, directory, clock).await;
@@ -46,16 +45,16 @@ impl Supervisor {
         directory: &Path,
         clock: &Arc<dyn Clock>,
     ) -> Result<Report, StartError> {
-        match self.close_one(Tier::Full, env, directory, clock).await {
+        match self.probe_tier(Tier::Full, env, directory, clock).await {
             Err(reason @ (StartError::Sandbox(_) | StartError::SandboxLacks(_))) => {
                 tracing::debug!(%reason, "no box of the full tier");
-                self.close_one(Tier::Base, env, directory, clock).await
+                self.probe_tier(Tier::Base, env, directory, clock).await
             }
             other => other,
         }
     }
 
-    async fn close_one(
+    async fn probe_tier(
         &self,
         tier: Tier,
         env: &BTreeMap<OsString, OsString>,
@@ -88,12 +87,12 @@ impl Supervisor {
             biased;
             started = supervised.start(start, None) => started,
             () = clock.sleep(PROBE_TIMEOUT) => {
-                let late = format!("it was not set up within {} ms", PROBE_TIMEOUT.as_millis());
-                Err(StartError::Sandbox(late))
+                let reason = format!("it was not set up within {} ms", PROBE_TIMEOUT.as_millis());
+                Err(StartError::Sandbox(reason))
             }
         };
         supervised.close().await;
-        let unboxed = || StartError::Sandbox("nothing was said about it".to_owned());
-        started?.sandbox.ok_or_else(unboxed)
+        let no_report = || StartError::Sandbox("nothing was said about it".to_owned());
+        started?.sandbox.ok_or_else(no_report)
     }
 }

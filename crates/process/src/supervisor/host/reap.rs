@@ -1,4 +1,4 @@
-//! The end of a supervisor as seen by its host: reaps it, and if it was killed, ends what it left.
+//! Reaps supervisors. If a supervisor was killed, ends its remaining processes.
 
 use crate::proc_scan;
 use crate::supervisor::shell_directory;
@@ -16,17 +16,18 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::oneshot;
 
-/// Kills the remaining processes of the session led by `leader`, which must not have been reaped
-/// yet, and processes that can still write to these pipes. Returns how many there were.
+/// Kills the remaining processes of the session of `leader`, and processes that can write to these
+/// pipes. Returns their number. `leader` must not be reaped yet.
 pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
-    /// Maximum number of rounds: each one hits what was forked during the previous one.
+    /// Maximum number of rounds. Each round kills processes that were forked during the previous
+    /// one.
     const MAX_ROUNDS: usize = 100;
     let pipes: Vec<u64> = output
         .iter()
         .filter_map(|pipe| rustix::fs::fstat(pipe).ok())
         .map(|stat| stat.st_ino)
         .collect();
-    let is_left = |process: &ProcessInfo| {
+    let is_leftover = |process: &ProcessInfo| {
         process.pid != leader
             && !process.zombie
             && (process.session == leader || proc_scan::writes_to(process.pid, &pipes))
@@ -34,11 +35,11 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     let mut ended = 0;
     for _ in 0..MAX_ROUNDS {
         let mut found = false;
-        for process in proc_scan::processes().into_iter().filter(is_left) {
+        for process in proc_scan::processes().into_iter().filter(is_leftover) {
             let Ok(handle) = ProcessHandle::open(process.pid) else {
                 continue;
             };
-            if ProcessInfo::read(process.pid).is_some_and(|now| is_left(&now))
+            if ProcessInfo::read(process.pid).is_some_and(|now| is_leftover(&now))
                 && handle.signal(Signal::KILL.as_raw()).is_ok()
             {
                 found = true;
@@ -52,12 +53,12 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     ended
 }
 
-/// The number of supervisors to be reaped, with notification for each that was. Clones share the
-/// count.
+/// The number of supervisors that are not reaped yet, with a notification for each change. Clones
+/// share the count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct UnreapedCount(Arc<(Mutex<usize>, Condvar)>);
 
-/// A supervisor that is counted until this is dropped.
+/// Counts one supervisor until it is dropped.
 #[derive(Debug)]
 pub(super) struct UnreapedSupervisor(UnreapedCount);
 
@@ -67,13 +68,13 @@ impl UnreapedCount {
     }
 
     /// Counts one more.
-    pub(super) fn one(&self) -> UnreapedSupervisor {
+    pub(super) fn add(&self) -> UnreapedSupervisor {
         *self.lock() += 1;
         UnreapedSupervisor(self.clone())
     }
 
     /// Waits until the count is zero; false if it is not after `limit`.
-    pub(super) fn is_none_within(&self, limit: Duration) -> bool {
+    pub(super) fn is_zero_within(&self, limit: Duration) -> bool {
         let waited = self
             .0
             .1
@@ -89,16 +90,16 @@ impl Drop for UnreapedSupervisor {
     }
 }
 
-/// The process of a supervisor. It is certain to be reaped: if the task that waits for it is
-/// dropped along with its runtime, a thread takes over.
+/// The process of a supervisor, which is always reaped: if the waiting task is dropped with its
+/// runtime, a thread takes over.
 #[derive(Debug)]
 pub(super) struct SupervisorProcess {
     /// `None` once it is reaped.
     child: Option<Pid>,
-    /// True if the supervisor keeps its processes when its host ends, and so may continue to run.
+    /// True if the supervisor may outlive its host.
     keeps: bool,
     unreaped: Option<UnreapedSupervisor>,
-    /// The directory in which the supervisor made directories for shells.
+    /// The directory in which the supervisor creates directories for shells.
     directories: Option<PathBuf>,
 }
 
@@ -123,8 +124,8 @@ impl SupervisorProcess {
         self.unreaped = None;
     }
 
-    /// Notes the directory in which the supervisor makes directories for shells.
-    pub(super) fn makes_directories_in(&mut self, directory: PathBuf) {
+    /// Sets the directory in which the supervisor creates directories for shells.
+    pub(super) fn set_shell_directories(&mut self, directory: PathBuf) {
         self.directories = Some(directory);
     }
 
@@ -144,14 +145,13 @@ impl SupervisorProcess {
         Some(ExitStatus::from_raw(status.as_raw()))
     }
 
-    /// Reaps it if it has ended. If it ended by itself, nothing is left of it. If it was killed,
-    /// the processes it left are killed, as the task that would notice through the socket may be
-    /// gone.
+    /// Reaps the supervisor if it has ended; true if it is reaped. If it was killed, kills its
+    /// remaining processes: the task that watches the socket may have ended.
     pub(super) fn try_reap(&mut self) -> bool {
         let Some(pid) = self.child else {
             return true;
         };
-        // Not reaped yet, so that its session id is still its own.
+        // Look first without reaping, so that the session id is not reused during the sweep.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(pid), options) {
             Ok(None) => return false,
@@ -172,13 +172,13 @@ impl SupervisorProcess {
         reaped
     }
 
-    /// Waits until it has ended. False if the system offers no way to wait without blocking a
+    /// Waits for the end. Returns false if the system offers no way to wait without blocking a
     /// thread.
     async fn has_ended(&self) -> bool {
         let Some(pid) = self.child else {
             return true;
         };
-        // Not a pipe, but becomes readable like one.
+        // A pidfd becomes readable like a pipe.
         let handle = ProcessHandle::open(pid.as_raw_pid()).ok();
         let pidfd = handle.and_then(ProcessHandle::into_pidfd);
         match pidfd.map(Receiver::from_owned_fd_unchecked) {
@@ -206,7 +206,8 @@ impl Drop for SupervisorProcess {
         let (child, keeps) = (self.child.take(), self.keeps);
         let (unreaped, directories) = (self.unreaped.take(), self.directories.take());
         let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
-        // Passed in parts: if the thread cannot be started they are just dropped.
+        // Passed in parts: a `SupervisorProcess` dropped because its thread did not start would
+        // start another thread.
         let reap = move || {
             let process = Self {
                 child,
@@ -220,12 +221,12 @@ impl Drop for SupervisorProcess {
     }
 }
 
-/// Waits for a supervisor's end and reaps it. One that has adopted survivors may live for hours;
-/// its end of the socket closes when it ends.
+/// Waits for a supervisor's end and reaps it. A supervisor with adopted survivors may run for
+/// hours; its end of the socket closes when it ends.
 pub(super) async fn reap(ending: Option<SupervisorProcess>, socket: Arc<UnixStream>) {
-    let mut left = [0u8; 256];
+    let mut unread = [0u8; 256];
     loop {
-        match socket.try_read(&mut left) {
+        match socket.try_read(&mut unread) {
             Ok(0) => break,
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -241,13 +242,13 @@ pub(super) async fn reap(ending: Option<SupervisorProcess>, socket: Arc<UnixStre
     if ending.has_ended().await && ending.try_reap() {
         return;
     }
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let wait = move || {
         ending.reap();
-        // The receiver may be gone.
-        let _ = tell.send(());
+        // The receiving task may have been dropped.
+        let _ = sender.send(());
     };
-    // If no thread can be started, the child is not awaited.
+    // If no thread can be started, the child is not own_children.
     let _ = std::thread::Builder::new().spawn(wait);
-    let _ = told.await;
+    let _ = receiver.await;
 }

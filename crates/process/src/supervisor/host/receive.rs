@@ -11,7 +11,7 @@ use tokio::net::UnixStream;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Disconnected;
 
-/// The next message with its descriptors. Cancel safe.
+/// Waits for the next message and its descriptors. Cancel safe.
 pub(super) async fn next<M: DeserializeOwned>(
     socket: &UnixStream,
     inbox: &mut Inbox,
@@ -38,7 +38,7 @@ pub(super) fn try_next<M: DeserializeOwned>(
             return Ok(message);
         }
         let received = socket.try_io(Interest::READABLE, || match inbox.receive(socket)? {
-            // As tokio expects.
+            // Tells tokio that the socket is not readable any more.
             ReceiveOutcome::Nothing => Err(io::ErrorKind::WouldBlock.into()),
             received => Ok(received),
         });

@@ -48,7 +48,7 @@ pub struct ReportFds {
 }
 
 impl SupervisorClient {
-    /// Starts a shell. One at a time: the previous one must have ended, with all its descendants.
+    /// Starts a shell. The previous shell must have ended, with all its descendants.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
@@ -61,9 +61,9 @@ impl SupervisorClient {
         self.started().await
     }
 
-    /// Orders a shell without waiting for it, for which see [`Self::started`]. The supervisor may
-    /// not be running yet. Only one at a time: the previous shell must have ended, with its whole
-    /// tree.
+    /// Orders a shell without waiting for its start, for which see [`Self::started`]. The
+    /// supervisor may not be running yet. The previous shell must have ended, with all its
+    /// descendants.
     ///
     /// # Errors
     /// [`StartError::Disconnected`].
@@ -79,7 +79,7 @@ impl SupervisorClient {
         let (start, network) = self.completed(start)?;
         let network = network.iter().map(AsFd::as_fd);
         let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().chain(network).collect();
-        // A repeated start is a short message, as it is sent between two calls.
+        // A repeated start is a short message: it is sent between two calls, where time matters.
         let ordered = if self.last.as_ref() == Some(&start) {
             self.order(&Order::StartAnother, &fds)
         } else {
@@ -89,22 +89,22 @@ impl SupervisorClient {
         ordered.map_err(|_| StartError::Disconnected)
     }
 
-    /// Waits for the shell that was ordered. Cancel safe.
+    /// Waits for the start of the ordered shell. Cancel safe.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].
     pub async fn started(&mut self) -> Result<ShellFds, StartError> {
         let clock = Arc::clone(&self.clock);
-        let mut late = clock.sleep(ANSWER_TIMEOUT);
+        let mut timeout = clock.sleep(ANSWER_TIMEOUT);
         loop {
-            let event = self.event_until(&mut late).await?;
+            let event = self.event_until(&mut timeout).await?;
             if let Some(fds) = self.shell(event)? {
                 return Ok(fds);
             }
         }
     }
 
-    /// Returns the start of the shell without waiting; `None` if the shell has not started yet.
+    /// Returns the started shell without waiting; `None` if it has not started yet.
     ///
     /// # Errors
     /// As [`Self::started`].
@@ -117,20 +117,20 @@ impl SupervisorClient {
         Ok(None)
     }
 
-    /// Has what the waiting shell will change held back there. It was started apart from the host's
-    /// mounts.
+    /// Holds back the changes of the waiting shell in `overlay`. The shell must have been started
+    /// with private mounts.
     ///
     /// # Errors
-    /// [`StartError::NoTrial`] says why not: the host has other mounts by now, for example, which
-    /// the shell would not see. It must not be used then.
+    /// [`StartError::NoTrial`], for example if the host's mounts have changed since the shell was
+    /// started. The shell must not be used then.
     pub async fn hold_back(&mut self, overlay: &Overlay) -> Result<(), StartError> {
-        let no = |error: SandboxError| StartError::NoTrial(error.to_string());
-        let now = Mounts::now().map_err(no)?;
+        let no_trial = |error: SandboxError| StartError::NoTrial(error.to_string());
+        let now = Mounts::now().map_err(no_trial)?;
         if self.host_mounts.as_ref() != Some(&now) {
             let reason = "the mounts are not those that the shell was started with".to_owned();
             return Err(StartError::NoTrial(reason));
         }
-        now.check(overlay).map_err(no)?;
+        now.check(overlay).map_err(no_trial)?;
         let order = Order::HoldBack {
             overlay: overlay.clone(),
         };
@@ -144,22 +144,22 @@ impl SupervisorClient {
         answered.await?
     }
 
-    /// Has what the shell changes recorded in the set with this directory, from its first change
-    /// on. It was started to be watched.
+    /// Starts recording the shell's changes in the change set with this directory. The shell must
+    /// have been started with tracing; its first change waits for this order.
     ///
     /// # Errors
-    /// It has ended, or does not read.
+    /// The supervisor has ended, or does not read.
     pub fn record(&self, set: &Path) -> io::Result<()> {
         let set = set.as_os_str().to_owned();
         self.order(&Order::Record { set, tell: false }, &[])
     }
 
-    /// Records what the shell changes, for a shell that was recorded before and so does not wait:
-    /// returns once the record has begun.
+    /// Starts recording the changes of a shell that was recorded before, which does not wait for
+    /// the order. Returns when the recording has started.
     ///
     /// # Errors
-    /// The set cannot be opened; or the supervisor has ended, or does not answer.
-    pub async fn record_at_once(&mut self, set: &Path) -> io::Result<()> {
+    /// The change set cannot be opened, or the supervisor has ended or does not answer.
+    pub async fn record_running(&mut self, set: &Path) -> io::Result<()> {
         let set = set.as_os_str().to_owned();
         let order = Order::Record { set, tell: true };
         let begun = self.ask(&order, &[], |event| match event {
@@ -173,17 +173,17 @@ impl SupervisorClient {
         }
     }
 
-    /// Ends the recording, once the call has. How complete the record is.
+    /// Stops recording after the end of the call. Returns how complete the record is.
     pub async fn stop_recording(&mut self) -> TraceState {
         let recorded = self.ask(&Order::StopRecording, &[], |event| match event {
             Event::Recorded { traced } => Some(traced),
             _ => None,
         });
-        let gone = |_| TraceState::incomplete("the tracer has died");
-        recorded.await.unwrap_or_else(gone)
+        let disconnected = |_| TraceState::incomplete("the tracer has died");
+        recorded.await.unwrap_or_else(disconnected)
     }
 
-    /// The shell in an event; `None` if the event is about something else.
+    /// Returns the started shell of an event; `None` for other events.
     fn shell(
         &mut self,
         (event, fds): (Event, Vec<OwnedFd>),
@@ -225,7 +225,7 @@ impl SupervisorClient {
                     unwatched,
                 }))
             }
-            Event::Hello { version } => self.greet(version).map(|()| None),
+            Event::Hello { version } => self.check_version(version).map(|()| None),
             other => StartError::in_event(other).map_or(Ok(None), Err),
         }
     }

@@ -1,5 +1,5 @@
-//! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their
-//! end.
+//! The host's side of survivors: listing them, handing them over to the supervisor, waiting for
+//! their end.
 
 use super::client::SupervisorClient;
 use super::detach::NotDetached;
@@ -25,14 +25,13 @@ impl SupervisorClient {
         .await
     }
 
-    /// Hands over the survivors' output: from now on the supervisor reads their pipes. With
-    /// `detach`, closing our end no longer ends them. `files` has one file per pipe, or is empty:
-    /// then their output is read and discarded. With the directory of a job, they become that job,
-    /// and outlive the host in any case; its entry exists if that worked, otherwise they are
-    /// adopted without a job.
+    /// Hands the survivors over: from now on the supervisor reads their output. With `detach`, they
+    /// outlive the host. `files` has one file per pipe; if it is empty, their output is discarded.
+    /// With the directory of a job, they become that job, and outlive the host. If the job cannot
+    /// be created, they are adopted without it; then the job has no entry file.
     ///
     /// # Errors
-    /// It has ended, or failed: nothing was adopted.
+    /// The supervisor has ended, or refused: nothing was adopted.
     pub async fn adopt(
         &mut self,
         pipes: &[BorrowedFd<'_>],
@@ -61,8 +60,8 @@ impl SupervisorClient {
 }
 
 impl SupervisorClient {
-    /// Lets the shell that is started next finish even if this program ends: for at most `limit`,
-    /// with `grace` between SIGTERM and SIGKILL then. Daemons that it starts are left alone.
+    /// Lets the next shell finish even if this program ends: for at most `limit`, then with `grace`
+    /// between SIGTERM and SIGKILL. Daemons that the shell starts are not ended.
     ///
     /// # Errors
     /// It has ended, or does not read.

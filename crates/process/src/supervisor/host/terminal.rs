@@ -16,8 +16,7 @@ pub struct StartedOnTerminal {
 
 impl SupervisorClient {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the
-    /// shell shares its file offset. Only for a supervisor that has not had a shell yet, nor will
-    /// have another.
+    /// shell shares its file offset. Only for a supervisor without another shell before or after.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Disconnected`].

@@ -1,13 +1,13 @@
 //! Starts a shell that runs its own command line: in the process group of its host, with the host's
 //! descriptors, except for captured streams.
 
-use super::launch::{LaunchedShell, capture, inode_of, null, spawn, split};
+use super::launch::{LaunchedShell, capture, inode_of, null, spawn, split_tracer};
 use super::limits;
 use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
 use super::shell::{Shell, ShellPhase};
 use super::shell_command::ShellCommand;
-use super::trace::Before;
+use super::trace::TracerReuse;
 use crate::proc_scan;
 use crate::supervisor::nested;
 use crate::supervisor::protocol::{DirectStart, Event, ShellStart};
@@ -17,7 +17,7 @@ use rustix::fs::OFlags;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// What a supervisor in the session of its host has inherited, and passes on to the shell.
+/// State that a supervisor in the session of its host has inherited, and passes on to the shell.
 #[derive(Debug)]
 pub(super) struct InheritedState {
     /// The numbers of open descriptors without close-on-exec.
@@ -33,7 +33,7 @@ impl InheritedState {
         }
     }
 
-    /// Takes the state of this process, in which no signal is blocked from now on: it waits for
+    /// Takes the state of this process, and unblocks all signals: the process waits for
     /// SIGCHLD.
     pub(super) fn take() -> io::Result<Self> {
         Ok(Self {
@@ -43,7 +43,7 @@ impl InheritedState {
     }
 }
 
-/// Starts it. `descriptors` are those of [`DirectStart::inherited`].
+/// Starts the shell. `descriptors` are those of [`DirectStart::inherited`].
 pub(super) fn launch_directly(
     start: &DirectStart,
     descriptors: &[OwnedFd],
@@ -68,7 +68,7 @@ fn launch_or_unwatched(
     let mut marked = start.start.clone();
     marked.env_changes.push(nested::variable());
     let reason = match launch(start, &marked, inherited, network, passed_on) {
-        Err(NotLaunched::Box(SandboxError::Unwatched(reason))) if !start.needs_trace => reason,
+        Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) if !start.needs_trace => reason,
         other => return other,
     };
     let unwatched = marked.unwatched();
@@ -89,31 +89,33 @@ fn launch(
     let null = || null(OFlags::RDWR);
     let mut standard = [null()?, null()?, null()?];
     for (number, descriptor) in direct.inherited.iter().zip(inherited) {
-        if let Some(place) = standard.get_mut(usize::from(*number)) {
-            *place = descriptor.try_clone()?;
+        if let Some(slot) = standard.get_mut(usize::from(*number)) {
+            *slot = descriptor.try_clone()?;
         }
     }
     let (output, captured) = capture(&start.output)?;
-    for (place, stream) in standard[1..].iter_mut().zip(captured) {
+    for (slot, stream) in standard[1..].iter_mut().zip(captured) {
         if let Some(stream) = stream {
-            *place = stream;
+            *slot = stream;
         }
     }
-    let confined = SandboxedStart::prepare(start, passed_on, network)?;
+    let sandboxed = SandboxedStart::prepare(start, passed_on, network)?;
     let command = ShellCommand {
         group: direct.group,
         ..ShellCommand::of(start, &[])
     };
-    let command = match &confined {
-        Some(confined) => confined.command(command),
+    let command = match &sandboxed {
+        Some(sandboxed) => sandboxed.command(command),
         None => command,
     };
-    let is_watched = start.is_watched() && confined.is_none();
-    let watched = is_watched.then_some((Before::Other, WatchScope::Changes));
+    let is_watched = start.is_watched() && sandboxed.is_none();
+    let watched = is_watched.then_some((TracerReuse::Other, WatchScope::Changes));
     let (pid, tracer) = spawn(&command, standard, &[], watched)?;
-    let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
-    let closed = closed.unwrap_or_default();
-    let (in_box, unwatched) = split(closed.watched);
+    let started = sandboxed
+        .map(|sandboxed| sandboxed.wait_until_started(pid))
+        .transpose()?;
+    let started = started.unwrap_or_default();
+    let (sandbox_tracer, unwatched) = split_tracer(started.watched);
     limits::apply(pid, &start.limits)?;
     Ok(LaunchedShell {
         shell: Shell {
@@ -121,17 +123,17 @@ fn launch(
             pipes: output.iter().filter_map(inode_of).collect(),
             boot: Vec::new(),
             report: ReportPipe::of(None)?,
-            shares_directory: closed.sandbox.is_some(),
-            directory: closed.directory,
-            mounts: closed.mounts,
+            shares_directory: started.sandbox.is_some(),
+            directory: started.directory,
+            mounts: started.mounts,
             view: None,
-            tracer: tracer.or(in_box),
+            tracer: tracer.or(sandbox_tracer),
             terminal: None,
             phase: ShellPhase::Running,
         },
         event: Event::Running {
             pid: pid.unsigned_abs(),
-            sandbox: closed.sandbox,
+            sandbox: started.sandbox,
             unwatched,
         },
         host_ends: output,

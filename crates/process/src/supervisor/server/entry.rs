@@ -1,5 +1,6 @@
-//! Becoming a supervisor: recognised by its name at the top of `main`, before any threads; undoes
-//! inherited mistakes; starts a session; becomes a subreaper.
+//! Turns a process with the supervisor's name into a supervisor, at the top of `main` and before
+//! any threads. Removes inherited descriptors and signal settings, starts a process session,
+//! becomes a subreaper.
 
 use super::direct::InheritedState;
 use super::launch::ShellStarter;
@@ -10,7 +11,7 @@ use crate::proc_scan;
 use crate::refused::refused;
 use crate::supervisor::channel::{self, SendMode};
 use crate::supervisor::protocol::Event;
-use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
+use crate::supervisor::{IN_SESSION_ARGUMENT, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -29,19 +30,19 @@ pub struct Token(());
 
 /// Signals that must not kill a supervisor: those that users or scripts send to whole groups, and
 /// those of resource limits inherited from the host (a write beyond a limit then fails as on a full
-/// disk). They get handlers that do nothing: unlike ignored signals, handlers are not inherited by
-/// the shells it starts.
-const IGNORED_SIGNALS: [i32; 12] = [
+/// disk). The signals get handlers that do nothing: unlike ignored signals, handlers are not
+/// inherited by shells.
+const SIGNALS_WITH_EMPTY_HANDLER: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
     SIGXCPU, SIGXFSZ,
 ];
 
 /// Must be called first in `main`, before any thread is started.
 ///
-/// In a process that was started as a supervisor it does not return: it serves, then exits. In any
-/// other it does nothing and returns the proof that it was called.
+/// In a process that was started as a supervisor, this function serves and then exits. In any other
+/// process it only returns the proof of the call.
 pub fn init() -> Token {
-    // The same program is also the launcher of boxes.
+    // The same program is also the launcher of sandboxes.
     agent_bash_sandbox::init();
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == PROCESS_NAME) {
@@ -50,13 +51,19 @@ pub fn init() -> Token {
         let stdin = io::stdin();
         let served = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)
             .map_err(io::Error::from)
-            .and_then(|socket| supervise(socket, has(SAME_DIRECTORY_ARGUMENT), has(IN_SESSION)));
+            .and_then(|socket| {
+                supervise(
+                    socket,
+                    has(SAME_DIRECTORY_ARGUMENT),
+                    has(IN_SESSION_ARGUMENT),
+                )
+            });
         exit(served);
     }
     Token(())
 }
 
-/// Ends a supervisor.
+/// Exits with 0, or with the number of the system's error.
 pub(super) fn exit(served: io::Result<()>) -> ! {
     std::process::exit(match served {
         Ok(()) => 0,
@@ -64,10 +71,10 @@ pub(super) fn exit(served: io::Result<()>) -> ! {
     })
 }
 
-/// Serves over `socket`. `here`: stays in its working directory. `in_session`: stays in its process
-/// session.
-pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Result<()> {
-    if !here {
+/// Serves over `socket`. `same_directory` and `in_session`: the process stays in its working
+/// directory, or in its process session.
+pub(super) fn supervise(socket: OwnedFd, same_directory: bool, in_session: bool) -> io::Result<()> {
+    if !same_directory {
         // The supervisor must not keep the host's directory busy. The host does not use
         // `Command::current_dir`: in a static program `Command` would then fork, which copies the
         // host's page tables.
@@ -76,7 +83,7 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
     let inherited = if in_session {
         InheritedState::take()?
     } else {
-        shed_inherited_faults(&socket);
+        drop_inherited_state(&socket);
         InheritedState::nothing()
     };
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
@@ -85,10 +92,10 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
     rustix::stdio::dup2_stderr(&null)?;
     rustix::io::ioctl_fionbio(&socket, true)?;
     if in_session {
-        // A signal to the group of its host does not reach it.
+        // A signal to the host's process group must not reach the supervisor.
         rustix::process::setpgid(None, None)?;
     } else {
-        // Only fails if it is a session leader already.
+        // Only fails if this process already is a session leader.
         let _ = rustix::process::setsid();
     }
     match prepare(in_session) {
@@ -101,7 +108,7 @@ pub(super) fn supervise(socket: OwnedFd, here: bool, in_session: bool) -> io::Re
         Err(error) => {
             let reason = error.to_string();
             let event = Event::CannotServe { reason };
-            channel::send(socket.as_fd(), &event, &[], SendMode::ForRoom)?;
+            channel::send(socket.as_fd(), &event, &[], SendMode::Blocking)?;
             Err(error)
         }
     }
@@ -118,7 +125,7 @@ fn prepare(in_session: bool) -> io::Result<CallProcesses> {
     } else {
         Vec::new()
     };
-    for signal in IGNORED_SIGNALS {
+    for signal in SIGNALS_WITH_EMPTY_HANDLER {
         if ignored.contains(&signal) {
             continue;
         }
@@ -127,7 +134,7 @@ fn prepare(in_session: bool) -> io::Result<CallProcesses> {
     }
     Ok(CallProcesses::Below {
         children,
-        spared: BTreeSet::new(),
+        excluded: BTreeSet::new(),
         foreign_group: None,
     })
 }
@@ -136,7 +143,7 @@ fn prepare(in_session: bool) -> io::Result<CallProcesses> {
 fn become_subreaper() -> io::Result<()> {
     // At most 15 characters; `ps -o comm` would show "exe" otherwise.
     let _ = rustix::thread::set_name(c"agent-bash-sup");
-    // Any other number than 1 is an error for some kernels (gVisor).
+    // Some kernels (gVisor) reject other numbers than 1.
     rustix::process::set_child_subreaper(Some(rustix::process::Pid::INIT))?;
     Ok(())
 }
@@ -146,7 +153,7 @@ fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-/// The read end of a socket pair that receives a byte for every SIGCHLD.
+/// Returns the read end of a socket pair, which receives a byte for every SIGCHLD.
 fn watch_children() -> io::Result<UnixStream> {
     let (read, write) = UnixStream::pair()?;
     read.set_nonblocking(true)?;
@@ -154,10 +161,10 @@ fn watch_children() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// Undoes what the host passed on by mistake and shells would inherit: descriptors without
-/// close-on-exec, ignored signals, a signal mask. No other threads exist yet, and we have opened
-/// only the socket.
-fn shed_inherited_faults(socket: &OwnedFd) {
+/// Removes what the host passed on by mistake and shells would inherit: descriptors without
+/// close-on-exec, ignored signals, a signal mask. Requires that this process has no other threads,
+/// and has opened only the socket.
+fn drop_inherited_state(socket: &OwnedFd) {
     for fd in proc_scan::own_descriptors() {
         if fd != socket.as_raw_fd() {
             let _ = nix::unistd::close(fd);
@@ -173,14 +180,13 @@ fn shed_inherited_faults(socket: &OwnedFd) {
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
 }
 
-/// Ignored signals that the host did not set: Rust's runtime ignores SIGPIPE, and `Command` resets
-/// it. 32 and 33 are reserved by glibc, whose `posix_spawn` leaves them ignored in every child;
-/// programs cannot set them.
-const NO_FAULT: [i32; 3] = [SIGPIPE, 32, 33];
+/// Signals that are ignored without the host's doing. Rust's runtime ignores SIGPIPE, and `Command`
+/// resets it. glibc reserves 32 and 33, and its `posix_spawn` leaves them ignored in every child.
+const IGNORED_BY_RUNTIME: [i32; 3] = [SIGPIPE, 32, 33];
 
 /// Signals that this process ignores because its host did.
 fn signals_ignored_by_host() -> Vec<i32> {
     let mut ignored = ignored_signals();
-    ignored.retain(|signal| !NO_FAULT.contains(signal));
+    ignored.retain(|signal| !IGNORED_BY_RUNTIME.contains(signal));
     ignored
 }

@@ -1,11 +1,10 @@
 //! The substitute for a supervisor in a host that cannot be re-executed as one: the same event loop
 //! with the same protocol, in a thread of the host. The processes of a call are identified by marks
-//! (see `marked`).
+//! (see `marked_processes`).
 //!
-//! Its limits: it dies with the host, so a killed host leaves its commands running, and nothing can
-//! outlive the host on purpose (background jobs are refused; survivors lose their reader). A
-//! process that removes every mark is not found. There are no terminals. This is tested in
-//! `crates/exec/tests/it/fallback.rs`.
+//! The thread ends with the host. So a killed host leaves its commands running, background jobs are
+//! refused, and survivors lose the reader of their output. A process that removes every mark is not
+//! found. There are no terminals. `crates/exec/tests/it/fallback.rs` tests this.
 
 use super::launch::ShellStarter;
 use super::marked_processes::{CALL_VARIABLE, MarkedProcesses};
@@ -16,7 +15,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Starts the thread; `socket` is its end of the connection. It ends when the other end is closed
+/// Starts the thread with its end of the connection. The thread ends when the other end is closed
 /// and no processes are left.
 pub(in crate::supervisor) fn start(
     env: &BTreeMap<OsString, OsString>,

@@ -1,13 +1,13 @@
-//! A shell that reads what a terminal's shell would read: the end of the host does not interrupt
-//! it, and daemons that it starts go on, as they would when a terminal is closed.
+//! The time limit of a shell that may finish after its host's end. Daemons of that shell keep
+//! running, as they do when a terminal is closed.
 
 use agent_bash_os::ProcessInfo;
 use std::time::{Duration, Instant};
 
-/// The limit of such a shell.
+/// The time limit of a shell that may finish after its host's end.
 #[derive(Debug)]
 pub(super) struct Finishing {
-    /// When the shell and the other processes of its session are ended; `None` once that has begun.
+    /// The time at which the shell's process session is ended; `None` once that has begun.
     until: Option<Instant>,
     grace: Duration,
     session: i32,
@@ -23,8 +23,8 @@ impl Finishing {
         }
     }
 
-    /// When to ask [`Self::due`] next.
-    pub(super) fn next(&self) -> Option<Instant> {
+    /// The time of the next [`Self::due`].
+    pub(super) fn next_due(&self) -> Option<Instant> {
         self.until
     }
 
@@ -34,7 +34,7 @@ impl Finishing {
         Some(self.grace)
     }
 
-    /// The processes that have a session of their own.
+    /// Returns the processes outside the shell's process session.
     pub(super) fn daemons(&self, living: &[ProcessInfo]) -> Vec<i32> {
         let daemons = living.iter().filter(|it| it.session != self.session);
         daemons.map(|process| process.pid).collect()

@@ -1,4 +1,4 @@
-//! A supervisor that is a fork of its host: spares a host that makes a single call the start of
+//! A supervisor that is a fork of its host. Saves a host that makes a single call the time to start
 //! another program.
 
 use super::entry::{exit, supervise};
@@ -24,8 +24,8 @@ const HANDLED_BY_RUST: [i32; 2] = [signal_hook::consts::SIGSEGV, signal_hook::co
 /// are the variables that the supervisor keeps.
 ///
 /// # Errors
-/// This process has several threads, or handlers of signals, which would act on its objects; or the
-/// kernel's reason. Nothing has happened then.
+/// This process has several threads, or has signal handlers, which would run in the fork; or the
+/// kernel's error. No supervisor was started then.
 pub(in crate::supervisor) fn fork(
     program: &SupervisorProgram,
     env: &BTreeMap<OsString, OsString>,
@@ -39,19 +39,20 @@ pub(in crate::supervisor) fn fork(
         return Pid::from_raw(child).ok_or(io::ErrorKind::InvalidData.into());
     }
     if hide_host().is_none() {
-        // The host cannot be hidden, so that this process executes the program after all.
+        // The host cannot be hidden, so this process executes the program.
         exit(Err(program.command(env, socket).exec()));
     }
     // A panic must not unwind into the host's code.
-    let serve = || supervise(socket, program.keep_cwd, program.in_session);
+    let serve = || supervise(socket, program.keep_directory, program.in_session);
     let served = catch_unwind(AssertUnwindSafe(serve));
     exit(served.unwrap_or(Err(io::ErrorKind::Other.into())))
 }
 
 /// Replaces the arguments of the host, which `ps` shows and `pkill -f` matches, removes its
-/// environment except our own variables, and hides its memory. `None` if the system lacks a means.
+/// environment except this project's variables, and hides its memory. `None` if the system does not
+/// allow that.
 fn hide_host() -> Option<()> {
-    // Only the owner of its own memory may write there.
+    // A process may write to its own `/proc/self/mem` only while it is dumpable.
     let _ = set_dumpable_behavior(DumpableBehavior::Dumpable);
     let replaced = replace_arguments_and_environment();
     hide_memory();
@@ -59,8 +60,8 @@ fn hide_host() -> Option<()> {
 }
 
 fn replace_arguments_and_environment() -> Option<()> {
-    /// The position of `arg_start` behind the name in parentheses; `arg_end`, `env_start` and
-    /// `env_end` follow (`proc_pid_stat(5)`, fields 48 to 51).
+    /// The index of `arg_start` after the name in parentheses; `arg_end`, `env_start` and `env_end`
+    /// follow (`proc_pid_stat(5)`, fields 48 to 51).
     const ARG_START_FIELD: usize = 45;
     let shown = read_proc("/proc/self/stat").ok()?;
     let shown = String::from_utf8_lossy(&shown);
@@ -79,7 +80,7 @@ fn replace_arguments_and_environment() -> Option<()> {
     if environment.len() != length(environment_at, environment_end)? {
         return None;
     }
-    // An empty entry is no variable.
+    // Programs ignore empty entries.
     for variable in environment.split_mut(|byte| *byte == 0) {
         if !variable.starts_with(OWN_VARIABLE_PREFIX) {
             variable.fill(0);

@@ -1,5 +1,5 @@
-//! Processes that are tracked by pid, start time and a handle that reports their end, so that a
-//! reused pid is never mistaken for one of them.
+//! A set of processes, tracked by pid, start time and a handle that reports their end. A reused pid
+//! is never mistaken for a member.
 
 use agent_bash_os::ProcessHandle;
 use agent_bash_os::ProcessInfo;
@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// Interval between looks at members where the system refuses pidfds.
+/// Interval between checks of members without a pidfd.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The timeout of a poll that does not wait.
-const AT_ONCE: Timespec = Timespec {
+const NO_WAIT: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 0,
 };
@@ -56,7 +56,7 @@ impl ProcessHandles {
         true
     }
 
-    /// Removes members that have ended. Only the pidfds count: a process listing may miss a process
+    /// Removes members that have ended, by their handles only: a process listing may miss a process
     /// if its parent ends during the read.
     pub(super) fn forget_ended(&mut self) {
         if self.any_has_ended() {
@@ -82,8 +82,8 @@ impl ProcessHandles {
         self.all.values().filter_map(|member| member.handle.pidfd())
     }
 
-    /// The time of the next look at members without a descriptor; `None` if all have one.
-    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+    /// Returns the time of the next check of members without a pidfd; `None` if all have one.
+    pub(super) fn next_check(&self, now: Instant) -> Option<Instant> {
         self.without_pidfd().next().map(|_| now + POLL_INTERVAL)
     }
 
@@ -98,7 +98,7 @@ impl ProcessHandles {
             .fds()
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
-        let is_reported = !fds.is_empty() && poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|n| n > 0);
+        let is_reported = !fds.is_empty() && poll(&mut fds, Some(&NO_WAIT)).is_ok_and(|n| n > 0);
         is_reported || self.without_pidfd().any(ProcessHandle::has_ended)
     }
 

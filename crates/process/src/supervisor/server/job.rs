@@ -1,15 +1,15 @@
-//! A job: a call that outlives its host. Its supervisor has given up the lifeline, owns the job's
+//! A job: a call that outlives its host. Its supervisor does not end with the host, owns the job's
 //! files, accepts connections from later hosts, enforces the time limit, and records the end of the
 //! job.
 //!
 //! Not here: reading the job's output (`relay`), ending it (`ladder`), the client side of
 //! connections (`job_client`).
 
-use crate::supervisor::channel::{Inbox, ReceiveOutcome, SendMode, send};
+use crate::supervisor::channel::{self, Inbox, ReceiveOutcome, SendMode};
 use crate::supervisor::job_directory::{
     ENTRY_FILE, JobDirectory, JobEnd, NEW_END_FILE, NEW_ENTRY_FILE, OUTPUT_FILE,
 };
-use crate::supervisor::protocol::{DetachOptions, ShellEnd, VisitAnswer, VisitRequest};
+use crate::supervisor::protocol::{DetachOptions, JobAnswer, JobRequest, ShellEnd};
 use agent_bash_core::{ScriptEnding, Survivor, Timestamp};
 use rustix::process::Signal;
 use std::ffi::OsStr;
@@ -20,11 +20,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Limit of concurrent connections. Further ones wait.
-const MAX_VISITORS: usize = 32;
+/// Maximum number of concurrent connections. Further ones wait.
+const MAX_CONNECTIONS: usize = 32;
 
-/// Time limit for an outside process to release the output, after all processes of the job have
-/// ended. Likewise for the remaining processes if the shell was killed.
+/// Time limit for other processes to close the output after the job's processes have ended, and for
+/// the job's processes after its shell was killed.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A supervisor's job.
@@ -32,8 +32,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 pub(super) struct Job {
     directory: JobDirectory,
     listener: UnixListener,
-    visitors: Vec<Visitor>,
-    /// [`NEW_END_FILE`].
+    connections: Vec<JobConnection>,
+    /// The open [`NEW_END_FILE`].
     reserved: File,
     /// The job's output file; `None` for adopted survivors, whose file is their call's.
     output: Option<File>,
@@ -43,9 +43,9 @@ pub(super) struct Job {
     timed_out: bool,
     /// True if the completion status is appended to the output file.
     completion_status: bool,
-    /// The last signal sent to its processes on request after its shell had ended.
+    /// The last signal sent on request to the job's processes after its shell had ended.
     ended_by: Option<Signal>,
-    drained: Option<Instant>,
+    drain_until: Option<Instant>,
     end: Option<JobEnd>,
 }
 
@@ -59,12 +59,12 @@ struct JobTimeLimit {
 
 /// A connected later host.
 #[derive(Debug)]
-struct Visitor {
+struct JobConnection {
     socket: UnixStream,
     inbox: Inbox,
 }
 
-/// A visitor's request that concerns the whole supervisor.
+/// A client's request that concerns the whole supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SupervisorRequest {
     /// End the tree with this grace period.
@@ -76,21 +76,21 @@ pub(super) enum SupervisorRequest {
 pub(super) struct JobProcesses {
     /// The end of the shell, if it has ended.
     pub(super) shell: Option<ShellEnd>,
-    /// All processes have ended.
+    /// True if all processes have ended.
     pub(super) empty: bool,
     /// True while the processes are being ended, and none has survived SIGKILL so far.
     pub(super) is_being_ended: bool,
-    /// Some withstand SIGKILL.
+    /// True if some processes withstand SIGKILL.
     pub(super) is_withstood: bool,
-    /// All output has been read.
+    /// True if all output has been read.
     pub(super) all_read: bool,
     /// Bytes that were read but not stored.
     pub(super) dropped: u64,
 }
 
 impl Job {
-    /// Takes over a job whose shell waits for its script; to be followed by [`Job::run`].
-    pub(super) fn take(
+    /// Takes over a job whose shell waits for its script. [`Job::run`] must follow.
+    pub(super) fn take_over(
         detach: &DetachOptions,
         stdin: Option<OwnedFd>,
         now: Instant,
@@ -108,7 +108,7 @@ impl Job {
         Ok(job)
     }
 
-    /// Makes the entry visible and lets the shell run.
+    /// Makes the entry file visible and lets the shell run its script.
     ///
     /// # Errors
     /// There is no job, and the shell has not received its script.
@@ -117,12 +117,13 @@ impl Job {
         File::from(control)
             .write_all(commit.as_bytes())
             .inspect_err(|_| {
-                // The shell has already ended. Nothing has run, so no job must be visible.
+                // The shell has already ended without running the script, so no job must be
+                // visible.
                 let _ = self.directory.rename(ENTRY_FILE, NEW_ENTRY_FILE);
             })
     }
 
-    /// Takes survivors of a call as a job without a time limit.
+    /// Creates a job without a time limit from the survivors of a call.
     pub(super) fn adopt(directory: &OsStr) -> io::Result<Self> {
         let job = Self::open(directory)?;
         job.commit()?;
@@ -135,14 +136,14 @@ impl Job {
             reserved: directory.file(NEW_END_FILE, false)?,
             listener: directory.listen()?,
             directory,
-            visitors: Vec::new(),
+            connections: Vec::new(),
             output: None,
             stdin: None,
             limit: None,
             timed_out: false,
             completion_status: false,
             ended_by: None,
-            drained: None,
+            drain_until: None,
             end: None,
         })
     }
@@ -151,73 +152,78 @@ impl Job {
         self.directory.rename(NEW_ENTRY_FILE, ENTRY_FILE)
     }
 
-    /// A duplicate descriptor of the output file, for the relay.
+    /// Returns a duplicate descriptor of the output file, for the relay.
     pub(super) fn output(&self) -> io::Result<Option<File>> {
         self.output.as_ref().map(File::try_clone).transpose()
     }
 
-    /// The end of the job, if it has ended. Processes that have released its output may still be
-    /// alive.
+    /// Returns the end of the job, if it has ended. Processes that have closed the output may still
+    /// run.
     pub(super) fn end(&self) -> Option<&JobEnd> {
         self.end.as_ref()
     }
 
     /// Descriptors to poll for reading.
     pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let listener = (self.visitors.len() < MAX_VISITORS).then(|| self.listener.as_fd());
-        let visitors = self.visitors.iter().map(|visitor| visitor.socket.as_fd());
-        listener.into_iter().chain(visitors)
+        let listener = (self.connections.len() < MAX_CONNECTIONS).then(|| self.listener.as_fd());
+        let connections = self
+            .connections
+            .iter()
+            .map(|connection| connection.socket.as_fd());
+        listener.into_iter().chain(connections)
     }
 
     /// The time at which [`Job::due`] or [`Job::conclude`] must be called if nothing else happens.
     pub(super) fn next(&self) -> Option<Instant> {
         let limit = self.limit.filter(|_| !self.timed_out);
         let until = limit.map(|limit| limit.until);
-        until.into_iter().chain(self.drained).min()
+        until.into_iter().chain(self.drain_until).min()
     }
 
-    /// Returns the grace period for ending the job, if the time limit has just been reached.
-    /// Returned once.
+    /// Returns, once, the grace period for ending the job when the time limit is reached.
     pub(super) fn due(&mut self, now: Instant) -> Option<Duration> {
         let limit = self.limit.filter(|limit| now >= limit.until)?;
         (!std::mem::replace(&mut self.timed_out, true)).then_some(limit.grace)
     }
 
-    /// True if the supervisor stops waiting for the rest of the output.
-    fn is_drained(&mut self, seen: JobProcesses, now: Instant) -> bool {
-        let was_killed = matches!(seen.shell, Some(ShellEnd::Signaled(_))) && !seen.is_being_ended;
-        let waits = seen.empty || was_killed || seen.is_withstood;
-        if !waits || seen.all_read {
-            self.drained = None;
-            return seen.all_read;
+    /// True if all output was read, or waiting for the rest has timed out.
+    fn is_drained(&mut self, state: JobProcesses, now: Instant) -> bool {
+        let was_killed =
+            matches!(state.shell, Some(ShellEnd::Signaled(_))) && !state.is_being_ended;
+        let is_limited = state.empty || was_killed || state.is_withstood;
+        if !is_limited || state.all_read {
+            self.drain_until = None;
+            return state.all_read;
         }
-        now >= *self.drained.get_or_insert(now + DRAIN_TIMEOUT)
+        now >= *self.drain_until.get_or_insert(now + DRAIN_TIMEOUT)
     }
 
-    /// True if nothing more is read: the job has ended, and so have all processes that print.
-    pub(super) fn reads_no_more(&mut self, seen: JobProcesses, now: Instant) -> bool {
-        self.end.is_some() && seen.empty && self.is_drained(seen, now)
+    /// True if the job and all its processes have ended, and no more output is read.
+    pub(super) fn has_read_all(&mut self, state: JobProcesses, now: Instant) -> bool {
+        self.end.is_some() && state.empty && self.is_drained(state, now)
     }
 
     /// Records the job's end once its shell has ended and no process holds its output, or no
     /// processes remain at all (for survivors, only the latter). A job with a killed shell has
     /// ended even if its output is still held. Returns true at the moment of its end.
-    pub(super) fn conclude(&mut self, seen: JobProcesses, now: Instant) -> bool {
+    pub(super) fn conclude(&mut self, state: JobProcesses, now: Instant) -> bool {
         if self.end.is_some() {
             return false;
         }
-        let over = self.is_drained(seen, now);
-        let ending = match (&self.output, seen.shell) {
-            (None, _) if seen.empty && over => self.on_request().unwrap_or(ScriptEnding::AllEnded),
-            (Some(_), Some(end)) if over => self.ending(end),
+        let drained = self.is_drained(state, now);
+        let ending = match (&self.output, state.shell) {
+            (None, _) if state.empty && drained => {
+                self.requested_ending().unwrap_or(ScriptEnding::AllEnded)
+            }
+            (Some(_), Some(end)) if drained => self.ending(end),
             _ => return false,
         };
         self.stdin = None;
         let end = JobEnd {
             ending,
             ended_at: wall(),
-            dropped_bytes: seen.dropped,
-            has_remaining: !seen.empty,
+            dropped_bytes: state.dropped,
+            has_remaining: !state.empty,
             length: self.output.as_ref().map_or(0, length),
         };
         self.limit = None;
@@ -228,8 +234,9 @@ impl Job {
             let _ = output.write_all(end.ending.completion_status().as_bytes());
         }
         let _ = self.directory.end(&mut self.reserved, &end);
-        let answer = VisitAnswer::Ended { end: end.clone() };
-        self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
+        let answer = JobAnswer::Ended { end: end.clone() };
+        self.connections
+            .retain(|connection| connection.send(&answer, &[]));
         self.end = Some(end);
         true
     }
@@ -237,116 +244,119 @@ impl Job {
     fn ending(&self, shell: ShellEnd) -> ScriptEnding {
         match (self.timed_out, self.limit.as_ref()) {
             (true, Some(limit)) => ScriptEnding::TimedOut { after: limit.after },
-            _ => self.on_request().unwrap_or_else(|| shell.into()),
+            _ => self.requested_ending().unwrap_or_else(|| shell.into()),
         }
     }
 
-    /// Records that its processes are sent SIGTERM on request. `shell_ended`: no shell is left to
-    /// report an ending.
+    /// Records that the processes are sent SIGTERM on request. `shell_ended`: there is no shell
+    /// whose end could be reported.
     pub(super) fn end_requested(&mut self, shell_ended: bool) {
         if shell_ended && !self.timed_out {
             self.ended_by.get_or_insert(Signal::TERM);
         }
     }
 
-    /// Records that its processes are sent SIGKILL.
-    pub(super) fn is_being_killed(&mut self) {
+    /// Records that the processes are sent SIGKILL.
+    pub(super) fn record_sigkill(&mut self) {
         if let Some(signal) = &mut self.ended_by {
             *signal = Signal::KILL;
         }
     }
 
-    fn on_request(&self) -> Option<ScriptEnding> {
+    fn requested_ending(&self) -> Option<ScriptEnding> {
         let signal = self.ended_by?;
         Some(ShellEnd::Signaled(signal.as_raw()).into())
     }
 
-    /// Accepts visitors and serves their requests. `survivors` lists the living processes.
+    /// Accepts connections and answers requests; returns requests for the supervisor. `survivors`
+    /// lists the running processes.
     pub(super) fn receive(
         &mut self,
         mut survivors: impl FnMut() -> Vec<Survivor>,
     ) -> Vec<SupervisorRequest> {
-        while self.visitors.len() < MAX_VISITORS {
+        while self.connections.len() < MAX_CONNECTIONS {
             let Ok((socket, _)) = self.listener.accept() else {
                 break;
             };
             if socket.set_nonblocking(true).is_ok() {
-                let visitor = Visitor {
+                let connection = JobConnection {
                     socket,
                     inbox: Inbox::new(),
                 };
-                let end = self.end.clone().map(|end| VisitAnswer::Ended { end });
-                if end.is_none_or(|end| visitor.tell(&end, &[])) {
-                    self.visitors.push(visitor);
+                let end = self.end.clone().map(|end| JobAnswer::Ended { end });
+                if end.is_none_or(|end| connection.send(&end, &[])) {
+                    self.connections.push(connection);
                 }
             }
         }
         let mut wanted = Vec::new();
-        let mut visitors = std::mem::take(&mut self.visitors);
-        visitors.retain_mut(|visitor| {
-            let Some(requests) = visitor.requests() else {
+        let mut connections = std::mem::take(&mut self.connections);
+        connections.retain_mut(|connection| {
+            let Some(requests) = connection.requests() else {
                 return false;
             };
             requests.into_iter().all(|request| match request {
-                VisitRequest::End { grace_ms } => {
+                JobRequest::End { grace_ms } => {
                     wanted.push(SupervisorRequest::End(Duration::from_millis(grace_ms)));
                     true
                 }
-                VisitRequest::Survivors => {
+                JobRequest::Survivors => {
                     let survivors = survivors();
-                    visitor.tell(&VisitAnswer::Survivors { survivors }, &[])
+                    connection.send(&JobAnswer::Survivors { survivors }, &[])
                 }
-                VisitRequest::Stdin => match &self.stdin {
-                    Some(stdin) => visitor.tell(&VisitAnswer::Stdin, &[stdin.as_fd()]),
-                    None => visitor.tell(&VisitAnswer::NoStdin, &[]),
+                JobRequest::Stdin => match &self.stdin {
+                    Some(stdin) => connection.send(&JobAnswer::Stdin, &[stdin.as_fd()]),
+                    None => connection.send(&JobAnswer::NoStdin, &[]),
                 },
-                VisitRequest::CloseStdin => match self.stdin.take() {
-                    Some(_) => visitor.tell(&VisitAnswer::StdinClosed, &[]),
-                    None => visitor.tell(&VisitAnswer::NoStdin, &[]),
+                JobRequest::CloseStdin => match self.stdin.take() {
+                    Some(_) => connection.send(&JobAnswer::StdinClosed, &[]),
+                    None => connection.send(&JobAnswer::NoStdin, &[]),
                 },
             })
         });
-        self.visitors = visitors;
+        self.connections = connections;
         wanted
     }
 
-    /// Tells the visitors which processes withstand SIGKILL.
-    pub(super) fn tell_stuck(&mut self, survivors: &[Survivor]) {
-        let answer = VisitAnswer::Stuck {
+    /// Reports processes that withstand SIGKILL to all clients.
+    pub(super) fn report_stuck(&mut self, survivors: &[Survivor]) {
+        let answer = JobAnswer::Stuck {
             survivors: survivors.to_vec(),
         };
-        self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
+        self.connections
+            .retain(|connection| connection.send(&answer, &[]));
     }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
-        self.directory.tidy();
+        self.directory.remove_socket();
     }
 }
 
-impl Visitor {
-    /// The visitor's requests; `None` if it has disconnected or violates the protocol.
-    fn requests(&mut self) -> Option<Vec<VisitRequest>> {
+impl JobConnection {
+    /// Returns the client's requests; `None` if it has disconnected or violates the protocol.
+    fn requests(&mut self) -> Option<Vec<JobRequest>> {
         let mut requests = Vec::new();
         loop {
             let received = self.inbox.receive(&self.socket).ok()?;
-            while let Some((request, _)) = self.inbox.next::<VisitRequest>().ok()? {
+            while let Some((request, _)) = self.inbox.next::<JobRequest>().ok()? {
                 requests.push(request);
             }
             match received {
                 ReceiveOutcome::Some => {}
-                // Requests sent before disconnecting still count: a visitor may end the job and
-                // leave.
+                // Requests sent before disconnecting still count: a client may end the job and
+                // disconnect.
                 ReceiveOutcome::Closed if requests.is_empty() => return None,
                 ReceiveOutcome::Nothing | ReceiveOutcome::Closed => return Some(requests),
             }
         }
     }
 
-    /// Returns false if the visitor cannot be reached, which counts as disconnected.
-    fn tell(&self, answer: &VisitAnswer, fds: &[BorrowedFd<'_>]) -> bool {
-        send(self.socket.as_fd(), answer, fds, SendMode::No).is_ok()
+    /// Sends an answer. Returns false if the client cannot be reached, which counts as
+    /// disconnected.
+    fn send(&self, answer: &JobAnswer, fds: &[BorrowedFd<'_>]) -> bool {
+        channel::send(self.socket.as_fd(), answer, fds, SendMode::NonBlocking).is_ok()
     }
 }
 

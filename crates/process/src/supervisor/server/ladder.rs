@@ -7,19 +7,19 @@
 use super::tree::CallProcesses;
 use std::time::{Duration, Instant};
 
-/// Interval between rounds of SIGKILL. A round reads `/proc` for every direct child, so it is not
-/// run for every SIGCHLD.
+/// Interval between rounds of SIGKILL. A round is too expensive to run for every SIGCHLD: it reads
+/// `/proc` for every direct child.
 const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// A process that is alive this long after the first SIGKILL is in uninterruptible sleep, and is
-/// reported as a survivor.
+/// Time after the first SIGKILL after which a running process is reported: it is in uninterruptible
+/// sleep.
 const KILL_TIMEOUT: Duration = Duration::from_millis(700);
 
-/// Interval between rounds after that.
-const SLOW_ROUND: Duration = Duration::from_millis(200);
+/// Interval between rounds of SIGKILL after [`KILL_TIMEOUT`].
+const SLOW_KILL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Polling interval for a stopped shell. It does not reap its children, so nothing signals when
-/// they have ended.
+/// Polling interval for a stopped shell. The shell does not reap its children, so their end is not
+/// signalled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Rounds of SIGKILL until all processes have ended.
@@ -34,7 +34,7 @@ pub(super) struct KillRounds {
 }
 
 impl KillRounds {
-    /// Rounds that start at `since`.
+    /// Creates rounds that start at `since`.
     pub(super) fn from(since: Instant) -> Self {
         Self {
             since,
@@ -63,8 +63,8 @@ impl KillRounds {
             return false;
         }
         self.next = now
-            + if self.is_late(now) {
-                SLOW_ROUND
+            + if self.is_timed_out(now) {
+                SLOW_KILL_INTERVAL
             } else {
                 KILL_INTERVAL
             };
@@ -73,10 +73,10 @@ impl KillRounds {
 
     /// True, once, if processes withstand SIGKILL.
     pub(super) fn is_withstood(&mut self, now: Instant) -> bool {
-        self.is_late(now) && !std::mem::replace(&mut self.reported, true)
+        self.is_timed_out(now) && !std::mem::replace(&mut self.reported, true)
     }
 
-    fn is_late(&self, now: Instant) -> bool {
+    fn is_timed_out(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.since) >= KILL_TIMEOUT
     }
 }
@@ -85,15 +85,15 @@ impl KillRounds {
 #[derive(Debug)]
 pub(super) struct StoppedShell {
     pid: i32,
-    look: Instant,
+    next_check: Instant,
 }
 
 impl StoppedShell {
     fn is_alone(&mut self, now: Instant, tree: &mut CallProcesses) -> bool {
-        if now < self.look {
+        if now < self.next_check {
             return false;
         }
-        self.look = now + POLL_INTERVAL;
+        self.next_check = now + POLL_INTERVAL;
         tree.is_alone(self.pid)
     }
 }
@@ -112,7 +112,7 @@ pub(super) enum Ladder {
     Grace {
         /// The time of SIGKILL.
         until: Instant,
-        /// A stopped shell: once its children have ended there is nothing left to wait for.
+        /// The stopped shell: SIGKILL follows at once when its children have ended.
         stopped: Option<StoppedShell>,
     },
     /// SIGKILL is being sent.
@@ -133,10 +133,10 @@ impl Ladder {
         }
         if stop_shell && let Some(pid) = shell {
             tree.stop_and_terminate(pid);
-            let look = now + POLL_INTERVAL;
+            let next_check = now + POLL_INTERVAL;
             return Self::Grace {
                 until: now + grace,
-                stopped: Some(StoppedShell { pid, look }),
+                stopped: Some(StoppedShell { pid, next_check }),
             };
         }
         tree.terminate(shell);
@@ -146,9 +146,8 @@ impl Ladder {
         }
     }
 
-    /// Begins to end a tree on a terminal: first hangs up, as a disappearing terminal would.
-    /// Programs that ignore SIGHUP still have at least three quarters of the grace period after
-    /// SIGTERM.
+    /// Begins with SIGHUP, as the kernel does when a terminal disappears. SIGTERM follows in the
+    /// first quarter of the grace period.
     pub(super) fn hang_up(
         tree: &mut CallProcesses,
         now: Instant,
@@ -167,9 +166,9 @@ impl Ladder {
         }
     }
 
-    /// Continues a ladder that was begun before: its deadlines stay in force. Of two grace periods
-    /// the shorter one wins.
-    pub(super) fn after(mut self, before: Self) -> Self {
+    /// Combines this ladder with one that was begun before. SIGKILL is sent at the earlier of both
+    /// deadlines.
+    pub(super) fn combined_with(mut self, before: Self) -> Self {
         let latest = match before {
             // The ladder continues from its current state.
             Self::Killing(_) => return before,
@@ -196,7 +195,7 @@ impl Ladder {
     pub(super) fn next(&self) -> Instant {
         match self {
             Self::Grace { until, stopped } => match stopped {
-                Some(stopped) => stopped.look.min(*until),
+                Some(stopped) => stopped.next_check.min(*until),
                 None => *until,
             },
             Self::HungUp { next, .. } => *next,
@@ -204,8 +203,8 @@ impl Ladder {
         }
     }
 
-    /// Does what is due; `shell` is that of the call while it is alive. True, once, if processes
-    /// withstand SIGKILL.
+    /// Performs the step that is due; `shell` is the call's shell while it is running. True, once,
+    /// if processes withstand SIGKILL.
     pub(super) fn step(
         &mut self,
         tree: &mut CallProcesses,

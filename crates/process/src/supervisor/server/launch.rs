@@ -1,4 +1,4 @@
-//! Starts a shell: its pipes and its script file, or below the supervisor's terminal.
+//! Starts a shell with its pipes and its script file, or on a terminal.
 //!
 //! On a terminal, the supervisor already leads the process session, so it opens the terminal, which
 //! thereby becomes the controlling terminal, and puts the shell's process group in the foreground.
@@ -14,7 +14,7 @@ use super::shell_command::{
     CONTROL_FD, EXPORTS_FD, REPORT_PLACEHOLDER, SCRIPT_FD, STATUS_FD, ShellCommand,
 };
 use super::terminal::Terminal;
-use super::trace::{self, Before, Tracer};
+use super::trace::{self, Tracer, TracerReuse};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::report_socket::report_sockets;
@@ -44,7 +44,7 @@ pub(super) enum ShellStarter {
     },
 }
 
-/// A started shell, and what the host gets of it.
+/// A started shell, and what is sent to the host.
 #[derive(Debug)]
 pub(super) struct LaunchedShell {
     pub(super) shell: Shell,
@@ -54,24 +54,24 @@ pub(super) struct LaunchedShell {
 }
 
 /// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe.
-/// `network` is the way into the one that its box shares.
+/// `network` is the entrance to the network that its sandbox shares.
 pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &ShellStarter,
-    before: Before,
+    before: TracerReuse,
 ) -> Result<LaunchedShell, NotLaunched> {
     let reason = match starter {
         ShellStarter::Leader { .. } if start.is_watched() => {
             "it takes a supervisor of its own".into()
         }
-        _ => match launch_one(start, stdin, network, starter, Some(before)) {
-            Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
+        _ => match try_launch(start, stdin, network, starter, Some(before)) {
+            Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => reason,
             other => return other,
         },
     };
-    let launched = launch_one(&start.unwatched(), stdin, network, starter, None)?;
+    let launched = try_launch(&start.unwatched(), stdin, network, starter, None)?;
     Ok(launched.unwatched(reason))
 }
 
@@ -85,13 +85,13 @@ impl LaunchedShell {
     }
 }
 
-/// `before`: `None` for a shell that is not traced.
-fn launch_one(
+/// Starts a shell once. `before` is `None` for a shell that is not traced.
+fn try_launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     network: Option<&OwnedFd>,
     starter: &ShellStarter,
-    before: Option<Before>,
+    before: Option<TracerReuse>,
 ) -> Result<LaunchedShell, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
@@ -100,47 +100,50 @@ fn launch_one(
     let (stdout, stderr) = (stdout?, stderr?);
     let pipes = output.iter().filter_map(inode_of).collect();
     let mut reports = Vec::new();
-    let mut reported = Vec::new();
+    let mut report_descriptors = Vec::new();
     if start.reports {
-        for place in [STATUS_FD, EXPORTS_FD] {
+        for placeholder in [STATUS_FD, EXPORTS_FD] {
             let (host, shell) = report_sockets()?;
             reports.push(host);
-            reported.push((place, shell));
+            report_descriptors.push((placeholder, shell));
         }
     }
     let inherited = [&script].into_iter().chain(stdin);
     let inherited: Vec<&OwnedFd> = inherited
-        .chain(reported.iter().map(|(_, socket)| socket))
+        .chain(report_descriptors.iter().map(|(_, socket)| socket))
         .collect();
     let numbers: Vec<i32> = inherited.iter().map(|fd| fd.as_raw_fd()).collect();
-    let confined = SandboxedStart::prepare(start, &numbers, network)?;
-    let apart = start
+    let sandboxed = SandboxedStart::prepare(start, &numbers, network)?;
+    let private_directory = start
         .private_mounts_at()
-        .map(|wanted| ShellDirectory::make(wanted, None))
+        .map(|wanted| ShellDirectory::create(wanted, None))
         .transpose()?;
-    let fifo = confined.as_ref().map(SandboxedStart::report);
-    let report = ReportPipe::of(fifo.or_else(|| apart.as_ref().map(ShellDirectory::report)))?;
+    let fifo = sandboxed.as_ref().map(SandboxedStart::report);
+    let report =
+        ReportPipe::of(fifo.or_else(|| private_directory.as_ref().map(ShellDirectory::report)))?;
     let script_fd = script.as_raw_fd();
-    let mut places = vec![
+    let mut placeholders = vec![
         (SCRIPT_FD, script_fd.to_string()),
         (REPORT_PLACEHOLDER, report.path()),
     ];
-    let numbers = reported.iter();
-    places.extend(numbers.map(|(place, socket)| (*place, socket.as_raw_fd().to_string())));
-    let shell = ShellCommand::of(start, &places);
-    let command = match &confined {
-        Some(confined) => confined.command(shell),
+    let numbers = report_descriptors.iter();
+    placeholders.extend(
+        numbers.map(|(placeholder, socket)| (*placeholder, socket.as_raw_fd().to_string())),
+    );
+    let shell = ShellCommand::of(start, &placeholders);
+    let command = match &sandboxed {
+        Some(sandboxed) => sandboxed.command(shell),
         None => shell,
     };
     let standard = [control_read, stdout, stderr];
     let (pid, tracer) = match starter {
         ShellStarter::Child => {
             // A sandboxed shell is traced by its launcher.
-            let scope = scope(start).filter(|_| confined.is_none());
+            let scope = scope(start).filter(|_| sandboxed.is_none());
             let watched = before.zip(scope);
             spawn(&command, standard, &inherited, watched)?
         }
-        ShellStarter::Leader { .. } if confined.is_some() => {
+        ShellStarter::Leader { .. } if sandboxed.is_some() => {
             let what = "a supervisor of its own";
             return Err(
                 match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
@@ -156,10 +159,12 @@ fn launch_one(
         }
     };
     let boot = command.boot();
-    let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
-    let closed = closed.unwrap_or_default();
-    let (in_box, unwatched) = split(closed.watched);
-    let tracer = tracer.or(in_box);
+    let started = sandboxed
+        .map(|sandboxed| sandboxed.wait_until_started(pid))
+        .transpose()?;
+    let started = started.unwrap_or_default();
+    let (sandbox_tracer, unwatched) = split_tracer(started.watched);
+    let tracer = tracer.or(sandbox_tracer);
     limits::apply(pid, &start.limits)?;
     Ok(LaunchedShell {
         shell: Shell {
@@ -167,9 +172,9 @@ fn launch_one(
             pipes,
             boot,
             report,
-            shares_directory: closed.sandbox.is_some() || apart.is_some(),
-            directory: closed.directory.or(apart),
-            mounts: closed.mounts,
+            shares_directory: started.sandbox.is_some() || private_directory.is_some(),
+            directory: started.directory.or(private_directory),
+            mounts: started.mounts,
             view: None,
             tracer,
             terminal: None,
@@ -179,8 +184,8 @@ fn launch_one(
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
-            sandbox: closed.sandbox,
-            held_back: closed.held_back,
+            sandbox: started.sandbox,
+            held_back: started.held_back,
             unwatched,
         },
         host_ends: [script, control]
@@ -191,8 +196,8 @@ fn launch_one(
     })
 }
 
-/// The traced system calls of a shell without a launcher. In a shell that waits for a trial these
-/// are the ones for sockets.
+/// Returns the scope of tracing for a shell without a launcher. A shell that waits for a trial is
+/// only traced for sockets.
 fn scope(start: &ShellStart) -> Option<WatchScope> {
     if start.is_watched() {
         return Some(WatchScope::Changes);
@@ -201,12 +206,12 @@ fn scope(start: &ShellStart) -> Option<WatchScope> {
     private.map(|_| WatchScope::Sockets)
 }
 
-/// Starts it as a child, watched or not. Its pid, and by what it is watched.
+/// Starts the shell as a child, traced if `watched`. Returns its pid and its tracer.
 pub(super) fn spawn(
     command: &ShellCommand<'_>,
     standard: [OwnedFd; 3],
     inherited: &[&OwnedFd],
-    watched: Option<(Before, WatchScope)>,
+    watched: Option<(TracerReuse, WatchScope)>,
 ) -> Result<(i32, Option<Tracer>), NotLaunched> {
     match watched {
         Some((before, scope)) => {
@@ -217,14 +222,17 @@ pub(super) fn spawn(
     }
 }
 
-pub(super) fn split(watched: Option<Result<Tracer, String>>) -> (Option<Tracer>, Option<String>) {
+pub(super) fn split_tracer(
+    watched: Option<Result<Tracer, String>>,
+) -> (Option<Tracer>, Option<String>) {
     match watched.transpose() {
         Ok(tracer) => (tracer, None),
         Err(reason) => (None, Some(reason)),
     }
 }
 
-/// Read ends of these streams, and the shell's stdout and stderr as far as they are captured.
+/// Creates the pipes of these streams. Returns the read ends, and the shell's stdout and stderr if
+/// captured.
 pub(super) fn capture(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [Option<OwnedFd>; 2])> {
     let mut output = Vec::new();
     let [mut stdout, mut stderr] = [None, None];
@@ -243,7 +251,7 @@ pub(super) fn capture(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [Option<
     Ok((output, [stdout, stderr]))
 }
 
-/// `/dev/null`, for a stream that is not connected.
+/// Opens `/dev/null`, for a stream that is not connected.
 pub(super) fn null(access: OFlags) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(
         "/dev/null",
@@ -256,21 +264,21 @@ pub(super) fn inode_of(pipe: &OwnedFd) -> Option<u64> {
     rustix::fs::fstat(pipe).ok().map(|stat| stat.st_ino)
 }
 
-/// Starts a shell on a terminal, puts it in the foreground, and lets it begin.
+/// Starts a shell on a terminal, puts it in the foreground, and lets it run its script.
 pub(super) fn launch_on_terminal(
     start: &TerminalStart,
     script: &OwnedFd,
     network: Option<&OwnedFd>,
 ) -> Result<LaunchedShell, NotLaunched> {
-    let reason = match on_terminal(start, &start.start, script, network) {
-        Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => reason,
+    let reason = match try_launch_on_terminal(start, &start.start, script, network) {
+        Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => reason,
         other => return other,
     };
-    let launched = on_terminal(start, &start.start.unwatched(), script, network)?;
+    let launched = try_launch_on_terminal(start, &start.start.unwatched(), script, network)?;
     Ok(launched.unwatched(reason))
 }
 
-fn on_terminal(
+fn try_launch_on_terminal(
     start: &TerminalStart,
     shell: &ShellStart,
     script: &OwnedFd,
@@ -286,8 +294,8 @@ fn on_terminal(
         Mode::empty(),
     )?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
-    let confined = SandboxedStart::prepare(shell, &[script_fd, control_fd], network)?;
-    let report = ReportPipe::of(confined.as_ref().map(SandboxedStart::report))?;
+    let sandboxed = SandboxedStart::prepare(shell, &[script_fd, control_fd], network)?;
+    let report = ReportPipe::of(sandboxed.as_ref().map(SandboxedStart::report))?;
     let command = ShellCommand::of(
         shell,
         &[
@@ -296,26 +304,27 @@ fn on_terminal(
             (REPORT_PLACEHOLDER, report.path()),
         ],
     );
-    let command = match &confined {
-        Some(confined) => confined.command(command),
+    let command = match &sandboxed {
+        Some(sandboxed) => sandboxed.command(command),
         None => command,
     };
     let clone = || terminal.try_clone();
-    let is_watched = shell.is_watched() && confined.is_none();
-    let watched = is_watched.then_some((Before::Other, WatchScope::Changes));
+    let is_watched = shell.is_watched() && sandboxed.is_none();
+    let watched = is_watched.then_some((TracerReuse::Other, WatchScope::Changes));
     let standard = [clone()?, clone()?, clone()?];
     let (pid, tracer) = spawn(&command, standard, &[script, &control_read], watched)?;
     let boot = command.boot();
-    let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
-    let closed = closed.unwrap_or_default();
-    let (in_box, unwatched) = split(closed.watched);
-    let tracer = tracer.or(in_box);
+    let started = sandboxed
+        .map(|sandboxed| sandboxed.wait_until_started(pid))
+        .transpose()?;
+    let started = started.unwrap_or_default();
+    let (sandbox_tracer, unwatched) = split_tracer(started.watched);
+    let tracer = tracer.or(sandbox_tracer);
     limits::apply(pid, &shell.limits)?;
-    // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot
-    // get SIGTTIN before this.
+    // The shell reads its control pipe before the terminal, so it cannot have got SIGTTIN yet.
     let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
-    // If the shell has already ended it is reaped like any other.
+    // If the shell has already ended, it is reaped as usual.
     let _ = File::from(control).write_all(start.commit.as_bytes());
     Ok(LaunchedShell {
         shell: Shell {
@@ -323,9 +332,9 @@ fn on_terminal(
             pipes: Vec::new(),
             boot,
             report,
-            shares_directory: closed.sandbox.is_some(),
-            directory: closed.directory,
-            mounts: closed.mounts,
+            shares_directory: started.sandbox.is_some(),
+            directory: started.directory,
+            mounts: started.mounts,
             view: None,
             tracer,
             terminal: Some(Terminal::at(&start.terminal)),
@@ -335,8 +344,8 @@ fn on_terminal(
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: None,
-            sandbox: closed.sandbox,
-            held_back: closed.held_back,
+            sandbox: started.sandbox,
+            held_back: started.held_back,
             unwatched,
         },
         host_ends: Vec::new(),

@@ -1,6 +1,6 @@
-//! Starts a shell directly from a host: as the leader of its own session, without what the host
-//! would pass on by mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on
-//! the host's size.
+//! Starts a shell directly from a host, as the leader of its own process session. Descriptors and
+//! signal settings of the host are not inherited. Uses `posix_spawn` rather than `fork`, so the
+//! cost does not depend on the host's size.
 
 use super::shell_command::ShellCommand;
 use crate::proc_scan;
@@ -16,11 +16,12 @@ use std::os::unix::ffi::OsStrExt;
 #[cfg(target_os = "linux")]
 const SETSID_FLAG: PosixSpawnFlags = PosixSpawnFlags::from_bits_retain(0x80);
 
-/// Elsewhere: a new process group.
+/// A new process group, on other systems.
 #[cfg(not(target_os = "linux"))]
 const SETSID_FLAG: PosixSpawnFlags = PosixSpawnFlags::POSIX_SPAWN_SETPGROUP;
 
-/// Starts it with `env` and its changes. It inherits `inherited` under their current numbers.
+/// Starts the shell with `env` and the changes of `command`. The shell inherits `inherited` under
+/// their current numbers.
 pub(super) fn start(
     command: &ShellCommand<'_>,
     env: &BTreeMap<OsString, OsString>,
@@ -44,8 +45,8 @@ pub(super) fn start(
         .map(|argument| c_string(argument.as_bytes()))
         .collect::<io::Result<Vec<_>>>()?;
 
-    // In a host that closed one of the standard three, these may have got its number: move them out
-    // of the way first.
+    // In a host that closed a standard descriptor, these may have its number. Move them first, so
+    // that they are not overwritten.
     let standard = standard
         .iter()
         .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))

@@ -6,10 +6,10 @@ use std::io;
 
 /// Seconds of CPU time between SIGXCPU and SIGKILL.
 #[cfg(target_os = "linux")]
-const CPU_GRACE: u64 = 2;
+const CPU_GRACE_S: u64 = 2;
 
-/// Sets the limits of a child that was not reaped, so the pid is still its own. Limits already in
-/// force are never raised.
+/// Sets the limits of a child, which must not be reaped yet. Never raises a limit that is already
+/// in force.
 #[cfg(target_os = "linux")]
 pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
@@ -17,24 +17,24 @@ pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
     let pid = Pid::from_raw(pid);
     let mib = |megabytes: u64| megabytes.saturating_mul(1 << 20);
     for (resource, limit, grace) in [
-        (Resource::Cpu, limits.cpu_s, CPU_GRACE),
+        (Resource::Cpu, limits.cpu_s, CPU_GRACE_S),
         (Resource::As, limits.memory_mb.map(mib), 0),
         (Resource::Nproc, limits.processes, 0),
         (Resource::Fsize, limits.file_mb.map(mib), 0),
     ] {
         let Some(limit) = limit else { continue };
         let before = getrlimit(resource);
-        let at_most = |limit: u64, bound: Option<u64>| Some(bound.map_or(limit, |b| b.min(limit)));
+        let bounded = |limit: u64, bound: Option<u64>| Some(bound.map_or(limit, |b| b.min(limit)));
         let new = Rlimit {
-            current: at_most(limit, before.current),
-            maximum: at_most(limit.saturating_add(grace), before.maximum),
+            current: bounded(limit, before.current),
+            maximum: bounded(limit.saturating_add(grace), before.maximum),
         };
         prlimit(pid, resource, new)?;
     }
     Ok(())
 }
 
-/// On this system a program can only set its own limits.
+/// Fails for any limit: on this system a program can only set its own limits.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn apply(_: i32, limits: &Limits) -> io::Result<()> {
     if *limits == Limits::default() {

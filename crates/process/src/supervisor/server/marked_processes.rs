@@ -1,6 +1,6 @@
-//! Finds the processes in a shell's tree without being their subreaper: by session, by an
-//! environment variable, by parent, by the output they can write to, and by having been found
-//! before. Works by scanning `/proc`.
+//! Finds the processes in a shell's tree without being their subreaper, by scanning `/proc`. A
+//! process belongs to the tree by its session, an environment variable, its parent, its open output
+//! pipes, or an earlier scan.
 //!
 //! A process that removes all of these (a double fork into a new session with an empty environment
 //! and its output closed) is not found.
@@ -26,7 +26,7 @@ pub(super) struct MarkedProcesses {
     shell: Option<SessionLeader>,
     /// Processes found so far.
     known: ProcessHandles,
-    /// The last scan is outdated.
+    /// True if the last scan is outdated.
     stale: bool,
 }
 
@@ -35,10 +35,10 @@ pub(super) struct MarkedProcesses {
 struct SessionLeader {
     pid: i32,
     start_time: u64,
-    /// `None` if it cannot be opened: it is looked at again and again.
+    /// `None` if it cannot be opened: the shell is then polled.
     handle: Option<ProcessHandle>,
     reaped: bool,
-    /// Inodes of its output pipes.
+    /// Inodes of the shell's output pipes.
     pipes: Vec<u64>,
 }
 
@@ -59,7 +59,7 @@ impl MarkedProcesses {
     }
 
     /// Registers a shell that was started as a child of this process.
-    pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
+    pub(super) fn set_shell(&mut self, pid: i32, pipes: &[u64]) {
         self.known.clear();
         self.shell = Some(SessionLeader {
             pid,
@@ -77,12 +77,12 @@ impl MarkedProcesses {
         shell.into_iter().chain(self.known.fds()).collect()
     }
 
-    /// The time of the next [`Self::reap`] if no descriptor reports it; `None` if every process has
-    /// a descriptor.
-    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+    /// Returns the time of the next [`Self::reap`] for processes without a descriptor; `None` if
+    /// every process has one.
+    pub(super) fn next_check(&self, now: Instant) -> Option<Instant> {
         let shell = self.unreaped().filter(|shell| shell.pidfd().is_none());
         let shell = shell.map(|_| now + POLL_INTERVAL);
-        shell.or_else(|| self.known.next_look(now))
+        shell.or_else(|| self.known.next_check(now))
     }
 
     fn unreaped(&self) -> Option<&SessionLeader> {
@@ -110,14 +110,14 @@ impl MarkedProcesses {
         }
         if self.stale || self.known.any_has_ended() {
             self.stale = false;
-            self.look();
+            self.scan();
         }
         reaped.empty = self.known.is_empty();
         reaped
     }
 
-    /// Scans for all living processes.
-    pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
+    /// Returns all running processes of the shell's tree.
+    pub(super) fn scan(&mut self) -> Vec<ProcessInfo> {
         let Some(shell) = &self.shell else {
             return Vec::new();
         };
@@ -133,9 +133,9 @@ impl MarkedProcesses {
             process.session == shell.pid
                 || (process.pid == shell.pid && !shell.reaped)
                 || self.known.has(process)
-                || bears(process.pid, entry.as_bytes())
-                // In this order: a process that executes its program between the two checks would
-                // pass both the other way round.
+                || has_in_environment(process.pid, entry.as_bytes())
+                // In this order: otherwise a process that executes its program between the two
+                // checks would wrongly count as marked.
                 || (!is_before_exec(process, own)
                     && proc_scan::writes_to(process.pid, &shell.pipes))
         };
@@ -158,17 +158,17 @@ impl MarkedProcesses {
     }
 }
 
-/// True if the process is a child of ours that still has all our descriptors, among them the
-/// outputs of others' shells: before exec, and in the middle of it. The kernel changes the program
-/// first, then closes descriptors, and then sets the arguments.
+/// True for a child of this process before or during `exec`, which still has all descriptors of
+/// this process, such as the outputs of other shells. The kernel first changes the program, then
+/// closes descriptors, then sets the arguments.
 fn is_before_exec(process: &ProcessInfo, own: i32) -> bool {
     let program = |pid: i32| fs::read_link(format!("/proc/{pid}/exe")).ok();
     let runs_ours = || program(process.pid).is_some_and(|it| Some(it) == program(own));
     process.parent == own && (runs_ours() || proc_scan::arguments(process.pid).is_empty())
 }
 
-/// True if a process has this entry in its environment. False if we may not look.
-fn bears(pid: i32, entry: &[u8]) -> bool {
+/// True if a process has this entry in its environment. False without permission.
+fn has_in_environment(pid: i32, entry: &[u8]) -> bool {
     fs::read(format!("/proc/{pid}/environ"))
         .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))
 }
@@ -180,20 +180,19 @@ mod tests {
     use std::os::fd::OwnedFd;
     use std::process::{Command, Stdio};
 
-    /// The child of the test below, in this very program. As a test of its own it has no input, and
-    /// ends.
+    /// The program of a child in the test below. Run as a test, it has no input and ends.
     #[test]
-    fn waits_for_the_end_of_its_input() {
+    fn child_waits_for_the_end_of_its_input() {
         std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
     }
 
     #[test]
-    fn a_child_that_has_not_executed_its_program_yet_is_not_counted() {
+    fn scan_ignores_child_before_exec() {
         let (read, write) = rustix::pipe::pipe().unwrap();
         let inode = rustix::fs::fstat(&write).unwrap().st_ino;
         let mut shell = Command::new("true").spawn().unwrap();
-        let mut marked = MarkedProcesses::new("nobody's".to_owned());
-        marked.leads(shell.id().cast_signed(), &[inode]);
+        let mut marked = MarkedProcesses::new("unused".to_owned());
+        marked.set_shell(shell.id().cast_signed(), &[inode]);
         let child = |program: &str, arguments: &[&str], output: OwnedFd| {
             Command::new(program)
                 .args(arguments)
@@ -203,20 +202,21 @@ mod tests {
                 .unwrap()
         };
         let own = std::env::current_exe().unwrap();
-        let name = "supervisor::server::marked::tests::waits_for_the_end_of_its_input";
+        let name =
+            "supervisor::server::marked_processes::tests::child_waits_for_the_end_of_its_input";
         let before = child(
             own.to_str().unwrap(),
             &[name, "--exact", "--nocapture"],
             write.try_clone().unwrap(),
         );
         let after = child("cat", &[], write);
-        // Until both run what they are to run, the second of them is a child before exec, too.
+        // Wait until the second child has executed its program.
         let exe = format!("/proc/{}/exe", after.id());
         while fs::read_link(&exe).is_ok_and(|program| program == own) {
             std::thread::yield_now();
         }
         let (before_pid, after_pid) = (before.id().cast_signed(), after.id().cast_signed());
-        let found: Vec<i32> = marked.look().iter().map(|one| one.pid).collect();
+        let found: Vec<i32> = marked.scan().iter().map(|one| one.pid).collect();
         for mut child in [before, after] {
             drop(child.stdin.take());
             child.wait().unwrap();

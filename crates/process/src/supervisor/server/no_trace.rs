@@ -1,8 +1,8 @@
 //! Replaces tracing on systems other than Linux, where it is not possible.
 
-use super::confined::NotLaunched;
+use super::sandboxed_start::NotLaunched;
 use super::shell_command::ShellCommand;
-use agent_bash_core::changes::Traced;
+use agent_bash_core::changes::TraceState;
 use agent_bash_os::ProcessInfo;
 use agent_bash_sandbox::{SandboxError, WatchScope};
 use std::io;
@@ -25,9 +25,9 @@ pub(super) struct LiveProcesses {
     pub(super) processes: Vec<ProcessInfo>,
 }
 
-/// The state before a shell.
+/// The tracer that the next shell may reuse.
 #[derive(Debug)]
-pub(super) enum Before {
+pub(super) enum TracerReuse {
     /// No shell is waiting, or one with another trace.
     Other,
     /// A shell with the same trace.
@@ -38,7 +38,7 @@ pub(super) fn start(
     _: &ShellCommand<'_>,
     _: [OwnedFd; 3],
     _: &[&OwnedFd],
-    _: Before,
+    _: TracerReuse,
     _: WatchScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
     Err(SandboxError::Unwatched("it takes Linux".to_owned()).into())
@@ -54,7 +54,7 @@ impl Tracer {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(super) fn record(&self, _: PathBuf, _: Option<LiveProcesses>) -> Traced {
+    pub(super) fn record(&self, _: PathBuf, _: Option<LiveProcesses>) -> TraceState {
         match self.0 {}
     }
 
@@ -66,11 +66,11 @@ impl Tracer {
         match self.0 {}
     }
 
-    pub(super) fn stop(&self, _: Option<LiveProcesses>) -> Traced {
+    pub(super) fn stop(&self, _: Option<LiveProcesses>) -> TraceState {
         match self.0 {}
     }
 
-    pub(super) fn leave(&self) {
+    pub(super) fn close_background(&self) {
         match self.0 {}
     }
 

@@ -11,11 +11,11 @@ pub(super) struct ReapOutcome {
     pub(super) end: Option<ShellEnd>,
     /// True if no processes are left.
     pub(super) empty: bool,
-    /// True if the shell has ended, and another `wait` took its status.
+    /// True if the shell has ended, and its status was lost to another `wait`.
     pub(super) lost: bool,
     /// True if an orphan was reaped, which may be the last survivor of a call.
     pub(super) orphan: bool,
-    /// A child's group that was stopped, and is continued.
+    /// A stopped child's process group, which was continued.
     pub(super) continued: Option<ContinuedGroup>,
 }
 

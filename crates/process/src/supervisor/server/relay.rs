@@ -1,5 +1,5 @@
-//! Keeps reading the output of survivors: what they print after their call has ended is appended to
-//! the call's file, or discarded. Without a reader they would be killed by SIGPIPE.
+//! Reads the output of survivors after the end of their call, and appends it to the call's file or
+//! discards it. Without a reader, SIGPIPE would kill the survivors.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ struct RelayedPipe {
 
 impl Relay {
     /// Takes over pipes; `files` has one file per pipe, or is empty.
-    pub(super) fn take(
+    pub(super) fn add(
         &mut self,
         pipes: Vec<OwnedFd>,
         files: Vec<OwnedFd>,
@@ -46,7 +46,7 @@ impl Relay {
     }
 
     /// Takes over all pipes of another relay.
-    pub(super) fn join(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.quota = self.quota.max(other.quota);
         self.pairs.extend(other.pairs);
     }
@@ -82,7 +82,7 @@ impl Relay {
             .retain_mut(|pair| match rustix::io::read(&pair.pipe, &mut buffer) {
                 Ok(0) => false,
                 Ok(count) => {
-                    *dropped += (count - pair.keep(&buffer[..count], quota)) as u64;
+                    *dropped += (count - pair.write_within_quota(&buffer[..count], quota)) as u64;
                     true
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => true,
@@ -92,13 +92,13 @@ impl Relay {
 }
 
 impl RelayedPipe {
-    /// Writes up to the quota. After that, or after a failed write, nothing more is written, so the
-    /// file remains a prefix of the output. Returns how many of these bytes were written.
-    fn keep(&mut self, bytes: &[u8], quota: &mut u64) -> usize {
+    /// Writes up to the quota and returns the number of written bytes. After the quota or a failed
+    /// write, nothing more is written, so that the file remains a prefix of the output.
+    fn write_within_quota(&mut self, bytes: &[u8], quota: &mut u64) -> usize {
         let Some(file) = &mut self.file else { return 0 };
         let room = usize::try_from(*quota).unwrap_or(usize::MAX);
         let part = &bytes[..bytes.len().min(room)];
-        let written = write_what_fits(file, part);
+        let written = write_until_failure(file, part);
         *quota -= written as u64;
         if written < bytes.len() {
             self.file = None;
@@ -107,8 +107,8 @@ impl RelayedPipe {
     }
 }
 
-/// The number of bytes written before the first failure, or all of them.
-fn write_what_fits(file: &mut File, bytes: &[u8]) -> usize {
+/// Writes until the first failure. Returns the number of written bytes.
+fn write_until_failure(file: &mut File, bytes: &[u8]) -> usize {
     let mut written = 0;
     while written < bytes.len() {
         match file.write(&bytes[written..]) {
@@ -135,7 +135,7 @@ mod tests {
         } else {
             Vec::new()
         };
-        relay.take(vec![read.into()], files, quota).unwrap();
+        relay.add(vec![read.into()], files, quota).unwrap();
         (relay, write, file)
     }
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_arrives_until_the_last_writer_is_gone() {
+    fn relay_copies_until_last_writer_closes() {
         let (mut relay, mut write, file) = relay(1000, true);
         relay.pump();
         write.write_all(b"one ").unwrap();
@@ -162,19 +162,19 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_quota_it_is_read_and_dropped() {
+    fn relay_drops_output_beyond_quota() {
         let (mut relay, mut write, file) = relay(5, true);
         write.write_all(b"0123456789").unwrap();
         relay.pump();
         write.write_all(b"more").unwrap();
         relay.pump();
-        let kept = content(&file);
-        assert_eq!(kept, "01234");
+        let written = content(&file);
+        assert_eq!(written, "01234");
         assert_eq!(relay.dropped(), 9);
     }
 
     #[test]
-    fn without_a_file_the_writer_still_lives() {
+    fn relay_without_file_discards_output() {
         let (mut relay, mut write, _file) = relay(5, false);
         for _ in 0..100 {
             write.write_all(&[b'x'; 4096]).unwrap();

@@ -9,25 +9,25 @@ use std::path::PathBuf;
 /// Capacity of a pipe.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A
-/// pipe rather than a file, so that a limit on file sizes does not apply.
+/// A pipe that a shell opens by path, because it has closed all descriptors of the supervisor when
+/// it writes. The resource limit for file sizes does not apply to a pipe.
 #[derive(Debug)]
 pub(super) struct ReportPipe {
     read: OwnedFd,
     /// Kept open so that the path remains valid; never written to.
     write: OwnedFd,
-    /// The path by which a shell finds the pipe, if not among the descriptors of this process.
-    at: Option<PathBuf>,
+    /// The path of a FIFO; `None` for a pipe, which is opened through `/proc`.
+    fifo: Option<PathBuf>,
 }
 
 impl ReportPipe {
-    /// The FIFO at this path, or a pipe without a name.
+    /// Opens the FIFO at this path, or creates a pipe without a name.
     pub(super) fn of(fifo: Option<PathBuf>) -> io::Result<Self> {
         let Some(path) = fifo else {
             let (read, write) = pipe()?;
             rustix::io::ioctl_fionbio(&read, true)?;
-            let at = None;
-            return Ok(Self { read, write, at });
+            let fifo = None;
+            return Ok(Self { read, write, fifo });
         };
         let open = |access| {
             let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -36,21 +36,21 @@ impl ReportPipe {
         Ok(Self {
             read: open(OFlags::RDONLY)?,
             write: open(OFlags::WRONLY)?,
-            at: Some(path),
+            fifo: Some(path),
         })
     }
 
     pub(super) fn path(&self) -> String {
-        if let Some(at) = &self.at {
+        if let Some(fifo) = &self.fifo {
             // The path is unquoted in a shell's text.
             let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
-            let path = at.to_str().filter(|path| path.chars().all(plain));
+            let path = fifo.to_str().filter(|path| path.chars().all(plain));
             return path.unwrap_or("/dev/null").to_owned();
         }
         format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
     }
 
-    /// Takes the report, at most the capacity of a pipe. Not validated.
+    /// Reads the report, at most the capacity of a pipe. The text is not validated.
     pub(super) fn take(&self) -> String {
         let mut text = Vec::new();
         let mut buffer = [0; 4096];
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_what_was_written_by_path() {
+    fn report_written_by_path_is_read_once() {
         let report = ReportPipe::of(None).unwrap();
         assert_eq!(report.take(), "");
         std::fs::write(report.path(), "0 1 0 /tmp").unwrap();

@@ -1,5 +1,5 @@
-//! Starting a shell in a box, in a trial, or both: this program, started again as the launcher of a
-//! box, becomes the shell.
+//! Starts a shell in a sandbox, in a trial, or both: this program, started again as a launcher,
+//! becomes the shell.
 
 use super::shell_command::ShellCommand;
 use super::this_program::this_program;
@@ -26,12 +26,12 @@ pub(super) enum NotLaunched {
     /// The system refused something.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// There is no place for the shell's own directory.
+    /// The shell's own directory cannot be created.
     #[error(transparent)]
     Directory(#[from] NoTemporaryDirectory),
     /// The sandbox or the trial cannot be set up.
     #[error(transparent)]
-    Box(#[from] SandboxError),
+    Sandbox(#[from] SandboxError),
 }
 
 impl From<rustix::io::Errno> for NotLaunched {
@@ -48,13 +48,13 @@ pub(super) struct SandboxedStart {
     launcher: PathBuf,
     start: LauncherStart,
     directory: ShellDirectory,
-    /// The further writable directories of this shell.
+    /// Additional writable directories of this shell.
     writable: Vec<PathBuf>,
     /// The hidden paths of its sandbox.
     hidden: Vec<PathBuf>,
 }
 
-/// A box that is closed, a trial that has begun, or nothing.
+/// The confinement of a started shell: a sandbox, a trial, both or neither.
 #[derive(Debug, Default)]
 pub(super) struct StartConfinement {
     /// The report of the sandbox.
@@ -70,28 +70,28 @@ pub(super) struct StartConfinement {
 }
 
 impl SandboxedStart {
-    /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`:
-    /// the shell's descriptors besides the standard three; `network`: the way into the one that it
-    /// shares. `None` for a shell that is kept in nothing: to be watched it takes no launcher.
+    /// Creates the shell's own directory and the order for its launcher. `inherited` are the
+    /// shell's descriptors except the standard three; `network` is the entrance to a shared
+    /// network. `None` for a shell without sandbox and trial, which needs no launcher.
     pub(super) fn prepare(
         start: &ShellStart,
         inherited: &[i32],
         network: Option<&OwnedFd>,
     ) -> Result<Option<Self>, NotLaunched> {
-        let kept = |it: &&ShellSandbox| it.plan.is_some() || it.trial.is_some();
-        let Some(wanted) = start.sandbox.as_ref().filter(kept) else {
+        let is_confined = |it: &&ShellSandbox| it.plan.is_some() || it.trial.is_some();
+        let Some(confinement) = start.sandbox.as_ref().filter(is_confined) else {
             return Ok(None);
         };
-        let directory = ShellDirectory::make(&wanted.directory, wanted.plan.as_ref())?;
-        // Before the call's own variables, which take precedence.
-        let temporary = wanted.plan.is_some().then(|| directory.temporary());
+        let directory = ShellDirectory::create(&confinement.directory, confinement.plan.as_ref())?;
+        // First in the list, so that the call's variables take precedence.
+        let temporary = confinement.plan.is_some().then(|| directory.temporary());
         let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
         let changes = start.env_changes.iter().cloned();
-        let own = wanted.writable.iter().cloned();
+        let own = confinement.writable.iter().cloned();
         let order = Order {
-            plan: wanted.plan.clone(),
-            trial: wanted.trial.clone(),
-            trace: wanted.trace,
+            plan: confinement.plan.clone(),
+            trial: confinement.trial.clone(),
+            trace: confinement.trace,
             writable: [directory.path().to_owned()]
                 .into_iter()
                 .chain(own)
@@ -101,31 +101,31 @@ impl SandboxedStart {
             network: start.network.zip(network.map(AsRawFd::as_raw_fd)),
         };
         if let Some(network) = network {
-            // By the launcher, which has no other way to it.
+            // The launcher must inherit the descriptor.
             rustix::io::fcntl_setfd(network, FdFlags::empty())?;
         }
         Ok(Some(Self {
-            held_back: wanted.trial.is_some(),
+            held_back: confinement.trial.is_some(),
             scope: order.scope().unwrap_or(WatchScope::Changes),
             launcher: this_program(),
             start: LauncherStart::new(&order)?,
             directory,
-            writable: wanted.writable.clone(),
-            hidden: match &wanted.plan {
+            writable: confinement.writable.clone(),
+            hidden: match &confinement.plan {
                 Some(plan) => plan.hidden.clone(),
                 None => Vec::new(),
             },
         }))
     }
 
-    /// The pipe that the shell reports in: a FIFO, as nothing of the supervisor's can be opened
-    /// from a box, nor from another namespace of users.
+    /// Returns the path of the report pipe. It is a FIFO: descriptors of the supervisor cannot be
+    /// opened from a sandbox or another user namespace.
     pub(super) fn report(&self) -> PathBuf {
         self.directory.report()
     }
 
-    /// The command by which a launcher becomes this shell. It has nothing of the call's
-    /// environment: that must not load anything into a process that is not confined yet.
+    /// Returns the command of a launcher that becomes this shell. It has no variables of the call:
+    /// they could load code into a process that is not confined yet.
     pub(super) fn command(&self, shell: ShellCommand<'_>) -> ShellCommand<'_> {
         let words = self.start.words(shell.program.as_os_str(), shell.arg0);
         ShellCommand {
@@ -137,13 +137,16 @@ impl SandboxedStart {
         }
     }
 
-    /// Waits until the shell runs in it; if it never will, the launcher is killed.
-    pub(super) fn closed(self, launcher: i32) -> Result<StartConfinement, SandboxError> {
+    /// Waits until the shell runs in its sandbox. If that fails, the launcher is killed.
+    pub(super) fn wait_until_started(
+        self,
+        launcher: i32,
+    ) -> Result<StartConfinement, SandboxError> {
         let held_back = self.held_back;
         let reported = self.start.report(MESSAGE_TIMEOUT);
-        let closed = reported.and_then(|ready| {
+        let started = reported.and_then(|ready| {
             let watched = ready.watched.map(|watched| {
-                watching(
+                start_tracer(
                     watched,
                     self.scope,
                     &self.directory,
@@ -156,40 +159,40 @@ impl SandboxedStart {
                 held_back,
                 watched: watched.transpose()?,
                 directory: Some(self.directory),
-                // A trial's must be gone before what it held back is looked at.
+                // The mounts of a trial must end before the held changes are read.
                 mounts: if held_back { None } else { mounts_of(launcher) },
             })
         });
-        if let (Err(_), Some(pid)) = (&closed, Pid::from_raw(launcher)) {
+        if let (Err(_), Some(pid)) = (&started, Pid::from_raw(launcher)) {
             // The child has not been reaped, so the pid is still its own.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
-        closed
+        started
     }
 }
 
-/// Keeps the shell's mounts while this is open. Unmounting waits for all processors, and an ending
-/// shell would delay the report of its end.
+/// Opens the shell's mount namespace, which keeps the mounts while it is open. Unmounting waits for
+/// all processors, and would delay the end of the shell.
 fn mounts_of(shell: i32) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     rustix::fs::open(format!("/proc/{shell}/ns/mnt"), flags, Mode::empty()).ok()
 }
 
-/// Begins to watch. Where the shell cannot be watched although its calls wait, it must not run:
-/// they would fail.
-fn watching(
+/// Starts the tracer. If that fails although the shell's system calls wait for a tracer, the shell
+/// must not run.
+fn start_tracer(
     watched: Result<OwnedFd, String>,
     scope: WatchScope,
     directory: &ShellDirectory,
-    mut apart: Vec<PathBuf>,
+    mut unrecorded: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
 ) -> Result<Result<Tracer, String>, SandboxError> {
     let listener = match watched {
         Ok(listener) => listener,
         Err(reason) => return Ok(Err(reason)),
     };
-    apart.push(directory.path().to_owned());
-    Tracer::start(listener, scope, apart, hidden)
+    unrecorded.push(directory.path().to_owned());
+    Tracer::start(listener, scope, unrecorded, hidden)
         .map(Ok)
         .map_err(|error| SandboxError::Unwatched(error.to_string()))
 }

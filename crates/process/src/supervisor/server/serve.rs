@@ -1,8 +1,8 @@
-//! The supervisor's event loop: a single poll for everything (the host's orders, the end of
-//! children, the survivors' output, the next step of a ladder), then handles what happened.
+//! The supervisor's event loop. A single poll waits for the host's orders, the end of children, the
+//! survivors' output and the next step of a ladder.
 //!
-//! Modules: `orders` (executes and answers orders), `survivors` (processes that a call leaves, and
-//! their owners).
+//! Modules: `orders` (executes and answers orders), `survivors` (survivors of calls, and their
+//! owners).
 
 mod orders;
 mod survivors;
@@ -28,12 +28,12 @@ use rustix::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// Time between SIGTERM and SIGKILL for a call with a full change set. Its file changes wait
+/// Time between SIGTERM and SIGKILL for a call whose change set is full. Its file changes wait
 /// meanwhile.
-const FULL_GRACE: Duration = Duration::from_secs(1);
+const FULL_CHANGE_SET_GRACE: Duration = Duration::from_secs(1);
 
 /// Delay after a failed `poll`.
-const AFTER_FAILURE: Timespec = Timespec {
+const POLL_FAILURE_DELAY: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 50_000_000,
 };
@@ -41,7 +41,8 @@ const AFTER_FAILURE: Timespec = Timespec {
 /// The state of a running supervisor.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// The lifeline. Kept open until the end: its closing tells the host that we have ended.
+    /// The lifeline. Stays open until the end, as its closing tells the host that the supervisor
+    /// has ended.
     socket: OwnedFd,
     host: HostRelation,
     inbox: Inbox,
@@ -51,29 +52,29 @@ pub(super) struct Server {
     /// The start of the last shell, if another can be started the same way.
     last: Option<ShellStart>,
     ladder: Option<Ladder>,
-    /// A group on the terminal that was stopped a moment ago.
+    /// A process group on the terminal that was stopped recently, and continued.
     continued: Option<ContinuedGroup>,
     relay: Relay,
-    /// The adopted processes are a job.
+    /// The job of the adopted processes.
     job: Option<Job>,
-    /// Survivors of a session's calls, besides its shell.
+    /// Survivors of a session's calls.
     session_processes: Vec<SessionProcesses>,
-    /// The shell finishes even if the host ends.
+    /// The time limit of a shell that may finish after the host's end.
     finishing: Option<Finishing>,
-    /// True once it has removed the leftovers of killed supervisors.
+    /// True once the directories of killed supervisors were removed.
     swept: bool,
-    /// True if it has left the host's mount namespace.
-    is_apart: bool,
-    /// What its shell inherits from the host.
+    /// True if this process has left the host's mount namespace.
+    has_private_mounts: bool,
+    /// State of the host that the shell inherits.
     passed_on: InheritedState,
 }
 
-/// The host's relation to our processes.
+/// The host's relation to the supervisor's processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HostRelation {
     /// The host owns all processes, which end with it.
     Owner,
-    /// Survivors or a job were left to us: the host's end does not end them.
+    /// The supervisor owns survivors or a job, which the host's end does not end.
     Released,
     /// The host closed its end, or died.
     Disconnected,
@@ -96,7 +97,7 @@ impl Server {
             session_processes: Vec::new(),
             finishing: None,
             swept: false,
-            is_apart: false,
+            has_private_mounts: false,
             passed_on: InheritedState::nothing(),
         }
     }
@@ -106,9 +107,9 @@ impl Server {
         Self { passed_on, ..self }
     }
 
-    /// Runs until the host is gone and no processes are left.
+    /// Runs until the host has disconnected and no processes are left.
     pub(super) fn run(mut self) {
-        self.tell(
+        self.notify(
             &Event::Hello {
                 version: PROTOCOL_VERSION,
             },
@@ -120,54 +121,55 @@ impl Server {
                 self.take_orders();
             }
             if self.tracer().is_some_and(Tracer::is_full) {
-                self.terminate(FULL_GRACE, false);
+                self.terminate(FULL_CHANGE_SET_GRACE, false);
             }
             let ReapOutcome { empty, orphan, .. } = self.reap();
             self.report(empty);
             if !empty && self.step() {
                 let survivors = self.survivors();
                 if let Some(job) = &mut self.job {
-                    job.tell_stuck(&survivors);
+                    job.report_stuck(&survivors);
                 }
-                self.tell(&Event::Stuck { survivors }, &[]);
+                self.notify(&Event::Stuck { survivors }, &[]);
                 if self.host == HostRelation::Disconnected {
-                    // A host that waits for the end of its processes would wait for these forever.
+                    // Disconnect: a host that waits for the end of its processes would wait
+                    // forever.
                     let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
                 }
             }
-            // After the step: the SIGKILL it has just sent may end the job in this very round.
+            // After the step: its SIGKILL may end the job in this round.
             if self.ladder.as_ref().is_some_and(Ladder::is_killing)
                 && let Some(job) = &mut self.job
             {
-                job.is_being_killed();
+                job.record_sigkill();
             }
             if empty {
                 self.ladder = None;
             }
-            self.look_after_stopped();
+            self.check_stopped_group();
             self.relay.pump();
-            self.end_what_is_wanted();
-            self.look_after_besides(orphan);
-            self.look_after_job(empty);
+            self.serve_job_clients();
+            self.maintain_session_processes(orphan);
+            self.maintain_job(empty);
             let due = self.finishing.as_mut().and_then(|it| it.due(now()));
             if let Some(grace) = due {
                 self.terminate(grace, false);
             }
-            let free = match &self.job {
+            let is_released = match &self.job {
                 Some(job) => job.end().is_some(),
                 None => self.host == HostRelation::Disconnected,
             };
-            let is_done = free && empty && self.session_processes.is_empty();
+            let is_done = is_released && empty && self.session_processes.is_empty();
             if is_done && self.relay.is_done() && self.is_empty() {
                 if let Some(tracer) = self.tracer() {
-                    tracer.leave();
+                    tracer.close_background();
                 }
                 return;
             }
         }
     }
 
-    /// Sleeps until something happens or the next step of the ladder is due.
+    /// Sleeps until a descriptor is ready or the next step is due.
     fn wait(&self) {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let continued = self.continued.as_ref().map(ContinuedGroup::next);
@@ -175,12 +177,12 @@ impl Server {
         let session_processes = self.session_processes.iter();
         let session_processes = session_processes.filter_map(|it| it.next(now()));
         let timeout = ladder.into_iter().chain(continued).chain(job);
-        let timeout = timeout.chain(self.finishing.iter().filter_map(Finishing::next));
-        let timeout = timeout.chain(self.tree.next_look(now()));
+        let timeout = timeout.chain(self.finishing.iter().filter_map(Finishing::next_due));
+        let timeout = timeout.chain(self.tree.next_check(now()));
         let timeout = timeout.chain(session_processes).min();
         let timeout = timeout.map(|next| {
             let left = next.saturating_duration_since(now());
-            // Rounded up, so that a step due in 0.3 ms does not cause several wake-ups.
+            // Rounded up, so that a step that is due in 0.3 ms does not cause several wake-ups.
             let left = left + Duration::from_micros(100);
             Timespec {
                 tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
@@ -211,8 +213,8 @@ impl Server {
         );
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            // For example without memory. Exiting now would abandon the processes.
-            Err(_) => drop(rustix::thread::nanosleep(&AFTER_FAILURE)),
+            // For example, memory is exhausted. Exiting would abandon the processes.
+            Err(_) => drop(rustix::thread::nanosleep(&POLL_FAILURE_DELAY)),
         }
     }
 
@@ -228,17 +230,18 @@ impl Server {
             loop {
                 match self.inbox.next::<Order>() {
                     Ok(Some((order, fds))) => {
-                        if let Some((event, fds)) = self.obey(order, fds) {
+                        if let Some((event, fds)) = self.execute(order, fds) {
                             let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-                            self.tell(&event, &fds);
+                            self.notify(&event, &fds);
                         }
-                        // The host cannot be reached, so further orders are ignored.
+                        // The answer could not be sent, so further orders are ignored.
                         if self.host == HostRelation::Disconnected {
                             return;
                         }
                     }
                     Ok(None) => break,
-                    // Otherwise it would wait for an answer to a message that we do not understand.
+                    // Disconnect: the host would wait for an answer to a message that is not
+                    // understood.
                     Err(_) => return self.hang_up(),
                 }
             }
@@ -252,14 +255,14 @@ impl Server {
 
     fn terminate(&mut self, grace: Duration, stop_shell: bool) {
         self.refresh();
-        let shell = self.living_shell();
+        let shell = self.running_shell();
         let ladder = if self.is_on_terminal() {
             Ladder::hang_up(&mut self.tree, now(), grace, shell)
         } else {
             Ladder::begin(&mut self.tree, now(), grace, shell, stop_shell)
         };
         self.ladder = Some(match self.ladder.take() {
-            Some(before) => ladder.after(before),
+            Some(before) => ladder.combined_with(before),
             None => ladder,
         });
     }
@@ -269,29 +272,29 @@ impl Server {
         if self.ladder.is_some() {
             self.refresh();
         }
-        let shell = self.living_shell();
+        let shell = self.running_shell();
         let tree = &mut self.tree;
         let ladder = self.ladder.as_mut();
         ladder.is_some_and(|ladder| ladder.step(tree, shell, now()))
     }
 
-    /// The shell's pid and process group, until it is reaped.
-    fn living_shell(&self) -> Option<i32> {
+    /// Returns the shell's pid and process group, until it is reaped.
+    fn running_shell(&self) -> Option<i32> {
         let shell = self.shell.as_ref();
         shell
             .filter(|shell| shell.phase == ShellPhase::Running)
             .map(|shell| shell.pid)
     }
 
-    /// Serves the job's visitors, enforces its time limit, records its end.
-    fn look_after_job(&mut self, empty: bool) {
-        // Taken out temporarily, as visitors may ask for the survivors.
+    /// Serves the job's clients, enforces its time limit, records its end.
+    fn maintain_job(&mut self, empty: bool) {
+        // Taken out of `self` temporarily, as clients may ask for the survivors.
         let Some(mut job) = self.job.take() else {
             return;
         };
         let wanted = job.receive(|| self.survivors());
         if !wanted.is_empty() && !empty {
-            job.end_requested(self.living_shell().is_none());
+            job.end_requested(self.running_shell().is_none());
         }
         let due = job.due(now()).map(SupervisorRequest::End);
         for SupervisorRequest::End(grace) in wanted.into_iter().chain(due) {
@@ -300,7 +303,7 @@ impl Server {
             }
         }
         let is_withstood = self.ladder.as_ref().is_some_and(Ladder::is_withstood);
-        let seen = JobProcesses {
+        let processes = JobProcesses {
             shell: self.shell.as_ref().and_then(Shell::end),
             empty,
             is_being_ended: self.ladder.is_some() && !is_withstood,
@@ -308,38 +311,38 @@ impl Server {
             all_read: self.relay.is_done(),
             dropped: self.relay.dropped(),
         };
-        let ended = job.conclude(seen, now());
+        let ended = job.conclude(processes, now());
         if ended
             && empty
             && let Some(tracer) = self.tracer()
         {
-            // Before the host is notified and requests the changes.
-            tracer.leave();
+            // The trace must end before the host is notified and reads the changes.
+            tracer.close_background();
         }
-        if job.reads_no_more(seen, now()) {
+        if job.has_read_all(processes, now()) {
             self.relay.close();
         }
         let end = job.end().filter(|_| ended).cloned();
         self.job = Some(job);
         if let Some(end) = end {
-            self.tell(&Event::JobEnded { end }, &[]);
+            self.notify(&Event::JobEnded { end }, &[]);
         }
     }
 
-    /// Continues processes that stopped on the terminal after their group was continued. The ladder
-    /// handles processes that are being ended.
-    fn look_after_stopped(&mut self) {
+    /// Continues processes that stopped on the terminal after their group was continued. Does
+    /// nothing while the ladder ends the processes.
+    fn check_stopped_group(&mut self) {
         let is_due = |continued: &ContinuedGroup| continued.next() <= now();
         let Some(continued) = self.continued.take_if(|continued| is_due(continued)) else {
             return;
         };
         // Once the shell has been reaped, another process may get the number of its group.
-        if self.living_shell().is_some() && self.ladder.is_none() {
-            self.continued = continued.look(&self.tree.members(), now());
+        if self.running_shell().is_some() && self.ladder.is_none() {
+            self.continued = continued.check(&self.tree.members(), now());
         }
     }
 
-    /// The host is gone: ends its commands, except those that were left to us.
+    /// Handles the end of the host: ends its commands, except those that the supervisor owns.
     fn lose_host(&mut self) {
         let before = std::mem::replace(&mut self.host, HostRelation::Disconnected);
         if before == HostRelation::Owner && self.finishing.is_none() {
@@ -347,7 +350,7 @@ impl Server {
         }
     }
 
-    /// Closes the connection: the host sees it as our end.
+    /// Closes the connection: to the host, the supervisor has ended.
     fn hang_up(&mut self) {
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
         self.lose_host();
@@ -358,50 +361,54 @@ impl Server {
         shell.is_some_and(|shell| shell.terminal.is_some())
     }
 
-    /// Reaps all that have ended.
+    /// Reaps all children that have ended.
     fn reap(&mut self) -> ReapOutcome {
-        let (shell, on_terminal) = (self.living_shell(), self.is_on_terminal());
+        let (shell, on_terminal) = (self.running_shell(), self.is_on_terminal());
         let mut reaped = self.tree.reap(shell, on_terminal, now());
         self.continued = reaped.continued.take().or(self.continued.take());
         if let (Some(shell), Some(end)) = (&mut self.shell, reaped.end) {
             shell.phase = ShellPhase::Ended(end);
         }
         if reaped.lost {
-            // As if we had been killed: how the shell ended is unknown. The connection stays open
-            // until the shell's processes have ended: a host that sees it closed may exit, and a
-            // thread of that host could no longer end them.
+            // The shell's end is unknown, as if the supervisor had been killed. The connection
+            // stays open until the shell's processes have ended: a host that sees it closed may
+            // exit, and its fallback thread could not end them.
             self.shell = None;
             self.lose_host();
         }
-        // Jobs besides the shell do not belong to its call.
+        // Processes of jobs and earlier calls do not belong to the shell's call.
         let others = !self.session_processes.is_empty() || self.finishing.is_some();
-        if others && self.living_shell().is_none() {
+        if others && self.running_shell().is_none() {
             reaped.empty |= self.members().is_empty();
         }
         reaped
     }
 
-    /// Reports to the host what it does not know yet about the shell's end.
+    /// Reports next_event about the shell's end to the host.
     fn report(&mut self, empty: bool) {
-        if let Some(event) = self.shell.as_mut().and_then(|shell| shell.news(empty)) {
-            self.tell(&event, &[]);
+        if let Some(event) = self
+            .shell
+            .as_mut()
+            .and_then(|shell| shell.next_event(empty))
+        {
+            self.notify(&event, &[]);
         }
-        // Removed once the host knows, which need not wait for that.
-        if let Some(own) = self.shell.as_mut().and_then(Shell::abandoned)
-            && let Some(parent) = own.parent()
+        // Removed after the report, which need not wait for the removal.
+        if let Some(directory) = self.shell.as_mut().and_then(Shell::take_unused_directory)
+            && let Some(parent) = directory.parent()
             && !std::mem::replace(&mut self.swept, true)
         {
-            drop(own);
+            drop(directory);
             sweep(&parent);
         }
     }
 
-    /// A host that cannot be reached counts as gone.
-    fn tell(&mut self, event: &Event, fds: &[BorrowedFd<'_>]) {
+    /// Sends an event. A host that cannot be reached counts as disconnected.
+    fn notify(&mut self, event: &Event, fds: &[BorrowedFd<'_>]) {
         if self.host == HostRelation::Disconnected {
             return;
         }
-        if send(self.socket.as_fd(), event, fds, SendMode::ForRoom).is_err() {
+        if send(self.socket.as_fd(), event, fds, SendMode::Blocking).is_err() {
             self.lose_host();
         }
     }

@@ -1,7 +1,6 @@
-//! Survivors of a session's call: processes besides the session's shell, below the same supervisor.
-//! They are the processes alive when the call ended, and their children observed since. A process
-//! that was started later, and with parents that ended before the next look, counts as the
-//! session's again.
+//! Survivors of a session's call, which run below the supervisor of the session's shell: the
+//! processes that ran when the call ended, and their children. A child whose parent ends before the
+//! next update is not recognised, and counts as a process of the session.
 //!
 //! Not here: the job's files and clients (`job`), ending the shell and its processes (`ladder`,
 //! `tree`), attributing processes to calls (`serve`).
@@ -10,7 +9,7 @@ use super::handles::ProcessHandles;
 use super::job::{Job, JobProcesses, SupervisorRequest};
 use super::ladder::KillRounds;
 use super::relay::Relay;
-use super::tree::named;
+use super::tree::describe as describe_processes;
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
@@ -20,7 +19,7 @@ use std::time::{Duration, Instant};
 /// The survivors of one call.
 #[derive(Debug)]
 pub(super) struct SessionProcesses {
-    keeper: SurvivorOwner,
+    owner: SurvivorOwner,
     members: ProcessHandles,
     /// SIGTERM was sent; rounds of SIGKILL follow.
     ending: Option<KillRounds>,
@@ -37,14 +36,15 @@ enum SurvivorOwner {
     Session,
 }
 
-/// The result of [`SessionProcesses::look_after`].
+/// The result of [`SessionProcesses::maintain`].
 #[derive(Debug)]
 pub(super) enum SessionFinding {
     /// There is nothing to do.
     Nothing,
-    /// To report to the host: all have ended, or these withstand SIGKILL.
-    Tell(Vec<Survivor>),
-    /// The processes have ended, and no request waits for it.
+    /// The watched processes have ended (empty list), or these withstand SIGKILL: to be reported to
+    /// the host.
+    Report(Vec<Survivor>),
+    /// The processes have ended, and the host does not wait for it.
     Ended,
 }
 
@@ -62,9 +62,9 @@ impl SessionProcesses {
         Self::of(SurvivorOwner::Session, members)
     }
 
-    fn of(keeper: SurvivorOwner, members: &[ProcessInfo]) -> Self {
+    fn of(owner: SurvivorOwner, members: &[ProcessInfo]) -> Self {
         let mut processes = Self {
-            keeper,
+            owner,
             members: ProcessHandles::default(),
             ending: None,
         };
@@ -76,17 +76,17 @@ impl SessionProcesses {
 
     /// True if the processes outlive the session.
     pub(super) fn outlives_session(&self) -> bool {
-        matches!(self.keeper, SurvivorOwner::Job { .. })
+        matches!(self.owner, SurvivorOwner::Job { .. })
     }
 
     /// True if the host waits for the end of the processes.
     pub(super) fn is_watched(&self) -> bool {
-        matches!(self.keeper, SurvivorOwner::Host)
+        matches!(self.owner, SurvivorOwner::Host)
     }
 
     /// Descriptors to poll for reading.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let (job, relay) = match &self.keeper {
+        let (job, relay) = match &self.owner {
             SurvivorOwner::Job { job, relay } => (Some(job), Some(relay)),
             SurvivorOwner::Host | SurvivorOwner::Session => (None, None),
         };
@@ -95,15 +95,15 @@ impl SessionProcesses {
         self.members.fds().chain(sockets).chain(pipes)
     }
 
-    /// The time of the next [`Self::look_after`] if nothing else happens.
+    /// Returns the time of the next [`Self::maintain`] if nothing else happens.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
         let ending = self.ending.as_ref().map(KillRounds::next);
-        let look = self.members.next_look(now);
-        let job = match &self.keeper {
+        let check = self.members.next_check(now);
+        let job = match &self.owner {
             SurvivorOwner::Job { job, .. } => job.next(),
             SurvivorOwner::Host | SurvivorOwner::Session => None,
         };
-        ending.into_iter().chain(look).chain(job).min()
+        ending.into_iter().chain(check).chain(job).min()
     }
 
     /// The pids of the processes.
@@ -111,17 +111,17 @@ impl SessionProcesses {
         self.members.pids()
     }
 
-    /// True if [`Self::look`] is due: a process has ended, or signals are to be sent now.
+    /// True if [`Self::update`] is due: a process has ended, or signals are to be sent now.
     pub(super) fn is_stale(&self, now: Instant) -> bool {
         let is_due = |rounds: &KillRounds| now >= rounds.next();
         self.members.any_has_ended() || self.ending.as_ref().is_some_and(is_due)
     }
 
-    /// Adds children of its processes from `living`, then removes those that have ended.
-    pub(super) fn look(&mut self, living: &[ProcessInfo]) {
+    /// Adds children of its processes from `running`, then removes processes that have ended.
+    pub(super) fn update(&mut self, running: &[ProcessInfo]) {
         loop {
             let mut added = false;
-            for process in living {
+            for process in running {
                 added |= self.members.has_pid(process.parent) && self.members.add(process);
             }
             if !added {
@@ -132,14 +132,14 @@ impl SessionProcesses {
     }
 
     /// Adds a process.
-    pub(super) fn take_in(&mut self, process: &ProcessInfo) {
+    pub(super) fn add(&mut self, process: &ProcessInfo) {
         self.members.add(process);
     }
 
     /// Sends SIGTERM and SIGCONT to all of them; SIGKILL follows after the grace period.
     pub(super) fn end(&mut self, grace: Duration, now: Instant) {
         self.members.signal(&[Signal::TERM, Signal::CONT]);
-        if let SurvivorOwner::Job { job, .. } = &mut self.keeper
+        if let SurvivorOwner::Job { job, .. } = &mut self.owner
             && !self.members.is_empty()
         {
             job.end_requested(true);
@@ -153,26 +153,26 @@ impl SessionProcesses {
 
     /// Sends due signals, and reports ended processes. `boot` is the argument by which shells of
     /// this program are recognised.
-    pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> SessionFinding {
+    pub(super) fn maintain(&mut self, boot: &[u8], now: Instant) -> SessionFinding {
         let mut withstand = None;
         if let Some(rounds) = &mut self.ending
             && rounds.is_due(now)
         {
             if rounds.is_withstood(now) {
-                withstand = Some(self.named(boot));
+                withstand = Some(self.describe_members(boot));
             }
             self.members.signal(&[Signal::KILL]);
-            if let SurvivorOwner::Job { job, .. } = &mut self.keeper {
-                job.is_being_killed();
+            if let SurvivorOwner::Job { job, .. } = &mut self.owner {
+                job.record_sigkill();
             }
         }
         let empty = self.members.is_empty();
-        match &mut self.keeper {
+        match &mut self.owner {
             SurvivorOwner::Job { job, relay } => {
                 if let Some(survivors) = withstand {
-                    job.tell_stuck(&survivors);
+                    job.report_stuck(&survivors);
                 }
-                let seen = JobProcesses {
+                let state = JobProcesses {
                     shell: None,
                     empty,
                     is_being_ended: false,
@@ -180,15 +180,15 @@ impl SessionProcesses {
                     all_read: relay.is_done(),
                     dropped: relay.dropped(),
                 };
-                if job.conclude(seen, now) {
+                if job.conclude(state, now) {
                     return SessionFinding::Ended;
                 }
                 SessionFinding::Nothing
             }
             SurvivorOwner::Host => match withstand.or_else(|| empty.then(Vec::new)) {
                 Some(survivors) => {
-                    self.keeper = SurvivorOwner::Session;
-                    SessionFinding::Tell(survivors)
+                    self.owner = SurvivorOwner::Session;
+                    SessionFinding::Report(survivors)
                 }
                 None => SessionFinding::Nothing,
             },
@@ -198,38 +198,38 @@ impl SessionProcesses {
     }
 
     /// Relays output and serves clients. Returns the grace period if a client requests the end.
-    /// Look for survivors before [`Self::end`], because an unobserved child cannot be attributed
-    /// once its parent has ended.
+    /// Call [`Self::update`] before [`Self::end`]: a child cannot be attributed once its parent has
+    /// ended.
     pub(super) fn receive(&mut self, boot: &[u8]) -> Option<Duration> {
         let members = &self.members;
-        let SurvivorOwner::Job { job, relay } = &mut self.keeper else {
+        let SurvivorOwner::Job { job, relay } = &mut self.owner else {
             return None;
         };
         relay.pump();
-        let wanted = job.receive(|| names(members, boot));
+        let wanted = job.receive(|| describe(members, boot));
         wanted
             .into_iter()
             .map(|SupervisorRequest::End(grace)| grace)
             .min()
     }
 
-    fn named(&self, boot: &[u8]) -> Vec<Survivor> {
-        names(&self.members, boot)
+    fn describe_members(&self, boot: &[u8]) -> Vec<Survivor> {
+        describe(&self.members, boot)
     }
 
-    /// The output that must still be read: the session's shell may hold it open.
+    /// Returns the relay, which must still be read: the session's shell may hold the output open.
     pub(super) fn into_relay(self) -> Relay {
-        match self.keeper {
+        match self.owner {
             SurvivorOwner::Job { relay, .. } => relay,
             SurvivorOwner::Host | SurvivorOwner::Session => Relay::default(),
         }
     }
 }
 
-fn names(members: &ProcessHandles, boot: &[u8]) -> Vec<Survivor> {
+fn describe(members: &ProcessHandles, boot: &[u8]) -> Vec<Survivor> {
     let of = |pid| ProcessInfo::of_child(pid, 0);
     let members: Vec<_> = members.pids().filter_map(of).collect();
-    named(&members, &[], boot)
+    describe_processes(&members, &[], boot)
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -242,17 +242,17 @@ mod tests {
         clippy::disallowed_methods,
         reason = "the test reaps this child itself"
     )]
-    fn process_missing_in_a_listing_is_not_forgotten() {
+    fn update_retains_running_process_missing_in_listing() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let process = ProcessInfo::read(child.id().cast_signed()).unwrap();
         let mut processes = SessionProcesses::of_session(std::slice::from_ref(&process));
-        // As if it was missed because its parent ended during the reading.
-        processes.look(&[]);
+        // The listing may miss a process if its parent ended during the read.
+        processes.update(&[]);
         assert_eq!(processes.pids().collect::<Vec<_>>(), [process.pid]);
         child.kill().unwrap();
-        // Until it is reaped the pid is its own.
+        // The process counts as ended once it is reaped.
         child.wait().unwrap();
-        processes.look(&[]);
+        processes.update(&[]);
         assert_eq!(processes.pids().count(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! The shell of the current call, and what the host knows about its end.
+//! The shell of the current call, and what was reported to the host about its end.
 
 use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::report::ReportPipe;
@@ -14,22 +14,22 @@ pub(super) struct Shell {
     pub(super) pid: i32,
     /// Inodes of its output pipes.
     pub(super) pipes: Vec<u64>,
-    /// The argument by which its forks are recognised.
+    /// The argument by which forks of the shell are recognised; see `ShellCommand::boot`.
     pub(super) boot: Vec<u8>,
     pub(super) report: ReportPipe,
-    /// The shell's own directory, if it is kept in something.
+    /// The shell's own directory, if it has a sandbox, a trial or private mounts.
     pub(super) directory: Option<ShellDirectory>,
-    /// True if the shell's survivors use that directory, too: in a sandbox, temporary files are
-    /// there; in a view, it may be mounted.
+    /// True if survivors use that directory, too: for the temporary files of a sandbox, or the
+    /// mounts of an overlay.
     pub(super) shares_directory: bool,
-    /// The shell's mounts, if it has its own; kept until the host knows of its end.
+    /// The shell's mounts, if it has its own; open until the host knows the shell's end.
     pub(super) mounts: Option<OwnedFd>,
     /// The overlay that holds back the shell's changes, if the shell waited for one; mounted until
     /// all of its processes have ended.
     pub(super) view: Option<View>,
     /// The tracer, if the shell is traced; kept as long as a process of the call may change files.
     pub(super) tracer: Option<Tracer>,
-    /// The terminal it is on, if any.
+    /// The shell's terminal, if any.
     pub(super) terminal: Option<Terminal>,
     pub(super) phase: ShellPhase,
 }
@@ -42,9 +42,9 @@ pub(super) enum ShellPhase {
     /// The shell has ended, and the host does not know it yet.
     Ended(ShellEnd),
     /// The host knows that it has ended, and that processes are left.
-    Leaving(ShellEnd),
+    HasSurvivors(ShellEnd),
     /// The host knows that no processes are left.
-    Over(ShellEnd),
+    AllEnded(ShellEnd),
 }
 
 impl Shell {
@@ -52,41 +52,48 @@ impl Shell {
     pub(super) fn end(&self) -> Option<ShellEnd> {
         match self.phase {
             ShellPhase::Running => None,
-            ShellPhase::Ended(end) | ShellPhase::Leaving(end) | ShellPhase::Over(end) => Some(end),
+            ShellPhase::Ended(end) | ShellPhase::HasSurvivors(end) | ShellPhase::AllEnded(end) => {
+                Some(end)
+            }
         }
     }
 
     /// True if all processes of the shell's call have ended, and the host knows.
-    pub(super) fn is_over(&self) -> bool {
-        matches!(self.phase, ShellPhase::Over(_))
+    pub(super) fn all_ended(&self) -> bool {
+        matches!(self.phase, ShellPhase::AllEnded(_))
     }
 
-    /// Returns its private directory, once the host knows its end and no process uses the
-    /// directory. Its mounts are released.
-    pub(super) fn abandoned(&mut self) -> Option<ShellDirectory> {
-        let is_told = matches!(self.phase, ShellPhase::Leaving(_) | ShellPhase::Over(_));
-        drop(self.mounts.take_if(|_| is_told));
-        // With a remaining process, paths would lead to the workspace itself.
-        let is_over = self.is_over();
-        drop(self.view.take_if(|_| is_over));
-        let is_used = self.shares_directory && !self.is_over();
-        self.directory.take_if(|_| is_told && !is_used)
+    /// Returns, once, the private directory when the host knows the shell's end and no process uses
+    /// the directory. Releases the mounts.
+    pub(super) fn take_unused_directory(&mut self) -> Option<ShellDirectory> {
+        let is_reported = matches!(
+            self.phase,
+            ShellPhase::HasSurvivors(_) | ShellPhase::AllEnded(_)
+        );
+        drop(self.mounts.take_if(|_| is_reported));
+        // Not before the last process has ended: its paths would then lead to the workspace itself.
+        let all_ended = self.all_ended();
+        drop(self.view.take_if(|_| all_ended));
+        let is_used = self.shares_directory && !self.all_ended();
+        self.directory.take_if(|_| is_reported && !is_used)
     }
 
-    /// The event to send to the host now. `empty`: no processes are left.
-    pub(super) fn news(&mut self, empty: bool) -> Option<Event> {
+    /// Returns the event to send to the host now. `empty`: no processes are left.
+    pub(super) fn next_event(&mut self, empty: bool) -> Option<Event> {
         let (next, event) = match self.phase {
             ShellPhase::Ended(end) => {
                 let report = self.report.take();
                 let next = if empty {
-                    ShellPhase::Over(end)
+                    ShellPhase::AllEnded(end)
                 } else {
-                    ShellPhase::Leaving(end)
+                    ShellPhase::HasSurvivors(end)
                 };
                 (next, Event::Ended { end, empty, report })
             }
-            ShellPhase::Leaving(end) if empty => (ShellPhase::Over(end), Event::Empty),
-            ShellPhase::Running | ShellPhase::Leaving(_) | ShellPhase::Over(_) => return None,
+            ShellPhase::HasSurvivors(end) if empty => (ShellPhase::AllEnded(end), Event::Empty),
+            ShellPhase::Running | ShellPhase::HasSurvivors(_) | ShellPhase::AllEnded(_) => {
+                return None;
+            }
         };
         self.phase = next;
         Some(event)

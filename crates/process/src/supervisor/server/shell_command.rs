@@ -36,43 +36,43 @@ pub(super) struct ShellCommand<'a> {
     pub(super) args: Vec<OsString>,
     /// Changes to the environment of the starting process.
     pub(super) env_changes: &'a [(OsString, Option<OsString>)],
-    /// The process group that it joins; 0 for one of its own.
+    /// The process group that the shell joins; 0 for its own group.
     pub(super) group: i32,
 }
 
 impl<'a> ShellCommand<'a> {
-    /// The command for an order; `places` are the placeholders in its arguments, with what stands
-    /// for them.
-    pub(super) fn of(start: &'a ShellStart, places: &[(&str, String)]) -> Self {
+    /// Creates the command for an order; `placeholders` are replaced in its arguments.
+    pub(super) fn of(start: &'a ShellStart, placeholders: &[(&str, String)]) -> Self {
         let args = start.args.iter();
         Self {
             program: &start.program,
             arg0: &start.arg0,
-            args: args.map(|argument| filled_in(argument, places)).collect(),
+            args: args
+                .map(|argument| replace_placeholders(argument, placeholders))
+                .collect(),
             env_changes: &start.env_changes,
             group: 0,
         }
     }
 
-    /// The argument by which forks of this shell are recognised: its last one.
+    /// Returns the argument by which forks of this shell are recognised: the last one.
     pub(super) fn boot(&self) -> Vec<u8> {
         let last = self.args.last();
         last.map_or_else(Vec::new, |argument| argument.as_bytes().to_vec())
     }
 
-    /// Starts it as a child in its process group, with these standard descriptors and
-    /// `inherited` ones, which keep their numbers. Returns its pid.
+    /// Starts the shell as a child and returns its pid. `inherited` descriptors keep their numbers.
     pub(super) fn spawn(&self, standard: [OwnedFd; 3], inherited: &[&OwnedFd]) -> io::Result<i32> {
-        self.prepared(standard, inherited)?.spawn()
+        self.prepare(standard, inherited)?.spawn()
     }
 
-    /// Prepares the start, for which the `inherited` descriptors must still be open.
-    pub(super) fn prepared(
+    /// Prepares the start. The `inherited` descriptors must stay open until it.
+    pub(super) fn prepare(
         &self,
         [stdin, stdout, stderr]: [OwnedFd; 3],
         inherited: &[&OwnedFd],
     ) -> io::Result<PreparedShell> {
-        // There are no other threads that could start a process meanwhile and inherit these.
+        // Safe without a race: no other thread starts processes that could inherit these.
         for fd in inherited {
             rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
         }
@@ -98,28 +98,28 @@ impl<'a> ShellCommand<'a> {
     }
 }
 
-/// All that it takes to start a shell.
+/// A shell that is ready to be started.
 #[derive(Debug)]
 pub(super) struct PreparedShell(Command);
 
 impl PreparedShell {
-    /// Starts it. Its pid.
+    /// Starts the shell and returns its pid.
     pub(super) fn spawn(mut self) -> io::Result<i32> {
         let pid = self.0.spawn().map_err(explained)?.id();
         i32::try_from(pid).map_err(io::Error::other)
     }
 }
 
-fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString {
+fn replace_placeholders(argument: &OsStr, placeholders: &[(&str, String)]) -> OsString {
     let mut bytes = argument.as_bytes().to_vec();
-    for (place, value) in places {
+    for (placeholder, value) in placeholders {
         let find = |bytes: &[u8]| {
             bytes
-                .windows(place.len())
-                .position(|w| w == place.as_bytes())
+                .windows(placeholder.len())
+                .position(|w| w == placeholder.as_bytes())
         };
         while let Some(at) = find(&bytes) {
-            bytes.splice(at..at + place.len(), value.bytes());
+            bytes.splice(at..at + placeholder.len(), value.bytes());
         }
     }
     OsString::from_vec(bytes)
@@ -130,14 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_in_arguments_are_filled_in() {
-        let places = [
+    fn placeholders_in_arguments_are_replaced() {
+        let placeholders = [
             (SCRIPT_FD, "7".to_owned()),
             (REPORT_PLACEHOLDER, "/proc/1/fd/2".to_owned()),
         ];
-        let text = filled_in(
+        let text = replace_placeholders(
             OsStr::new("read -u {script_fd}; exec {script_fd}<&- >{report}"),
-            &places,
+            &placeholders,
         );
         assert_eq!(text, "read -u 7; exec 7<&- >/proc/1/fd/2");
     }

@@ -14,7 +14,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    /// The one with this path.
+    /// Returns the terminal with this path.
     pub(super) fn at(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path }
@@ -28,10 +28,9 @@ impl Terminal {
     }
 }
 
-/// Intervals at which a continued group is looked at again. Together they bridge the time for which
-/// a member that has been preempted between two system calls may have to wait for a busy machine's
-/// CPU.
-const LOOK_INTERVALS: [Duration; 6] = [
+/// Intervals between checks of a continued group. A preempted member may stop late, when it gets a
+/// CPU of a busy machine again.
+const CHECK_INTERVALS: [Duration; 6] = [
     Duration::from_millis(2),
     Duration::from_millis(8),
     Duration::from_millis(30),
@@ -42,19 +41,19 @@ const LOOK_INTERVALS: [Duration; 6] = [
 
 /// Continues a process group that was stopped by Ctrl-Z or by a program's own "suspend".
 ///
-/// The user could not continue it later, and in an orphaned process group the kernel ignores such
-/// stops as well. Once is not enough: a program that suspends itself signals its whole group,
-/// itself last, and the stop of the shell may be answered before the rest of the group has stopped.
+/// The user could not continue it later, and the kernel also ignores such stops in an orphaned
+/// process group. One SIGCONT is not enough: a program that suspends itself signals its group,
+/// itself last. The shell may be continued before the rest of the group has stopped.
 #[derive(Debug)]
 pub(super) struct ContinuedGroup {
     group: Pid,
-    looks: std::slice::Iter<'static, Duration>,
+    intervals: std::slice::Iter<'static, Duration>,
     next: Instant,
 }
 
 impl ContinuedGroup {
-    /// Continues this child's group, if it was stopped in that way. A stop by any other signal is
-    /// left alone: it was intended.
+    /// Continues this child's process group if SIGTSTP stopped it. A stop by another signal was
+    /// intended.
     pub(super) fn stopped(child: Pid, status: WaitStatus, now: Instant) -> Option<Self> {
         if status.stopping_signal() != Some(Signal::TSTP.as_raw()) {
             return None;
@@ -62,19 +61,23 @@ impl ContinuedGroup {
         // The child has not been reaped, so its pid and process group are its own.
         let group = rustix::process::getpgid(Some(child)).ok()?;
         send_continue(group);
-        let mut looks = LOOK_INTERVALS.iter();
-        let next = now + *looks.next()?;
-        Some(Self { group, looks, next })
+        let mut intervals = CHECK_INTERVALS.iter();
+        let next = now + *intervals.next()?;
+        Some(Self {
+            group,
+            intervals,
+            next,
+        })
     }
 
-    /// Time of the next look.
+    /// Time of the next check.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// Continues the group again if one of these, which are all that live, is a stopped member of
-    /// it. `None` after the last look.
-    pub(super) fn look(mut self, members: &[ProcessInfo], now: Instant) -> Option<Self> {
+    /// Continues the group again if one of `members`, all running processes, is a stopped member of
+    /// the group. `None` after the last check.
+    pub(super) fn check(mut self, members: &[ProcessInfo], now: Instant) -> Option<Self> {
         let group = self.group.as_raw_pid();
         if members
             .iter()
@@ -82,7 +85,7 @@ impl ContinuedGroup {
         {
             send_continue(self.group);
         }
-        self.next = now + *self.looks.next()?;
+        self.next = now + *self.intervals.next()?;
         Some(self)
     }
 }

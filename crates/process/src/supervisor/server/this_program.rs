@@ -1,6 +1,6 @@
-//! Starting this program again: as a supervisor, or as the launcher of a box.
+//! Starts this program again: as a supervisor, or as the launcher of a sandbox.
 
-use crate::supervisor::{IN_SESSION, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
+use crate::supervisor::{IN_SESSION_ARGUMENT, PROCESS_NAME, SAME_DIRECTORY_ARGUMENT};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -12,24 +12,24 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in crate::supervisor) struct SupervisorProgram {
     pub(in crate::supervisor) path: PathBuf,
-    /// The path leads to the running program.
+    /// True if the path leads to the running program.
     pub(in crate::supervisor) is_this_one: bool,
-    /// Stay in this program's working directory instead of `/`, because the shells could not enter
-    /// it by path.
-    pub(in crate::supervisor) keep_cwd: bool,
-    /// Stay in this program's process session.
+    /// True to stay in this program's working directory instead of `/`, because the shells could
+    /// not enter it by path.
+    pub(in crate::supervisor) keep_directory: bool,
+    /// True to stay in this program's process session.
     pub(in crate::supervisor) in_session: bool,
 }
 
 impl SupervisorProgram {
-    /// The command line, with `env` as the complete environment.
+    /// Returns the command, with `env` as the complete environment.
     pub(in crate::supervisor) fn command(
         &self,
         env: &BTreeMap<OsString, OsString>,
         socket: OwnedFd,
     ) -> Command {
-        let here = self.keep_cwd.then_some(SAME_DIRECTORY_ARGUMENT);
-        let in_session = self.in_session.then_some(IN_SESSION);
+        let same_directory = self.keep_directory.then_some(SAME_DIRECTORY_ARGUMENT);
+        let in_session = self.in_session.then_some(IN_SESSION_ARGUMENT);
         #[expect(
             clippy::disallowed_methods,
             reason = "this is where supervisors are started"
@@ -37,7 +37,7 @@ impl SupervisorProgram {
         let mut command = Command::new(&self.path);
         command
             .arg0(PROCESS_NAME)
-            .args(here.into_iter().chain(in_session))
+            .args(same_directory.into_iter().chain(in_session))
             .env_clear()
             .envs(env)
             .stdin(Stdio::from(socket))
@@ -47,7 +47,7 @@ impl SupervisorProgram {
     }
 }
 
-/// A path that starts this very program, even if its file was replaced meanwhile.
+/// Returns a path that starts this program, even if its file was replaced meanwhile.
 pub(in crate::supervisor) fn this_program() -> PathBuf {
     let own = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && own.exists() {

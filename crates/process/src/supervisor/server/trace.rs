@@ -1,8 +1,9 @@
-//! Traces the system calls of a call that change files, and records the former state first.
+//! Traces the system calls of a call that change files. Records the former state before a change is
+//! made.
 //!
 //! Runs in a separate thread: copying a large file takes time, and a file system that does not
-//! answer must not keep a call from being ended. Besides this thread, and the one that starts
-//! traced shells, a supervisor has no threads.
+//! respond must not prevent the end of a call. Besides this thread, and the one that starts traced
+//! shells, a supervisor has no threads.
 
 mod attribution;
 mod filtered;
@@ -18,7 +19,7 @@ mod touched;
 mod watched_tree;
 
 pub(super) use attribution::LiveProcesses;
-pub(super) use start::{Before, start};
+pub(super) use start::{TracerReuse, start};
 
 use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
@@ -42,12 +43,12 @@ use std::time::Duration;
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time limit for closing a change set that no call waits for.
-const PATIENCE_AT_END: Duration = Duration::from_secs(30);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The error if the recording thread hangs or has ended.
+/// The reason for an incomplete record if the tracing thread hangs or has ended.
 const UNRESPONSIVE_REASON: &str = "the recorder does not answer";
 
-/// Checks whether this process may trace programs, as far as it can without starting one.
+/// Checks, without starting a program, whether this process may trace programs.
 ///
 /// # Errors
 /// The kernel is too old, another process traces this one already, or a filter of system calls
@@ -65,78 +66,79 @@ pub(super) struct Tracer {
     /// Receives a byte when the change set is full.
     full: PipeReader,
     thread: JoinHandle<()>,
-    /// The thread that starts traced shells, if others follow.
+    /// The thread that starts traced shells, if more may follow.
     filtered: Option<filtered::FilteredThread>,
     /// True if the thread has no order and no open change set.
     is_idle: Cell<bool>,
-    has_continuing: Arc<AtomicBool>,
+    has_survivors: Arc<AtomicBool>,
 }
 
 impl Tracer {
     /// Starts a trace with this listener. Changes below `excluded` are ignored, and files below
-    /// `hidden` are never read. Until there is a change set, nothing is recorded, and a process
-    /// that is about to change a file waits; opening devices, as every starting shell does,
-    /// continues.
+    /// `hidden` are never read. Until there is a change set, a process that is about to change a
+    /// file waits. Opening a device does not wait, as every starting shell does that.
     pub(super) fn start(
         listener: OwnedFd,
         scope: WatchScope,
-        apart: Vec<PathBuf>,
+        excluded: Vec<PathBuf>,
         hidden: Vec<PathBuf>,
     ) -> io::Result<Self> {
-        let (orders, given, woken) = orders::orders()?;
-        let (full, tell_full) = io::pipe()?;
-        let has_continuing = Arc::new(AtomicBool::new(false));
-        let watch = TracingThread {
+        let (orders, queue, wakeups) = orders::orders()?;
+        let (full, full_sender) = io::pipe()?;
+        let has_survivors = Arc::new(AtomicBool::new(false));
+        let tracing = TracingThread {
             listener: Some(Listener::new(listener)?),
-            orders: given,
-            woken,
-            tell_full,
-            surroundings: TraceContext::new(apart),
+            orders: queue,
+            wakeups,
+            full_sender,
+            context: TraceContext::new(excluded),
             hidden,
             scope,
             state: RecordState::of(scope),
             attribution: Attribution::default(),
-            has_continuing: Arc::clone(&has_continuing),
+            has_survivors: Arc::clone(&has_survivors),
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
             orders,
             full,
-            thread: thread.spawn(move || watch.run())?,
+            thread: thread.spawn(move || tracing.run())?,
             filtered: None,
             is_idle: Cell::new(true),
-            has_continuing,
+            has_survivors,
         })
     }
 
-    /// True if it can trace another shell, once no process of the former remains.
+    /// True if the tracer can be reused for another shell, which requires that the former shell's
+    /// processes have ended.
     fn is_idle(&self) -> bool {
         self.is_idle.get() && !self.thread.is_finished()
     }
 
     /// Traces the next shell in the scope that this tracer was started with.
-    fn watch_another(&self) {
-        self.orders.give_for_the_next(Order::Another);
+    fn trace_another(&self) {
+        self.orders.send_deferred(Order::Another);
     }
 
-    /// Records changes into the change set in this directory. If processes of earlier calls
-    /// continue, their open files are included once this has returned. Returns an immediate
-    /// failure; later ones are in the result of the record.
-    pub(super) fn record(&self, set: PathBuf, go_on: Option<LiveProcesses>) -> TraceState {
+    /// Records changes into the change set in this directory. `remaining`: processes of earlier
+    /// calls that are still running. If present, this function waits until their open files are
+    /// recorded, and returns a failure. Later failures are in the result of [`Self::stop`].
+    pub(super) fn record(&self, set: PathBuf, remaining: Option<LiveProcesses>) -> TraceState {
         let was_idle = self.is_idle.replace(false);
-        let Some(go_on) = go_on else {
+        let Some(remaining) = remaining else {
             let order = Order::Record(set, None);
             if was_idle {
-                self.orders.give_for_the_next(order);
+                self.orders.send_deferred(order);
             } else {
-                self.orders.give(order);
+                self.orders.send(order);
             }
             return TraceState::complete();
         };
-        let (tell, told) = channel();
-        self.orders.give(Order::Record(set, Some((tell, go_on))));
-        let told = told.recv_timeout(COMPLETION_TIMEOUT);
-        told.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
+        let (sender, receiver) = channel();
+        self.orders
+            .send(Order::Record(set, Some((sender, remaining))));
+        let result = receiver.recv_timeout(COMPLETION_TIMEOUT);
+        result.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
     }
 
     /// Readable when the change set is full, so that the call must be ended.
@@ -148,64 +150,64 @@ impl Tracer {
     pub(super) fn is_full(&self) -> bool {
         let mut fds = [PollFd::new(&self.full, PollFlags::IN)];
         let now = Timespec::default();
-        let heard = poll(&mut fds, Some(&now)).is_ok_and(|heard| heard > 0);
-        heard && matches!((&self.full).read(&mut [0]), Ok(1))
+        let is_ready = poll(&mut fds, Some(&now)).is_ok_and(|is_ready| is_ready > 0);
+        is_ready && matches!((&self.full).read(&mut [0]), Ok(1))
     }
 
-    /// Ends the record of a call and returns how complete it is. Changes of continuing processes,
-    /// these and unknown ones, go to separate change sets.
-    pub(super) fn stop(&self, go_on: Option<LiveProcesses>) -> TraceState {
-        self.stop_within(COMPLETION_TIMEOUT, go_on)
+    /// Ends the record of a call and returns how complete it is. Later changes of the `remaining`
+    /// processes go to separate change sets.
+    pub(super) fn stop(&self, remaining: Option<LiveProcesses>) -> TraceState {
+        self.stop_within(COMPLETION_TIMEOUT, remaining)
     }
 
-    /// Closes the background change sets, because no process remains.
-    pub(super) fn leave(&self) {
-        self.stop_within(PATIENCE_AT_END, None);
+    /// Closes the background change sets after the end of the last process.
+    pub(super) fn close_background(&self) {
+        self.stop_within(CLOSE_TIMEOUT, None);
     }
 
-    /// True if a call had survivors at its end, or at the end of other processes.
-    pub(super) fn has_continuing(&self) -> bool {
-        self.has_continuing.load(Ordering::Relaxed)
+    /// True if a call has survivors, as of the last end of a call or process.
+    pub(super) fn has_survivors(&self) -> bool {
+        self.has_survivors.load(Ordering::Relaxed)
     }
 
-    /// Closes the change sets of calls that have no process left in `living`.
-    pub(super) fn conclude(&self, living: LiveProcesses) {
-        self.orders.give(Order::Conclude(living));
+    /// Closes the change sets of calls without a process in `running`.
+    pub(super) fn conclude(&self, running: LiveProcesses) {
+        self.orders.send(Order::Conclude(running));
     }
 
-    fn stop_within(&self, patience: Duration, go_on: Option<LiveProcesses>) -> TraceState {
-        let none_continues = go_on.is_none();
-        if none_continues && self.orders.take_back() {
+    fn stop_within(&self, timeout: Duration, remaining: Option<LiveProcesses>) -> TraceState {
+        let all_ended = remaining.is_none();
+        if all_ended && self.orders.withdraw() {
             self.is_idle.set(true);
             return TraceState::complete();
         }
-        let (tell, told) = channel();
-        self.orders.give(Order::Stop(tell, go_on));
-        let told = told.recv_timeout(patience);
-        let is_idle = |traced: &TraceState| none_continues && !traced.full;
-        self.is_idle.set(told.as_ref().is_ok_and(is_idle));
-        told.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
+        let (sender, receiver) = channel();
+        self.orders.send(Order::Stop(sender, remaining));
+        let result = receiver.recv_timeout(timeout);
+        let is_idle = |traced: &TraceState| all_ended && !traced.full;
+        self.is_idle.set(result.as_ref().is_ok_and(is_idle));
+        result.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
     }
 }
 
-/// The state of the tracing thread.
+/// The data of the tracing thread.
 struct TracingThread {
     /// `None` once no traced process remains.
     listener: Option<Listener>,
     orders: OrderQueue,
-    woken: PipeReader,
-    tell_full: PipeWriter,
-    surroundings: TraceContext,
+    wakeups: PipeReader,
+    full_sender: PipeWriter,
+    context: TraceContext,
     hidden: Vec<PathBuf>,
     scope: WatchScope,
     state: RecordState,
     attribution: Attribution,
-    /// [`Tracer::has_continuing`].
-    has_continuing: Arc<AtomicBool>,
+    /// [`Tracer::has_survivors`].
+    has_survivors: Arc<AtomicBool>,
 }
 
 enum RecordState {
-    /// No change set is known yet. This system call is about to change a file.
+    /// No change set is known yet. The waiting system call, if any, is about to change a file.
     Waiting(Option<WaitingCall>),
     /// A trial: its changes are held back, and only its sockets are traced.
     Trial(TraceState),
@@ -214,15 +216,14 @@ enum RecordState {
     /// The change set is full. A process that is about to change a file waits for the end of the
     /// call.
     Full(TraceState),
-    /// Changes of the shell between two calls, and of processes that outlive its only call, each
-    /// time into a new change set.
+    /// Changes between two calls, or after the only call, go to new change sets.
     Background(Box<BackgroundChanges>),
     /// Changes are not recorded any more.
     Stopped,
 }
 
 impl RecordState {
-    /// The state before the first order.
+    /// Returns the state before the first order.
     fn of(scope: WatchScope) -> Self {
         match scope {
             WatchScope::Changes => Self::Waiting(None),
@@ -236,131 +237,132 @@ impl TracingThread {
         while self.step().is_some() {}
     }
 
-    /// Waits for the next event and handles it. `None` at the end of the orders.
+    /// Waits for the next event and handles it. `None` after the sender of the orders was dropped.
     fn step(&mut self) -> Option<()> {
-        let looks = !matches!(
+        let polls_listener = !matches!(
             self.state,
             RecordState::Waiting(Some(_)) | RecordState::Full(_)
         );
-        let listener = self.listener.as_ref().filter(|_| looks);
-        let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
+        let listener = self.listener.as_ref().filter(|_| polls_listener);
+        let mut fds = vec![PollFd::new(&self.wakeups, PollFlags::IN)];
         fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
         match poll(&mut fds, None) {
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Some(()),
             Err(_) => return None,
         }
-        let happened: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
-        if !happened[0].is_empty() {
+        let events: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
+        if !events[0].is_empty() {
             let mut byte = [0];
-            if !matches!((&self.woken).read(&mut byte), Ok(1)) {
+            if !matches!((&self.wakeups).read(&mut byte), Ok(1)) {
                 return None;
             }
-            while self.obey_next() {}
+            while self.execute_next() {}
         }
-        let heard = happened.get(1).copied().unwrap_or(PollFlags::empty());
-        if heard.contains(PollFlags::IN) {
-            // Orders from before the start of a shell apply to it.
-            while self.obey_next() {}
-            self.look();
-            // The thread may hold a system call that no order would release.
-            while self.obey_next() {}
-        } else if !heard.is_empty() {
+        let is_ready = events.get(1).copied().unwrap_or(PollFlags::empty());
+        if is_ready.contains(PollFlags::IN) {
+            // Orders that were sent before the system call apply to it.
+            while self.execute_next() {}
+            self.inspect_next();
+            // A deferred order may have arrived while the system call was inspected.
+            while self.execute_next() {}
+        } else if !is_ready.is_empty() {
             self.listener = None;
         }
         Some(())
     }
 
-    /// False if there was no order. Its byte may come later.
-    fn obey_next(&mut self) -> bool {
+    /// Executes the next order; false if there was none. The byte that announces the order may
+    /// arrive later.
+    fn execute_next(&mut self) -> bool {
         let holds = matches!(self.state, RecordState::Waiting(Some(_)));
         let order = self.orders.next(holds);
-        order.map(|order| self.obey(order)).is_some()
+        order.map(|order| self.execute(order)).is_some()
     }
 
-    fn obey(&mut self, order: Order) {
+    fn execute(&mut self, order: Order) {
         match order {
             Order::Another => {
                 self.attribution.close_all();
                 self.state = RecordState::of(self.scope);
             }
-            Order::Record(set, tell) => {
+            Order::Record(set, sender) => {
                 let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
-                let (tell, living) = tell.unzip();
-                let own = living
-                    .map(|living| self.attribution.begin_call(&living, &mut self.surroundings));
+                let (sender, running) = sender.unzip();
+                let own =
+                    running.map(|running| self.attribution.begin_call(&running, &mut self.context));
                 let traced = match &mut recorder {
-                    Ok(recorder) => self.kept_open(recorder, &own.unwrap_or_default()),
+                    Ok(recorder) => self.record_open_files(recorder, &own.unwrap_or_default()),
                     Err(error) => TraceState::incomplete(error.to_string()),
                 };
                 let recording = RecordState::Recording(recorder.ok().map(Box::new), traced.clone());
                 match std::mem::replace(&mut self.state, recording) {
                     RecordState::Waiting(Some(call)) => {
                         if let Some(listener) = self.listener.take() {
-                            self.let_go_on(&listener, &call);
+                            self.record_and_continue(&listener, &call);
                             self.listener = Some(listener);
                         }
                     }
-                    // From here on, changes of the shell belong to the call.
-                    RecordState::Background(mut late) => ignore_result(late.conclude()),
+                    // From now on, changes of the shell belong to the call.
+                    RecordState::Background(mut background) => ignore_result(background.conclude()),
                     _ => {}
                 }
-                // The receiver may have given up.
-                let _ = tell.map(|tell| tell.send(traced));
+                // The receiver may have timed out.
+                let _ = sender.map(|sender| sender.send(traced));
             }
-            Order::Conclude(living) => {
+            Order::Conclude(live) => {
                 let running = self.running();
-                self.attribution.attribute_all(&living, running.as_ref());
-                self.report_continuing();
-                if let (true, RecordState::Background(late)) =
+                self.attribution.attribute_all(&live, running.as_ref());
+                self.update_has_survivors();
+                if let (true, RecordState::Background(background)) =
                     (self.attribution.is_empty(), &mut self.state)
                 {
-                    ignore_result(late.conclude());
+                    ignore_result(background.conclude());
                 }
             }
-            Order::Stop(tell, go_on) => {
+            Order::Stop(sender, remaining) => {
                 let state = std::mem::replace(&mut self.state, RecordState::Stopped);
-                if go_on.is_none() {
+                if remaining.is_none() {
                     self.attribution.close_all();
                 }
                 let traced = match state {
                     RecordState::Recording(recorder, traced) => {
-                        if let (Some(recorder), Some(living)) = (&recorder, go_on) {
+                        if let (Some(recorder), Some(running)) = (&recorder, remaining) {
                             self.attribution.end_call(
-                                &living,
+                                &running,
                                 recorder.background(),
-                                &mut self.surroundings,
+                                &mut self.context,
                             );
                             self.state = RecordState::Background(Box::new(recorder.background()));
                         }
-                        ended(recorder, traced)
+                        finish_record(recorder, traced)
                     }
-                    RecordState::Background(mut late) => {
-                        ignore_result(late.conclude());
+                    RecordState::Background(mut background) => {
+                        ignore_result(background.conclude());
                         TraceState::incomplete("nothing was to be recorded")
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(held) => {
                         // The process may have been killed meanwhile.
                         let listener = self.listener.as_ref().zip(held);
-                        let _ = listener.map(|(listener, call)| listener.let_go(&call));
+                        let _ = listener.map(|(listener, call)| listener.let_continue(&call));
                         TraceState::incomplete("nothing was to be recorded")
                     }
                     RecordState::Stopped => TraceState::incomplete("nothing was to be recorded"),
                 };
-                self.report_continuing();
-                // The receiver may have given up.
-                let _ = tell.send(traced);
+                self.update_has_survivors();
+                // The receiver may have timed out.
+                let _ = sender.send(traced);
             }
         }
     }
 
-    fn report_continuing(&self) {
+    fn update_has_survivors(&self) {
         let some = !self.attribution.is_empty();
-        self.has_continuing.store(some, Ordering::Relaxed);
+        self.has_survivors.store(some, Ordering::Relaxed);
     }
 
-    /// Returns the background change set of the running call, if it is recorded.
+    /// Returns the change set for later changes of the running call, if the call is recorded.
     fn running(&self) -> Option<BackgroundChanges> {
         match &self.state {
             RecordState::Recording(Some(recorder), _) => Some(recorder.background()),
@@ -368,9 +370,9 @@ impl TracingThread {
         }
     }
 
-    /// Records the open files of these processes, which the call may write to.
-    fn kept_open(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
-        let result = held::record(pids, &mut self.surroundings, recorder);
+    /// Records the open files of these processes, to which they may write during the call.
+    fn record_open_files(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
+        let result = held::record(pids, &mut self.context, recorder);
         let mut traced = TraceState::complete();
         if let Err(lacking) = result {
             let _ = recorder.lacks();
@@ -379,38 +381,36 @@ impl TracingThread {
         traced
     }
 
-    /// Inspects a waiting system call and lets it continue, unless it is about to change a file and
-    /// no change set is known.
-    fn look(&mut self) {
+    /// Inspects a waiting system call. Lets it continue, unless no change set is known and the call
+    /// may change a file.
+    fn inspect_next(&mut self) {
         let Some(listener) = self.listener.take() else {
             return;
         };
         if let Ok(Some(call)) = listener.next() {
-            self.surroundings.remember(&call);
+            self.context.remember(&call);
             match &mut self.state {
-                RecordState::Waiting(held)
-                    if !self.surroundings.change_nothing(&listener, &call) =>
-                {
+                RecordState::Waiting(held) if !self.context.changes_nothing(&listener, &call) => {
                     *held = Some(call);
                 }
-                _ => self.let_go_on(&listener, &call),
+                _ => self.record_and_continue(&listener, &call),
             }
         }
         self.listener = Some(listener);
     }
 
-    /// Records the files that a system call is about to change, if the state says so, and lets the
-    /// system call continue.
-    fn let_go_on(&mut self, listener: &Listener, call: &WaitingCall) {
-        if self.is_of_an_earlier(listener, call) {
+    /// Records the files that a system call is about to change, if the state requires it. Then lets
+    /// the system call continue.
+    fn record_and_continue(&mut self, listener: &Listener, call: &WaitingCall) {
+        if self.record_for_earlier_call(listener, call) {
             // The process may have been killed meanwhile.
-            let _ = listener.let_go(call);
+            let _ = listener.let_continue(call);
             return;
         }
         if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
-            match self.surroundings.record(listener, call, &mut **recorder) {
+            match self.context.record(listener, call, &mut **recorder) {
                 Ok(()) => {}
-                // The reason has no receiver, so the process is not ended: it continues unrecorded.
+                // The error cannot be reported, so the process continues unrecorded.
                 Err(_) if recorder.is_concluded_here() => {
                     ignore_result(recorder.lacks());
                 }
@@ -419,7 +419,7 @@ impl TracingThread {
                     full: false,
                 }) => {
                     if traced.lacking.is_none() {
-                        // The mark persists if the supervisor is killed.
+                        // Written at once, so that the mark exists if the supervisor is killed.
                         let _ = recorder.lacks();
                     }
                     traced.lacks(reason);
@@ -429,32 +429,32 @@ impl TracingThread {
                     traced.full = true;
                     self.state = RecordState::Full(traced);
                     // If the write fails, the call waits until its time limit.
-                    let _ = (&self.tell_full).write_all(b"!");
+                    let _ = (&self.full_sender).write_all(b"!");
                     return;
                 }
             }
         }
-        if let RecordState::Background(late) = &mut self.state
+        if let RecordState::Background(background) = &mut self.state
             && self
-                .surroundings
-                .record(listener, call, &mut **late)
+                .context
+                .record(listener, call, &mut **background)
                 .is_err()
         {
-            // The reason has no receiver, so the process is not ended: it continues unrecorded.
-            ignore_result(late.lacks());
+            // The error cannot be reported, so the process continues unrecorded.
+            ignore_result(background.lacks());
         }
         if let RecordState::Trial(traced) = &mut self.state
-            && let Some(reason) = self.surroundings.asks(call)
+            && let Some(reason) = self.context.external_change_reason(call)
         {
             traced.lacks(reason);
         }
         // The process may have been killed meanwhile.
-        let _ = listener.let_go(call);
+        let _ = listener.let_continue(call);
     }
 
-    /// True if a process of an earlier call makes this system call. Records it into the background
-    /// change set of that call.
-    fn is_of_an_earlier(&mut self, listener: &Listener, call: &WaitingCall) -> bool {
+    /// Records the system call into the background change set of an earlier call, if a process of
+    /// that call makes it. True if so.
+    fn record_for_earlier_call(&mut self, listener: &Listener, call: &WaitingCall) -> bool {
         if self.attribution.is_empty() {
             return false;
         }
@@ -463,25 +463,24 @@ impl TracingThread {
             Owner::Unknown => self.running(),
             Owner::Running | Owner::Earlier(_) => None,
         };
-        let Some(late) = self
-            .attribution
-            .background_set(owner, call.thread, running.as_ref())
+        let Some(background) =
+            self.attribution
+                .background_set(owner, call.thread, running.as_ref())
         else {
             return false;
         };
-        if self.surroundings.record(listener, call, late).is_err() {
-            // The reason has no receiver, so the process is not ended: it continues unrecorded.
-            ignore_result(late.lacks());
+        if self.context.record(listener, call, background).is_err() {
+            // The error cannot be reported, so the process continues unrecorded.
+            ignore_result(background.lacks());
         }
         true
     }
 }
 
-fn ended(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState {
-    let ended = recorder.map(|mut recorder| {
+fn finish_record(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState {
+    let finished = recorder.map(|mut recorder| {
         if traced.lacking.is_some() {
-            // If the mark cannot be written either, the record has no end and counts as
-            // interrupted.
+            // If the mark cannot be written, the record has no end and counts as interrupted.
             recorder.lacks()?;
         }
         if recorder.is_concluded_here() {
@@ -490,7 +489,7 @@ fn ended(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState 
             recorder.finish()
         }
     });
-    if let Some(Err(error)) = ended {
+    if let Some(Err(error)) = finished {
         traced.lacks(error.to_string());
     }
     traced

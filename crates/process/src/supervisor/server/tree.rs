@@ -1,9 +1,9 @@
-//! The processes in a shell's tree, and signalling them without hitting others.
+//! The processes in a shell's tree. Signals them without a risk for other processes.
 //!
 //! A direct child that has not been reaped keeps its pid and process group id, so it and its group
-//! can be signalled by number. All others are signalled through a pidfd, opened before checking
-//! that the pid still belongs to the tree: if the pid was reused in between, the pidfd refers to
-//! the process that has ended, and nothing is hit.
+//! can be signalled by number. All others are signalled through a pidfd, which is opened before the
+//! check that the pid still belongs to the tree. If the pid is reused after the check, the pidfd
+//! refers to the process that has ended, and no process is signalled.
 
 use super::marked_processes::MarkedProcesses;
 use super::reaped::{ReapOutcome, shell_end};
@@ -20,7 +20,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 /// Maximum length of a survivor's command line, in characters.
-const MAX_COMMAND: usize = 200;
+const MAX_COMMAND_CHARS: usize = 200;
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
@@ -33,9 +33,9 @@ pub(super) enum CallProcesses {
     Below {
         /// Receives a byte for every SIGCHLD.
         children: UnixStream,
-        /// Processes of jobs: not members.
-        spared: BTreeSet<i32>,
-        /// A process group that also contains processes of others.
+        /// Processes of jobs, which are not members.
+        excluded: BTreeSet<i32>,
+        /// A process group that also contains processes outside the tree.
         foreign_group: Option<i32>,
     },
     /// The processes have marks: this is a thread of the host.
@@ -51,16 +51,16 @@ impl CallProcesses {
         }
     }
 
-    /// The time of the next [`Self::reap`] if no descriptor reports it; `None` if every process has
-    /// a descriptor.
-    pub(super) fn next_look(&self, now: Instant) -> Option<Instant> {
+    /// Returns the time of the next [`Self::reap`] for processes without a descriptor; `None` if
+    /// every process has one.
+    pub(super) fn next_check(&self, now: Instant) -> Option<Instant> {
         match self {
             Self::Below { .. } => None,
-            Self::Marked(marked) => marked.next_look(now),
+            Self::Marked(marked) => marked.next_check(now),
         }
     }
 
-    /// Reaps all that have ended. `shell` is that of the call while it is alive.
+    /// Reaps all children that have ended. `shell` is the call's shell while it is running.
     pub(super) fn reap(
         &mut self,
         shell: Option<i32>,
@@ -80,44 +80,44 @@ impl CallProcesses {
 
     /// Excludes these processes from being ended or named.
     pub(super) fn exclude(&mut self, pids: BTreeSet<i32>) {
-        if let Self::Below { spared, .. } = self {
-            *spared = pids;
+        if let Self::Below { excluded, .. } = self {
+            *excluded = pids;
         }
     }
 
-    /// Excludes this process group from signals to a whole group: it has other members, too.
-    pub(super) fn shares_group(&mut self, group: i32) {
+    /// Records that this process group has other members, so that it is not signalled as a whole.
+    pub(super) fn share_group(&mut self, group: i32) {
         if let Self::Below { foreign_group, .. } = self {
             *foreign_group = Some(group);
         }
     }
 
-    /// True if the process belongs to a job.
-    pub(super) fn is_spared(&self, pid: i32) -> bool {
+    /// True if the process is excluded, as it belongs to a job.
+    pub(super) fn is_excluded(&self, pid: i32) -> bool {
         match self {
-            Self::Below { spared, .. } => spared.contains(&pid),
+            Self::Below { excluded, .. } => excluded.contains(&pid),
             Self::Marked(_) => false,
         }
     }
 
     /// True if a process group may be signalled as a whole.
-    fn is_its_own(&self, group: i32) -> bool {
+    fn may_signal_group(&self, group: i32) -> bool {
         match self {
             Self::Below {
-                spared,
+                excluded,
                 foreign_group,
                 ..
-            } => *foreign_group != Some(group) && is_free(group, spared),
+            } => *foreign_group != Some(group) && has_no_excluded_member(group, excluded),
             Self::Marked(_) => true,
         }
     }
 
-    /// Sends SIGTERM to all.
+    /// Sends SIGTERM to all members.
     pub(super) fn terminate(&mut self, shell: Option<i32>) {
         self.send_to_all(shell, Signal::TERM);
     }
 
-    /// Sends SIGHUP to all: the terminal is gone.
+    /// Sends SIGHUP to all members, as the kernel does when a terminal disappears.
     pub(super) fn hang_up(&mut self, shell: Option<i32>) {
         self.send_to_all(shell, Signal::HUP);
     }
@@ -126,7 +126,7 @@ impl CallProcesses {
     /// the shell's process group and to all processes outside of it, once each.
     fn send_to_all(&mut self, shell: Option<i32>, signal: Signal) {
         let signals = [signal, Signal::CONT];
-        let shell = shell.filter(|group| self.is_its_own(*group));
+        let shell = shell.filter(|group| self.may_signal_group(*group));
         for signal in signals {
             if let Some(group) = shell.and_then(Pid::from_raw) {
                 let _ = rustix::process::kill_process_group(group, signal);
@@ -142,7 +142,7 @@ impl CallProcesses {
         }
     }
 
-    /// Stops the shell, then sends SIGTERM and SIGCONT to all others.
+    /// Stops the shell, then sends SIGTERM and SIGCONT to all other members.
     pub(super) fn stop_and_terminate(&mut self, shell: i32) {
         if let Some(pid) = Pid::from_raw(shell) {
             let _ = rustix::process::kill_process(pid, Signal::STOP);
@@ -160,20 +160,20 @@ impl CallProcesses {
         self.members().iter().all(|process| process.pid == shell)
     }
 
-    /// Sends SIGKILL to all that can be found; processes forked meanwhile are hit in the next
+    /// Sends SIGKILL to all members. Processes that are forked meanwhile are killed in the next
     /// round.
     pub(super) fn kill_round(&mut self, shell: Option<i32>) {
         match self {
             Self::Below {
-                spared,
+                excluded,
                 foreign_group,
                 ..
-            } => kill_children(spared, *foreign_group),
+            } => kill_children(excluded, *foreign_group),
             Self::Marked(_) => self.send_to_all(shell, Signal::KILL),
         }
     }
 
-    /// All living processes, including the shell and those of jobs.
+    /// Returns all running processes, with the shell and those of jobs.
     pub(super) fn all_processes(&mut self) -> Vec<ProcessInfo> {
         match self {
             Self::Below { .. } => {
@@ -181,14 +181,14 @@ impl CallProcesses {
                 all.retain(|process| !process.zombie);
                 all
             }
-            Self::Marked(marked) => marked.look(),
+            Self::Marked(marked) => marked.scan(),
         }
     }
 
-    /// All living processes, including the shell, except those of jobs.
+    /// Returns all running processes with the shell, without those of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         let mut members = self.all_processes();
-        members.retain(|process| !self.is_spared(process.pid));
+        members.retain(|process| !self.is_excluded(process.pid));
         members
     }
 
@@ -200,7 +200,7 @@ impl CallProcesses {
             return;
         };
         let is_the_same = match self {
-            // An orphan was reparented meanwhile.
+            // An orphan may have been reparented to this process meanwhile.
             Self::Below { .. } => {
                 now.parent == own_pid() || members.iter().any(|other| other.pid == now.parent)
             }
@@ -212,11 +212,10 @@ impl CallProcesses {
     }
 }
 
-/// Processes as reported to others. `pipes` are the inodes of the call's output; `boot` is the
-/// argument by which a fork of our shell is recognised that is a subshell, or has not called `exec`
-/// yet.
-pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
-    let named = processes.iter().map(|process| {
+/// Describes processes for the host. `pipes` are the inodes of the call's output. `boot` is the
+/// argument by which a fork of the shell is recognised: a subshell, or a child before `exec`.
+pub(super) fn describe(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
+    let describe = processes.iter().map(|process| {
         let holds_output = proc_scan::holds_pipe(process.pid, pipes);
         Survivor::new(
             process.pid.unsigned_abs(),
@@ -224,11 +223,11 @@ pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Ve
             holds_output,
         )
     });
-    named.collect()
+    describe.collect()
 }
 
-/// The arguments of a process; if it has none, as in the middle of `exec`, the kernel's name for
-/// it. Never empty.
+/// Returns the command line of a process, or the kernel's name for a process without arguments (for
+/// example during `exec`). Never empty.
 fn name_of(pid: i32, boot: &[u8]) -> String {
     let line = command_line(&proc_scan::arguments(pid), boot);
     if !line.is_empty() {
@@ -239,13 +238,13 @@ fn name_of(pid: i32, boot: &[u8]) -> String {
         .unwrap_or_else(|| UNKNOWN_NAME.to_owned())
 }
 
-/// The name of a process for which the system does not tell one.
+/// The reported name of a process whose name cannot be read.
 const UNKNOWN_NAME: &str = "(its name is hidden)";
 
 /// True if a process group contains none of the excluded processes.
-fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
+fn has_no_excluded_member(group: i32, excluded: &BTreeSet<i32>) -> bool {
     let in_it = |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
-    !spared.iter().any(in_it)
+    !excluded.iter().any(in_it)
 }
 
 fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOutcome {
@@ -283,20 +282,20 @@ fn reap_children(shell: Option<i32>, on_terminal: bool, now: Instant) -> ReapOut
 }
 
 /// Sends SIGKILL to every direct child and its process group. Their children are then reparented to
-/// us and hit in the next round, as are processes forked during this one. Excluded processes are
-/// not hit, nor are other members of `foreign_group`.
-fn kill_children(spared: &BTreeSet<i32>, foreign_group: Option<i32>) {
+/// this process and killed in the next round, like processes that are forked meanwhile. Excluded
+/// processes and other members of `foreign_group` are not signalled.
+fn kill_children(excluded: &BTreeSet<i32>, foreign_group: Option<i32>) {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
     let children = proc_scan::children(own_pid());
-    for pid in children.into_iter().filter(|pid| !spared.contains(pid)) {
+    for pid in children.into_iter().filter(|pid| !excluded.contains(pid)) {
         let Some(process) = ProcessInfo::of_child(pid, own_pid()) else {
             continue;
         };
         if process.group != own_group
             && Some(process.group) != foreign_group
             && groups.insert(process.group)
-            && is_free(process.group, spared)
+            && has_no_excluded_member(process.group, excluded)
             && let Some(group) = Pid::from_raw(process.group)
         {
             let _ = rustix::process::kill_process_group(group, Signal::KILL);
@@ -307,11 +306,10 @@ fn kill_children(spared: &BTreeSet<i32>, foreign_group: Option<i32>) {
     }
 }
 
-/// The reported name of a forked shell, whose arguments are our wrapper rather than the user's
-/// command.
+/// The reported name of a forked shell: its arguments are not the user's command.
 pub(super) const SUBSHELL_NAME: &str = "bash (subshell)";
 
-/// A command line as survivors are reported with it: at most 200 characters, without control
+/// Returns a command line as reported for survivors: at most 200 characters, without control
 /// characters.
 pub fn shown_command_line(arguments: &[Vec<u8>]) -> String {
     command_line(arguments, b"")
@@ -328,10 +326,10 @@ pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
         .join(" ");
     let clean: String = line
         .chars()
-        .take(MAX_COMMAND)
+        .take(MAX_COMMAND_CHARS)
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect();
-    let cut = if line.chars().nth(MAX_COMMAND).is_some() {
+    let cut = if line.chars().nth(MAX_COMMAND_CHARS).is_some() {
         "…"
     } else {
         ""
@@ -344,13 +342,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_process_has_a_name() {
+    fn name_of_missing_process_is_not_empty() {
         assert_eq!(name_of(-1, b""), UNKNOWN_NAME);
         assert!(!name_of(own_pid(), b"").is_empty());
     }
 
     #[test]
-    fn command_lines_are_bounded_and_harmless() {
+    fn command_line_is_bounded_and_without_control_characters() {
         let arguments = |list: &[&str]| -> Vec<Vec<u8>> {
             list.iter().map(|text| text.as_bytes().to_vec()).collect()
         };
@@ -364,6 +362,6 @@ mod tests {
             SUBSHELL_NAME
         );
         let long = command_line(&arguments(&[&"ä".repeat(500)]), b"");
-        assert_eq!(long.chars().count(), MAX_COMMAND + 1);
+        assert_eq!(long.chars().count(), MAX_COMMAND_CHARS + 1);
     }
 }

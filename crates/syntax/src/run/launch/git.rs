@@ -120,6 +120,6 @@ fn clone(git: &GitCommandLine<'_>, st: &mut ShellState) {
     let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
         return;
     };
-    directory::make(directory, st);
-    directory::make(&format!("{directory}/.git"), st);
+    directory::mark_created(directory, st);
+    directory::mark_created(&format!("{directory}/.git"), st);
 }

@@ -10,7 +10,7 @@ use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{LaunchedShell, launch, launch_on_terminal};
 use crate::supervisor::server::sandboxed_start::NotLaunched;
 use crate::supervisor::server::shell::{Shell, ShellPhase};
-use crate::supervisor::server::trace::{Before, Tracer};
+use crate::supervisor::server::trace::{Tracer, TracerReuse};
 use crate::supervisor::server::tree::CallProcesses;
 use agent_bash_core::changes::{Overlay, TraceState};
 use agent_bash_sandbox::SandboxError;
@@ -23,15 +23,15 @@ use std::time::Duration;
 /// An immediate answer to an order, with its descriptors.
 type OrderReply = (Event, Vec<OwnedFd>);
 
-/// A descriptor that belongs to the order is missing.
+/// The reason for an order whose descriptors are missing.
 const INCOMPLETE_ORDER: &str = "the order came without its descriptors";
 
 impl Server {
     /// Executes an order. `None` if it is answered by later events, as documented in `protocol`.
-    pub(super) fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<OrderReply> {
+    pub(super) fn execute(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<OrderReply> {
         let event = match order {
             Order::Start(start) => {
-                let answer = self.start(&start, &fds, Before::Other);
+                let answer = self.start(&start, &fds, TracerReuse::Other);
                 self.last = Some(start);
                 return Some(answer);
             }
@@ -39,8 +39,8 @@ impl Server {
                 let Some(start) = self.last.take() else {
                     return Some(not_started("no shell was started before"));
                 };
-                let before = self.before();
-                let answer = self.start(&start, &fds, before);
+                let previous = self.reusable_tracer();
+                let answer = self.start(&start, &fds, previous);
                 self.last = Some(start);
                 return Some(answer);
             }
@@ -70,10 +70,10 @@ impl Server {
                 return None;
             }
             Order::Record { set, tell } => {
-                let go_on = tell.then(|| self.live_processes());
+                let running = tell.then(|| self.live_processes());
                 let traced = match self.tracer() {
-                    Some(tracer) => tracer.record(set.into(), go_on),
-                    None => unwatched(),
+                    Some(tracer) => tracer.record(set.into(), running),
+                    None => not_traced(),
                 };
                 if !tell {
                     return None;
@@ -82,9 +82,13 @@ impl Server {
                 Event::Recording { lacking }
             }
             Order::StopRecording => {
-                let go_on = self.tracer().is_some().then(|| self.continuing()).flatten();
+                let running = self
+                    .tracer()
+                    .is_some()
+                    .then(|| self.remaining_processes())
+                    .flatten();
                 let traced = self.tracer();
-                let traced = traced.map_or_else(unwatched, |tracer| tracer.stop(go_on));
+                let traced = traced.map_or_else(not_traced, |tracer| tracer.stop(running));
                 Event::Recorded { traced }
             }
             Order::HoldBack { overlay } => match self.hold_back(&overlay) {
@@ -94,7 +98,7 @@ impl Server {
                 },
             },
             Order::Survivors => Event::Survivors {
-                survivors: self.unnamed(),
+                survivors: self.unreported_survivors(),
             },
             Order::Adopt(adopt) => match self.adopt(adopt, fds) {
                 Ok(()) => Event::Adopted,
@@ -116,51 +120,51 @@ impl Server {
         self.shell.as_ref().and_then(|shell| shell.tracer.as_ref())
     }
 
-    /// Returns the state before a shell that is started as the last one was.
-    fn before(&mut self) -> Before {
-        let is_left = !self.session_processes.is_empty() || self.job.is_some();
-        let over = self.shell.as_mut().filter(|shell| shell.is_over());
+    /// Returns the tracer that a shell with the same start as the last one may reuse.
+    fn reusable_tracer(&mut self) -> TracerReuse {
+        let has_survivors = !self.session_processes.is_empty() || self.job.is_some();
+        let over = self.shell.as_mut().filter(|shell| shell.all_ended());
         match over {
-            Some(shell) if !is_left => Before::Same(shell.tracer.take()),
-            _ => Before::Other,
+            Some(shell) if !has_survivors => TracerReuse::Same(shell.tracer.take()),
+            _ => TracerReuse::Other,
         }
     }
 
-    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd], before: Before) -> OrderReply {
-        if self.shell.as_ref().is_some_and(|shell| !shell.is_over()) {
+    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd], previous: TracerReuse) -> OrderReply {
+        if self.shell.as_ref().is_some_and(|shell| !shell.all_ended()) {
             return not_started("the supervisor still has a shell");
         }
         let own = usize::from(start.inherits_stdin);
         let Some((own, network)) = with_network(start, own, fds) else {
             return not_started(INCOMPLETE_ORDER);
         };
-        // An earlier order to end the tree may have arrived after the tree had ended by itself; it
-        // does not concern this shell.
+        // An earlier order to end the tree may have arrived after the tree had ended. It must not
+        // end this shell.
         self.ladder = None;
         let launched = self
-            .part(start)
+            .leave_host_mounts(start)
             .map_err(NotLaunched::from)
-            .and_then(|()| launch(start, own.first(), network, &self.starter, before));
+            .and_then(|()| launch(start, own.first(), network, &self.starter, previous));
         if let (CallProcesses::Marked(marked), Ok(LaunchedShell { shell, .. })) =
             (&mut self.tree, &launched)
         {
-            marked.leads(shell.pid, &shell.pipes);
+            marked.set_shell(shell.pid, &shell.pipes);
         }
         self.begin(start, launched)
     }
 
-    /// Leaves the host's mounts, if that was not done for an earlier shell, and this one is to wait
-    /// apart from them.
-    fn part(&mut self, start: &ShellStart) -> Result<(), SandboxError> {
-        let is_to_be = start.private_mounts_at().is_some();
-        if is_to_be && !self.is_apart {
+    /// Leaves the host's mount namespace if the shell waits with private mounts, unless an earlier
+    /// shell did.
+    fn leave_host_mounts(&mut self, start: &ShellStart) -> Result<(), SandboxError> {
+        let is_wanted = start.private_mounts_at().is_some();
+        if is_wanted && !self.has_private_mounts {
             if !matches!(self.tree, CallProcesses::Below { .. }) {
                 return Err(SandboxError::NoTrial("it takes a supervisor".to_owned()));
             }
             view::leave_host()?;
-            self.is_apart = true;
+            self.has_private_mounts = true;
         }
-        if is_to_be != self.is_apart {
+        if is_wanted != self.has_private_mounts {
             return Err(SandboxError::Start(
                 "its supervisor has left the host's mounts",
             ));
@@ -168,11 +172,11 @@ impl Server {
         Ok(())
     }
 
-    /// Mounts the view for the shell that waits.
+    /// Mounts the overlay for the waiting shell.
     fn hold_back(&mut self, overlay: &Overlay) -> Result<(), SandboxError> {
         let waits = |shell: &&mut Shell| shell.phase == ShellPhase::Running && shell.view.is_none();
         let shell = self.shell.as_mut().filter(waits);
-        let (true, Some(shell)) = (self.is_apart, shell) else {
+        let (true, Some(shell)) = (self.has_private_mounts, shell) else {
             return Err(SandboxError::NoTrial("no shell waits for that".to_owned()));
         };
         let own = shell.directory.iter().map(|own| own.path().to_owned());
@@ -181,7 +185,7 @@ impl Server {
     }
 
     fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> OrderReply {
-        // Only once: the terminal belongs to the session for good.
+        // Only once: the terminal stays the controlling terminal of this process session.
         if !matches!(self.tree, CallProcesses::Below { .. }) || self.shell.is_some() {
             return not_started("a terminal is for a supervisor of its own");
         }
@@ -194,20 +198,20 @@ impl Server {
     }
 
     fn start_directly(&mut self, start: &DirectStart, fds: &[OwnedFd]) -> OrderReply {
-        // Only once: the inherited descriptors are the shell's.
+        // Only once: the inherited descriptors are passed to that shell.
         if !matches!(self.tree, CallProcesses::Below { .. }) || self.shell.is_some() {
             return not_started("the command line is for a supervisor of its own");
         }
         let Some((own, network)) = with_network(&start.start, start.inherited.len(), fds) else {
             return not_started(INCOMPLETE_ORDER);
         };
-        self.tree.shares_group(start.group);
+        self.tree.share_group(start.group);
         let launched = launch_directly(start, own, network, &self.passed_on);
         let reply = self.begin(&start.start, launched);
         for descriptor in self.passed_on.descriptors.drain(..) {
             let _ = nix::unistd::close(descriptor);
         }
-        // Its directory may be unmounted or removed while survivors are looked after.
+        // Survivors may run for long; meanwhile the directory must be removable.
         let _ = rustix::process::chdir("/");
         reply
     }
@@ -226,17 +230,17 @@ impl Server {
                 not_started(&format!("{}: {error}", start.program.display()))
             }
             Err(NotLaunched::Directory(error)) => not_started(&error.to_string()),
-            Err(NotLaunched::Box(SandboxError::NoTrial(reason))) => {
+            Err(NotLaunched::Sandbox(SandboxError::NoTrial(reason))) => {
                 (Event::NoTrial { reason }, Vec::new())
             }
-            Err(NotLaunched::Box(SandboxError::Lacks { what })) => {
+            Err(NotLaunched::Sandbox(SandboxError::Lacks { what })) => {
                 let what = what.into_owned();
                 (Event::SandboxLacks { what }, Vec::new())
             }
-            Err(NotLaunched::Box(SandboxError::Unwatched(reason))) => {
+            Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => {
                 (Event::NoTrace { reason }, Vec::new())
             }
-            Err(NotLaunched::Box(error)) => {
+            Err(NotLaunched::Sandbox(error)) => {
                 let reason = error.to_string();
                 (Event::SandboxFailed { reason }, Vec::new())
             }
@@ -251,13 +255,13 @@ impl Server {
         let (Some(output), Some(control)) = (fds.next(), fds.next()) else {
             return Err(io::Error::other(INCOMPLETE_ORDER));
         };
-        let job = Job::take(detach, fds.next(), now())?;
+        let job = Job::take_over(detach, fds.next(), now())?;
         let files: Vec<OwnedFd> = job.output()?.into_iter().map(File::into).collect();
-        let taken = self
+        let started = self
             .relay
-            .take(vec![output], files, detach.quota)
+            .add(vec![output], files, detach.quota)
             .and_then(|()| job.run(control, &detach.commit));
-        if let Err(error) = taken {
+        if let Err(error) = started {
             self.relay.close();
             return Err(error);
         }
@@ -267,8 +271,8 @@ impl Server {
     }
 }
 
-/// The descriptors of an order to start a shell: `own` ones, and the way into the network that its
-/// box shares, if it does.
+/// Splits the descriptors of an order to start a shell: `own` ones, and the entrance to the shared
+/// network, if any.
 fn with_network<'a>(
     start: &ShellStart,
     own: usize,
@@ -281,7 +285,7 @@ fn with_network<'a>(
     }
 }
 
-fn unwatched() -> TraceState {
+fn not_traced() -> TraceState {
     TraceState::incomplete("this shell is not traced")
 }
 

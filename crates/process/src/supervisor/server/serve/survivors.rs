@@ -1,4 +1,4 @@
-//! The processes that a call leaves: naming, adopting, ending and watching them.
+//! The survivors of calls: lists, adopts, ends and watches them.
 
 use super::{HostRelation, Server, now};
 use crate::supervisor::protocol::{AdoptOptions, Event};
@@ -7,7 +7,7 @@ use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{SessionFinding, SessionProcesses};
 use crate::supervisor::server::shell::Shell;
 use crate::supervisor::server::trace::{LiveProcesses, Tracer};
-use crate::supervisor::server::tree::{CallProcesses, named};
+use crate::supervisor::server::tree::{CallProcesses, describe};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use std::collections::BTreeSet;
@@ -35,19 +35,19 @@ impl Server {
         let outlives = matches!(self.tree, CallProcesses::Below { .. });
         let adopted = job.as_ref().filter(|_| outlives && !detach);
         if let Some(Ok(job)) = adopted.map(|directory| Job::adopt(directory)) {
-            self.adopt_beside(job, fds, files, quota);
+            self.adopt_session_job(job, fds, files, quota);
             return Ok(());
         }
-        self.relay.take(fds, files, quota)?;
+        self.relay.add(fds, files, quota)?;
         if detach {
             self.host = HostRelation::Released;
         } else {
-            let left = self.unattributed();
+            let survivors = self.unattributed();
             self.session_processes
-                .push(SessionProcesses::of_session(&left));
+                .push(SessionProcesses::of_session(&survivors));
         }
-        // If a job's files are missing the survivors live on without one; the host sees that there
-        // is no entry.
+        // If the job's files are missing, the survivors continue without a job; the host sees that
+        // the entry file is missing.
         self.job = self.job.take().or_else(|| {
             job.filter(|_| outlives && detach)
                 .and_then(|directory| Job::adopt(&directory).ok())
@@ -55,24 +55,30 @@ impl Server {
         Ok(())
     }
 
-    fn adopt_beside(&mut self, job: Job, pipes: Vec<OwnedFd>, files: Vec<OwnedFd>, quota: u64) {
+    fn adopt_session_job(
+        &mut self,
+        job: Job,
+        pipes: Vec<OwnedFd>,
+        files: Vec<OwnedFd>,
+        quota: u64,
+    ) {
         let mut relay = Relay::default();
         // A pipe that cannot be read has no writers.
-        let _ = relay.take(pipes, files, quota);
-        let left = self.unattributed();
+        let _ = relay.add(pipes, files, quota);
+        let survivors = self.unattributed();
         self.session_processes
-            .push(SessionProcesses::job(job, relay, &left));
+            .push(SessionProcesses::job(job, relay, &survivors));
     }
 
-    /// Begins to watch the call's processes for the host: all except the shell and those of earlier
-    /// calls.
+    /// Starts watching the call's processes for the host: all except the shell and processes of
+    /// earlier calls.
     pub(super) fn watch_survivors(&mut self) {
-        let left = self.unattributed();
+        let survivors = self.unattributed();
         self.session_processes
-            .push(SessionProcesses::of_host(&left));
+            .push(SessionProcesses::of_host(&survivors));
     }
 
-    /// Ends the watched processes. If there are none they have ended, which was reported.
+    /// Ends the watched processes. If there are none, their end was already reported.
     pub(super) fn end_survivors(&mut self, grace: Duration) {
         self.refresh();
         let watched = self
@@ -84,88 +90,88 @@ impl Server {
         }
     }
 
-    /// Processes besides the shell that do not belong to an earlier call.
+    /// Returns the processes, except the shell, that do not belong to an earlier call.
     fn unattributed(&mut self) -> Vec<ProcessInfo> {
-        let mut all = self.look();
-        let known = self.known();
-        all.retain(|process| !known.contains(&process.pid));
+        let mut all = self.update_processes();
+        let attributed = self.attributed();
+        all.retain(|process| !attributed.contains(&process.pid));
         all
     }
 
-    /// Returns the shell, and all other processes of known calls.
-    fn known(&self) -> BTreeSet<i32> {
+    /// Returns the shell and the processes that are attributed to earlier calls.
+    fn attributed(&self) -> BTreeSet<i32> {
         let session_processes = self
             .session_processes
             .iter()
             .flat_map(SessionProcesses::pids);
-        session_processes.chain(self.living_shell()).collect()
+        session_processes.chain(self.running_shell()).collect()
     }
 
-    /// Looks at the processes as [`Self::look`] does, for callers that do not need the list.
+    /// Updates the processes as [`Self::update_processes`] does, for callers that do not need the list.
     pub(super) fn refresh(&mut self) {
         if self.session_processes.is_empty() && self.finishing.is_none() {
             self.tree.exclude(BTreeSet::new());
         } else {
-            self.look();
+            self.update_processes();
         }
     }
 
-    /// Updates which processes exist besides the shell, from a single reading of the tree: with two
-    /// readings, a process started in between would be attributed to no call. Excludes processes of
-    /// jobs from everything else. Returns all processes.
-    pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
-        let living = self.tree.all_processes();
+    /// Attributes the running processes to calls and returns all of them. Reads the tree once: a
+    /// process started between two reads would not be attributed. Processes of jobs are excluded
+    /// from the tree.
+    pub(super) fn update_processes(&mut self) -> Vec<ProcessInfo> {
+        let running = self.tree.all_processes();
         for processes in &mut self.session_processes {
-            processes.look(&living);
+            processes.update(&running);
         }
-        let known = self.known();
+        let attributed = self.attributed();
         let watched = self
             .session_processes
             .iter_mut()
             .find(|processes| processes.is_watched());
         if let Some(watched) = watched {
             // No other call is running, so unknown processes belong to the watched call.
-            let is_nobodys = |process: &&ProcessInfo| !known.contains(&process.pid);
-            living
+            let is_unattributed = |process: &&ProcessInfo| !attributed.contains(&process.pid);
+            running
                 .iter()
-                .filter(is_nobodys)
-                .for_each(|process| watched.take_in(process));
+                .filter(is_unattributed)
+                .for_each(|process| watched.add(process));
         }
         let jobs = self
             .session_processes
             .iter()
             .filter(|processes| processes.outlives_session());
         let daemons = self.finishing.iter();
-        let daemons = daemons.flat_map(|finishing| finishing.daemons(&living));
+        let daemons = daemons.flat_map(|finishing| finishing.daemons(&running));
         let spared = jobs.flat_map(SessionProcesses::pids).chain(daemons);
         let spared = spared.collect();
         self.tree.exclude(spared);
-        living
+        running
     }
 
-    /// All processes, where any may be left.
-    pub(super) fn continuing(&mut self) -> Option<LiveProcesses> {
-        let is_over = self.shell.as_ref().is_none_or(Shell::is_over);
-        (!is_over).then(|| self.live_processes())
+    /// Returns all processes; `None` if none can be left.
+    pub(super) fn remaining_processes(&mut self) -> Option<LiveProcesses> {
+        let all_ended = self.shell.as_ref().is_none_or(Shell::all_ended);
+        (!all_ended).then(|| self.live_processes())
     }
 
-    /// All processes, and which is the shell.
+    /// Returns all processes, and the shell among them.
     pub(super) fn live_processes(&mut self) -> LiveProcesses {
         LiveProcesses {
-            processes: self.look(),
-            shell: self.living_shell(),
+            processes: self.update_processes(),
+            shell: self.running_shell(),
         }
     }
 
-    /// All processes except those of jobs.
+    /// Returns all processes except those of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
-        let mut living = self.look();
-        living.retain(|process| !self.tree.is_spared(process.pid));
-        living
+        let mut running = self.update_processes();
+        running.retain(|process| !self.tree.is_excluded(process.pid));
+        running
     }
 
-    /// Serves the clients of jobs besides the shell, and ends jobs on request.
-    pub(super) fn end_what_is_wanted(&mut self) {
+    /// Serves the clients of the session's jobs, and ends jobs on request.
+    pub(super) fn serve_job_clients(&mut self) {
         let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
         let all = self.session_processes.iter_mut().enumerate();
         let wanted = all.filter_map(|(at, it)| it.receive(boot).map(|grace| (at, grace)));
@@ -179,8 +185,8 @@ impl Server {
         }
     }
 
-    /// Maintains these jobs. `orphan`: a process of unknown origin has ended.
-    pub(super) fn look_after_besides(&mut self, orphan: bool) {
+    /// Maintains the survivors of earlier calls. `orphan`: a process of unknown origin has ended.
+    pub(super) fn maintain_session_processes(&mut self, orphan: bool) {
         let now = now();
         if self
             .session_processes
@@ -193,43 +199,44 @@ impl Server {
         let mut ended = Vec::new();
         let session_processes = self
             .session_processes
-            .extract_if(.., |processes| match processes.look_after(boot, now) {
+            .extract_if(.., |processes| match processes.maintain(boot, now) {
                 SessionFinding::Nothing => false,
                 SessionFinding::Ended => true,
-                SessionFinding::Tell(withstand) => {
+                SessionFinding::Report(withstand) => {
                     ended.push(Event::SurvivorsEnded { withstand });
                     false
                 }
             });
-        let gone: Vec<SessionProcesses> = session_processes.collect();
-        let may_be_last = |tracer: &Tracer| !gone.is_empty() || orphan && tracer.has_continuing();
+        let ended_processes: Vec<SessionProcesses> = session_processes.collect();
+        let may_be_last =
+            |tracer: &Tracer| !ended_processes.is_empty() || orphan && tracer.has_survivors();
         if self.tracer().is_some_and(may_be_last) {
-            let living = self.live_processes();
-            self.tracer().inspect(|tracer| tracer.conclude(living));
+            let running = self.live_processes();
+            self.tracer().inspect(|tracer| tracer.conclude(running));
         }
-        for processes in gone {
-            self.relay.join(processes.into_relay());
+        for processes in ended_processes {
+            self.relay.merge(processes.into_relay());
         }
         for event in ended {
-            self.tell(&event, &[]);
+            self.notify(&event, &[]);
         }
     }
 
-    /// Processes besides the shell that were not reported for an earlier call.
-    pub(super) fn unnamed(&mut self) -> Vec<Survivor> {
+    /// Returns the processes, except the shell, that were not reported for an earlier call.
+    pub(super) fn unreported_survivors(&mut self) -> Vec<Survivor> {
         let mut survivors = self.survivors();
-        let known = self.known();
-        survivors.retain(|one| !known.contains(&one.pid.cast_signed()));
+        let attributed = self.attributed();
+        survivors.retain(|one| !attributed.contains(&one.pid.cast_signed()));
         survivors
     }
 
-    /// Our descendants, including the shell, except those of jobs.
+    /// Returns all processes, with the shell and without those of jobs.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let members = self.members();
         let Some(shell) = &self.shell else {
             return Vec::new();
         };
-        let mut survivors = named(&members, &shell.pipes, &shell.boot);
+        let mut survivors = describe(&members, &shell.pipes, &shell.boot);
         if let Some(terminal) = &shell.terminal {
             terminal.mark_holders(&mut survivors);
         }

@@ -6,7 +6,7 @@
 //! several calls are possible, the record is marked as uncertain.
 
 use super::held;
-use super::paths::leader;
+use super::paths::process_of_thread;
 use super::record::TraceContext;
 use agent_bash_changes::{BackgroundChanges, ChangesError};
 use agent_bash_os::ProcessInfo;
@@ -83,7 +83,7 @@ impl Attribution {
                 break Owner::Earlier(call);
             }
             line.push((at.pid, at.start_time));
-            let parent = match leader(at.pid) {
+            let parent = match process_of_thread(at.pid) {
                 Some(leader) if leader != at.pid => leader,
                 _ => at.parent,
             };

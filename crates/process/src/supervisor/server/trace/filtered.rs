@@ -1,4 +1,4 @@
-//! A thread with the filter: everything that it starts is watched.
+//! A thread with the seccomp filter of a trace: every program that it starts is traced.
 
 use crate::supervisor::server::shell_command::PreparedShell;
 use agent_bash_sandbox::{WatchScope, trace};
@@ -7,35 +7,36 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Stack size of the thread, in bytes. The thread makes a few system calls, and an argument list.
+/// Stack size of the thread, in bytes. The thread makes few system calls, and builds argument
+/// lists.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// The thread, for as long as it is to start anything.
+/// The thread. Dropping this value ends it.
 #[derive(Debug)]
 pub(super) struct FilteredThread {
     orders: Sender<PreparedShell>,
     started: Receiver<io::Result<io::Result<StartedProcess>>>,
 }
 
-/// A pid; with the first the listener.
+/// The pid of a shell; with the first shell, also the listener of the filter.
 type StartedProcess = (i32, Option<OwnedFd>);
 
 impl FilteredThread {
     pub(super) fn new(scope: WatchScope) -> io::Result<(Self, JoinHandle<()>)> {
-        let (orders, ordered) = channel::<PreparedShell>();
-        let (tell, started) = channel();
+        let (orders, commands) = channel::<PreparedShell>();
+        let (results, started) = channel();
         let run = move || {
             let mut listener = match trace::begin(scope) {
                 Ok(listener) => Some(listener),
                 // The receiver still waits.
-                Err(error) => return drop(tell.send(Err(error))),
+                Err(error) => return drop(results.send(Err(error))),
             };
-            // Until the first shell runs, no traced system call may happen, because the listener is
-            // not served yet.
-            for command in ordered {
+            // TracerReuse the first shell runs, this thread must not make a traced system call: the
+            // listener is not served yet.
+            for command in commands {
                 let pid = command.spawn();
                 let started = pid.map(|pid| (pid, listener.take()));
-                if tell.send(Ok(started)).is_err() {
+                if results.send(Ok(started)).is_err() {
                     return;
                 }
             }
@@ -45,9 +46,10 @@ impl FilteredThread {
         Ok((Self { orders, started }, thread))
     }
 
-    /// Starts it; an error of the first kind says that it cannot be watched.
+    /// Starts a shell. The outer error means that it cannot be traced, the inner one that it cannot
+    /// be started.
     pub(super) fn start(&self, command: PreparedShell) -> io::Result<io::Result<StartedProcess>> {
-        // Without a receiver there is no answer.
+        // If the thread has ended, the receiver below fails.
         let _ = self.orders.send(command);
         let failed = |_| io::Error::other("starting it failed");
         self.started.recv().map_err(failed)?

@@ -1,4 +1,5 @@
-//! Files that processes have open for writing, or mapped. Later writes need no traced system call.
+//! Records files that processes have open for writing, or mapped: writing to them needs no traced
+//! system call.
 
 use super::named_file::NamedFile;
 use super::record::{ChangeRecord, IncompleteReason, TraceContext};
@@ -8,24 +9,25 @@ use agent_bash_os::read_proc;
 use rustix::fs::{FileType, OFlags};
 use std::fs::{read_dir, read_link};
 
-/// Records the writable files of these processes. Tries all, and returns the first error.
+/// Records the writable files of these processes. Continues after an error, and returns the first
+/// one.
 pub(super) fn record(
     pids: &[i32],
-    surroundings: &mut TraceContext,
+    context: &mut TraceContext,
     record: &mut dyn ChangeRecord,
 ) -> Result<(), IncompleteReason> {
     let mut recorded = Ok(());
     for pid in pids {
-        for file in by(*pid) {
-            let one = surroundings.touches(&file, Touch::Content, *pid, false, record);
-            recorded = recorded.and(one);
+        for file in writable_files(*pid) {
+            let result = context.touches(&file, Touch::Content, *pid, false, record);
+            recorded = recorded.and(result);
         }
     }
     recorded
 }
 
-/// The writable files of a process that have names.
-fn by(pid: i32) -> Vec<NamedFile> {
+/// Returns the writable files of a process that have names.
+fn writable_files(pid: i32) -> Vec<NamedFile> {
     let files = open_for_writing(pid).into_iter().chain(mapped(pid));
     let is_file = |file: &NamedFile| file.kind() == Some(FileType::RegularFile);
     files.filter(is_file).collect()
@@ -38,13 +40,13 @@ fn open_for_writing(pid: i32) -> Vec<NamedFile> {
     };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let numbers = names.filter_map(|name| name.parse().ok());
-    let written = numbers.filter(|number| is_written(pid, *number));
+    let written = numbers.filter(|number| is_open_for_writing(pid, *number));
     written
-        .filter_map(|number| NamedFile::opened(pid, number))
+        .filter_map(|number| NamedFile::from_descriptor(pid, number))
         .collect()
 }
 
-/// Files with shared mappings, which can be written after the descriptor is closed.
+/// Returns files with shared mappings, which can be written after the descriptor was closed.
 fn mapped(pid: i32) -> Vec<NamedFile> {
     let maps = read_proc(format!("/proc/{pid}/maps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
@@ -55,14 +57,14 @@ fn mapped(pid: i32) -> Vec<NamedFile> {
             continue;
         };
         if access.ends_with('s') && line.contains(" /") {
-            files.extend(NamedFile::mapped(pid, range));
+            files.extend(NamedFile::from_mapping(pid, range));
         }
     }
     files
 }
 
-fn is_written(pid: i32, number: i32) -> bool {
-    // The names of sockets and pipes have no slash in front.
+fn is_open_for_writing(pid: i32, number: i32) -> bool {
+    // Link targets of sockets and pipes do not begin with a slash.
     let name = read_link(format!("/proc/{pid}/fd/{number}"));
     if name.is_ok_and(|name| !name.is_absolute()) {
         return false;
@@ -78,16 +80,16 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn what_is_open_to_be_written_is_found_and_what_is_read_is_not() {
+    fn writable_files_excludes_files_open_for_reading() {
         let temp = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(temp.path()).unwrap();
         let (written, read) = (base.join("written"), base.join("read"));
         fs::write(&read, "x").unwrap();
-        let _kept = (
+        let _open = (
             fs::File::create(&written).unwrap(),
             fs::File::open(&read).unwrap(),
         );
-        let found = by(std::process::id().cast_signed());
+        let found = writable_files(std::process::id().cast_signed());
         let found: Vec<_> = found.iter().filter_map(|file| file.path().ok()).collect();
         assert!(found.contains(&written) && !found.contains(&read));
     }

@@ -47,11 +47,11 @@ pub(super) fn exactly<const LENGTH: usize>(
 
 /// Reads bytes at this address until `into` is full or a page is not mapped. Returns their number.
 pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
-    match by_call(thread, address, into) {
+    match read_by_system_call(thread, address, into) {
         // If the address is not mapped, or no thread has this id, reading `/proc/PID/mem` fails as
         // well.
         Err(refused) if !matches!(refused, Errno::EFAULT | Errno::ESRCH) => {
-            by_file(thread, address, into).map_err(|other| match other {
+            read_by_proc_mem(thread, address, into).map_err(|other| match other {
                 // The file fails with `EIO` where the system call fails with `EFAULT`.
                 Errno::EIO => Errno::EFAULT,
                 // The thread has ended.
@@ -63,20 +63,20 @@ pub(super) fn read(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, 
     }
 }
 
-fn by_call(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+fn read_by_system_call(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     let base = usize::try_from(address).map_err(|_| Errno::EFAULT)?;
     let first = (PAGE_BYTES - base % PAGE_BYTES).min(into.len());
-    let whole = [
+    let remote = [
         RemoteIoVec { base, len: first },
         RemoteIoVec {
             base: base.wrapping_add(first),
             len: into.len() - first,
         },
     ];
-    process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &whole)
+    process_vm_readv(Pid::from_raw(thread), &mut [IoSliceMut::new(into)], &remote)
 }
 
-fn by_file(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
+fn read_by_proc_mem(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     let errno = |error: rustix::io::Errno| Errno::from_raw(error.raw_os_error());
     let path = format!("/proc/{thread}/mem");
     let memory = openat(CWD, path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
@@ -84,7 +84,7 @@ fn by_file(thread: i32, address: u64, into: &mut [u8]) -> Result<usize, Errno> {
     loop {
         match pread(&memory, &mut *into, address) {
             Err(rustix::io::Errno::INTR) => {}
-            // The process has no memory any more.
+            // The process has ended.
             Ok(0) => return Err(Errno::EFAULT),
             read => return read.map_err(errno),
         }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_ends_with_its_nul_wherever_it_starts() {
+    fn text_is_read_up_to_its_nul() {
         let own = std::process::id().cast_signed();
         let mut page = vec![b'x'; 3 * PAGE_BYTES];
         page[PAGE_BYTES..PAGE_BYTES + 6].copy_from_slice(b"/a b\0c");
@@ -108,20 +108,23 @@ mod tests {
     }
 
     #[test]
-    fn file_shows_the_same_memory_as_the_call() {
+    fn proc_mem_and_process_vm_readv_agree() {
         let own = std::process::id().cast_signed();
-        let there: Vec<u8> = (0..2 * PAGE_BYTES).map(|at| at.to_le_bytes()[0]).collect();
-        let start = there.as_ptr() as u64;
+        let expected: Vec<u8> = (0..2 * PAGE_BYTES).map(|at| at.to_le_bytes()[0]).collect();
+        let start = expected.as_ptr() as u64;
         let both = |address, length| {
             let (mut called, mut opened) = (vec![0; length], vec![0; length]);
-            let by_call = by_call(own, address, &mut called);
-            assert_eq!(by_call.ok(), by_file(own, address, &mut opened).ok());
+            let read_by_system_call = read_by_system_call(own, address, &mut called);
+            assert_eq!(
+                read_by_system_call.ok(),
+                read_by_proc_mem(own, address, &mut opened).ok()
+            );
             assert_eq!(called, opened);
             called
         };
-        assert_eq!(both(start + 7, PAGE_BYTES), there[7..PAGE_BYTES + 7]);
+        assert_eq!(both(start + 7, PAGE_BYTES), expected[7..PAGE_BYTES + 7]);
         both(0, 8);
-        let gone = by_file(i32::MAX, start, &mut [0]);
-        assert_eq!(gone, Err(Errno::ENOENT));
+        let missing = read_by_proc_mem(i32::MAX, start, &mut [0]);
+        assert_eq!(missing, Err(Errno::ENOENT));
     }
 }

@@ -1,4 +1,4 @@
-//! A file that a system call names. An open descriptor keeps its identity.
+//! A file that a system call names. An open descriptor preserves its identity.
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, Statx, StatxFlags, openat, readlinkat, statx,
@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Device, inode, and the mount by which a file was reached, if the kernel tells it.
+/// Device, inode, and the mount through which the file was opened, if the kernel reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileIdentity {
     pub(super) device: u64,
@@ -19,26 +19,26 @@ pub(super) struct FileIdentity {
 
 impl FileIdentity {
     fn of(found: &Statx) -> Self {
-        let tells = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+        let has_mount = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
         Self {
             device: rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor),
             inode: found.stx_ino,
-            mount: tells.then_some(found.stx_mnt_id),
+            mount: has_mount.then_some(found.stx_mnt_id),
         }
     }
 
-    /// The identity of an open file.
+    /// Returns the identity of an open file.
     pub(super) fn of_open(file: &OwnedFd) -> Result<Self, Errno> {
-        look(file, OsStr::new("")).map(|found| Self::of(&found))
+        stat(file, OsStr::new("")).map(|found| Self::of(&found))
     }
 
-    /// The identity of the file at a path; a last link is not followed.
+    /// Returns the identity of the file at a path, without following a link.
     pub(super) fn at(path: &Path) -> Result<Self, Errno> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
-        statx(CWD, path, flags, wanted()).map(|found| Self::of(&found))
+        statx(CWD, path, flags, statx_fields()).map(|found| Self::of(&found))
     }
 
-    /// True if both are the same file, perhaps by different mounts.
+    /// True if both are the same file, possibly through different mounts.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
     }
@@ -65,9 +65,9 @@ struct FoundFile {
 }
 
 impl NamedFile {
-    /// The file with this name in a directory.
+    /// Looks up a name in a directory.
     pub(super) fn at(directory: OwnedFd, name: &OsStr) -> Result<Self, Errno> {
-        let found = match look(&directory, name) {
+        let found = match stat(&directory, name) {
             Ok(found) => Some(FoundFile::of(&found)),
             Err(Errno::NOENT) => None,
             Err(error) => return Err(error),
@@ -91,9 +91,9 @@ impl NamedFile {
         Ok(Self { directory, ..file })
     }
 
-    /// The file of a descriptor.
+    /// Returns the file of a descriptor.
     pub(super) fn of(handle: OwnedFd) -> Result<Self, Errno> {
-        let found = look(&handle, OsStr::new(""))?;
+        let found = stat(&handle, OsStr::new(""))?;
         Ok(Self {
             handle,
             name: None,
@@ -102,8 +102,8 @@ impl NamedFile {
         })
     }
 
-    /// Returns a copy with a descriptor of its own.
-    pub(super) fn again(&self) -> Result<Self, Errno> {
+    /// Duplicates the file and its descriptor.
+    pub(super) fn try_clone(&self) -> Result<Self, Errno> {
         Ok(Self {
             handle: rustix::io::fcntl_dupfd_cloexec(&self.handle, 0)?,
             name: self.name.clone(),
@@ -112,14 +112,14 @@ impl NamedFile {
         })
     }
 
-    /// Returns the file itself, without its directory.
-    pub(super) fn opened_itself(&self) -> Result<Self, Errno> {
+    /// Opens the file itself, so that the result does not depend on the directory.
+    pub(super) fn reopen_file(&self) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         openat(CWD, self.reachable_path(), flags, Mode::empty()).and_then(Self::of)
     }
 
-    /// The file that a process has open as `number`; `None` if it has no name.
-    pub(super) fn opened(thread: i32, number: i32) -> Option<Self> {
+    /// Opens the file that a process has open as `number`; `None` if the file has no name.
+    pub(super) fn from_descriptor(thread: i32, number: i32) -> Option<Self> {
         let link = if number == CWD.as_raw_fd() {
             format!("/proc/{thread}/cwd")
         } else {
@@ -127,14 +127,14 @@ impl NamedFile {
         };
         let target = readlinkat(CWD, &*link, Vec::new()).ok()?;
         let is_path = target.as_bytes().first() == Some(&b'/');
-        is_path.then(|| Self::led_to(&link)).flatten()
+        is_path.then(|| Self::open_link_target(&link)).flatten()
     }
 
-    /// The file that a process has mapped at a range of addresses, as `maps` writes it. Without
-    /// privileges it is opened by its path.
-    pub(super) fn mapped(process: i32, range: &str) -> Option<Self> {
+    /// Opens the file that a process has mapped at a range of addresses, in the notation of `maps`.
+    /// Without privileges, the file is opened by its path.
+    pub(super) fn from_mapping(process: i32, range: &str) -> Option<Self> {
         let link = format!("/proc/{process}/map_files/{range}");
-        if let Some(file) = Self::led_to(&link) {
+        if let Some(file) = Self::open_link_target(&link) {
             return Some(file);
         }
         let path = readlinkat(CWD, link, Vec::new()).ok()?;
@@ -143,14 +143,14 @@ impl NamedFile {
         Self::of(openat(CWD, path, flags, Mode::empty()).ok()?).ok()
     }
 
-    fn led_to(link: &str) -> Option<Self> {
+    fn open_link_target(link: &str) -> Option<Self> {
         let flags = OFlags::PATH | OFlags::CLOEXEC;
         let handle = openat(CWD, link, flags, Mode::empty()).ok()?;
         let file = Self::of(handle).ok()?;
         (file.links() > 0).then_some(file)
     }
 
-    /// The type; `None` if the name does not exist.
+    /// Returns the type; `None` if the name does not exist.
     pub(super) fn kind(&self) -> Option<FileType> {
         self.found.map(|found| found.kind)
     }
@@ -159,17 +159,17 @@ impl NamedFile {
         self.found.map(|found| found.identity)
     }
 
-    /// The number of hard links.
+    /// Returns the number of hard links.
     pub(super) fn links(&self) -> u64 {
         self.found.map_or(0, |found| found.links)
     }
 
-    /// The directory, if the file was found by name.
+    /// Returns the directory, if the file was looked up by name.
     pub(super) fn directory(&self) -> Option<&OwnedFd> {
         self.name.as_ref().map(|_| &self.handle)
     }
 
-    /// The descriptor of the file itself, if it was not found by name.
+    /// Returns the descriptor of the file itself, if it was not looked up by name.
     pub(super) fn open_file(&self) -> Option<&OwnedFd> {
         self.name.is_none().then_some(&self.handle)
     }
@@ -178,7 +178,7 @@ impl NamedFile {
         self.name.as_deref()
     }
 
-    /// The path as the kernel reports it. It may belong to another mount namespace.
+    /// Returns the path as the kernel reports it, possibly of another mount namespace.
     pub(super) fn path(&self) -> Result<PathBuf, Errno> {
         let path = match &self.directory {
             Some(path) => path.clone(),
@@ -190,7 +190,7 @@ impl NamedFile {
         })
     }
 
-    /// A path of this very file for this process, independent of mount namespaces.
+    /// Returns a path by which this process can open the file, independent of mount namespaces.
     pub(super) fn reachable_path(&self) -> PathBuf {
         let path = PathBuf::from(format!("/proc/self/fd/{}", self.handle.as_raw_fd()));
         match &self.name {
@@ -210,21 +210,21 @@ impl FoundFile {
     }
 }
 
-/// The path of an open file.
+/// Returns the path of an open file.
 pub(super) fn path_of(file: &OwnedFd) -> Result<PathBuf, Errno> {
     let link = format!("/proc/self/fd/{}", file.as_raw_fd());
     let target = readlinkat(CWD, link, Vec::new())?;
     Ok(PathBuf::from(OsString::from_vec(target.into_bytes())))
 }
 
-fn look(directory: &OwnedFd, name: &OsStr) -> Result<Statx, Errno> {
+fn stat(directory: &OwnedFd, name: &OsStr) -> Result<Statx, Errno> {
     let mut flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
     if name.is_empty() {
         flags |= AtFlags::EMPTY_PATH;
     }
-    statx(directory, name, flags, wanted())
+    statx(directory, name, flags, statx_fields())
 }
 
-fn wanted() -> StatxFlags {
+fn statx_fields() -> StatxFlags {
     StatxFlags::TYPE | StatxFlags::INO | StatxFlags::NLINK | StatxFlags::MNT_ID
 }

@@ -1,6 +1,5 @@
-//! The orders for the tracing thread. Most calls change nothing, and then the thread need not wake:
-//! an order that applies to the next traced system call waits until there is one, and can be
-//! withdrawn.
+//! The orders for the tracing thread. Most calls change nothing, so an order that only concerns the
+//! next traced system call is deferred: it does not wake the thread, and can be withdrawn.
 
 use super::attribution::LiveProcesses;
 use agent_bash_core::changes::TraceState;
@@ -12,14 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Record into the change set in this directory. The sender is notified once that holds, also
-    /// for open files of these processes.
+    /// Record into the change set in this directory. If the sender is given, it receives the result
+    /// once the open files of these processes are recorded.
     Record(PathBuf, Option<(Sender<TraceState>, LiveProcesses)>),
-    /// Stop the record; these processes continue, if any.
+    /// Stop the record. The processes, if any, keep running.
     Stop(Sender<TraceState>, Option<LiveProcesses>),
-    /// Some continuing processes have ended; these have not.
+    /// Some survivors have ended; these are still running.
     Conclude(LiveProcesses),
-    /// All processes have ended, and another shell is started.
+    /// Trace another shell: all processes of the former have ended.
     Another,
 }
 
@@ -37,62 +36,62 @@ pub(super) struct OrderQueue(Arc<Mutex<QueueState>>);
 #[derive(Debug, Default)]
 struct QueueState {
     orders: VecDeque<Order>,
-    /// The thread holds a call until the next order, and looks at nothing else.
+    /// True while the thread holds a system call until the next order.
     holds: bool,
 }
 
-/// Creates both sides, and a pipe that is readable when the thread is to look for orders.
+/// Creates both sides, and a pipe that is readable when the thread must check for orders.
 pub(super) fn orders() -> io::Result<(OrderSender, OrderQueue, PipeReader)> {
-    let (woken, wake) = io::pipe()?;
-    let given = Arc::default();
-    let taken = OrderQueue(Arc::clone(&given));
-    Ok((OrderSender { queue: given, wake }, taken, woken))
+    let (wakeups, wake) = io::pipe()?;
+    let queue = Arc::default();
+    let receiver = OrderQueue(Arc::clone(&queue));
+    Ok((OrderSender { queue, wake }, receiver, wakeups))
 }
 
 impl OrderSender {
-    /// Gives an order that is to be obeyed at once.
-    pub(super) fn give(&self, order: Order) {
+    /// Sends an order that is executed at once.
+    pub(super) fn send(&self, order: Order) {
         lock(&self.queue).orders.push_back(order);
         self.wake();
     }
 
-    /// Gives an order that is to be obeyed before the thread looks at anything.
-    pub(super) fn give_for_the_next(&self, order: Order) {
-        let mut given = lock(&self.queue);
-        given.orders.push_back(order);
-        if given.holds {
+    /// Sends an order that is executed before the next traced system call is inspected.
+    pub(super) fn send_deferred(&self, order: Order) {
+        let mut queue = lock(&self.queue);
+        queue.orders.push_back(order);
+        if queue.holds {
             self.wake();
         }
     }
 
-    /// Takes back the last one, if it is to begin a record and the thread has looked at nothing
-    /// since.
-    pub(super) fn take_back(&self) -> bool {
+    /// Withdraws the last order, if it starts a record and no system call was inspected since.
+    pub(super) fn withdraw(&self) -> bool {
         let orders = &mut lock(&self.queue).orders;
         let is_last = matches!(orders.back(), Some(Order::Record(_, None)));
         is_last && orders.pop_back().is_some()
     }
 
     fn wake(&self) {
-        // A thread that has ended gives no answer, which is noticed.
+        // If the thread has ended, the missing answer is reported.
         let _ = (&self.wake).write_all(b"!");
     }
 }
 
 impl OrderQueue {
-    /// The next one. If there is none: whether the thread `holds` a call from now on.
+    /// Returns the next order. If there is none, stores whether the thread `holds` a system call
+    /// from now on.
     pub(super) fn next(&self, holds: bool) -> Option<Order> {
-        let mut given = lock(&self.0);
-        let order = given.orders.pop_front();
+        let mut queue = lock(&self.0);
+        let order = queue.orders.pop_front();
         if order.is_none() {
-            given.holds = holds;
+            queue.holds = holds;
         }
         order
     }
 }
 
-fn lock(given: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
-    given.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(queue: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
+    queue.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -100,9 +99,9 @@ mod tests {
     use super::*;
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-    fn is_woken(woken: &PipeReader) -> bool {
-        let mut fds = [PollFd::new(woken, PollFlags::IN)];
-        poll(&mut fds, Some(&Timespec::default())).is_ok_and(|heard| heard > 0)
+    fn is_awake(wakeups: &PipeReader) -> bool {
+        let mut fds = [PollFd::new(wakeups, PollFlags::IN)];
+        poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
     fn record() -> Order {
@@ -111,26 +110,26 @@ mod tests {
 
     #[test]
     fn deferred_order_does_not_wake_and_can_be_withdrawn() {
-        let (orders, taken, woken) = orders().unwrap();
-        assert!(!orders.take_back());
-        orders.give_for_the_next(Order::Another);
-        orders.give_for_the_next(record());
-        assert!(!is_woken(&woken));
-        assert!(orders.take_back() && !orders.take_back());
-        assert!(matches!(taken.next(false), Some(Order::Another)));
-        orders.give_for_the_next(record());
-        assert!(matches!(taken.next(false), Some(Order::Record(..))));
-        assert!(taken.next(false).is_none());
-        assert!(!orders.take_back());
-        orders.give(Order::Conclude(LiveProcesses::default()));
-        assert!(is_woken(&woken));
+        let (orders, receiver, wakeups) = orders().unwrap();
+        assert!(!orders.withdraw());
+        orders.send_deferred(Order::Another);
+        orders.send_deferred(record());
+        assert!(!is_awake(&wakeups));
+        assert!(orders.withdraw() && !orders.withdraw());
+        assert!(matches!(receiver.next(false), Some(Order::Another)));
+        orders.send_deferred(record());
+        assert!(matches!(receiver.next(false), Some(Order::Record(..))));
+        assert!(receiver.next(false).is_none());
+        assert!(!orders.withdraw());
+        orders.send(Order::Conclude(LiveProcesses::default()));
+        assert!(is_awake(&wakeups));
     }
 
     #[test]
-    fn thread_that_holds_a_call_is_woken() {
-        let (orders, taken, woken) = orders().unwrap();
-        assert!(taken.next(true).is_none());
-        orders.give_for_the_next(record());
-        assert!(is_woken(&woken));
+    fn deferred_order_wakes_thread_that_holds_a_call() {
+        let (orders, receiver, wakeups) = orders().unwrap();
+        assert!(receiver.next(true).is_none());
+        orders.send_deferred(record());
+        assert!(is_awake(&wakeups));
     }
 }

@@ -1,8 +1,8 @@
 //! Resolves a path as the kernel does for the calling process: with its root, working directory,
 //! descriptors, mounts and `/proc/self`.
 //!
-//! Most paths contain neither links nor `..`, and are opened at once. Others are walked by
-//! component, since an absolute link starts at the root of the calling process.
+//! A path without links and `..` is opened by one call. Other paths are resolved by component, as
+//! an absolute link starts at the root of the calling process.
 
 use super::named_file::{NamedFile, path_of};
 use agent_bash_os::read_proc;
@@ -18,8 +18,8 @@ use std::os::unix::ffi::OsStrExt;
 /// The kernel's limit for symbolic links in one path.
 const MAX_LINKS: usize = 40;
 
-/// The inode of the top directory of every `/proc`.
-const TOP_OF_PROC: u64 = 1;
+/// The inode of the root directory of every `/proc`.
+const PROC_ROOT_INODE: u64 = 1;
 
 const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
@@ -42,18 +42,18 @@ impl PathArgument<'_> {
     ///
     /// # Errors This process cannot resolve the path, although the caller might.
     pub(super) fn resolve(&self) -> Result<Option<NamedFile>, Errno> {
-        self.resolved().or_else(none_or)
+        self.try_resolve().or_else(none_if_call_fails)
     }
 
-    fn resolved(&self) -> Result<Option<NamedFile>, Errno> {
+    fn try_resolve(&self) -> Result<Option<NamedFile>, Errno> {
         let path = self.path;
         let is_absolute = path.first() == Some(&b'/');
         let is_plain = !self.in_root && !path.split(|byte| *byte == b'/').any(|name| name == b"..");
         if let Some((directory, name)) = split(path).filter(|_| is_plain) {
-            if is_absolute && let Some(found) = self.by_same_path(directory, name)? {
+            if is_absolute && let Some(found) = self.resolve_canonical(directory, name)? {
                 return Ok(Some(found));
             }
-            match self.at_once(self.start(is_absolute)?, directory, name) {
+            match self.resolve_without_links(self.start(is_absolute)?, directory, name) {
                 Err(Errno::LOOP | Errno::NOSYS) => {}
                 found => return found.map(Some),
             }
@@ -77,9 +77,13 @@ impl PathArgument<'_> {
         openat(CWD, link, DIRECTORY_FLAGS, Mode::empty())
     }
 
-    /// Resolves an absolute path whose directory has just this path for the kernel, so that it
-    /// contains no links. `None` for all others.
-    fn by_same_path(&self, directory: &[u8], name: &OsStr) -> Result<Option<NamedFile>, Errno> {
+    /// Opens an absolute path. Returns `None` unless the kernel reports the same path for its
+    /// directory, which proves that the path contains no links.
+    fn resolve_canonical(
+        &self,
+        directory: &[u8],
+        name: &OsStr,
+    ) -> Result<Option<NamedFile>, Errno> {
         let link = format!("/proc/{}/root/", self.thread);
         let opened = [link.as_bytes(), directory].concat();
         // An absolute link in the path resolves from this process's root, not from the caller's.
@@ -97,7 +101,12 @@ impl PathArgument<'_> {
     }
 
     /// Resolves a path without links.
-    fn at_once(&self, start: OwnedFd, directory: &[u8], name: &OsStr) -> Result<NamedFile, Errno> {
+    fn resolve_without_links(
+        &self,
+        start: OwnedFd,
+        directory: &[u8],
+        name: &OsStr,
+    ) -> Result<NamedFile, Errno> {
         let parent = if directory.is_empty() {
             start
         } else {
@@ -113,7 +122,7 @@ impl PathArgument<'_> {
 }
 
 /// Returns `None` for an error with which the caller's own system call fails.
-fn none_or(error: Errno) -> Result<Option<NamedFile>, Errno> {
+fn none_if_call_fails(error: Errno) -> Result<Option<NamedFile>, Errno> {
     match error {
         Errno::NOENT
         | Errno::NOTDIR
@@ -135,22 +144,22 @@ fn split(path: &[u8]) -> Option<(&[u8], &OsStr)> {
         Some(slash) => (&path[..slash], &path[slash + 1..]),
         None => (&path[..0], path),
     };
-    let names = !name.is_empty() && name != b".";
-    names.then(|| (directory, OsStr::from_bytes(name)))
+    let is_name = !name.is_empty() && name != b".";
+    is_name.then(|| (directory, OsStr::from_bytes(name)))
 }
 
 /// Resolves a path one component at a time.
 struct ComponentWalk<'a> {
     argument: PathArgument<'a>,
     root: Option<OwnedFd>,
-    at: OwnedFd,
+    current: OwnedFd,
     rest: Vec<u8>,
     links: usize,
 }
 
 /// The result of one component.
 enum ComponentStep {
-    On,
+    Continue,
     End(Option<NamedFile>),
 }
 
@@ -159,7 +168,7 @@ impl<'a> ComponentWalk<'a> {
         Self {
             argument,
             root: None,
-            at: start,
+            current: start,
             rest: argument.path.to_vec(),
             links: 0,
         }
@@ -167,19 +176,19 @@ impl<'a> ComponentWalk<'a> {
 
     fn run(mut self) -> Result<Option<NamedFile>, Errno> {
         if self.argument.in_root {
-            self.root = Some(clone(&self.at)?);
+            self.root = Some(clone(&self.current)?);
         }
         loop {
             let begin = self.rest.iter().position(|byte| *byte != b'/');
             let Some(begin) = begin else {
-                return NamedFile::of(self.at).map(Some);
+                return NamedFile::of(self.current).map(Some);
             };
             let end = self.rest[begin..].iter().position(|byte| *byte == b'/');
             let end = end.map_or(self.rest.len(), |length| begin + length);
             let name = self.rest[begin..end].to_vec();
             self.rest.drain(..end);
             match self.step(OsStr::from_bytes(&name))? {
-                ComponentStep::On => {}
+                ComponentStep::Continue => {}
                 ComponentStep::End(found) => return Ok(found),
             }
         }
@@ -187,12 +196,12 @@ impl<'a> ComponentWalk<'a> {
 
     fn step(&mut self, name: &OsStr) -> Result<ComponentStep, Errno> {
         match name.as_bytes() {
-            b"." => return Ok(ComponentStep::On),
+            b"." => return Ok(ComponentStep::Continue),
             b".." => return self.up(),
             _ => {}
         }
         let is_last = self.rest.is_empty();
-        let file = NamedFile::at(clone(&self.at)?, name)?;
+        let file = NamedFile::at(clone(&self.current)?, name)?;
         let is_followed = self.argument.follow || !is_last;
         match file.kind() {
             Some(FileType::Symlink) if is_followed => self.follow(name),
@@ -203,8 +212,8 @@ impl<'a> ComponentWalk<'a> {
             }
             _ => {
                 let flags = DIRECTORY_FLAGS | OFlags::NOFOLLOW;
-                self.at = openat(&self.at, name, flags, Mode::empty())?;
-                Ok(ComponentStep::On)
+                self.current = openat(&self.current, name, flags, Mode::empty())?;
+                Ok(ComponentStep::Continue)
             }
         }
     }
@@ -217,11 +226,11 @@ impl<'a> ComponentWalk<'a> {
     }
 
     fn up(&mut self) -> Result<ComponentStep, Errno> {
-        let here = directory_id(&self.at)?;
-        if directory_id(self.root()?)? != here {
-            self.at = openat(&self.at, "..", DIRECTORY_FLAGS, Mode::empty())?;
+        let current = directory_id(&self.current)?;
+        if directory_id(self.root()?)? != current {
+            self.current = openat(&self.current, "..", DIRECTORY_FLAGS, Mode::empty())?;
         }
-        Ok(ComponentStep::On)
+        Ok(ComponentStep::Continue)
     }
 
     fn follow(&mut self, name: &OsStr) -> Result<ComponentStep, Errno> {
@@ -229,8 +238,8 @@ impl<'a> ComponentWalk<'a> {
         if self.links > MAX_LINKS {
             return Err(Errno::LOOP);
         }
-        if fstatfs(&self.at)?.f_type == PROC_SUPER_MAGIC
-            && let Some(target) = self.in_proc(name)?
+        if fstatfs(&self.current)?.f_type == PROC_SUPER_MAGIC
+            && let Some(target) = self.proc_link_target(name)?
         {
             let is_last = self.rest.iter().all(|byte| *byte == b'/');
             let found = NamedFile::of(clone(&target)?)?;
@@ -239,36 +248,37 @@ impl<'a> ComponentWalk<'a> {
                 let is_named = found.links() > 0 && found.path()?.is_absolute();
                 return Ok(ComponentStep::End(is_named.then_some(found)));
             }
-            self.at = target;
-            return Ok(ComponentStep::On);
+            self.current = target;
+            return Ok(ComponentStep::Continue);
         }
-        let mut target = readlinkat(&self.at, name, Vec::new())?.into_bytes();
+        let mut target = readlinkat(&self.current, name, Vec::new())?.into_bytes();
         if target.is_empty() {
             return Err(Errno::NOENT);
         }
         if target.first() == Some(&b'/') {
-            self.at = clone(self.root()?)?;
+            self.current = clone(self.root()?)?;
         }
         target.append(&mut self.rest);
         self.rest = target;
-        Ok(ComponentStep::On)
+        Ok(ComponentStep::Continue)
     }
 
-    /// Opens the target of a link in `/proc` whose text does not describe it.
-    fn in_proc(&self, name: &OsStr) -> Result<Option<OwnedFd>, Errno> {
+    /// Opens the target of `/proc/self`, `/proc/thread-self` or a magic link, whose text is not the
+    /// target for this process. `None` for other links.
+    fn proc_link_target(&self, name: &OsStr) -> Result<Option<OwnedFd>, Errno> {
         let thread = self.argument.thread;
-        let itself = match name.as_bytes() {
-            b"self" => Some(leader(thread).unwrap_or(thread)),
+        let own_pid = match name.as_bytes() {
+            b"self" => Some(process_of_thread(thread).unwrap_or(thread)),
             b"thread-self" => Some(thread),
             _ => None,
         };
-        if let Some(itself) = itself.filter(|_| is_top_of_proc(&self.at)) {
-            let own = format!("/proc/{itself}");
+        if let Some(own_pid) = own_pid.filter(|_| is_proc_root(&self.current)) {
+            let own = format!("/proc/{own_pid}");
             return openat(CWD, own, DIRECTORY_FLAGS, Mode::empty()).map(Some);
         }
         let (flags, no_magic) = (OFlags::PATH | OFlags::CLOEXEC, ResolveFlags::NO_MAGICLINKS);
-        match openat2(&self.at, name, flags, Mode::empty(), no_magic) {
-            Err(Errno::LOOP) => openat(&self.at, name, flags, Mode::empty()).map(Some),
+        match openat2(&self.current, name, flags, Mode::empty(), no_magic) {
+            Err(Errno::LOOP) => openat(&self.current, name, flags, Mode::empty()).map(Some),
             _ => Ok(None),
         }
     }
@@ -278,12 +288,12 @@ fn clone(directory: &OwnedFd) -> Result<OwnedFd, Errno> {
     rustix::io::fcntl_dupfd_cloexec(directory, 0)
 }
 
-fn is_top_of_proc(directory: &OwnedFd) -> bool {
+fn is_proc_root(directory: &OwnedFd) -> bool {
     let found = statx(directory, "", AtFlags::EMPTY_PATH, StatxFlags::INO);
-    found.is_ok_and(|found| found.stx_ino == TOP_OF_PROC)
+    found.is_ok_and(|found| found.stx_ino == PROC_ROOT_INODE)
 }
 
-/// Device, inode and mount of a directory.
+/// Returns device, inode and mount of a directory.
 fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
     let wanted = StatxFlags::INO | StatxFlags::MNT_ID;
     let found = statx(directory, "", AtFlags::EMPTY_PATH, wanted)?;
@@ -296,7 +306,7 @@ fn directory_id(directory: &OwnedFd) -> Result<(u32, u32, u64, u64), Errno> {
 }
 
 /// Returns the pid of the process that a thread belongs to.
-pub(super) fn leader(thread: i32) -> Option<i32> {
+pub(super) fn process_of_thread(thread: i32) -> Option<i32> {
     let status = read_proc(format!("/proc/{thread}/status")).ok()?;
     let status = String::from_utf8_lossy(&status);
     let line = status.lines().find_map(|line| line.strip_prefix("Tgid:"));

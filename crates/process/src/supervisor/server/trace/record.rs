@@ -2,7 +2,7 @@
 
 use super::memory;
 use super::named_file::NamedFile;
-use super::paths::leader;
+use super::paths::process_of_thread;
 use super::sockets::KnownSockets;
 use super::touched::{self, CallArguments, CallEffect};
 use super::watched_tree::{FileLocation, WatchedTree};
@@ -66,7 +66,7 @@ impl ChangeRecord for BackgroundChanges {
 /// The reason why a record is incomplete.
 pub(super) struct IncompleteReason {
     pub(super) reason: String,
-    /// The change set is full.
+    /// True if the change set is full.
     pub(super) full: bool,
 }
 
@@ -78,7 +78,7 @@ impl IncompleteReason {
         }
     }
 
-    fn unread(error: rustix::io::Errno) -> Self {
+    fn unreadable_path(error: rustix::io::Errno) -> Self {
         Self::of(format!("a path could not be read: {error}"))
     }
 }
@@ -98,10 +98,10 @@ impl From<ChangesError> for IncompleteReason {
     }
 }
 
-/// The context of traced calls, shared by all change sets of a shell.
+/// The context of traced system calls, shared by all change sets of a shell.
 #[derive(Debug)]
 pub(super) struct TraceContext {
-    /// Private directories of this program, which are not recorded.
+    /// Directories that are not recorded.
     excluded: Vec<PathBuf>,
     /// The root of the last recorded change.
     tree: Option<WatchedTree>,
@@ -121,44 +121,48 @@ impl TraceContext {
         self.excluded.iter().any(|own| path.starts_with(own))
     }
 
-    /// Remembers the sockets of traced processes, also while no change set is open.
-    pub(super) fn remember(&mut self, waiting: &WaitingCall) {
-        if !trace::is_native(waiting.table, waiting.number) {
+    /// Remembers the sockets of traced processes, even while no change set is open.
+    pub(super) fn remember(&mut self, call: &WaitingCall) {
+        if !trace::is_native(call.table, call.number) {
             return;
         }
-        match i64::from(waiting.number) {
-            nix::libc::SYS_bind => self.sockets.binds(waiting),
-            nix::libc::SYS_listen => self.sockets.listens(waiting),
+        match i64::from(call.number) {
+            nix::libc::SYS_bind => self.sockets.record_bind(call),
+            nix::libc::SYS_listen => self.sockets.record_listen(call),
             _ => {}
         }
     }
 
-    /// Returns why this call may cause changes by a process outside; `None` if it cannot.
-    pub(super) fn asks(&self, waiting: &WaitingCall) -> Option<String> {
-        if !trace::is_native(waiting.table, waiting.number) {
+    /// Returns why this system call may cause changes by a process outside the trace; `None` if it
+    /// cannot.
+    pub(super) fn external_change_reason(&self, call: &WaitingCall) -> Option<String> {
+        if !trace::is_native(call.table, call.number) {
             return Some("a program of 32 bits may have asked a process outside".to_owned());
         }
-        let Some(IndirectEffect::Connects(argument)) = indirect(waiting) else {
+        let Some(IndirectEffect::Connects(argument)) = indirect(call) else {
             return None;
         };
-        self.sockets.connects(waiting, argument, &self.excluded)
+        self.sockets
+            .connection_reason(call, argument, &self.excluded)
     }
 
-    /// True if a call certainly changes no recorded file, while the root is not known yet.
-    pub(super) fn change_nothing(&self, listener: &Listener, waiting: &WaitingCall) -> bool {
+    /// True if a system call certainly changes no recorded file. Used while the root is not known.
+    pub(super) fn changes_nothing(&self, listener: &Listener, call: &WaitingCall) -> bool {
         let certain = AssertUnwindSafe(|| {
-            if !trace::is_native(waiting.table, waiting.number) {
+            if !trace::is_native(call.table, call.number) {
                 return false;
             }
-            match indirect(waiting) {
-                // The script may run before the order to record arrives here, so a connection by
-                // which it may cause changes waits for that order as a change does.
-                Some(IndirectEffect::Connects(_)) => return self.asks(waiting).is_none(),
+            match indirect(call) {
+                // The script may run before the order to record arrives. So a connection that may
+                // cause changes waits for that order, like a change.
+                Some(IndirectEffect::Connects(_)) => {
+                    return self.external_change_reason(call).is_none();
+                }
                 Some(IndirectEffect::Listens) => return true,
                 Some(_) => return false,
                 None => {}
             }
-            let Ok(effects) = effects(listener, waiting) else {
+            let Ok(effects) = effects(listener, call) else {
                 return false;
             };
             effects.iter().all(|effect| match effect {
@@ -175,45 +179,46 @@ impl TraceContext {
         catch_unwind(certain).unwrap_or(false)
     }
 
-    /// Records the changes of a call. A panic of this thread would fail every waiting call.
+    /// Records the changes of a system call. Catches panics: without this thread, every traced
+    /// system call would fail.
     pub(super) fn record(
         &mut self,
         listener: &Listener,
-        waiting: &WaitingCall,
+        call: &WaitingCall,
         record: &mut dyn ChangeRecord,
     ) -> Result<(), IncompleteReason> {
-        let recorded = AssertUnwindSafe(|| self.recorded(listener, waiting, record));
-        catch_unwind(recorded).unwrap_or_else(|_| Err(IncompleteReason::of("recording it failed")))
+        let attempt = AssertUnwindSafe(|| self.try_record(listener, call, record));
+        catch_unwind(attempt).unwrap_or_else(|_| Err(IncompleteReason::of("recording it failed")))
     }
 
-    fn recorded(
+    fn try_record(
         &mut self,
         listener: &Listener,
-        waiting: &WaitingCall,
+        call: &WaitingCall,
         record: &mut dyn ChangeRecord,
     ) -> Result<(), IncompleteReason> {
-        if !trace::is_native(waiting.table, waiting.number) {
+        if !trace::is_native(call.table, call.number) {
             return Err(IncompleteReason::of(
                 "a program of 32 bits has changed files",
             ));
         }
-        if let Some(indirect) = indirect(waiting) {
-            return self.indirect(waiting, indirect, record);
+        if let Some(indirect) = indirect(call) {
+            return self.indirect(call, indirect, record);
         }
-        for effect in effects(listener, waiting)? {
+        for effect in effects(listener, call)? {
             match effect {
                 CallEffect::Touches(file, touch) => {
-                    self.touches(&file, touch, waiting.thread, true, record)?;
+                    self.touches(&file, touch, call.thread, true, record)?;
                 }
                 CallEffect::MakesFifo(file) => {
-                    let path = file.path().map_err(IncompleteReason::unread)?;
-                    self.sockets.makes_fifo(path);
+                    let path = file.path().map_err(IncompleteReason::unreadable_path)?;
+                    self.sockets.record_fifo(path);
                 }
                 CallEffect::WritesToFifo(file) => {
-                    let path = file.path().map_err(IncompleteReason::unread)?;
-                    let asks = self.sockets.writes_to_fifo(&path);
-                    if let Some(asks) = asks.filter(|_| !self.excludes(&path)) {
-                        return Err(IncompleteReason::of(asks));
+                    let path = file.path().map_err(IncompleteReason::unreadable_path)?;
+                    let reason = self.sockets.fifo_write_reason(&path);
+                    if let Some(reason) = reason.filter(|_| !self.excludes(&path)) {
+                        return Err(IncompleteReason::of(reason));
                     }
                 }
             }
@@ -221,22 +226,22 @@ impl TraceContext {
         Ok(())
     }
 
-    /// Records one file. `is_done`: the call touches it now, so that it counts outside the root.
+    /// Records one file. `is_immediate`: the call touches it now, so that it counts outside the root.
     pub(super) fn touches(
         &mut self,
         file: &NamedFile,
         touch: Touch,
         thread: i32,
-        is_done: bool,
+        is_immediate: bool,
         record: &mut dyn ChangeRecord,
     ) -> Result<(), IncompleteReason> {
-        let path = file.path().map_err(IncompleteReason::unread)?;
+        let path = file.path().map_err(IncompleteReason::unreadable_path)?;
         if self.excludes(&path) {
             return Ok(());
         }
         let tree = self.tree(record.root())?;
         let location = tree.locate(file, path, touch, thread);
-        match location.map_err(IncompleteReason::unread)? {
+        match location.map_err(IncompleteReason::unreadable_path)? {
             FileLocation::Within(path) => {
                 if touch == Touch::Name && record.root().starts_with(&path) {
                     return Err(IncompleteReason::of(MOVED_REASON));
@@ -259,7 +264,7 @@ impl TraceContext {
                     reachable: &file.reachable_path(),
                     names,
                     is_near: is_near && file.kind() == Some(FileType::RegularFile),
-                    is_counted: is_done,
+                    is_counted: is_immediate,
                 };
                 record.before_beyond(&file, touch)?;
             }
@@ -274,7 +279,7 @@ impl TraceContext {
 
     fn tree(&mut self, root: &Path) -> Result<&WatchedTree, IncompleteReason> {
         if self.tree.as_ref().is_none_or(|tree| tree.root() != root) {
-            self.tree = Some(WatchedTree::new(root).map_err(IncompleteReason::unread)?);
+            self.tree = Some(WatchedTree::new(root).map_err(IncompleteReason::unreadable_path)?);
         }
         self.tree
             .as_ref()
@@ -283,27 +288,28 @@ impl TraceContext {
 
     fn indirect(
         &mut self,
-        waiting: &WaitingCall,
+        call: &WaitingCall,
         indirect: IndirectEffect,
         record: &mut dyn ChangeRecord,
     ) -> Result<(), IncompleteReason> {
-        let thread = waiting.thread;
-        let opened =
-            |argument| NamedFile::opened(thread, CallArguments { waiting }.number(argument));
+        let thread = call.thread;
+        let opened = |argument| {
+            NamedFile::from_descriptor(thread, CallArguments { waiting: call }.number(argument))
+        };
         let reason = match indirect {
             IndirectEffect::Listens => None,
-            IndirectEffect::Connects(_) => self.asks(waiting),
+            IndirectEffect::Connects(_) => self.external_change_reason(call),
             IndirectEffect::OpensByHandle => {
                 Some("a file was opened for writing by its handle".to_owned())
             }
             IndirectEffect::Mounts(argument) => {
-                let address = waiting.arguments.get(usize::from(argument)).copied();
+                let address = call.arguments.get(usize::from(argument)).copied();
                 let kind = memory::text(thread, address.unwrap_or_default()).unwrap_or_default();
-                let stacks = STACKING_FILE_SYSTEMS
+                let is_stacking = STACKING_FILE_SYSTEMS
                     .iter()
                     .any(|known| kind.starts_with(known.as_bytes()));
                 let kind = String::from_utf8_lossy(&kind).into_owned();
-                stacks.then(|| {
+                is_stacking.then(|| {
                     format!(
                         "a file system was mounted that stores its files in another one ({kind})"
                     )
@@ -322,7 +328,7 @@ impl TraceContext {
                 })
             }
             IndirectEffect::TakesDescriptor => {
-                if let Some(file) = copied_file(waiting) {
+                if let Some(file) = copied_file(call) {
                     self.touches(&file, Touch::Content, thread, false, record)?;
                 }
                 None
@@ -340,10 +346,10 @@ impl TraceContext {
         thread: i32,
         record: &dyn ChangeRecord,
     ) -> Result<bool, IncompleteReason> {
-        let path = file.path().map_err(IncompleteReason::unread)?;
+        let path = file.path().map_err(IncompleteReason::unreadable_path)?;
         let tree = self.tree(record.root())?;
         let location = tree.locate(file, path, Touch::Attributes, thread);
-        Ok(match location.map_err(IncompleteReason::unread)? {
+        Ok(match location.map_err(IncompleteReason::unreadable_path)? {
             FileLocation::Within(_) | FileLocation::Unknown => true,
             FileLocation::Beyond { names, is_near, .. } => is_near && file.links() > names,
         })
@@ -352,15 +358,15 @@ impl TraceContext {
 
 const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";
 
-/// File systems that store their files in another one.
+/// File systems that store their files in another file system.
 const STACKING_FILE_SYSTEMS: &[&str] =
     &["overlay", "ecryptfs", "aufs", "unionfs", "fuse", "shiftfs"];
 
-fn indirect(waiting: &WaitingCall) -> Option<IndirectEffect> {
-    trace::indirect(waiting.number, &waiting.arguments)
+fn indirect(call: &WaitingCall) -> Option<IndirectEffect> {
+    trace::indirect(call.number, &call.arguments)
 }
 
-/// Returns the effects of a call.
+/// Returns the effects of a system call.
 fn effects(
     listener: &Listener,
     waiting: &WaitingCall,
@@ -368,26 +374,26 @@ fn effects(
     let Some(call) = trace::call(waiting.number) else {
         return Ok(Vec::new());
     };
-    let effects = touched::by(waiting, call);
+    let effects = touched::effects(waiting, call);
     if !listener.still_waits(waiting) {
         return Ok(Vec::new());
     }
     effects.map_err(|error| IncompleteReason::of(format!("a path could not be read: {error}")))
 }
 
-/// The file whose descriptor a call copies from another process.
-fn copied_file(waiting: &WaitingCall) -> Option<NamedFile> {
-    let arguments = CallArguments { waiting };
-    let process = format!("/proc/{}/fdinfo/{}", waiting.thread, arguments.number(0));
+/// Returns the file whose descriptor a system call copies from another process.
+fn copied_file(call: &WaitingCall) -> Option<NamedFile> {
+    let arguments = CallArguments { waiting: call };
+    let process = format!("/proc/{}/fdinfo/{}", call.thread, arguments.number(0));
     let process = read_to_string(process).ok()?;
     let pid = process.lines().find_map(|line| line.strip_prefix("Pid:"));
     let pid: i32 = pid?.trim().parse().ok()?;
-    let file = NamedFile::opened(leader(pid)?, arguments.number(1))?;
+    let file = NamedFile::from_descriptor(process_of_thread(pid)?, arguments.number(1))?;
     (file.kind() == Some(FileType::RegularFile)).then_some(file)
 }
 
-/// Returns true for paths of kernel file systems and devices. Shared memory contains files.
+/// True for paths of kernel file systems and devices, except shared memory, which contains files.
 fn is_virtual(path: &Path) -> bool {
-    let below = |directory| path.starts_with(directory);
-    below("/proc") || below("/sys") || (below("/dev") && !below("/dev/shm"))
+    let is_below = |directory| path.starts_with(directory);
+    is_below("/proc") || is_below("/sys") || (is_below("/dev") && !is_below("/dev/shm"))
 }

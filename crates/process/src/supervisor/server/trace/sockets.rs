@@ -1,9 +1,9 @@
-//! Sockets and FIFOs by which a call may ask a process that is not traced to change files: a build
-//! daemon, a terminal multiplexer, a container engine. Such changes are neither recorded nor held
-//! back.
+//! Sockets and FIFOs by which a call may request changes from a process that is not traced, such as
+//! a build daemon, a terminal multiplexer or a container engine. Such changes are neither recorded
+//! nor held back.
 
-use super::paths::leader;
-use super::touched::{CallArguments, path_of};
+use super::paths::process_of_thread;
+use super::touched::{CallArguments, address_path};
 use agent_bash_notify::WaitingCall;
 use nix::libc::{AF_INET, AF_INET6, AF_UNIX, AF_VSOCK};
 use rustix::net::{SocketAddrUnix, SocketType, getsockname, sockopt::socket_type};
@@ -14,8 +14,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Services that answer, log, display, play or sign, and change no other files on request. Each
-/// look-up of a user name connects to one of them.
+/// Socket paths of services that change no files on request: they answer, log, display, play or
+/// sign. Even looking up a user name connects to one of them.
 const HARMLESS_SERVICES: &[&str] = &[
     "/dev/log",
     "/run/avahi-daemon/",
@@ -34,7 +34,7 @@ const HARMLESS_SERVICES: &[&str] = &[
     "/var/run/nscd/",
 ];
 
-/// Parts of the paths of such services whose directory varies.
+/// Parts of socket paths of harmless services whose directory varies.
 const HARMLESS_PARTS: &[&str] = &[
     "/.gnupg/S.",
     "/gnupg/S.",
@@ -45,7 +45,7 @@ const HARMLESS_PARTS: &[&str] = &[
     "/wayland-",
 ];
 
-/// Abstract names of such services.
+/// Abstract socket names of harmless services.
 const HARMLESS_NAMES: &[&str] = &["/tmp/.ICE-unix/", "/tmp/.X11-unix/"];
 
 /// The port of the domain name system.
@@ -72,15 +72,15 @@ enum Address {
 }
 
 impl KnownSockets {
-    /// A traced process binds a socket to an address.
-    pub(super) fn binds(&mut self, waiting: &WaitingCall) {
+    /// Records that a traced process binds a socket to an address.
+    pub(super) fn record_bind(&mut self, waiting: &WaitingCall) {
         let address = CallArguments { waiting }.address(1, 2).ok().flatten();
-        let address = address.and_then(|address| parsed(waiting, address));
+        let address = address.and_then(|address| parse_address(waiting, address));
         self.add(address);
     }
 
-    /// A traced process listens on a socket. The kernel has chosen its port by now.
-    pub(super) fn listens(&mut self, waiting: &WaitingCall) {
+    /// Records that a traced process listens on a socket, whose port is known by now.
+    pub(super) fn record_listen(&mut self, waiting: &WaitingCall) {
         let socket = socket_of(waiting);
         let Some(address) = socket.and_then(|socket| getsockname(socket).ok()) else {
             return;
@@ -91,23 +91,23 @@ impl KnownSockets {
             if let Some(name) = address.abstract_name() {
                 self.add(Some(Address::Name(name.to_vec())));
             } else if let Some(path) = address.path() {
-                self.add(local(waiting, path.to_bytes()));
+                self.add(local_socket(waiting, path.to_bytes()));
             }
         }
     }
 
-    pub(super) fn makes_fifo(&mut self, path: PathBuf) {
+    pub(super) fn record_fifo(&mut self, path: PathBuf) {
         self.fifos.insert(path);
     }
 
     /// Returns why writing to a FIFO may cause changes; `None` if a traced process created it.
-    pub(super) fn writes_to_fifo(&mut self, path: &Path) -> Option<String> {
+    pub(super) fn fifo_write_reason(&mut self, path: &Path) -> Option<String> {
         let is_known = self.fifos.contains(path);
         if !is_known && is_open_in_host(path) {
             self.fifos.insert(path.to_owned());
             return None;
         }
-        (!is_known).then(|| unknown(&format!("through the FIFO {}", path.display())))
+        (!is_known).then(|| external_change(&format!("through the FIFO {}", path.display())))
     }
 
     fn add(&mut self, address: Option<Address>) {
@@ -125,21 +125,21 @@ impl KnownSockets {
         }
     }
 
-    /// Returns why this connection may cause changes; `None` if its peer is a traced process,
-    /// another machine, a service that only answers, or does not exist.
-    pub(super) fn connects(
+    /// Returns why this connection may cause changes. `None` if its peer is a traced process,
+    /// another machine or a harmless service, or does not exist.
+    pub(super) fn connection_reason(
         &self,
         waiting: &WaitingCall,
         argument: u8,
-        own: &[PathBuf],
+        excluded: &[PathBuf],
     ) -> Option<String> {
         let address = CallArguments { waiting }.address(argument, argument + 1);
         let address = address.ok().flatten();
-        let address = address.and_then(|address| parsed(waiting, address))?;
+        let address = address.and_then(|address| parse_address(waiting, address))?;
         let to = match &address {
             Address::Path(path) => {
-                let is_own = own.iter().any(|own| path.starts_with(own));
-                if is_own || self.paths.contains(path) || is_harmless(path) {
+                let is_excluded = excluded.iter().any(|excluded| path.starts_with(excluded));
+                if is_excluded || self.paths.contains(path) || is_harmless(path) {
                     return None;
                 }
                 path.display().to_string()
@@ -155,7 +155,7 @@ impl KnownSockets {
             Address::Internet(address) => {
                 let is_known = self.ports.contains(&address.port()) || address.port() == DNS_PORT;
                 if is_known
-                    || !is_here(address.ip(), waiting.thread)
+                    || !is_local_address(address.ip(), waiting.thread)
                     || has_own_network(waiting.thread)
                     || !is_stream(waiting)
                 {
@@ -165,11 +165,11 @@ impl KnownSockets {
             }
             Address::Virtual => "the machine that this one runs on".to_owned(),
         };
-        Some(unknown(&format!("at {to}")))
+        Some(external_change(&format!("at {to}")))
     }
 }
 
-fn unknown(place: &str) -> String {
+fn external_change(place: &str) -> String {
     format!("a process outside of the call, {place}, may have changed files on its request")
 }
 
@@ -189,11 +189,11 @@ fn is_harmless(path: &Path) -> bool {
         || path.contains("/ssh-") && is_agent()
 }
 
-fn parsed(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Option<Address> {
+fn parse_address(waiting: &WaitingCall, (family, rest): (u16, Vec<u8>)) -> Option<Address> {
     match i32::from(family) {
         AF_UNIX => match rest.first()? {
             0 => Some(Address::Name(rest[1..].to_vec())),
-            _ => local(waiting, &path_of(&rest)?),
+            _ => local_socket(waiting, &address_path(&rest)?),
         },
         AF_INET => {
             let (port, rest) = rest.split_first_chunk::<2>()?;
@@ -216,26 +216,27 @@ fn internet(address: SocketAddr) -> Address {
     Address::Internet(SocketAddr::new(address.ip().to_canonical(), address.port()))
 }
 
-/// A socket by its path; `None` if it does not exist.
-fn local(waiting: &WaitingCall, path: &[u8]) -> Option<Address> {
+/// Returns a socket by its path; `None` if it does not exist.
+fn local_socket(waiting: &WaitingCall, path: &[u8]) -> Option<Address> {
     let file = CallArguments { waiting }.file_at(path).ok().flatten()?;
-    // A socket that is bound does not exist yet.
+    // The file of a socket does not exist before the socket is bound.
     let number = i64::from(waiting.number);
     let is_bound = number == nix::libc::SYS_bind || number == nix::libc::SYS_listen;
-    let is_there = is_bound || file.kind().is_some();
-    let path = file.path().ok().filter(|_| is_there)?;
+    let exists = is_bound || file.kind().is_some();
+    let path = file.path().ok().filter(|_| exists)?;
     Some(Address::Path(path))
 }
 
-/// Copies the socket in the first argument.
+/// Duplicates the socket in the first argument.
 fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
-    let process = Pid::from_raw(leader(waiting.thread)?)?;
+    let process = Pid::from_raw(process_of_thread(waiting.thread)?)?;
     let process = pidfd_open(process, PidfdFlags::empty()).ok()?;
     let number = CallArguments { waiting }.number(0);
     pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok()
 }
 
-/// True if this supervisor or its host has the file open: the output of a session is a FIFO.
+/// True if this supervisor or its host has the file open. For example, the output of a session is a
+/// FIFO.
 fn is_open_in_host(path: &Path) -> bool {
     let host = rustix::process::getppid().map(|host| host.as_raw_nonzero().to_string());
     ["self".to_owned()].into_iter().chain(host).any(|process| {
@@ -260,13 +261,13 @@ fn has_own_network(thread: i32) -> bool {
 }
 
 /// True if this machine has the address.
-fn is_here(ip: IpAddr, thread: i32) -> bool {
+fn is_local_address(ip: IpAddr, thread: i32) -> bool {
     if ip.is_loopback() || ip.is_unspecified() {
         return true;
     }
     let read = |name: &str| fs::read(format!("/proc/{thread}/net/{name}")).unwrap_or_default();
     match ip {
-        // Each local address is a line, and the next one says `host LOCAL`.
+        // Each local address is followed by a line with `host LOCAL`.
         IpAddr::V4(ip) => {
             let table = String::from_utf8_lossy(&read("fib_trie")).into_owned();
             let line = format!("|-- {ip}");
@@ -296,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn services_that_only_answer_are_known_and_engines_are_not() {
+    fn is_harmless_distinguishes_services_from_engines() {
         for path in [
             "/run/systemd/userdb/io.systemd.DynamicUser",
             "/tmp/ssh-XXaQ/agent.4711",
@@ -310,10 +311,10 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_this_machine_are_told_from_others() {
+    fn is_local_address_is_false_for_other_machines() {
         let own = std::process::id().cast_signed();
-        assert!(is_here(Ipv4Addr::LOCALHOST.into(), own));
-        assert!(is_here(Ipv6Addr::LOCALHOST.into(), own));
-        assert!(!is_here(Ipv4Addr::new(192, 0, 2, 1).into(), own));
+        assert!(is_local_address(Ipv4Addr::LOCALHOST.into(), own));
+        assert!(is_local_address(Ipv6Addr::LOCALHOST.into(), own));
+        assert!(!is_local_address(Ipv4Addr::new(192, 0, 2, 1).into(), own));
     }
 }

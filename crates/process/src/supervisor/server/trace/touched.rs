@@ -12,10 +12,10 @@ use nix::errno::Errno;
 use rustix::fs::{AtFlags, FileType, OFlags, ResolveFlags};
 
 /// Offset of the path in the address of a socket that has one.
-const PATH_IN_ADDRESS: usize = 2;
+const SOCKET_PATH_OFFSET: usize = 2;
 
-/// Bytes of the longest address of a socket.
-const LONGEST_ADDRESS: usize = 128;
+/// Maximum length of a socket's address in bytes.
+const MAX_ADDRESS_BYTES: usize = 128;
 
 /// An effect of a system call on a file.
 #[derive(Debug)]
@@ -27,14 +27,14 @@ pub(super) enum CallEffect {
     WritesToFifo(NamedFile),
 }
 
-/// The files, each with what becomes of it. Nothing where the call will fail.
-pub(super) fn by(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffect>, Errno> {
+/// Returns the effects of a system call; empty if it will fail.
+pub(super) fn effects(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffect>, Errno> {
     let mut effects = Vec::new();
     for &operand in call.operands {
         let arguments = CallArguments { waiting };
         match arguments.effect(operand) {
             Ok(Some(effect)) => {
-                // The directory that a directory goes from changes with it.
+                // Removing a directory also changes its parent.
                 if let CallEffect::Touches(file, Touch::Attributes) = &effect
                     && operand.effect == FileEffect::Goes
                     && let Some(directory) = file.directory()
@@ -46,11 +46,11 @@ pub(super) fn by(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffect>, 
                 if arguments.makes_fifo()
                     && let CallEffect::Touches(file, Touch::Name) = &effect
                 {
-                    effects.push(CallEffect::MakesFifo(file.again().map_err(nix_errno)?));
+                    effects.push(CallEffect::MakesFifo(file.try_clone().map_err(nix_errno)?));
                 }
                 effects.push(effect);
             }
-            // Of two names, one without the other is not changed.
+            // A system call with two names fails if one of them is invalid.
             Ok(None) | Err(Errno::EFAULT) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         }
@@ -58,20 +58,20 @@ pub(super) fn by(waiting: &WaitingCall, call: &Call) -> Result<Vec<CallEffect>, 
     Ok(effects)
 }
 
-/// The arguments of a waiting call.
+/// The arguments of a waiting system call.
 pub(super) struct CallArguments<'a> {
     pub(super) waiting: &'a WaitingCall,
 }
 
 impl CallArguments<'_> {
-    fn argument(&self, place: u8) -> u64 {
-        let argument = self.waiting.arguments.get(usize::from(place));
+    fn argument(&self, index: u8) -> u64 {
+        let argument = self.waiting.arguments.get(usize::from(index));
         argument.copied().unwrap_or_default()
     }
 
-    /// Descriptors and flags are 32 bits of an argument.
-    pub(super) fn number(&self, place: u8) -> i32 {
-        (self.argument(place) as u32).cast_signed()
+    /// Returns an argument of 32 bits, such as a descriptor or flags.
+    pub(super) fn number(&self, index: u8) -> i32 {
+        (self.argument(index) as u32).cast_signed()
     }
 
     fn makes_fifo(&self) -> bool {
@@ -98,8 +98,8 @@ impl CallArguments<'_> {
             }
             (LinkHandling::Yes, None) => true,
             (LinkHandling::No, None) => false,
-            (LinkHandling::Flags(place), None) => {
-                let flags = AtFlags::from_bits_retain(self.number(place).cast_unsigned());
+            (LinkHandling::Flags(index), None) => {
+                let flags = AtFlags::from_bits_retain(self.number(index).cast_unsigned());
                 !flags.contains(AtFlags::SYMLINK_NOFOLLOW)
             }
         };
@@ -110,15 +110,15 @@ impl CallArguments<'_> {
         let kind = file.kind();
         let touch = match (operand.effect, opens) {
             (_, Some(OpenMode { flags, .. })) => {
-                if kind == Some(FileType::Fifo) && writes(flags) {
+                if kind == Some(FileType::Fifo) && opens_for_writing(flags) {
                     return Ok(Some(CallEffect::WritesToFifo(file)));
                 }
                 of_open(flags, kind)
             }
             (FileEffect::Appears, _) => kind.is_none().then_some(Touch::Name),
-            (FileEffect::Goes, _) => gone(kind),
+            (FileEffect::Goes, _) => of_removal(kind),
             (FileEffect::Moves, _) => Some(Touch::Name),
-            (FileEffect::Content, _) => of_file(kind).then_some(Touch::Content),
+            (FileEffect::Content, _) => is_regular(kind).then_some(Touch::Content),
             (FileEffect::Attributes | FileEffect::Opens(_), _) => {
                 kind.is_some().then_some(Touch::Attributes)
             }
@@ -134,21 +134,24 @@ impl CallArguments<'_> {
     ) -> Result<Option<NamedFile>, Errno> {
         let thread = self.waiting.thread;
         let (from, path) = match operand.argument {
-            FileArgument::Open(place) => return Ok(NamedFile::opened(thread, self.number(place))),
-            FileArgument::Address(place, length) => match self.socket_path(place, length)? {
+            FileArgument::Open(index) => {
+                return Ok(NamedFile::from_descriptor(thread, self.number(index)));
+            }
+            FileArgument::Address(index, length) => match self.socket_path(index, length)? {
                 Some(path) => (None, path),
                 None => return Ok(None),
             },
-            FileArgument::Path(place) => (None, self.path(place)?),
-            FileArgument::At(directory, place) => {
+            FileArgument::Path(index) => (None, self.path(index)?),
+            FileArgument::At(directory, index) => {
                 let number = self.number(directory);
-                let path = match self.argument(place) {
+                let path = match self.argument(index) {
                     0 => Vec::new(),
-                    _ => self.path(place)?,
+                    _ => self.path(index)?,
                 };
                 if path.is_empty() {
                     let by_descriptor = matches!(operand.effect, FileEffect::Attributes);
-                    let by_descriptor = by_descriptor.then(|| NamedFile::opened(thread, number));
+                    let by_descriptor =
+                        by_descriptor.then(|| NamedFile::from_descriptor(thread, number));
                     return Ok(by_descriptor.flatten());
                 }
                 (Some(number).filter(|number| *number >= 0), path)
@@ -167,7 +170,7 @@ impl CallArguments<'_> {
         argument.resolve().map_err(nix_errno)
     }
 
-    /// The file at a path, relative to the working directory.
+    /// Resolves a path relative to the working directory.
     pub(super) fn file_at(&self, path: &[u8]) -> Result<Option<NamedFile>, Errno> {
         let argument = PathArgument {
             thread: self.waiting.thread,
@@ -179,9 +182,9 @@ impl CallArguments<'_> {
         argument.resolve().map_err(nix_errno)
     }
 
-    pub(super) fn path(&self, place: u8) -> Result<Vec<u8>, Errno> {
-        match memory::text(self.waiting.thread, self.argument(place)) {
-            // The kernel will not take it either.
+    pub(super) fn path(&self, index: u8) -> Result<Vec<u8>, Errno> {
+        match memory::text(self.waiting.thread, self.argument(index)) {
+            // The kernel rejects such a path, too.
             Err(Errno::ENAMETOOLONG) => Err(Errno::EFAULT),
             read => read,
         }
@@ -190,9 +193,9 @@ impl CallArguments<'_> {
     fn flags(&self, flags: FlagsPosition) -> Result<OpenMode, Errno> {
         let mut in_root = false;
         let bits = match flags {
-            FlagsPosition::In(place) => self.number(place).cast_unsigned(),
-            FlagsPosition::Behind(place) => {
-                let bytes = memory::exactly::<24>(self.waiting.thread, self.argument(place))?;
+            FlagsPosition::In(index) => self.number(index).cast_unsigned(),
+            FlagsPosition::Behind(index) => {
+                let bytes = memory::exactly::<24>(self.waiting.thread, self.argument(index))?;
                 let word = |at: usize| {
                     let bytes = bytes[at..].first_chunk::<8>().copied();
                     u64::from_ne_bytes(bytes.unwrap_or_default())
@@ -207,27 +210,27 @@ impl CallArguments<'_> {
         Ok(OpenMode { flags, in_root })
     }
 
-    /// The address of a socket: its family, and the bytes after it.
-    pub(super) fn address(&self, place: u8, length: u8) -> Result<Option<(u16, Vec<u8>)>, Errno> {
-        let mut address = [0; LONGEST_ADDRESS];
+    /// Returns the address of a socket: its family, and the bytes after the family.
+    pub(super) fn address(&self, index: u8, length: u8) -> Result<Option<(u16, Vec<u8>)>, Errno> {
+        let mut address = [0; MAX_ADDRESS_BYTES];
         let length = usize::try_from(self.number(length)).unwrap_or_default();
-        let part = &mut address[..length.min(LONGEST_ADDRESS)];
-        let read = memory::read(self.waiting.thread, self.argument(place), part)?;
-        let address = address[..read].split_first_chunk::<PATH_IN_ADDRESS>();
+        let part = &mut address[..length.min(MAX_ADDRESS_BYTES)];
+        let read = memory::read(self.waiting.thread, self.argument(index), part)?;
+        let address = address[..read].split_first_chunk::<SOCKET_PATH_OFFSET>();
         Ok(address.map(|(family, rest)| (u16::from_ne_bytes(*family), rest.to_vec())))
     }
 
-    /// The path that a socket is bound to, if it is one.
-    fn socket_path(&self, place: u8, length: u8) -> Result<Option<Vec<u8>>, Errno> {
-        let address = self.address(place, length)?;
+    /// Returns the path in a socket's address, if it is a path.
+    fn socket_path(&self, index: u8, length: u8) -> Result<Option<Vec<u8>>, Errno> {
+        let address = self.address(index, length)?;
         let is_unix = |family| family == rustix::net::AddressFamily::UNIX.as_raw();
         let path = address.filter(|(family, _)| is_unix(*family));
-        Ok(path.and_then(|(_, path)| path_of(&path)))
+        Ok(path.and_then(|(_, path)| address_path(&path)))
     }
 }
 
-/// The path in the address of a local socket, if it has one.
-pub(super) fn path_of(address: &[u8]) -> Option<Vec<u8>> {
+/// Returns the path in the address of a local socket, if there is one.
+pub(super) fn address_path(address: &[u8]) -> Option<Vec<u8>> {
     let path = address.split(|byte| *byte == 0).next()?;
     (!path.is_empty()).then(|| path.to_vec())
 }
@@ -244,13 +247,13 @@ fn nix_errno(error: rustix::io::Errno) -> Errno {
     Errno::from_raw(error.raw_os_error())
 }
 
-/// True if an open with these flags may change what there is by a name.
+/// True if an open with these flags may change a named file.
 fn may_change(flags: OFlags) -> bool {
-    let nameless = flags.contains(OFlags::TMPFILE) || flags.contains(OFlags::PATH);
-    (writes(flags) || flags.contains(OFlags::CREATE)) && !nameless
+    let is_nameless = flags.contains(OFlags::TMPFILE) || flags.contains(OFlags::PATH);
+    (opens_for_writing(flags) || flags.contains(OFlags::CREATE)) && !is_nameless
 }
 
-fn writes(flags: OFlags) -> bool {
+fn opens_for_writing(flags: OFlags) -> bool {
     flags.intersects(OFlags::WRONLY | OFlags::RDWR | OFlags::TRUNC)
 }
 
@@ -258,18 +261,18 @@ fn of_open(flags: OFlags, kind: Option<FileType>) -> Option<Touch> {
     let creates = flags.contains(OFlags::CREATE);
     match kind {
         None => creates.then_some(Touch::Name),
-        // The file exists, so that it cannot be created.
+        // The file exists, so the call fails.
         Some(_) if creates && flags.contains(OFlags::EXCL) => None,
-        kind => (writes(flags) && of_file(kind)).then_some(Touch::Content),
+        kind => (opens_for_writing(flags) && is_regular(kind)).then_some(Touch::Content),
     }
 }
 
-fn of_file(kind: Option<FileType>) -> bool {
+fn is_regular(kind: Option<FileType>) -> bool {
     kind == Some(FileType::RegularFile)
 }
 
-/// A directory that goes is empty, so that nothing below it is to be kept.
-fn gone(kind: Option<FileType>) -> Option<Touch> {
+/// A directory that is removed is empty, so only its attributes are recorded.
+fn of_removal(kind: Option<FileType>) -> Option<Touch> {
     kind.map(|kind| match kind {
         FileType::Directory => Touch::Attributes,
         _ => Touch::Name,

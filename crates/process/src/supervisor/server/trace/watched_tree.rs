@@ -1,5 +1,5 @@
-//! The root of a change set, and whether a file is below it: by its path, or by another mount of
-//! the same files.
+//! The root of a change set. Determines whether a file is below it, by path or by another mount of
+//! the same file system.
 
 use super::named_file::{FileIdentity, NamedFile, path_of};
 use super::paths::PathArgument;
@@ -15,14 +15,14 @@ use std::path::{Path, PathBuf};
 
 const DIRECTORY_FLAGS: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The root, as this process sees it.
+/// The root of a change set.
 #[derive(Debug)]
 pub(super) struct WatchedTree {
     root: PathBuf,
-    top: OwnedFd,
+    root_directory: OwnedFd,
     identity: FileIdentity,
-    /// The root's path from the top of its file system, computed on first use.
-    within: OnceCell<Option<PathBuf>>,
+    /// The root's path within its file system, computed on first use.
+    path_in_file_system: OnceCell<Option<PathBuf>>,
 }
 
 /// The location of a file.
@@ -30,7 +30,8 @@ pub(super) struct WatchedTree {
 pub(super) enum FileLocation {
     /// At this path below the root.
     Within(PathBuf),
-    /// At this path outside the root; with 0 `names` the path is not known to name it.
+    /// At this path outside the root. `names` is 1 if the path is a name of the file, 0 if that is
+    /// unknown.
     Beyond {
         path: PathBuf,
         names: u64,
@@ -43,13 +44,13 @@ pub(super) enum FileLocation {
 
 impl WatchedTree {
     pub(super) fn new(root: &Path) -> Result<Self, Errno> {
-        let top = openat(CWD, root, DIRECTORY_FLAGS, Mode::empty())?;
-        let identity = FileIdentity::of_open(&top)?;
+        let root_directory = openat(CWD, root, DIRECTORY_FLAGS, Mode::empty())?;
+        let identity = FileIdentity::of_open(&root_directory)?;
         Ok(Self {
             root: root.to_owned(),
-            top,
+            root_directory,
             identity,
-            within: OnceCell::new(),
+            path_in_file_system: OnceCell::new(),
         })
     }
 
@@ -58,10 +59,10 @@ impl WatchedTree {
     }
 
     pub(super) fn is_btrfs(&self) -> bool {
-        agent_bash_os::is_btrfs(&self.top)
+        agent_bash_os::is_btrfs(&self.root_directory)
     }
 
-    /// Locates a file that a thread names by this path.
+    /// Locates a file to which a thread refers by this path.
     pub(super) fn locate(
         &self,
         file: &NamedFile,
@@ -72,7 +73,7 @@ impl WatchedTree {
         let directory = file.directory().map(FileIdentity::of_open).transpose()?;
         let target = file.identity();
         // A name belongs to the mount of its directory; the file may be a mount itself.
-        let decides = match (touch, directory) {
+        let mount_source = match (touch, directory) {
             (Touch::Name, Some(directory)) => directory,
             _ => target.or(directory).ok_or(Errno::NOENT)?,
         };
@@ -85,12 +86,12 @@ impl WatchedTree {
             if is_file {
                 return Ok(beyond(path, 0, target.device == self.identity.device));
             }
-            return self.locate(&file.opened_itself()?, path, touch, thread);
+            return self.locate(&file.reopen_file()?, path, touch, thread);
         }
         let is_nameless = directory.is_none() && is_file;
-        if decides.mount == self.identity.mount {
-            let is_there = |it: FileIdentity| target.is_some_and(|target| target.is_same(&it));
-            if is_nameless && !FileIdentity::at(&path).is_ok_and(is_there) {
+        if mount_source.mount == self.identity.mount {
+            let is_target = |it: FileIdentity| target.is_some_and(|target| target.is_same(&it));
+            if is_nameless && !FileIdentity::at(&path).is_ok_and(is_target) {
                 return Ok(beyond(path, 0, true));
             }
             return Ok(if path.starts_with(&self.root) {
@@ -99,14 +100,14 @@ impl WatchedTree {
                 beyond(path, 1, true)
             });
         }
-        let device = directory.unwrap_or(decides).device;
+        let device = directory.unwrap_or(mount_source).device;
         if device != self.identity.device {
             return Ok(beyond(path, 1, false));
         }
         if is_nameless {
-            return self.by_name(&path, decides, touch, thread);
+            return self.locate_by_name(&path, mount_source, touch, thread);
         }
-        let located = self.by_mount(file, thread)?;
+        let located = self.locate_by_mount(file, thread)?;
         Ok(match located {
             Some(located) => located,
             None if touch != Touch::Name && is_file => beyond(path, 0, true),
@@ -114,8 +115,8 @@ impl WatchedTree {
         })
     }
 
-    /// Locates an open file by its name for the thread.
-    fn by_name(
+    /// Locates an open file by resolving its path for the thread.
+    fn locate_by_name(
         &self,
         path: &Path,
         file: FileIdentity,
@@ -136,22 +137,27 @@ impl WatchedTree {
         }
     }
 
-    /// Locates a file by another mount of the same file system; `None` if the mount is in no table.
-    fn by_mount(&self, file: &NamedFile, thread: i32) -> Result<Option<FileLocation>, Errno> {
+    /// Locates a file through another mount of the same file system; `None` if the mount is not in
+    /// the mount table.
+    fn locate_by_mount(
+        &self,
+        file: &NamedFile,
+        thread: i32,
+    ) -> Result<Option<FileLocation>, Errno> {
         let directory = file.directory().or(file.open_file());
         let directory = directory.ok_or(Errno::NOENT)?;
-        let Some(mut within) = within_file_system(directory, thread)? else {
+        let Some(mut path_in_file_system) = file_system_path(directory, thread)? else {
             return Ok(None);
         };
-        within.extend(file.name());
-        let own = self.within.get_or_init(|| {
-            let own = within_file_system(&self.top, std::process::id().cast_signed());
+        path_in_file_system.extend(file.name());
+        let own = self.path_in_file_system.get_or_init(|| {
+            let own = file_system_path(&self.root_directory, std::process::id().cast_signed());
             own.ok().flatten()
         });
         let Some(own) = own else {
             return Ok(None);
         };
-        let Ok(below) = within.strip_prefix(own) else {
+        let Ok(below) = path_in_file_system.strip_prefix(own) else {
             return Ok(Some(beyond(file.path()?, 1, true)));
         };
         let path = self.root.join(below);
@@ -159,9 +165,9 @@ impl WatchedTree {
             Some(_) => path.parent().unwrap_or(&self.root),
             None => &*path,
         };
-        let is = FileIdentity::of_open(directory)?;
-        let is_there = FileIdentity::at(at).is_ok_and(|it| it.is_same(&is));
-        Ok(is_there.then_some(FileLocation::Within(path)))
+        let parent_identity = FileIdentity::of_open(directory)?;
+        let exists = FileIdentity::at(at).is_ok_and(|it| it.is_same(&parent_identity));
+        Ok(exists.then_some(FileLocation::Within(path)))
     }
 }
 
@@ -173,32 +179,32 @@ fn beyond(path: PathBuf, names: u64, is_near: bool) -> FileLocation {
     }
 }
 
-/// The path of a directory from the top of its file system, by the mount table of the thread;
-/// `None` if its mount is not in the table.
-fn within_file_system(directory: &OwnedFd, thread: i32) -> Result<Option<PathBuf>, Errno> {
-    let here = FileIdentity::of_open(directory)?;
-    let Some(mount) = here.mount else {
+/// Returns the path of a directory within its file system, by the mount table of the thread; `None`
+/// if its mount is not in the table.
+fn file_system_path(directory: &OwnedFd, thread: i32) -> Result<Option<PathBuf>, Errno> {
+    let identity = FileIdentity::of_open(directory)?;
+    let Some(mount) = identity.mount else {
         return Ok(None);
     };
-    let (mut top, mut at) = (rustix::io::fcntl_dupfd_cloexec(directory, 0)?, here);
+    let (mut root_directory, mut at) = (rustix::io::fcntl_dupfd_cloexec(directory, 0)?, identity);
     loop {
-        let above = openat(&top, "..", DIRECTORY_FLAGS, Mode::empty())?;
-        let is = FileIdentity::of_open(&above)?;
-        if is.mount != Some(mount) || is.is_same(&at) {
+        let parent = openat(&root_directory, "..", DIRECTORY_FLAGS, Mode::empty())?;
+        let parent_identity = FileIdentity::of_open(&parent)?;
+        if parent_identity.mount != Some(mount) || parent_identity.is_same(&at) {
             break;
         }
-        (top, at) = (above, is);
+        (root_directory, at) = (parent, parent_identity);
     }
-    let (path, top) = (path_of(directory)?, path_of(&top)?);
-    let Ok(below) = path.strip_prefix(&top) else {
+    let (path, root_directory) = (path_of(directory)?, path_of(&root_directory)?);
+    let Ok(below) = path.strip_prefix(&root_directory) else {
         return Ok(None);
     };
     let table = fs::read(format!("/proc/{thread}/mountinfo")).unwrap_or_default();
-    Ok(shown_by(&table, mount).map(|shown| shown.join(below)))
+    Ok(mounted_directory(&table, mount).map(|shown| shown.join(below)))
 }
 
-/// The directory of its file system that a mount shows, by `mountinfo`.
-fn shown_by(table: &[u8], mount: u64) -> Option<PathBuf> {
+/// Returns the directory within its file system that a mount shows, by `mountinfo`.
+fn mounted_directory(table: &[u8], mount: u64) -> Option<PathBuf> {
     let lines = table.split(|byte| *byte == b'\n');
     let mut fields = lines.map(|line| line.split(|byte| *byte == b' '));
     let number = mount.to_string();
@@ -215,11 +221,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_directory_that_a_mount_shows_is_unescaped() {
+    fn mounted_directory_is_unescaped() {
         let table = b"30 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
             31 30 8:1 /srv/my\\040files\\134x /mnt rw - ext4 /dev/sda1 rw\n";
-        assert_eq!(shown_by(table, 31), Some("/srv/my files\\x".into()));
-        assert_eq!(shown_by(table, 30), Some("/".into()));
-        assert_eq!(shown_by(table, 3), None);
+        assert_eq!(
+            mounted_directory(table, 31),
+            Some("/srv/my files\\x".into())
+        );
+        assert_eq!(mounted_directory(table, 30), Some("/".into()));
+        assert_eq!(mounted_directory(table, 3), None);
     }
 }
