@@ -2,6 +2,7 @@
 //! does not hold up other tasks.
 
 use crate::panics::caught;
+use agent_bash_process::thread_refusal;
 use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -32,7 +33,8 @@ pub async fn run_blocking<T: Send + 'static>(
 fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("agent-bash-blocking".to_owned());
     thread.spawn(run).map(drop).map_err(|error| {
-        let reason = format!("no thread can be started ({error}); the user's processes are probably as many as they may be (`ulimit -u`): end some, and ask again");
+        let why = thread_refusal(&error);
+        let reason = format!("no thread can be started ({error}); {why}: end some, and ask again");
         io::Error::new(error.kind(), reason)
     })
 }

@@ -47,6 +47,8 @@ struct PathVersion {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct FileVersion {
+    #[serde(default)]
+    device: u64,
     inode: u64,
     size: u64,
     changed: (i64, i64),
@@ -55,6 +57,7 @@ struct FileVersion {
 impl PathVersion {
     fn at(path: &Path) -> Option<Self> {
         let version = |found: fs::Metadata| FileVersion {
+            device: found.dev(),
             inode: found.ino(),
             size: found.size(),
             changed: (found.ctime(), found.ctime_nsec()),

@@ -24,16 +24,19 @@ impl HostContext {
     /// environment once: later changes have no effect.
     pub fn capture(cwd: PathBuf) -> Self {
         let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
-        let home = env
-            .get(&OsString::from("HOME"))
-            .filter(|home| !home.is_empty())
-            .map(PathBuf::from);
         Self {
             cwd,
-            home,
+            home: Self::home_in(&env),
             env: Arc::new(env),
             tools: None,
         }
+    }
+
+    /// The home directory that these variables name. A relative path would move with the working
+    /// directory, and a project could hold the user's settings; it is ignored.
+    pub fn home_in(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+        let home = env.get(&OsString::from("HOME")).map(PathBuf::from);
+        home.filter(|home| home.is_absolute())
     }
 
     /// The state directory: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`, else
@@ -79,6 +82,13 @@ impl HostContext {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relative_home_does_not_count() {
+        let home = |value: &str| HostContext::home_in(&[("HOME".into(), value.into())].into());
+        assert_eq!(home("/h"), Some("/h".into()));
+        assert_eq!((home("."), home("h"), home("")), (None, None, None));
+    }
 
     #[test]
     fn state_dir_takes_the_first_absolute_variable_then_the_home() {

@@ -466,6 +466,8 @@ pub(crate) struct CallSandbox {
     pub(crate) names: Option<NamesBeforeCall>,
     /// True if a program ended with `SIGSYS`.
     pub(crate) ended_by_sigsys: bool,
+    /// True if the output names a Unix socket that was refused.
+    pub(crate) refused_socket: bool,
     /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
     /// The observations that are unknown because a file system did not respond.

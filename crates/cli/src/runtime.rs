@@ -3,6 +3,7 @@
 //! ever.
 
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::process::thread_refusal;
 use anyhow::Context;
 use std::io;
 use std::num::NonZeroUsize;
@@ -14,8 +15,6 @@ use tokio::sync::oneshot;
 
 /// Descriptors needed by a runtime (epoll, waker, signals), and as many again for its first users.
 const NEEDED_DESCRIPTORS: usize = 12;
-
-const NO_THREAD: &str = "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)";
 
 /// Starts a single-threaded runtime.
 ///
@@ -33,7 +32,7 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     let workers =
         workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     // One more for blocking work.
-    can_start(workers + 1).context(NO_THREAD)?;
+    can_start(workers + 1).map_err(no_thread)?;
     build(Builder::new_multi_thread().worker_threads(workers))
 }
 
@@ -69,11 +68,17 @@ impl OneCallRuntime {
             let _ = runtime.block_on(ended);
             runtime.shutdown_background();
         };
-        thread.spawn(handle_events).context(NO_THREAD)?;
+        thread.spawn(handle_events).map_err(no_thread)?;
         let result = handle.block_on(call);
         drop(end);
         Ok(result)
     }
+}
+
+fn no_thread(error: io::Error) -> anyhow::Error {
+    let why = thread_refusal(&error);
+    let context = format!("no thread can be started, so nothing was run; {why}");
+    anyhow::Error::new(error).context(context)
 }
 
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {

@@ -139,6 +139,11 @@ pub enum NoticeKind {
         /// The level in force.
         level: SandboxLevel,
     },
+    /// A message in the output says that a Unix socket was refused, which the sandbox always does.
+    SandboxSockets {
+        /// The level in force.
+        level: SandboxLevel,
+    },
     /// The command tried to reach a network that the sandbox does not provide.
     SandboxNetwork {
         /// The number of attempts.
@@ -237,6 +242,7 @@ impl NoticeKind {
             | Self::HeadSatisfied { .. }
             | Self::LimitHit { .. }
             | Self::SandboxDenied { .. }
+            | Self::SandboxSockets { .. }
             | Self::SandboxNetwork { .. }
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
@@ -331,6 +337,9 @@ impl NoticeKind {
                 };
                 format!("The output names `{path}`; this call may not {what} (sandbox: {level}).")
             }
+            Self::SandboxSockets { level } => format!(
+                "The output names a refused Unix socket; this call can use none, not even between its own processes (sandbox: {level})."
+            ),
             Self::SandboxNetwork { refused, network } => {
                 let refused = match refused {
                     1 => "1 attempt to reach the network was".to_owned(),
@@ -510,6 +519,12 @@ mod tests {
             (
                 denied(Access::Read),
                 "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write).",
+            ),
+            (
+                NoticeKind::SandboxSockets {
+                    level: SandboxLevel::ReadOnly,
+                },
+                "The output names a refused Unix socket; this call can use none, not even between its own processes (sandbox: read_only).",
             ),
             (
                 network(4, Network::Off),

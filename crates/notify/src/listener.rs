@@ -86,7 +86,6 @@ impl Listener {
         match self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut room) {
             Ok(()) => {}
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(None),
             Err(error) => return Err(error),
         }
         #[expect(unsafe_code, reason = "the kernel has filled in one part of the union")]
@@ -145,8 +144,14 @@ impl Listener {
         #[expect(unsafe_code, reason = "there is no safe interface to this call")]
         // SAFETY: the callers pass pointers to the argument of the request: an id, or a buffer for
         // the largest message of this kernel.
-        let done = unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request, argument) };
-        checked(done)
+        let control = || unsafe { libc::ioctl(self.descriptor.as_raw_fd(), request, argument) };
+        loop {
+            match checked(control()) {
+                // A signal arrived; an unanswered system call would wait for ever.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
     }
 }
 

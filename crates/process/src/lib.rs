@@ -48,9 +48,11 @@ pub use platform::{
     unnamed_file,
 };
 pub use proc_scan::{
-    Children, directory_of, has_terminal_open, holds_open, is_on_terminal, processes_of_session,
+    Children, directory_of, has_terminal_open, holds_open, inode_of_pipe, is_on_terminal,
+    processes_of_session,
 };
 pub use quote::quoted;
+pub use refused::thread_refusal;
 pub use report_socket::{ReceivedReport, peek_report, receive_report};
 pub use sandbox_watch::SandboxWatch;
 pub use shell::resolve_shell;

@@ -9,7 +9,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, getpid, waitid};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -269,6 +269,13 @@ pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
     }
 }
 
+/// Returns the inode of a pipe of this process; `None` for other files, whose inode numbers are those of
+/// another file system.
+pub fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
+    let target = fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()?;
+    pipe_inode(target.as_os_str())
+}
+
 /// Returns the inode number in `pipe:[123]`.
 fn pipe_inode(target: &OsStr) -> Option<u64> {
     let text = target
@@ -281,6 +288,7 @@ fn pipe_inode(target: &OsStr) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsFd;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a child of this test's own")]
@@ -314,6 +322,11 @@ mod tests {
 
     #[test]
     fn pipe_inode_is_read_only_from_pipe_targets() {
+        let (read, _) = std::io::pipe().unwrap();
+        let inode = rustix::fs::fstat(&read).unwrap().st_ino;
+        assert_eq!(inode_of_pipe(read.as_fd()), Some(inode));
+        let device = File::open("/dev/null").unwrap();
+        assert_eq!(inode_of_pipe(device.as_fd()), None);
         assert_eq!(pipe_inode(OsStr::new("pipe:[123]")), Some(123));
         assert_eq!(pipe_inode(OsStr::new("socket:[123]")), None);
         assert_eq!(pipe_inode(OsStr::new("/tmp/pipe:[1]")), None);

@@ -32,6 +32,17 @@ fn advice(what: &str, error: &io::Error) -> &'static str {
     }
 }
 
+/// Returns why the system probably refuses another thread.
+pub fn thread_refusal(error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        // The C library falls back to `clone` on `ENOSYS` only.
+        Some(Errno::PERM) => {
+            "a filter of system calls (seccomp) forbids `clone3`, as in an old container engine"
+        }
+        _ => "the user's processes are probably as many as they may be (`ulimit -u`)",
+    }
+}
+
 /// How an anonymous file is created, as named in errors.
 pub(crate) const UNNAMED_FILE: &str = if cfg!(target_os = "linux") {
     "memfd_create"

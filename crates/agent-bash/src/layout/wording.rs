@@ -73,6 +73,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::ArtifactFailed { .. }
                 | NoticeKind::Overwritten { .. }
                 | NoticeKind::SandboxDenied { .. }
+                | NoticeKind::SandboxSockets { .. }
                 | NoticeKind::SandboxNetwork { .. }
                 | NoticeKind::SandboxPartial { .. }
                 | NoticeKind::SandboxUnknown { .. }

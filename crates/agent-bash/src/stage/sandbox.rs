@@ -139,6 +139,7 @@ impl RequestedSandbox {
             before: None,
             names: None,
             ended_by_sigsys: false,
+            refused_socket: false,
             changed: Vec::new(),
             unknown: Vec::new(),
         };
@@ -226,6 +227,7 @@ pub(crate) async fn result(
         ScriptEnding::Signaled { number, .. } => *number == SIGSYS,
         _ => false,
     };
+    sandbox.refused_socket = denied::names_refused_socket(printed);
     let messages = denied::messages(printed);
     if !messages.is_empty() {
         let cwd = cwd.to_owned();
@@ -288,6 +290,10 @@ pub(crate) fn notices(
             access: denied.access,
             level: sandboxed.level,
         });
+    }
+    if sandbox.refused_socket {
+        let level = sandboxed.level;
+        notices.push(NoticeKind::SandboxSockets { level });
     }
     if let Some(refused) = sandboxed.network_refused.filter(|refused| *refused > 0) {
         let network = sandboxed.network;

@@ -5,9 +5,8 @@ use crate::jobs::registry::{NewJob, RegistryLock};
 use crate::jobs::{JobError, JobKind, Jobs};
 use agent_bash_call::{Adoption, SurvivorRegistry};
 use agent_bash_core::{JobId, Timestamp};
-use agent_bash_process::{ProcessIdentity, ProcessInfo};
+use agent_bash_process::{ProcessIdentity, ProcessInfo, inode_of_pipe};
 use async_trait::async_trait;
-use rustix::fs::{FileType, fstat};
 use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
@@ -88,15 +87,6 @@ fn entry(adoption: &Adoption<'_>, now: Timestamp) -> Option<JobEntry> {
         // The call's tracer also records its survivors.
         unrecorded: None,
     })
-}
-
-/// The pipe's inode, used to find leftover processes that still write to it. `None` for a terminal:
-/// our side of every terminal has the same inode.
-fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
-    let stat = fstat(pipe).ok()?;
-    FileType::from_raw_mode(stat.st_mode)
-        .is_fifo()
-        .then_some(stat.st_ino)
 }
 
 /// The path of an open file, if other processes can open it.

@@ -6,12 +6,11 @@ use crate::jobs::{Job, JobError, JobKind, Jobs, ReservedJob};
 use crate::pool::WaitingShell;
 use agent_bash_call::{RefusedHandoff, ScriptFile, UnstartedReason};
 use agent_bash_core::{JobId, RunSpec};
-use agent_bash_process::ProcessIdentity;
 use agent_bash_process::supervisor::{DetachOptions, JobFds, SupervisorClient};
-use rustix::fs::fstat;
+use agent_bash_process::{ProcessIdentity, inode_of_pipe};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
@@ -122,7 +121,7 @@ impl Jobs {
             pgid: fds.pid,
             supervisor: identity(supervised.pid())?,
             is_adopted: false,
-            pipe: fstat(&output).ok().map(|stat| stat.st_ino),
+            pipe: inode_of_pipe(output.as_fd()),
             output: None,
             stdin: stdin.is_some(),
             started_at: self.options.clock.wall(),

@@ -183,14 +183,30 @@ async fn change_that_is_not_recorded_is_said() {
     let fifo = fifo.path().join("fifo").display().to_string();
     let mkfifo = spec(&format!("mkfifo {fifo}"));
     run(&mkfifo).await.unwrap();
-    for (script, why) in [
+    // The memory is only opened.
+    let own = std::process::id();
+    let device = if rustix::process::geteuid().is_root() {
+        // No loop device has this number; opening it fails, once it was inspected.
+        Some((
+            "mknod device b 7 250; (exec 5<>device) 2>/dev/null; rm device".to_owned(),
+            "block device",
+        ))
+    } else {
+        None
+    };
+    let cases = [
         (format!("{PROGRAM} flags"), "flags"),
+        (
+            format!("(exec 5<>/proc/{own}/mem) 2>/dev/null; true"),
+            "controlled",
+        ),
         (
             "cd ..; mv root other; echo x >other/one; mv other root".to_owned(),
             "moved",
         ),
         (format!("exec 5<>{fifo}; echo x >&5"), "FIFO"),
-    ] {
+    ];
+    for (script, why) in cases.into_iter().chain(device) {
         let place = TestWorkspace::with(FILES);
         let (ran, changes) = place.changed_by(&script).await;
         assert_eq!(&*ran.err, "", "{script}");
@@ -200,6 +216,13 @@ async fn change_that_is_not_recorded_is_said() {
         );
         assert!(!changes.exact, "{script}");
     }
+    // The negative control: a process of the call itself.
+    let place = TestWorkspace::with(FILES);
+    let (ran, changes) = place
+        .changed_by("sleep 60 & (exec 5<>/proc/$!/mem) 2>/dev/null; kill $!")
+        .await;
+    assert_eq!((&*ran.err, lacking(&ran)), ("", None));
+    assert!(changes.exact);
 }
 
 /// Answers one connection, once it has changed a file.
@@ -241,6 +264,16 @@ async fn call_that_speaks_to_a_process_outside_is_not_exact() {
         (place.contents("two").as_str(), changes.exact),
         ("by another process", false)
     );
+    let internet = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = internet.local_addr().unwrap();
+    serve(place.root.join("two"), move || internet.accept().unwrap().0);
+    let script = format!("{PROGRAM} connect-by-message {address}");
+    let (ran, changes) = place.changed_by(&script).await;
+    assert!(
+        lacking(&ran).is_some_and(|why| why.contains(&address.to_string())),
+        "{ran:?}"
+    );
+    assert!(!changes.exact);
     // The negative control: processes of the call itself.
     let (ran, changes) = place.changed_by(&format!("{PROGRAM} connect-itself")).await;
     assert_eq!((&*ran.err, lacking(&ran)), ("", None));

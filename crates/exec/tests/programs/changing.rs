@@ -8,8 +8,8 @@ use rustix::fs::{
 };
 use rustix::mount::{OpenTreeFlags, open_tree};
 use std::error::Error;
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{IoSlice, Read, Seek, SeekFrom, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::{fs, thread};
@@ -72,6 +72,24 @@ fn by_one_way(way: &str, argument: String) -> Result<(), Box<dyn Error>> {
             let mut socket = TcpStream::connect(argument)?;
             socket.write_all(b"do")?;
             let _ = socket.read(&mut [0; 8]);
+        }
+        // The first data open the connection.
+        "connect-by-message" => {
+            use rustix::net::{
+                AddressFamily, SendAncillaryBuffer, SendFlags, SocketType, sendmsg_addr, socket,
+            };
+            let socket = socket(AddressFamily::INET, SocketType::STREAM, None)?;
+            let address: SocketAddr = argument.parse()?;
+            let flags = SendFlags::from_bits_retain(0x2000_0000);
+            let data = [IoSlice::new(b"do")];
+            sendmsg_addr(
+                &socket,
+                &address,
+                &data,
+                &mut SendAncillaryBuffer::default(),
+                flags,
+            )?;
+            let _ = TcpStream::from(socket).read(&mut [0; 8]);
         }
         "connect-itself" => {
             let local = UnixListener::bind("socket")?;

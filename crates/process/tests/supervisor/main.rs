@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Deadline for events that should happen soon; long, as the machine may be busy.
@@ -57,6 +58,7 @@ const CASES: &[(&str, Case)] = cases![
     early_supervisor_gives_shells_the_requested_environment,
     unused_early_supervisor_is_reaped,
     order_before_hello_is_executed,
+    slow_sandbox_start_is_refused_and_tried_again,
     forked::host_with_one_thread_forks_its_supervisor,
     forked::host_with_threads_executes_its_supervisor,
     malformed::order_that_cannot_be_executed_is_answered,
@@ -335,6 +337,44 @@ async fn close_leaves_no_zombie(supervisor: Supervisor) {
         // Without waiting: the process is reaped, not only ended.
         assert!(!exists(pid) && !exists(fds.pid), "{script}");
     }
+}
+
+/// Ends its first wait of eight seconds at once.
+#[derive(Debug)]
+struct HastyClock {
+    clock: SystemClock,
+    waited: AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl Clock for HastyClock {
+    fn now(&self) -> Duration {
+        self.clock.now()
+    }
+
+    fn wall(&self) -> Timestamp {
+        self.clock.wall()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        if duration != Duration::from_secs(8) || self.waited.swap(true, Ordering::Relaxed) {
+            self.clock.sleep(duration).await;
+        }
+    }
+}
+
+async fn slow_sandbox_start_is_refused_and_tried_again(supervisor: Supervisor) {
+    let clock: Arc<dyn Clock> = Arc::new(HastyClock {
+        clock: SystemClock::new(),
+        waited: AtomicBool::new(false),
+    });
+    let directory = std::env::temp_dir();
+    let late = supervisor.confines(&directory, &clock).await;
+    let reason = late.unwrap_err().to_string();
+    assert!(reason.contains("did not start within 8 s"), "{reason}");
+    // The answer is not cached.
+    let found = supervisor.confines(&directory, &clock).await;
+    assert_ne!(found.map_err(|error| error.to_string()), Err(reason));
 }
 
 async fn supervisor_reaps_orphans(supervisor: Supervisor) {

@@ -38,6 +38,9 @@ pub(super) const PROTECTED_NAMES: &[&str] = &[
     ".junie",
     ".kilocode",
     ".kiro",
+    ".openhands",
+    ".pi",
+    ".qoder",
     ".qwen",
     ".roo",
     ".trae",
@@ -105,13 +108,20 @@ const COMPARED_NAMES_WITHIN: &[(&str, &str)] = &[
     (".github", "prompts"),
     (".github", "chatmodes"),
     (".github", "agents"),
+    (".github", "hooks"),
+    (".github", "skills"),
     (".config", "mise"),
     (".config", "mise.toml"),
 ];
 
+/// True if a list has the name. Some file systems do not distinguish cases.
+fn is_in(names: &[&str], name: &str) -> bool {
+    names.iter().any(|it| it.eq_ignore_ascii_case(name))
+}
+
 /// True if the kernel keeps a file or directory of this name at the top of a writable directory.
 pub(super) fn is_held(name: &str) -> bool {
-    PROTECTED_NAMES.contains(&name)
+    is_in(PROTECTED_NAMES, name)
         || name
             .strip_suffix(".code-workspace")
             .is_some_and(|stem| !stem.is_empty())
@@ -131,7 +141,7 @@ pub fn is_named(path: &Path) -> bool {
 /// True if [`is_named`] is true for the name alone, or in a directory with this name.
 pub(super) fn is_named_in(directory: &str, name: &str) -> bool {
     is_held(name)
-        || COMPARED_NAMES.contains(&name)
+        || is_in(COMPARED_NAMES, name)
         || COMPARED_NAMES_WITHIN.contains(&(directory, name))
         || (name.trim_start_matches('.').starts_with("lefthook")
             && has_extension(name, &["yml", "yaml", "toml", "json", "jsonc"]))
@@ -157,6 +167,10 @@ mod tests {
             ("/w/lefthook-local.yml", false, true),
             ("/w/AGENTS.md", false, true),
             ("/w/.github/copilot-instructions.md", false, true),
+            ("/w/.VSCode", true, true),
+            ("/w/Agents.md", false, true),
+            ("/w/.pi", true, true),
+            ("/w/.github/hooks", false, true),
             ("/w/docs/copilot-instructions.md", false, false),
             ("/w/.npmrc", false, false),
             ("/w/conftest.py", false, false),

@@ -287,7 +287,7 @@ fn read(path: &Path, version: FileVersion) -> Option<Directory> {
     let mut insides: BTreeSet<OsString> = BTreeSet::new();
     let mut sort_in = |name: OsString, is_directory: bool| {
         match name.to_str() {
-            Some(".git") => {
+            Some(text) if text.eq_ignore_ascii_case(".git") => {
                 found.is_repository = true;
                 return;
             }

@@ -231,6 +231,10 @@ const HOME_SECRETS: &[&str] = &[
     ".railway/config.json",
     ".netlify/config.json",
     ".nuget/NuGet/NuGet.Config",
+    ".nuget/NuGet/config",
+    ".microsoft/usersecrets",
+    ".aspnet",
+    ".dotnet/corefx/cryptography",
     ".aliyun",
     ".bluemix/config.json",
     ".supabase/access-token",
@@ -250,6 +254,10 @@ const HOME_SECRETS: &[&str] = &[
     ".vultr-cli.yaml",
     ".near-credentials",
     ".lpass",
+    ".codeium/config.json",
+    ".copilot/config.json",
+    ".grok/user-settings.json",
+    ".pi/agent/auth.json",
     ".qwen/oauth_creds.json",
     ".gemini/oauth_creds.json",
     ".claude.json",
@@ -380,10 +388,12 @@ const CONFIG_SECRETS: &[&str] = &[
     "helm/registry/config.json",
     "helm/repositories.yaml",
     "NuGet/NuGet.Config",
+    "NuGet/config",
     "msmtp/config",
     "putty",
     "filezilla",
     "io.datasette.llm/keys.json",
+    "cursor/auth.json",
     "goose/secrets.yaml",
     "github-copilot",
     // Password managers.
@@ -432,6 +442,8 @@ const CONFIG_SECRETS: &[&str] = &[
 ];
 
 const DATA_SECRETS: &[&str] = &[
+    "MicrosoftCredentialProvider",
+    ".IdentityService",
     "keyrings",
     "kwalletd",
     "pass",
@@ -447,6 +459,9 @@ const DATA_SECRETS: &[&str] = &[
     "atuin",
     "xonsh",
     "python/history",
+    "amazon-q",
+    "crush/crush.json",
+    "kiro-cli",
     "opencode/auth.json",
     "amp/secrets.json",
 ];

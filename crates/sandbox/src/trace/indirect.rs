@@ -15,14 +15,20 @@ pub enum IndirectEffect {
     SetsFlags,
     /// Creates or removes a subvolume below the directory in the first argument.
     ChangesSubvolumes,
+    /// Opens files for writing as others open them (fanotify).
+    OpensWhatOthersOpen,
     /// Mounts a file system, whose type is in the argument with this number.
     Mounts(u8),
+    /// Controls the process in the argument with this number, or writes to its memory.
+    ControlsProcess(u8),
     /// Copies a descriptor of another process: the first argument is the process, the second its
     /// descriptor.
     TakesDescriptor,
     /// Connects or sends to the address in the argument with this number; the next argument is its
     /// length.
     Connects(u8),
+    /// Connects to the address in the message in the second argument.
+    ConnectsByMessage,
     /// Listens on the socket in the first argument.
     Listens,
 }
@@ -33,9 +39,15 @@ pub fn indirect(number: i32, arguments: &[u64; 6]) -> Option<IndirectEffect> {
     match number {
         libc::SYS_open_by_handle_at => Some(IndirectEffect::OpensByHandle),
         libc::SYS_ioctl => Some(request(arguments[1] as u32)),
+        libc::SYS_fanotify_init => Some(IndirectEffect::OpensWhatOthersOpen),
+        // A bind mount or a changed mount has no type.
+        libc::SYS_mount if arguments[3] & TYPELESS_MOUNT_FLAGS != 0 => None,
         libc::SYS_mount => Some(IndirectEffect::Mounts(2)),
         libc::SYS_fsopen => Some(IndirectEffect::Mounts(0)),
         libc::SYS_pidfd_getfd => Some(IndirectEffect::TakesDescriptor),
+        libc::SYS_ptrace => Some(IndirectEffect::ControlsProcess(1)),
+        libc::SYS_process_vm_writev => Some(IndirectEffect::ControlsProcess(0)),
+        libc::SYS_sendmsg | libc::SYS_sendmmsg => Some(IndirectEffect::ConnectsByMessage),
         libc::SYS_connect => Some(IndirectEffect::Connects(1)),
         libc::SYS_sendto => Some(IndirectEffect::Connects(4)),
         libc::SYS_listen => Some(IndirectEffect::Listens),
@@ -73,6 +85,18 @@ const SUBVOLUME_REQUESTS: [u32; 8] = [
     0x4008_9413,
 ];
 
+/// `MS_REMOUNT`, `MS_BIND`, `MS_MOVE`, and the flags of propagation.
+const TYPELESS_MOUNT_FLAGS: u64 = libc::MS_REMOUNT
+    | libc::MS_BIND
+    | libc::MS_MOVE
+    | libc::MS_UNBINDABLE
+    | libc::MS_PRIVATE
+    | libc::MS_SLAVE
+    | libc::MS_SHARED;
+
+/// The requests of `ptrace` that begin to control a process: `PTRACE_ATTACH`, `PTRACE_SEIZE`.
+const CONTROL_REQUESTS: [u32; 2] = [16, 0x4206];
+
 /// `XFS_IOC_OPEN_BY_HANDLE`
 const XFS_OPEN: u32 = 0xc038_586b;
 
@@ -99,6 +123,15 @@ pub(super) fn files() -> Vec<Rule> {
             [vec![any_of(2, CHANGING_FLAGS as u32)]],
         ),
         rule(libc::SYS_ioctl, requests),
+        rule(
+            libc::SYS_fanotify_init,
+            [vec![any_of(1, CHANGING_FLAGS as u32)]],
+        ),
+        rule(
+            libc::SYS_ptrace,
+            CONTROL_REQUESTS.map(|request| vec![is(0, ArgumentHalf::Low, request, true)]),
+        ),
+        rule(libc::SYS_process_vm_writev, [Vec::new()]),
         rule(libc::SYS_mount, [Vec::new()]),
         rule(libc::SYS_fsopen, [Vec::new()]),
         rule(libc::SYS_pidfd_getfd, [Vec::new()]),
@@ -107,11 +140,15 @@ pub(super) fn files() -> Vec<Rule> {
 
 /// Rules for sockets.
 pub(super) fn sockets() -> Vec<Rule> {
+    let connects = |flags| vec![any_of(flags, libc::MSG_FASTOPEN as u32)];
     let addressed = [ArgumentHalf::Low, ArgumentHalf::High].map(|half| vec![is(4, half, 0, false)]);
     vec![
         rule(libc::SYS_connect, [Vec::new()]),
         rule(libc::SYS_listen, [Vec::new()]),
         rule(libc::SYS_sendto, addressed),
+        // Others send to a peer that `connect` has named, or datagrams.
+        rule(libc::SYS_sendmsg, [connects(2)]),
+        rule(libc::SYS_sendmmsg, [connects(3)]),
     ]
 }
 
@@ -134,5 +171,41 @@ fn rule(number: i64, cases: impl IntoIterator<Item = Vec<Test>>) -> Rule {
     Rule {
         number,
         cases: cases.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn effects_are_told_by_number_and_arguments() {
+        let of = |number: i64, arguments| indirect(i32::try_from(number).unwrap(), &arguments);
+        let bind = [0, 0, 0, libc::MS_BIND, 0, 0];
+        assert_eq!(of(libc::SYS_mount, bind), None);
+        for (number, want) in [
+            (libc::SYS_mount, IndirectEffect::Mounts(2)),
+            (libc::SYS_ptrace, IndirectEffect::ControlsProcess(1)),
+            (
+                libc::SYS_process_vm_writev,
+                IndirectEffect::ControlsProcess(0),
+            ),
+            (libc::SYS_fanotify_init, IndirectEffect::OpensWhatOthersOpen),
+            (libc::SYS_sendmmsg, IndirectEffect::ConnectsByMessage),
+        ] {
+            assert_eq!(of(number, [0; 6]), Some(want));
+        }
+        let traced: Vec<i64> = files()
+            .iter()
+            .chain(&sockets())
+            .map(|rule| rule.number)
+            .collect();
+        for number in [
+            libc::SYS_ptrace,
+            libc::SYS_process_vm_writev,
+            libc::SYS_fanotify_init,
+        ] {
+            assert!(traced.contains(&number));
+        }
     }
 }

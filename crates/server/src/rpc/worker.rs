@@ -22,7 +22,6 @@ use rustix::process::{WaitOptions, wait};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -199,8 +198,7 @@ fn host_context(host: HostContext, hello: &Hello) -> HostContext {
     let mut env = (*host.env).clone();
     let added = hello.env.iter().flat_map(|env| &env.0);
     env.extend(added.map(|(name, value)| (OsString::from(name), OsString::from(value))));
-    let home = env.get(&OsString::from("HOME"));
-    let home = home.filter(|home| !home.is_empty()).map(PathBuf::from);
+    let home = HostContext::home_in(&env);
     let cwd = match (&hello.cwd, &home) {
         (None, _) => host.cwd,
         (Some(cwd), Some(home)) if cwd == "~" => home.clone(),

@@ -76,6 +76,41 @@ pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
     lines.filter_map(in_message).take(MAX_MESSAGES).collect()
 }
 
+/// Words by which programs and traces of errors name Unix sockets.
+const UNIX_SOCKET_WORDS: [&str; 6] = [
+    "AF_UNIX",
+    "nix socket",
+    "nix domain socket",
+    "nix-domain socket",
+    "unix_listener",
+    ".sock",
+];
+
+/// The maximum number of lines between such a word and the error: a trace of calls.
+const SOCKET_TRACE_LINES: usize = 8;
+
+/// True if an error message is about a Unix socket: in its own line, or at the end of a trace that
+/// names one.
+pub(crate) fn names_refused_socket(printed: &[SinkReport]) -> bool {
+    let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
+    is_socket_refused(pieces.flat_map(|piece| piece.text.lines()))
+}
+
+fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+    let mut near = 0;
+    for line in lines {
+        if UNIX_SOCKET_WORDS.iter().any(|word| line.contains(word)) {
+            near = SOCKET_TRACE_LINES;
+        }
+        let is_refused = ["ermission denied", "EACCES"];
+        if near > 0 && is_refused.iter().any(|phrase| line.contains(phrase)) {
+            return true;
+        }
+        near = near.saturating_sub(1);
+    }
+    false
+}
+
 /// Returns the denied files in the order of the messages, without duplicates.
 pub(crate) fn denied_files(
     plan: &Plan,
@@ -315,6 +350,28 @@ mod tests {
             let found = denied_files(&plan, &cwd, &message);
             let want = want.map(|name| cwd.join(name).display().to_string());
             assert_eq!(found.first().map(|it| it.path.clone()), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn refused_unix_socket_is_found_in_its_line_or_in_a_trace() {
+        for (output, want) in [
+            ("unix_listener: socket: Permission denied", true),
+            ("Error: listen EACCES: permission denied /p/x.sock", true),
+            (
+                "  with socket.socket(socket.AF_UNIX) as listener:\n    ^^^^\n  File \"socket.py\"\n    \
+                 _socket.socket.__init__(self)\nPermissionError: [Errno 13] Permission denied",
+                true,
+            ),
+            ("bash: socket: Permission denied", false),
+            ("Error: listen EACCES: permission denied 0.0.0.0:80", false),
+            ("listening on a Unix socket", false),
+            (
+                "AF_UNIX\n1\n2\n3\n4\n5\n6\n7\n8\ncat: x: Permission denied",
+                false,
+            ),
+        ] {
+            assert_eq!(is_socket_refused(output.lines()), want, "{output}");
         }
     }
 

@@ -11,17 +11,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Time limit for starting a sandbox: a file system that does not respond would block it forever.
-const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
+/// Time limit for starting a sandbox, because a file system may never respond. A machine under load
+/// needs much less.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(8);
 
 impl Supervisor {
-    /// Returns what a sandbox of the best available tier enforces. The first time takes a few
-    /// milliseconds, at most a second; the answer is cached, also for clones. `directory` is the
-    /// parent of the private directories.
+    /// Returns what a sandbox of the best tier enforces here. The first time takes a few
+    /// milliseconds; the answer is cached, also for clones. `directory` is the parent of the
+    /// private directories.
     ///
     /// # Errors
-    /// [`NotStarted::SandboxLacks`] or [`NotStarted::Sandbox`] if no sandbox is possible; others if
-    /// no supervisor can be started.
+    /// [`NotStarted::SandboxLacks`], [`NotStarted::Sandbox`]: no sandbox is possible here, or none
+    /// started within eight seconds; the next call tries the latter again. Others if no supervisor
+    /// can be started.
     ///
     /// # Panics
     /// Panics outside a tokio runtime with I/O enabled.
@@ -32,35 +34,46 @@ impl Supervisor {
     ) -> Result<Report, NotStarted> {
         // The probe needs no variables of the host.
         let env = BTreeMap::new();
-        let found = self.confines.get_or_init(async || {
+        let probe = async || {
             let found = self.probe_sandbox(&env, directory, clock).await;
-            found.map_err(NotStarted::from)
-        });
-        found.await.clone()
+            let found = found.ok_or_else(|| NotStarted::Sandbox {
+                reason: format!("it did not start within {} s", PROBE_TIMEOUT.as_secs()),
+            })?;
+            match found.map_err(NotStarted::from) {
+                Err(lacks @ (NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. })) => {
+                    Ok(Err(lacks))
+                }
+                other => other.map(Ok),
+            }
+        };
+        self.confines.get_or_try_init(probe).await?.clone()
     }
 
+    /// Returns `None` on a time-out. Load is no reason for a weaker tier: it would hold for all
+    /// calls, and a sandboxed process can cause it.
     async fn probe_sandbox(
         &self,
         env: &BTreeMap<OsString, OsString>,
         directory: &Path,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Report, StartError> {
-        match self.probe_tier(Tier::Full, env, directory, clock).await {
+    ) -> Option<Result<Report, StartError>> {
+        match self.probe_tier(Tier::Full, env, directory, clock).await? {
             Err(reason @ (StartError::Sandbox(_) | StartError::SandboxLacks(_))) => {
                 tracing::debug!(%reason, "no box of the full tier");
                 self.probe_tier(Tier::Base, env, directory, clock).await
             }
-            other => other,
+            other => Some(other),
         }
     }
 
+    /// Returns `None` on a time-out.
     async fn probe_tier(
         &self,
         tier: Tier,
         env: &BTreeMap<OsString, OsString>,
         directory: &Path,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Report, StartError> {
+    ) -> Option<Result<Report, StartError>> {
         let plan = Plan {
             level: Level::ReadOnly,
             network: Network::Off,
@@ -82,17 +95,17 @@ impl Supervisor {
             }),
             ..ShellStart::of(&Shell::bash("/bin/sh"), nothing.into())
         };
-        let mut supervised = self.launch(env, clock).await?;
+        let mut supervised = match self.launch(env, clock).await {
+            Ok(supervised) => supervised,
+            Err(error) => return Some(Err(error)),
+        };
         let started = tokio::select! {
             biased;
-            started = supervised.start(start, None) => started,
-            () = clock.sleep(PROBE_TIMEOUT) => {
-                let reason = format!("it was not set up within {} ms", PROBE_TIMEOUT.as_millis());
-                Err(StartError::Sandbox(reason))
-            }
+            started = supervised.start(start, None) => Some(started),
+            () = clock.sleep(PROBE_TIMEOUT) => None,
         };
         supervised.close().await;
         let no_report = || StartError::Sandbox("nothing was said about it".to_owned());
-        started?.sandbox.ok_or_else(no_report)
+        Some(started?.and_then(|started| started.sandbox.ok_or_else(no_report)))
     }
 }

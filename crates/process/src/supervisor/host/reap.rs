@@ -22,11 +22,8 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     /// Maximum number of rounds. Each round kills processes that were forked during the previous
     /// one.
     const MAX_ROUNDS: usize = 100;
-    let pipes: Vec<u64> = output
-        .iter()
-        .filter_map(|pipe| rustix::fs::fstat(pipe).ok())
-        .map(|stat| stat.st_ino)
-        .collect();
+    let pipes = output.iter().copied();
+    let pipes: Vec<u64> = pipes.filter_map(proc_scan::inode_of_pipe).collect();
     let is_leftover = |process: &ProcessInfo| {
         process.pid != leader
             && !process.zombie

@@ -3,6 +3,7 @@
 use super::receive::Disconnected;
 use crate::supervisor::protocol::Event;
 use agent_bash_core::NotStarted;
+use rustix::process::Resource;
 use std::io;
 
 /// The reason why a supervisor, or its shell, did not start.
@@ -67,13 +68,38 @@ impl From<StartError> for NotStarted {
             StartError::Sandbox(reason) => Self::Sandbox { reason },
             StartError::NoTrial(reason) => Self::Trial { reason },
             StartError::NoTrace(reason) => Self::Unwatched { reason },
+            StartError::Disconnected => {
+                let limit = rustix::process::getrlimit(Resource::Nofile).current;
+                Self::new(format!("{error}{}", few_files(limit)))
+            }
             other => Self::new(other.to_string()),
         }
     }
 }
 
+/// Names the limit of open files if it is probably too low: messages then lose their descriptors,
+/// which ends the conversation.
+fn few_files(limit: Option<u64>) -> String {
+    const ENOUGH_FILES: u64 = 64;
+    let few = limit.filter(|limit| *limit < ENOUGH_FILES);
+    few.map_or_else(String::new, |limit| {
+        format!("; at most {limit} files can be open (`ulimit -n`), which is probably too few")
+    })
+}
+
 impl From<Disconnected> for StartError {
     fn from(_: Disconnected) -> Self {
         Self::Disconnected
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn low_limit_of_open_files_is_named() {
+        assert!(few_files(Some(20)).contains("at most 20 files"));
+        assert_eq!(few_files(Some(1024)) + &few_files(None), "");
     }
 }

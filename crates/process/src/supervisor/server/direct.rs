@@ -1,7 +1,7 @@
 //! Starts a shell that runs its own command line: in the process group of its host, with the host's
 //! descriptors, except for captured streams.
 
-use super::launch::{LaunchedShell, capture, inode_of, null, spawn, split_tracer};
+use super::launch::{LaunchedShell, capture, null, spawn, split_tracer};
 use super::limits;
 use super::report::ReportPipe;
 use super::sandboxed_start::{NotLaunched, SandboxedStart};
@@ -15,7 +15,7 @@ use agent_bash_sandbox::{SandboxError, WatchScope};
 use nix::sys::signal::{SigSet, SigmaskHow};
 use rustix::fs::OFlags;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// State that a supervisor in the session of its host has inherited, and passes on to the shell.
 #[derive(Debug)]
@@ -117,10 +117,11 @@ fn launch(
     let started = started.unwrap_or_default();
     let (sandbox_tracer, unwatched) = split_tracer(started.watched);
     limits::apply(pid, &start.limits)?;
+    let pipes = output.iter().map(AsFd::as_fd);
     Ok(LaunchedShell {
         shell: Shell {
             pid,
-            pipes: output.iter().filter_map(inode_of).collect(),
+            pipes: pipes.filter_map(proc_scan::inode_of_pipe).collect(),
             boot: Vec::new(),
             report: ReportPipe::of(None)?,
             shares_directory: started.sandbox.is_some(),

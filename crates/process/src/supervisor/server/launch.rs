@@ -17,6 +17,7 @@ use super::terminal::Terminal;
 use super::trace::{self, Tracer, TracerReuse};
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
+use crate::proc_scan;
 use crate::report_socket::report_sockets;
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use crate::supervisor::shell_directory::ShellDirectory;
@@ -28,7 +29,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// The way to start a shell.
 #[derive(Debug)]
@@ -98,7 +99,8 @@ fn try_launch(
     let (output, captured) = capture(&start.output)?;
     let [stdout, stderr] = captured.map(|stream| stream.map_or_else(|| null(OFlags::WRONLY), Ok));
     let (stdout, stderr) = (stdout?, stderr?);
-    let pipes = output.iter().filter_map(inode_of).collect();
+    let pipes = output.iter().map(AsFd::as_fd);
+    let pipes = pipes.filter_map(proc_scan::inode_of_pipe).collect();
     let mut reports = Vec::new();
     let mut report_descriptors = Vec::new();
     if start.reports {
@@ -258,10 +260,6 @@ pub(super) fn null(access: OFlags) -> io::Result<OwnedFd> {
         access | OFlags::CLOEXEC,
         Mode::empty(),
     )?)
-}
-
-pub(super) fn inode_of(pipe: &OwnedFd) -> Option<u64> {
-    rustix::fs::fstat(pipe).ok().map(|stat| stat.st_ino)
 }
 
 /// Starts a shell on a terminal, puts it in the foreground, and lets it run its script.

@@ -11,6 +11,7 @@ mod held;
 mod memory;
 mod named_file;
 mod orders;
+mod other_ways;
 mod paths;
 mod record;
 mod sockets;

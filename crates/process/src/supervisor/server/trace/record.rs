@@ -2,6 +2,7 @@
 
 use super::memory;
 use super::named_file::NamedFile;
+use super::other_ways;
 use super::paths::process_of_thread;
 use super::sockets::KnownSockets;
 use super::touched::{self, CallArguments, CallEffect};
@@ -139,8 +140,10 @@ impl TraceContext {
         if !trace::is_native(call.table, call.number) {
             return Some("a program of 32 bits may have asked a process outside".to_owned());
         }
-        let Some(IndirectEffect::Connects(argument)) = indirect(call) else {
-            return None;
+        let argument = match indirect(call)? {
+            IndirectEffect::Connects(argument) => Some(argument),
+            IndirectEffect::ConnectsByMessage => None,
+            _ => return None,
         };
         self.sockets
             .connection_reason(call, argument, &self.excluded)
@@ -155,7 +158,7 @@ impl TraceContext {
             match indirect(call) {
                 // The script may run before the order to record arrives. So a connection that may
                 // cause changes waits for that order, like a change.
-                Some(IndirectEffect::Connects(_)) => {
+                Some(IndirectEffect::Connects(_) | IndirectEffect::ConnectsByMessage) => {
                     return self.external_change_reason(call).is_none();
                 }
                 Some(IndirectEffect::Listens) => return true,
@@ -174,6 +177,7 @@ impl TraceContext {
                 CallEffect::WritesToFifo(file) => {
                     file.path().is_ok_and(|path| self.excludes(&path))
                 }
+                CallEffect::WritesToDevice(_) => false,
             })
         });
         catch_unwind(certain).unwrap_or(false)
@@ -221,6 +225,13 @@ impl TraceContext {
                         return Err(IncompleteReason::of(reason));
                     }
                 }
+                CallEffect::WritesToDevice(file) => {
+                    let path = file.path().map_err(IncompleteReason::unreadable_path)?;
+                    let path = path.display();
+                    return Err(IncompleteReason::of(format!(
+                        "a block device was opened for writing ({path})"
+                    )));
+                }
             }
         }
         Ok(())
@@ -257,7 +268,17 @@ impl TraceContext {
                     return Err(IncompleteReason::of(MOVED_REASON));
                 }
                 if !is_near && is_virtual(&path) {
-                    return Ok(());
+                    let process = other_ways::process_of_memory(&path);
+                    return match process.filter(|process| other_ways::is_outside(*process)) {
+                        Some(process) => Err(IncompleteReason::of(controlled(process))),
+                        None => Ok(()),
+                    };
+                }
+                if !is_near && other_ways::is_stored_below(file, thread, record.root()) {
+                    return Err(IncompleteReason::of(format!(
+                        "a file system that stores its files in the directory was changed ({})",
+                        path.display()
+                    )));
                 }
                 let file = BeyondRoot {
                     path: &path,
@@ -298,20 +319,29 @@ impl TraceContext {
         };
         let reason = match indirect {
             IndirectEffect::Listens => None,
-            IndirectEffect::Connects(_) => self.external_change_reason(call),
+            IndirectEffect::Connects(_) | IndirectEffect::ConnectsByMessage => {
+                self.external_change_reason(call)
+            }
+            IndirectEffect::OpensWhatOthersOpen => {
+                Some("files were opened for writing by `fanotify`".to_owned())
+            }
+            IndirectEffect::ControlsProcess(argument) => {
+                let process = CallArguments { waiting: call }.number(argument);
+                let is_outside =
+                    other_ways::is_numbered_as_here(thread) && other_ways::is_outside(process);
+                is_outside.then(|| controlled(process))
+            }
             IndirectEffect::OpensByHandle => {
                 Some("a file was opened for writing by its handle".to_owned())
             }
             IndirectEffect::Mounts(argument) => {
                 let address = call.arguments.get(usize::from(argument)).copied();
                 let kind = memory::text(thread, address.unwrap_or_default()).unwrap_or_default();
-                let is_stacking = STACKING_FILE_SYSTEMS
-                    .iter()
-                    .any(|known| kind.starts_with(known.as_bytes()));
                 let kind = String::from_utf8_lossy(&kind).into_owned();
-                is_stacking.then(|| {
+                let stores = !UNBACKED_FILE_SYSTEMS.contains(&&*kind);
+                stores.then(|| {
                     format!(
-                        "a file system was mounted that stores its files in another one ({kind})"
+                        "a file system was mounted that may store its files in the directory ({kind})"
                     )
                 })
             }
@@ -358,9 +388,40 @@ impl TraceContext {
 
 const MOVED_REASON: &str = "the directory itself, or one that it is in, was moved";
 
-/// File systems that store their files in another file system.
-const STACKING_FILE_SYSTEMS: &[&str] =
-    &["overlay", "ecryptfs", "aufs", "unionfs", "fuse", "shiftfs"];
+/// File systems without a store that may be a file or a directory, and those that are read-only.
+const UNBACKED_FILE_SYSTEMS: &[&str] = &[
+    "",
+    "none",
+    "bind",
+    "tmpfs",
+    "ramfs",
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "mqueue",
+    "cgroup",
+    "cgroup2",
+    "bpf",
+    "tracefs",
+    "debugfs",
+    "securityfs",
+    "hugetlbfs",
+    "configfs",
+    "pstore",
+    "efivarfs",
+    "binfmt_misc",
+    "selinuxfs",
+    "squashfs",
+    "erofs",
+    "iso9660",
+    "cramfs",
+    "romfs",
+];
+
+fn controlled(process: i32) -> String {
+    format!("process {process}, outside of the call, was controlled and may have changed files")
+}
 
 fn indirect(call: &WaitingCall) -> Option<IndirectEffect> {
     trace::indirect(call.number, &call.arguments)

@@ -126,14 +126,19 @@ impl KnownSockets {
     }
 
     /// Returns why this connection may cause changes. `None` if its peer is a traced process,
-    /// another machine or a harmless service, or does not exist.
+    /// another machine or a harmless service, or does not exist. `argument` is the number of the
+    /// address; without one, a message in the second argument has it.
     pub(super) fn connection_reason(
         &self,
         waiting: &WaitingCall,
-        argument: u8,
+        argument: Option<u8>,
         excluded: &[PathBuf],
     ) -> Option<String> {
-        let address = CallArguments { waiting }.address(argument, argument + 1);
+        let arguments = CallArguments { waiting };
+        let address = match argument {
+            Some(argument) => arguments.address(argument, argument + 1),
+            None => arguments.address_of_message(),
+        };
         let address = address.ok().flatten();
         let address = address.and_then(|address| parse_address(waiting, address))?;
         let to = match &address {

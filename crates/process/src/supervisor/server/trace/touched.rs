@@ -25,6 +25,8 @@ pub(super) enum CallEffect {
     MakesFifo(NamedFile),
     /// Opens a FIFO for writing.
     WritesToFifo(NamedFile),
+    /// Opens a block device for writing.
+    WritesToDevice(NamedFile),
 }
 
 /// Returns the effects of a system call; empty if it will fail.
@@ -112,6 +114,9 @@ impl CallArguments<'_> {
             (_, Some(OpenMode { flags, .. })) => {
                 if kind == Some(FileType::Fifo) && opens_for_writing(flags) {
                     return Ok(Some(CallEffect::WritesToFifo(file)));
+                }
+                if kind == Some(FileType::BlockDevice) && opens_for_writing(flags) {
+                    return Ok(Some(CallEffect::WritesToDevice(file)));
                 }
                 of_open(flags, kind)
             }
@@ -212,10 +217,23 @@ impl CallArguments<'_> {
 
     /// Returns the address of a socket: its family, and the bytes after the family.
     pub(super) fn address(&self, index: u8, length: u8) -> Result<Option<(u16, Vec<u8>)>, Errno> {
+        self.address_at(self.argument(index), self.number(length))
+    }
+
+    /// Returns the address in the message in the second argument, as [`Self::address`] returns it.
+    pub(super) fn address_of_message(&self) -> Result<Option<(u16, Vec<u8>)>, Errno> {
+        // `struct msghdr` begins with the pointer and the length.
+        let header = memory::exactly::<12>(self.waiting.thread, self.argument(1))?;
+        let (pointer, length) = header.split_first_chunk::<8>().ok_or(Errno::EFAULT)?;
+        let length = length.first_chunk::<4>().ok_or(Errno::EFAULT)?;
+        self.address_at(u64::from_ne_bytes(*pointer), i32::from_ne_bytes(*length))
+    }
+
+    fn address_at(&self, pointer: u64, length: i32) -> Result<Option<(u16, Vec<u8>)>, Errno> {
         let mut address = [0; MAX_ADDRESS_BYTES];
-        let length = usize::try_from(self.number(length)).unwrap_or_default();
+        let length = usize::try_from(length).unwrap_or_default();
         let part = &mut address[..length.min(MAX_ADDRESS_BYTES)];
-        let read = memory::read(self.waiting.thread, self.argument(index), part)?;
+        let read = memory::read(self.waiting.thread, pointer, part)?;
         let address = address[..read].split_first_chunk::<SOCKET_PATH_OFFSET>();
         Ok(address.map(|(family, rest)| (u16::from_ne_bytes(*family), rest.to_vec())))
     }

@@ -1,0 +1,117 @@
+//! Changes that name no file below the root: by the memory of other processes, and on file systems
+//! that are stored below the root.
+
+use super::named_file::NamedFile;
+use agent_bash_os::{ProcessInfo, mountinfo_path};
+use rustix::fs::fstatfs;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// `OVERLAYFS_SUPER_MAGIC` of linux/magic.h.
+const OVERLAY_MAGIC: i64 = 0x794c_7630;
+
+/// The major number of loop devices.
+const LOOP_MAJOR: u32 = 7;
+
+/// The maximum number of parents that are followed.
+const MAX_PARENTS: usize = 10_000;
+
+/// True if a process is not below this supervisor, so that its changes are not traced.
+pub(super) fn is_outside(process: i32) -> bool {
+    let own = std::process::id().cast_signed();
+    let mut at = process;
+    for _ in 0..MAX_PARENTS {
+        match ProcessInfo::read(at) {
+            Some(info) if info.parent == own => return false,
+            Some(info) if info.parent > 0 => at = info.parent,
+            _ => break,
+        }
+    }
+    true
+}
+
+/// True if a thread uses the process numbers of this process. Otherwise its namespace contains
+/// only processes of the call.
+pub(super) fn is_numbered_as_here(thread: i32) -> bool {
+    let namespace = |of: &str| fs::read_link(format!("/proc/{of}/ns/pid")).ok();
+    namespace("self") == namespace(&thread.to_string())
+}
+
+/// The process number in the path of a memory file in `/proc`.
+pub(super) fn process_of_memory(path: &Path) -> Option<i32> {
+    let path = path.strip_prefix("/proc").ok()?;
+    let process = path.components().next()?.as_os_str().to_str()?;
+    (path.file_name()? == "mem").then(|| process.parse().ok())?
+}
+
+/// True if the file's file system is known to store its files below this directory: the upper
+/// directory of an overlay, or the image of a loop device.
+pub(super) fn is_stored_below(file: &NamedFile, thread: i32, root: &Path) -> bool {
+    let Some(handle) = file.directory().or(file.open_file()) else {
+        return false;
+    };
+    let device = file.identity().map(|identity| identity.device);
+    let device = device.or_else(|| rustix::fs::fstat(handle).ok().map(|found| found.st_dev));
+    if let Some(device) = device.filter(|device| rustix::fs::major(*device) == LOOP_MAJOR) {
+        let minor = rustix::fs::minor(device);
+        let image = format!("/sys/dev/block/{LOOP_MAJOR}:{minor}/loop/backing_file");
+        let image = fs::read_to_string(image).unwrap_or_default();
+        return Path::new(image.trim_end_matches('\n')).starts_with(root);
+    }
+    if !fstatfs(handle).is_ok_and(|found| found.f_type == OVERLAY_MAGIC) {
+        return false;
+    }
+    let table = fs::read(format!("/proc/{thread}/mountinfo")).unwrap_or_default();
+    let top = device.map(|device| {
+        let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+        format!("{major}:{minor}").into_bytes()
+    });
+    let upper = top.and_then(|top| upper_directory(&table, &top));
+    upper.is_some_and(|upper| upper.starts_with(root))
+}
+
+/// The upper directory of the overlay with this device number, by `mountinfo`.
+fn upper_directory(table: &[u8], device: &[u8]) -> Option<PathBuf> {
+    let lines = table.split(|byte| *byte == b'\n');
+    let mut lines = lines.map(|line| line.split(|byte| *byte == b' '));
+    let mut line = lines.find_map(|mut line| (line.nth(2)? == device).then_some(line))?;
+    let options = line.next_back()?.split(|byte| *byte == b',');
+    let mut options = options.filter_map(|option| option.strip_prefix(b"upperdir="));
+    options.next().map(mountinfo_path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a child of this test's own")]
+    fn processes_below_this_one_are_not_outside() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let pid = child.id().cast_signed();
+        assert!(!is_outside(pid) && is_outside(1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(is_numbered_as_here(std::process::id().cast_signed()));
+    }
+
+    #[test]
+    fn memory_of_a_process_is_told_by_its_path() {
+        let process = |path: &str| process_of_memory(Path::new(path));
+        assert_eq!(process("/proc/12/mem"), Some(12));
+        assert_eq!(process("/proc/12/task/13/mem"), Some(12));
+        assert_eq!(process("/proc/12/oom_score_adj"), None);
+        assert_eq!(process("/dev/mem"), None);
+    }
+
+    #[test]
+    fn upper_directory_of_an_overlay_is_read() {
+        let table = b"30 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+            31 30 0:40 / /m rw - overlay o rw,lowerdir=/l,upperdir=/a\\040b/up,workdir=/w\n";
+        assert_eq!(upper_directory(table, b"0:40"), Some("/a b/up".into()));
+        assert_eq!(upper_directory(table, b"8:1"), None);
+    }
+}
