@@ -4,7 +4,7 @@ use agent_bash_core::visible::one_line;
 use agent_bash_core::{Mode, Request, SessionName, Timestamp};
 use agent_bash_journal::{
     Escalation, Journal, JournalEntry, JournalLevel, JournalOptions, MaskSecrets, RetentionLimits,
-    sweep,
+    sweep_when_due,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Masks, SecretFilter};
 use std::collections::BTreeMap;
@@ -40,8 +40,7 @@ impl Default for JournalSettings {
 
 impl JournalSettings {
     /// Returns the journal of a conversation in the state directory; `None` at the level `off`. Old
-    /// journals are removed first, unless this process makes a single call of an existing
-    /// conversation.
+    /// journals are removed first, a few at a time, at most every ten minutes.
     ///
     /// `is_recorded` selects the default level. If this process makes only one of the
     /// conversation's calls (`many_calls` is false), it shares the journal with other processes.
@@ -62,10 +61,7 @@ impl JournalSettings {
         if level == JournalLevel::Off {
             return None;
         }
-        // A process that makes a single call of a conversation does not sweep before each call.
-        if many_calls || !state.join(session).exists() {
-            sweep(&state, self.retention(), now);
-        }
+        sweep_when_due(&state, self.retention(), now);
         Some(Arc::new(Journal::new(JournalOptions {
             state,
             session: session.to_owned(),

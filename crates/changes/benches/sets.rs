@@ -37,6 +37,88 @@ fn main() {
     report("record an append (a copy of 10 bytes)", |it| it.record, "-");
     report("record a deletion (a link)", |it| it.record_name, "-");
     report("list what was traced", |it| it.finish, "15");
+    let stored = if measured {
+        &[10, 1_000, 10_000][..]
+    } else {
+        &[10]
+    };
+    for sets in stored {
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let calls = stored_calls(dir.path(), *sets, if measured { 200 } else { 2 });
+        for (name, time) in calls {
+            let time = time.as_secs_f64() * 1e6;
+            println!("{name:32} {sets:6} stored {time:8.1} µs a call");
+        }
+    }
+}
+
+/// Medians of calls that each open the store anew, as processes of a single call do, with a number
+/// of stored change sets in this session and in others.
+fn stored_calls(dir: &Path, sets: u64, rounds: usize) -> [(&'static str, Duration); 4] {
+    const SESSIONS: u64 = 10;
+    let (root, state) = (dir.join("root"), dir.join("state"));
+    fs::create_dir(&root).unwrap();
+    fs::write(root.join("file"), "0123456789").unwrap();
+    let call = |session: &str, is_change: bool| {
+        let store = Store::open(&state).unwrap();
+        let set = store
+            .begin_trace(session, &root, ChangesLevel::Undo)
+            .unwrap();
+        let mut recorder = Recorder::open(set.dir()).unwrap();
+        if is_change {
+            let file = root.join("file");
+            recorder.before(&file, Touch::Content).unwrap();
+            fs::write(file, format!("{:?}", set.id())).unwrap();
+        }
+        recorder.finish().unwrap();
+        store.finish(set).unwrap().id
+    };
+    for session in 0..SESSIONS {
+        let session = session.to_string();
+        call(&session, true);
+        let directory = state.join("changes").join(&session);
+        for id in 2..=sets / SESSIONS {
+            let copy = directory.join(id.to_string());
+            fs::create_dir_all(copy.join("links")).unwrap();
+            fs::create_dir(copy.join("gone")).unwrap();
+            for entry in fs::read_dir(directory.join("1")).unwrap().flatten() {
+                if entry.metadata().unwrap().is_file() {
+                    fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        let _ = fs::remove_file(directory.join(".next"));
+    }
+    let median = |act: &mut dyn FnMut()| {
+        let mut times: Vec<Duration> = (0..rounds).map(|_| time(&mut *act).0).collect();
+        times.sort();
+        times[rounds / 2]
+    };
+    call("0", true);
+    let changed = median(&mut || {
+        call("0", true);
+    });
+    let unchanged = median(&mut || {
+        call("0", false);
+    });
+    let last = call("0", true);
+    let store = Store::open(&state).unwrap();
+    let mut is_undone = false;
+    let undo = median(&mut || {
+        is_undone = !is_undone;
+        if is_undone {
+            store.undo("0", last, &[], false).unwrap();
+        } else {
+            store.redo("0", last).unwrap();
+        }
+    });
+    let (listing, _) = time(|| store.list("0").unwrap());
+    [
+        ("call with a change", changed),
+        ("call without a change", unchanged),
+        ("undo or redo of the last call", undo),
+        ("list of the session", listing),
+    ]
 }
 
 struct Figures {

@@ -154,7 +154,9 @@ pub(crate) fn plan_pair(
 ) -> Result<PlanPair, ChangesError> {
     let mut ops: BTreeMap<Vec<u8>, (bool, PlannedOp)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
-    for number in numbers(session)? {
+    // The undos and redos of a change set have higher numbers.
+    let numbers = numbers(session)?.into_iter();
+    for number in numbers.filter(|number| *number >= origin.id.0) {
         // A change set of a host that was killed before the set was complete changed nothing.
         let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
             continue;

@@ -9,6 +9,7 @@
 //! This crate starts no process and reads no clock. Mounting the overlay and tracing system calls
 //! is done elsewhere.
 
+mod accounting;
 mod alike;
 mod apply;
 mod attributes;
@@ -48,6 +49,7 @@ mod steps;
 mod store;
 mod traced;
 mod transaction;
+mod unfinished;
 mod upper;
 mod user;
 

@@ -84,10 +84,9 @@ impl Store {
         from: ChangesId,
         is_wanted: impl Fn(&ChangeSet) -> bool,
     ) -> Result<Vec<ListedChanges>, ChangesError> {
-        if !self.sessions()?.iter().any(|name| name == session) {
+        let Some(directory) = self.existing_session(session)? else {
             return Ok(Vec::new());
-        }
-        let directory = self.session(session)?;
+        };
         let mut listed = Vec::new();
         let numbers = numbers(&directory)?.into_iter();
         for number in numbers.filter(|number| *number >= from.0) {
@@ -161,12 +160,10 @@ impl Store {
     /// Reads a change set without creating its directory.
     pub(crate) fn read(&self, session: &str, id: ChangesId) -> Result<ChangeSet, ChangesError> {
         let unknown = ChangesError::Unknown { id };
-        if !self.sessions()?.iter().any(|name| name == session) {
-            return Err(unknown);
+        match self.existing_session(session)? {
+            Some(directory) => self.look_up(&directory, id)?.ok_or(unknown),
+            None => Err(unknown),
         }
-        let directory = PrivateDir::open(&self.path, &[session])
-            .map_err(ChangesError::io("opening", self.path.join(session)))?;
-        self.look_up(&directory, id)?.ok_or(unknown)
     }
 
     /// Returns the files without a preimage, which an undo skips.

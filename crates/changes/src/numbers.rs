@@ -1,8 +1,17 @@
 //! Directories with numbers as names: change sets, and slots.
 
 use crate::error::ChangesError;
-use agent_bash_os::PrivateDir;
+use agent_bash_core::changes::ChangesId;
+use agent_bash_os::{Counter, PrivateDir};
+use rustix::io::Errno;
 use std::fs::read_dir;
+use std::io::{self, ErrorKind};
+
+/// The file in the directory of a session with the next number.
+pub(crate) const COUNTER_FILE: &str = ".next";
+
+/// Numbers that processes without the counter's lock may take at the same time.
+const MAX_ATTEMPTS: u64 = 1000;
 
 /// Returns the numbers in a directory, sorted.
 pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
@@ -15,4 +24,57 @@ pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
     }
     numbers.sort_unstable();
     Ok(numbers)
+}
+
+/// Takes the next number of a session. `take` fails with `AlreadyExists` if another process has
+/// the number. Lists the directory only if the counter is unknown or wrong.
+pub(crate) fn take_next<T>(
+    session: &PrivateDir,
+    mut take: impl FnMut(&str) -> io::Result<T>,
+) -> Result<(ChangesId, T), ChangesError> {
+    // Without the lock, `take` finds numbers that other processes take.
+    let mut counter = Counter::lock(session, COUNTER_FILE).ok();
+    let mut known = counter.as_ref().and_then(|counter| counter.next);
+    for _ in 0..2 {
+        let first = match known.take() {
+            Some(next) => next,
+            None => numbers(session)?.last().map_or(1, |last| last + 1),
+        };
+        for id in first..first + MAX_ATTEMPTS {
+            match take(&id.to_string()) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    let path = session.path().join(id.to_string());
+                    return Err(ChangesError::io("making", path)(error));
+                }
+                Ok(taken) => {
+                    if let Some(counter) = &mut counter {
+                        counter.next = Some(id + 1);
+                        // A number that is too low is found by `take`.
+                        let _ = counter.write();
+                    }
+                    return Ok((ChangesId(id), taken));
+                }
+            }
+        }
+    }
+    let failed = ChangesError::io("numbering a change set in", session.path());
+    Err(failed(Errno::EXIST.into()))
+}
+
+/// Returns the last number that was taken, if it is known.
+pub(crate) fn last_taken(session: &PrivateDir) -> Option<u64> {
+    let counter = Counter::lock(session, COUNTER_FILE).ok()?;
+    counter.next?.checked_sub(1)
+}
+
+/// Gives back the number of a removed change set, if it is the last one.
+pub(crate) fn give_back(session: &PrivateDir, id: ChangesId) {
+    if let Ok(mut counter) = Counter::lock(session, COUNTER_FILE)
+        && counter.next == Some(id.0 + 1)
+    {
+        counter.next = Some(id.0);
+        // The number is then not used again.
+        let _ = counter.write();
+    }
 }

@@ -1,16 +1,39 @@
-//! Removes change sets that exceed the limits of age and size. A change set and its undos and redos
-//! are removed together.
+//! Removes change sets that exceed the limits of age and size.
+//!
+//! Old ones are removed by a sweep in steps: a call looks at a few sets only, however many are
+//! stored. The bytes of all sets are accounted. Only if they exceed the limit, all sets are read,
+//! and the oldest are removed, each together with its undos and redos.
 
+use crate::accounting::PROGRESS_FILE;
 use crate::error::ChangesError;
 use crate::file_stat::{FileStat, Time};
-use crate::meta::SetKind;
-use crate::numbers::numbers;
-use crate::set::{ChangeSet, SetState, try_lock};
+use crate::meta::{Limits, SetKind};
+use crate::numbers::{COUNTER_FILE, numbers};
+use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use agent_bash_core::changes::ChangesId;
-use agent_bash_os::{PrivateDir, remove_tree};
+use agent_bash_os::{PrivateDir, SweepBounds, SweepProgress, Visit, remove_tree};
+use rustix::fs::fstat;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+
+/// The largest number of change sets that a step looks at.
+const MAX_STEP_SETS: u64 = 256;
+
+/// The longest time between two steps, in milliseconds.
+const MAX_INTERVAL_MS: u64 = 10 * 60 * 1000;
+
+/// The number of steps within the time for which change sets are kept.
+const STEPS_PER_RETENTION: u64 = 144;
+
+/// The part of the size limit that is freed at once, so that the next calls read no set.
+const FREED_DIVISOR: u64 = 8;
+
+/// Age in seconds after which an unreadable change set is considered incomplete.
+const INCOMPLETE_AGE_SECS: i64 = 3600;
+
+/// Age in seconds after which the numbers of a session without change sets are forgotten: longer
+/// than any conversation.
+const COUNTER_RETENTION_SECS: i64 = 365 * 24 * 60 * 60;
 
 /// A change set with its undos and redos.
 #[derive(Debug, Default)]
@@ -20,37 +43,128 @@ struct SetGroup {
     size: u64,
     /// True if the group must not be removed.
     stays: bool,
-    paths: Vec<PathBuf>,
+    sets: Vec<ChangeSet>,
 }
 
 impl Store {
-    /// Removes the groups that are too old, then the oldest until the total size fits. Running and
-    /// held change sets are kept, and the latest of each state directory. Returns the number of
-    /// removed ones.
-    pub(crate) fn prune(&self, now: Time) -> Result<usize, ChangesError> {
-        let (lock, _) = self.lock_file()?;
-        if !try_lock(&lock) {
-            return Ok(0);
+    /// Makes the next step of the sweep, if it is due, and removes the oldest change sets if all of
+    /// them are too large. Running and held change sets are kept.
+    pub(crate) fn prune(&self, now: Time) -> Result<(), ChangesError> {
+        let failed = || ChangesError::io("sweeping", &self.path);
+        let dir = PrivateDir::open(&self.path, &[]).map_err(failed())?;
+        let progress = SweepProgress::read(&dir, PROGRESS_FILE);
+        let mut bounds = bounds(self.limits, now);
+        if progress.total.is_none() {
+            // Each call makes a step until the size of all sets is known.
+            bounds.interval = 0;
         }
-        let mut groups = self.groups(now)?;
+        let is_full = is_full(&progress, self.limits);
+        if !is_full && !progress.is_due(bounds) {
+            return Ok(());
+        }
+        let (lock, _) = self.lock_file()?;
+        if !crate::set::try_lock(&lock) {
+            return Ok(());
+        }
+        if is_full {
+            self.prune_to_fit(&dir, progress.total)?;
+        }
+        let visit = |session: &str, from, most| self.visit(session, (from, most), now);
+        SweepProgress::step(&dir, PROGRESS_FILE, bounds, visit)
+            .map(drop)
+            .map_err(failed())
+    }
+
+    /// Looks at the change sets of a session from a number on, and removes the old ones.
+    fn visit(&self, session: &str, (from, most): (u64, u64), now: Time) -> Visit {
+        let mut visit = Visit::default();
+        let Ok(directory) = PrivateDir::open(&self.path, &[session]) else {
+            return visit;
+        };
+        let numbers = numbers(&directory).unwrap_or_default();
+        if numbers.is_empty() {
+            forget(&directory, now);
+        }
+        for number in numbers.into_iter().filter(|number| *number >= from) {
+            if visit.items == most {
+                visit.next = Some(number);
+                break;
+            }
+            visit.items += 1;
+            match ChangeSet::read(&directory, ChangesId(number)) {
+                Ok(Some(set)) => visit.bytes += self.visit_set(&directory, set, now),
+                Ok(None) => {}
+                Err(_) => self.remove_incomplete(&directory, number, now),
+            }
+        }
+        visit
+    }
+
+    /// Removes a change set that is too old. Returns its size if it stays.
+    fn visit_set(&self, session: &PrivateDir, set: ChangeSet, now: Time) -> u64 {
+        let size = set.size;
+        if set.state == SetState::Running {
+            // Its host died, unless the lock is held. The recovery counts as a use.
+            let _ = self.recover_one(session, set);
+            return size;
+        }
+        // The lock file is written at each undo and redo, so a set is as old as its latest undo.
+        let used = fstat(&set.lock).map(|stat| FileStat::from(&stat).mtime);
+        let is_old = used.is_ok_and(|used| is_past(used, now, self.limits.keep));
+        let is_alone = matches!(set.meta.kind, SetKind::Undo { .. })
+            && !session.has(&set.origin().to_string());
+        if set.state == SetState::Held || !(is_old || is_alone) || !set.is_idle() {
+            return size;
+        }
+        // A set that cannot be removed is tried again by the next sweep.
+        if set.remove().is_ok() { 0 } else { size }
+    }
+
+    /// Removes a change set that a killed process left incomplete.
+    fn remove_incomplete(&self, session: &PrivateDir, number: u64, now: Time) {
+        let path = session.path().join(number.to_string());
+        let found = path.file_name().map(|name| FileStat::at(session, name));
+        if let Some(Ok(Some(found))) = found
+            && now.0.saturating_sub(found.mtime.0) > INCOMPLETE_AGE_SECS
+            && is_past(found.mtime, now, self.limits.keep)
+        {
+            let _ = remove_tree(&path);
+        }
+    }
+
+    /// Removes the oldest groups until the total size fits. `known` is the accounted size.
+    fn prune_to_fit(&self, dir: &PrivateDir, known: Option<u64>) -> Result<(), ChangesError> {
+        let failed = || ChangesError::io("sweeping", &self.path);
+        let mut groups = self.groups()?;
         groups.sort_by_key(|group| group.last);
         let mut total: u64 = groups.iter().map(|group| group.size).sum();
-        let mut removed = 0;
-        for group in groups.iter().filter(|group| !group.stays) {
-            let age = now.0.saturating_sub(group.last.0);
-            let is_old = u64::try_from(age).is_ok_and(|age| age > self.limits.keep);
-            if is_old || total > self.limits.total {
-                for path in &group.paths {
-                    remove_tree(path).map_err(ChangesError::io("removing", path))?;
-                    removed += 1;
+        SweepProgress::update(dir, PROGRESS_FILE, |progress| {
+            // Sets may have ended since.
+            let added = progress.total.zip(known);
+            let added = added.map_or(0, |(now, known)| now.saturating_sub(known));
+            progress.total = Some(total + added);
+        })
+        .map_err(failed())?;
+        if total > self.limits.total {
+            let target = self.limits.total - self.limits.total / FREED_DIVISOR;
+            for group in groups.into_iter().filter(|group| !group.stays) {
+                if total <= target {
+                    break;
+                }
+                for set in group.sets {
+                    let path = set.dir().to_owned();
+                    set.remove().map_err(ChangesError::io("removing", path))?;
                 }
                 total = total.saturating_sub(group.size);
             }
         }
-        Ok(removed)
+        SweepProgress::update(dir, PROGRESS_FILE, |progress| {
+            progress.pruned_to = progress.total.unwrap_or_default();
+        })
+        .map_err(failed())
     }
 
-    fn groups(&self, now: Time) -> Result<Vec<SetGroup>, ChangesError> {
+    fn groups(&self) -> Result<Vec<SetGroup>, ChangesError> {
         let mut all = Vec::new();
         for session in self.sessions()? {
             let Ok(directory) = PrivateDir::open(&self.path, &[&session]) else {
@@ -59,7 +173,6 @@ impl Store {
             let mut groups: BTreeMap<u64, SetGroup> = BTreeMap::new();
             for number in numbers(&directory)? {
                 let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) else {
-                    all.extend(half_made(&directory, number, now));
                     continue;
                 };
                 let group = groups.entry(set.origin().0).or_default();
@@ -69,15 +182,7 @@ impl Store {
                 // A later call may reuse it at any moment.
                 let is_spare = matches!(set.meta.kind, SetKind::Trace | SetKind::Scan);
                 group.stays |= is_spare && !set.is_idle();
-                group.paths.push(set.dir().to_owned());
-                if set.origin() == set.id {
-                    group.paths.extend(set.meta.slot_directory());
-                }
-            }
-            // Keeping the latest one keeps its number from being reused.
-            let latest = groups.values_mut().max_by_key(|group| group.last);
-            if let Some(latest) = latest {
-                latest.stays = true;
+                group.sets.push(set);
             }
             all.extend(groups.into_values());
         }
@@ -85,17 +190,37 @@ impl Store {
     }
 }
 
-/// Age in seconds after which an unreadable change set is considered incomplete.
-const INCOMPLETE_AGE_SECS: i64 = 3600;
+fn bounds(limits: Limits, now: Time) -> SweepBounds {
+    SweepBounds {
+        now: now.0.unsigned_abs() * 1000 + u64::from(now.1 / 1_000_000),
+        interval: MAX_INTERVAL_MS.min(limits.keep.saturating_mul(1000) / STEPS_PER_RETENTION),
+        items: MAX_STEP_SETS,
+    }
+}
 
-/// Returns a change set that a killed process left incomplete. It is removed with the old ones.
-fn half_made(session: &PrivateDir, number: u64, now: Time) -> Option<SetGroup> {
-    let path = session.path().join(number.to_string());
-    let last = FileStat::at(session, path.file_name()?).ok()??.mtime;
-    let is_over = now.0.saturating_sub(last.0) > INCOMPLETE_AGE_SECS;
-    is_over.then(|| SetGroup {
-        last,
-        paths: vec![path],
-        ..SetGroup::default()
+/// True if the accounted size exceeds the limit. If running and held sets alone exceed the limit,
+/// they are counted again only when the size has grown.
+fn is_full(progress: &SweepProgress, limits: Limits) -> bool {
+    progress.total.is_some_and(|total| {
+        let grown = progress
+            .pruned_to
+            .saturating_add(limits.total / FREED_DIVISOR);
+        total > limits.total && total >= grown
     })
+}
+
+fn is_past(then: Time, now: Time, age: u64) -> bool {
+    u64::try_from(now.0.saturating_sub(then.0)).is_ok_and(|passed| passed > age)
+}
+
+/// Removes the directory of a session that has had no change sets for long.
+fn forget(session: &PrivateDir, now: Time) {
+    let counter = FileStat::at(session, COUNTER_FILE.as_ref());
+    if let Ok(Some(counter)) = counter
+        && now.0.saturating_sub(counter.mtime.0) > COUNTER_RETENTION_SECS
+        && session.remove(COUNTER_FILE).is_ok()
+    {
+        // The directory stays if a process has created a change set meanwhile.
+        let _ = std::fs::remove_dir(session.path());
+    }
 }

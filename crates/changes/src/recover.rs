@@ -3,36 +3,71 @@
 use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::SetKind;
-use crate::numbers::numbers;
 use crate::set::{ChangeSet, SetState, WORK_DIR, try_lock};
 use crate::store::Store;
 use crate::traced::conclude;
 use crate::transaction::{discard, settle};
+use crate::unfinished::{INODE_SEPARATOR, REGISTER_DIR};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
-use std::fs::read_dir;
+use std::fs::File;
+use std::io::Read;
 
 impl Store {
     /// Completes interrupted operations, and discards trials whose host died. Does nothing while
     /// another process changes a tree, because that process has already recovered the store.
     pub(crate) fn recover(&self) -> Result<(), ChangesError> {
+        let entries = PrivateDir::open(&self.path, &[REGISTER_DIR])
+            .and_then(|register| Ok((register.names()?, register)));
+        let Ok((names, register)) = entries else {
+            // No change set was ever begun.
+            return Ok(());
+        };
+        if names.is_empty() {
+            return Ok(());
+        }
         let (lock, _) = self.lock_file()?;
         if !try_lock(&lock) {
             return Ok(());
         }
-        for session in self.sessions()? {
-            let Ok(directory) = PrivateDir::open(&self.path, &[&session]) else {
-                continue;
-            };
-            for number in numbers(&directory)? {
+        for name in names {
+            if let Ok(entry) = register.read(&name) {
                 // A change set that cannot be read or completed does not stop the others. The error
                 // is reported when it is requested.
-                if let Ok(Some(set)) = ChangeSet::read(&directory, ChangesId(number)) {
-                    let _ = self.recover_one(&directory, set);
-                }
+                let is_over = self.recover_entry(&name, entry).unwrap_or(false);
+                let _ = is_over.then(|| register.remove(&name));
             }
         }
         Ok(())
+    }
+
+    /// Recovers the change set of an entry in the register. Returns whether the entry can be
+    /// removed.
+    fn recover_entry(&self, name: &str, mut entry: File) -> Result<bool, ChangesError> {
+        let failed = || ChangesError::io("reading", self.path.join(REGISTER_DIR).join(name));
+        if !try_lock(&entry) {
+            return Ok(false);
+        }
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).map_err(failed())?;
+        // Reading the set takes the same lock.
+        drop(entry);
+        let session = name
+            .rsplit_once(INODE_SEPARATOR)
+            .map(|(session, _)| session);
+        let (Some((id, state)), Some(session)) = (ChangeSet::saved(&bytes), session) else {
+            return Ok(true);
+        };
+        if !matches!(state, SetState::Running | SetState::Held) {
+            return Ok(true);
+        }
+        let Some(session) = self.existing_session(session)? else {
+            return Ok(true);
+        };
+        match ChangeSet::read(&session, id)? {
+            None => Ok(true),
+            Some(set) => self.recover_one(&session, set).map(|()| false),
+        }
     }
 
     pub(crate) fn recover_one(
@@ -81,6 +116,9 @@ impl Store {
             }
             _ => Ok(()),
         };
+        if set.state != SetState::Running && set.unfinished()?.is_none() {
+            set.unregister();
+        }
         Ok(())
     }
 
@@ -105,7 +143,8 @@ impl Store {
         if set.state == SetState::Held && set.unfinished()?.is_some() && self.is_at_rest()? {
             set.state = SetState::Interrupted;
         }
-        if set.is_late() && set.state == SetState::Running && set.is_idle() {
+        let is_traced = matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. });
+        if is_traced && set.state == SetState::Running && set.is_idle() {
             if !set.is_as_known() {
                 // The change set was closed between the read and the lock.
                 return ChangeSet::read(session, id);
@@ -133,16 +172,8 @@ impl Store {
     /// # Errors
     /// The store cannot be listed.
     pub fn sessions(&self) -> Result<Vec<String>, ChangesError> {
-        let mut names = Vec::new();
-        for entry in read_dir(&self.path).map_err(ChangesError::io("listing", &self.path))? {
-            let entry = entry.map_err(ChangesError::io("listing", &self.path))?;
-            if entry.file_type().is_ok_and(|kind| kind.is_dir())
-                && let Some(name) = entry.file_name().to_str()
-            {
-                names.push(name.to_owned());
-            }
-        }
-        names.sort();
-        Ok(names)
+        PrivateDir::open(&self.path, &[])
+            .and_then(|store| store.directories())
+            .map_err(ChangesError::io("listing", &self.path))
     }
 }

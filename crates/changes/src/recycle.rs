@@ -3,15 +3,15 @@
 
 use crate::error::ChangesError;
 use crate::meta::SetKind;
-use crate::numbers::numbers;
-use crate::recorder::{CONTENTS_FILE, INDEX_FILE};
-use crate::rooted_dir::{RootedDir, canonical, mount_of};
+use crate::numbers::{last_taken, take_next};
+use crate::recorder::{CONTENTS_FILE, INDEX_FILE, Index};
+use crate::rooted_dir::{RootedDir, mount_of};
 use crate::set::{ChangeSet, LINKS_DIR, SetState};
-use crate::store::{MAX_ATTEMPTS, Store};
+use crate::store::Store;
 use crate::{journal, mark};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::{PrivateDir, remove_tree};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -25,16 +25,16 @@ impl Store {
         let mut spares = self.spares();
         spares.push(set);
         if spares.len() > MAX_UNUSED_SETS {
-            // The latest one keeps its number, which must not be used again.
             let oldest = (0..spares.len()).min_by_key(|at| spares[*at].id.0);
             let surplus = oldest.map(|at| spares.swap_remove(at));
             drop(spares);
-            // A remaining directory is pruned when it is old.
-            let _ = surplus.map(|set| remove_tree(set.dir()));
+            // A remaining directory is removed when it is old.
+            let _ = surplus.map(ChangeSet::remove);
         }
     }
 
-    /// Reuses a change set with the same root and description, if there is one.
+    /// Reuses a change set with the same root and description, if there is one: of this process, or
+    /// the last one of the session. `root` is canonical.
     pub(crate) fn renewed(
         &self,
         session: &str,
@@ -42,7 +42,6 @@ impl Store {
         kind: SetKind,
         level: ChangesLevel,
     ) -> Option<ChangeSet> {
-        let root = canonical(root).ok()?;
         let parent = self.path.join(session);
         let fits = |set: &ChangeSet| {
             set.dir().parent() == Some(&parent)
@@ -52,10 +51,17 @@ impl Store {
                 && set.meta.limits == self.limits
         };
         let mut spares = self.spares();
-        let at = spares.iter().position(fits)?;
-        let mut set = spares.swap_remove(at);
+        let at = spares.iter().position(fits);
+        let spare = at.map(|at| spares.swap_remove(at));
         drop(spares);
-        match renew(&mut set, &root) {
+        let directory = self.existing_session(session).ok()??;
+        let is_trace = kind == SetKind::Trace;
+        let mut set = spare.or_else(|| {
+            let last = last_unused(&directory).filter(|set| is_trace && fits(set))?;
+            last.register().ok()?;
+            Some(last)
+        })?;
+        match renew(&mut set, &directory, root) {
             Ok(true) => Some(set),
             // The next process that opens the store may find it, and sees that it is empty.
             Ok(false) | Err(_) => None,
@@ -67,8 +73,23 @@ impl Store {
     }
 }
 
+/// Returns the last change set of a session, locked, if it has no record of a file and no process
+/// uses it.
+fn last_unused(session: &PrivateDir) -> Option<ChangeSet> {
+    let last = last_taken(session)?;
+    let set = ChangeSet::read(session, ChangesId(last)).ok()??;
+    let is_done = set.state == SetState::Done && !set.dir.has(journal::FILE_NAME);
+    // The state is read again once no other process can change it.
+    if !is_done || !set.is_idle() || !set.is_as_known() {
+        return None;
+    }
+    let index = Index::read(&set.dir).ok()?;
+    let is_empty = index.records.is_empty() && index.others.is_empty();
+    (is_empty && index.is_complete(set.state)).then_some(set)
+}
+
 /// Gives a change set the next number. False if that is not possible.
-fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
+fn renew(set: &mut ChangeSet, session: &PrivateDir, root: &Path) -> Result<bool, ChangesError> {
     let tree = RootedDir::open_same(root, set.meta.identity)?;
     let is_near = mount_of(set.dir())? == mount_of(tree.path())?;
     // The change set was undone although it lists no change, for example because of times: its undo
@@ -78,23 +99,13 @@ fn renew(set: &mut ChangeSet, root: &Path) -> Result<bool, ChangesError> {
         return Ok(false);
     }
     clear(set).map_err(ChangesError::io("clearing", set.dir()))?;
-    let parent = set.dir().parent().unwrap_or(root);
-    let session = PrivateDir::open(parent, &[]).map_err(ChangesError::io("opening", parent))?;
-    let first = numbers(&session)?.last().map_or(1, |last| last + 1);
-    for id in first..first + MAX_ATTEMPTS {
-        match set.dir.rename_in(&session, &id.to_string()) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            renamed => {
-                renamed.map_err(ChangesError::io("renaming", set.dir()))?;
-                set.id = ChangesId(id);
-                set.command = None;
-                set.mark = mark::touched(&set.lock, set.dir())?;
-                set.set_state(SetState::Running)?;
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
+    set.set_size(0);
+    let (id, ()) = take_next(session, |name| set.dir.rename_in(session, name))?;
+    set.id = id;
+    set.command = None;
+    set.mark = mark::touched(&set.lock, set.dir())?;
+    set.set_state(SetState::Running)?;
+    Ok(true)
 }
 
 /// Removes the records of unchanged files.

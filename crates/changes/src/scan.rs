@@ -130,6 +130,7 @@ impl Store {
         if changes.counts.total() == 0 {
             self.recycle(set);
         } else {
+            set.unregister();
             set.command.clone_from(&before.command);
             set.keep_command();
         }

@@ -198,13 +198,29 @@ impl ChangeSet {
 
     /// Sets the state and the size at the end of the call.
     pub(crate) fn end(&mut self, state: SetState) -> Result<(), ChangesError> {
-        self.size = size_of(self.dir.path());
+        self.set_size(size_of(self.dir.path()));
         self.set_state(state)
+    }
+
+    /// Sets the size, and accounts the difference. The next state stores it.
+    pub(crate) fn set_size(&mut self, size: u64) {
+        let former = std::mem::replace(&mut self.size, size);
+        self.account(size.cast_signed() - former.cast_signed());
     }
 
     pub(crate) fn set_state(&mut self, state: SetState) -> Result<(), ChangesError> {
         self.state = state;
-        self.save()
+        self.save()?;
+        // A set that a later call may reuse stays registered.
+        if state != SetState::Running && !self.is_reusable() {
+            self.unregister();
+        }
+        Ok(())
+    }
+
+    /// True if a later call may reuse the set, provided that its call changed nothing.
+    pub(crate) fn is_reusable(&self) -> bool {
+        matches!(self.meta.kind, SetKind::Trace | SetKind::Scan)
     }
 
     fn save(&self) -> Result<(), ChangesError> {
@@ -213,6 +229,7 @@ impl ChangeSet {
         self.mark.put(&mut bytes);
         self.size.put(&mut bytes);
         u8::from(self.in_part).put(&mut bytes);
+        self.id.0.put(&mut bytes);
         self.lock
             .write_all_at(&bytes, 0)
             .map_err(ChangesError::io("writing", self.dir.path().join(LOCK_FILE)))
@@ -240,7 +257,6 @@ impl ChangeSet {
         // The host died while it created the change set, which is treated as a later death.
         let from = &mut &bytes[..];
         let ((mut state, mark), size) = Wire::get(from).unwrap_or(((SetState::Running, (0, 0)), 0));
-        // Files of older versions end before this field.
         let in_part = u8::get(from) == Some(1);
         let meta = Meta::read(&dir)?;
         if state == SetState::Held && !dir.has(WORK_DIR) {
@@ -257,6 +273,14 @@ impl ChangeSet {
             size,
             command: None,
         }))
+    }
+
+    /// Decodes the number and the state in a lock file.
+    pub(crate) fn saved(mut lock: &[u8]) -> Option<(ChangesId, SetState)> {
+        let from = &mut lock;
+        let ((state, _), _) = <((SetState, Time), u64)>::get(from)?;
+        u8::get(from)?;
+        Some((ChangesId(u64::get(from)?), state))
     }
 
     /// True if the stored state equals the known one: another process may change an ended change

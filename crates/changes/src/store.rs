@@ -5,22 +5,22 @@ use crate::error::ChangesError;
 use crate::git_index;
 use crate::mark;
 use crate::meta::{Meta, SetKind};
-use crate::numbers::numbers;
+use crate::numbers::{give_back, take_next};
 use crate::rooted_dir::{RootedDir, canonical, mount_of};
 use crate::set::{
     ChangeSet, LINKS_DIR, LOCK_FILE, SLOTS_DIR, SetState, UPPER_DIR, WORK_DIR, try_lock,
 };
 use crate::slots;
 use crate::steps::{Precautions, Steps, Undisturbed};
-use agent_bash_core::changes::{ChangesId, ChangesLevel};
-use agent_bash_os::{PrivateDir, remove_tree};
+use agent_bash_core::changes::ChangesLevel;
+use agent_bash_os::PrivateDir;
 use rustix::fs::{AtFlags, Mode, Timespec, Timestamps};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub use crate::meta::Limits;
@@ -28,19 +28,13 @@ pub use crate::meta::Limits;
 /// The name of the store's directory in the state directory.
 const DIRECTORY_NAME: &str = "changes";
 
-/// Numbers that other processes may take at the same time.
-pub(crate) const MAX_ATTEMPTS: u64 = 1000;
-
 /// All stored change sets. Private: mode 0700, and no file is readable by other users.
 #[derive(Debug)]
 pub struct Store {
-    state: PathBuf,
     pub(crate) path: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) steps: Arc<dyn Steps>,
     pub(crate) care: Precautions,
-    /// True once old change sets were pruned.
-    pub(crate) pruned: AtomicBool,
     /// Unused change sets of calls that changed nothing, for reuse.
     pub(crate) spares: Mutex<Vec<ChangeSet>>,
 }
@@ -65,12 +59,10 @@ impl Store {
             .map_err(ChangesError::io("making", state.join(DIRECTORY_NAME)))?;
         let path = canonical(made.path())?;
         Ok(Self {
-            state: state.to_owned(),
             path,
             limits: Limits::default(),
             steps: Arc::new(Undisturbed),
             care: Precautions::default(),
-            pruned: AtomicBool::new(false),
             spares: Mutex::default(),
         })
     }
@@ -130,10 +122,13 @@ impl Store {
         root: &Path,
         level: ChangesLevel,
     ) -> Result<ChangeSet, ChangesError> {
-        if let Some(set) = self.renewed(session, root, SetKind::Trace, level) {
+        let root = canonical(root)?;
+        if let Some(set) = self.renewed(session, &root, SetKind::Trace, level) {
+            // A failed prune does not prevent the begin.
+            let _ = self.prune(set.mark);
             return Ok(set);
         }
-        self.begin(session, root, SetKind::Trace, level)
+        self.begin_at(session, root, SetKind::Trace, level)
     }
 
     /// Begins the trace of a job. Its recorder closes the change set, because the call does not
@@ -160,13 +155,10 @@ impl Store {
     /// # Errors
     /// The set could not be removed.
     pub fn remove(&self, set: ChangeSet) -> Result<(), ChangesError> {
-        let directory = set.dir().to_owned();
-        let paths = set.meta.slot_directory().into_iter().chain([directory]);
-        // Its lock is released first: a set that cannot be removed is put in order when the store
-        // is opened.
-        drop(set);
-        for path in paths {
-            remove_tree(&path).map_err(ChangesError::io("removing", path))?;
+        let (id, path) = (set.id, set.dir().to_owned());
+        set.remove().map_err(ChangesError::io("removing", &path))?;
+        if let Ok(session) = PrivateDir::open(path.parent().unwrap_or(&path), &[]) {
+            give_back(&session, id);
         }
         Ok(())
     }
@@ -178,13 +170,22 @@ impl Store {
         kind: SetKind,
         level: ChangesLevel,
     ) -> Result<ChangeSet, ChangesError> {
-        let root = canonical(root)?;
+        self.begin_at(session, canonical(root)?, kind, level)
+    }
+
+    fn begin_at(
+        &self,
+        session: &str,
+        root: PathBuf,
+        kind: SetKind,
+        level: ChangesLevel,
+    ) -> Result<ChangeSet, ChangesError> {
         self.is_apart_from(&root)?;
         let tree = RootedDir::open(&root)?;
         let session = self.session(session)?;
         let set = make(&session, &tree, Meta::new(kind, root, level, self.limits))?;
         // A failed prune does not prevent the begin. The next change set tries again.
-        if !matches!(kind, SetKind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
+        if !matches!(kind, SetKind::Undo { .. }) {
             let _ = self.prune(set.mark);
         }
         Ok(set)
@@ -201,12 +202,25 @@ impl Store {
 
     /// Returns a state directory's directory in the store, and creates it if needed.
     pub(crate) fn session(&self, name: &str) -> Result<PrivateDir, ChangesError> {
+        if let Some(existing) = self.existing_session(name)? {
+            return Ok(existing);
+        }
+        PrivateDir::create(&self.path, &[name])
+            .map_err(ChangesError::io("making", self.path.join(name)))
+    }
+
+    /// Returns a state directory's directory in the store, if it exists.
+    pub(crate) fn existing_session(&self, name: &str) -> Result<Option<PrivateDir>, ChangesError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.bytes().all(fits) {
             return Err(ChangesError::Session(name.to_owned()));
         }
-        PrivateDir::create(&self.state, &[DIRECTORY_NAME, name])
-            .map_err(ChangesError::io("making", self.path.join(name)))
+        match PrivateDir::open(&self.path, &[name]) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            opened => opened
+                .map(Some)
+                .map_err(ChangesError::io("opening", self.path.join(name))),
+        }
     }
 }
 
@@ -216,7 +230,7 @@ pub(crate) fn make(
     tree: &RootedDir,
     mut meta: Meta,
 ) -> Result<ChangeSet, ChangesError> {
-    let (id, dir) = next(session)?;
+    let (id, dir) = take_next(session, |name| session.make_dir(name))?;
     let lock = dir
         .open_or_create(LOCK_FILE)
         .map_err(ChangesError::io("making", dir.path().join(LOCK_FILE)))?;
@@ -256,6 +270,7 @@ pub(crate) fn make(
     } else {
         set.set_state(SetState::Running)?;
     }
+    set.register()?;
     if matches!(set.meta.kind, SetKind::Trace | SetKind::Background { .. }) {
         for name in [LINKS_DIR, SLOTS_DIR] {
             set.dir
@@ -264,25 +279,6 @@ pub(crate) fn make(
         }
     }
     Ok(set)
-}
-
-/// Creates the directory of the next change set.
-fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
-    let first = numbers(session)?.last().map_or(1, |last| last + 1);
-    for id in first..first + MAX_ATTEMPTS {
-        match session.make_dir(&id.to_string()) {
-            Ok(dir) => return Ok((ChangesId(id), dir)),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                let path = session.path().join(id.to_string());
-                return Err(ChangesError::io("making", path)(error));
-            }
-        }
-    }
-    Err(ChangesError::io(
-        "numbering a change set in",
-        session.path(),
-    )(Errno::EXIST.into()))
 }
 
 /// Copies the index of the root's repository. Without the copy, a `git status` of another process

@@ -105,6 +105,7 @@ impl Store {
         if is_certain && changes.counts.total() == 0 {
             self.recycle(set);
         } else {
+            set.unregister();
             set.keep_command();
         }
         Ok(changes)
@@ -135,6 +136,7 @@ impl Store {
             return Err(conflict(&set, id, &found.plan, &conflicts));
         }
         let plan = found.plan.clone();
+        set.register()?;
         let done = self.carry_out(&set, &mut applying, found.plan);
         if done.is_ok() {
             // The journal says the same.
@@ -155,6 +157,9 @@ impl Store {
                 set.mark = mark;
                 set.set_state(SetState::Held)?;
             }
+        }
+        if set.unfinished()?.is_none() {
+            set.unregister();
         }
         done?;
         self.describe(&set)
@@ -401,6 +406,7 @@ fn held(mut set: ChangeSet, taken: HeldWithConflicts) -> Result<Changes, Changes
 /// treats a trial without one as discarded. With an exhausted quota, a copy-on-write file system
 /// allows removals but no writes.
 pub(crate) fn discard(set: &mut ChangeSet) -> Result<(), ChangesError> {
+    set.set_size(0);
     let said = set.set_state(SetState::Discarded);
     for name in [WORK_DIR, UPPER_DIR, SLOTS_DIR] {
         let path = set.dir.path().join(name);
@@ -432,9 +438,7 @@ pub(crate) fn settle(session: &PrivateDir, mut origin: ChangeSet) -> Result<(), 
         (false, _) => SetState::Done,
     };
     let in_part = !is_undone && !back.is_soft();
-    if (origin.state, origin.in_part) == (state, in_part) {
-        return Ok(());
-    }
+    // Also without another state, since the write tells a sweep that the set is in use.
     origin.in_part = in_part;
     origin.set_state(state)
 }

@@ -15,7 +15,7 @@ mod writer;
 pub use agent_bash_core as core;
 pub use entry::{Escalation, JournalEntry, JournalLevel, PrintedOutput, RefusalEntry};
 pub use history::{History, HistoryEnd, HistoryEntry};
-pub use keep::{RetentionLimits, SweptJournals, sweep};
+pub use keep::{RetentionLimits, SweptJournals, sweep, sweep_when_due};
 pub use printed::PrintedTail;
 pub use recording::{JournalContents, Recording, recordings};
 pub use writer::{FULL_REASON, Journal, JournalOptions, MaskSecrets};

@@ -5,7 +5,7 @@ use agent_bash_core::Timestamp;
 use agent_bash_os::PrivateDir;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::fs::{self, TryLockError};
+use std::fs::TryLockError;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -59,7 +59,9 @@ enum JournalLine {
 pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     let sessions = match session {
         Some(name) => vec![name.to_owned()],
-        None => names(state),
+        None => PrivateDir::open(state, &[])
+            .and_then(|state| state.directories())
+            .unwrap_or_default(),
     };
     let mut found: Vec<Recording> = sessions
         .iter()
@@ -69,14 +71,7 @@ pub fn recordings(state: &Path, session: Option<&str>) -> Vec<Recording> {
     found
 }
 
-fn names(state: &Path) -> Vec<String> {
-    let entries = fs::read_dir(state).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect()
-}
-
-fn of_session(state: &Path, session: &str) -> Vec<Recording> {
+pub(crate) fn of_session(state: &Path, session: &str) -> Vec<Recording> {
     let open = || PrivateDir::open(state, &[session, DIRECTORY_NAME]);
     let names = open().and_then(|dir| dir.names()).unwrap_or_default();
     let recording = |name: String| {

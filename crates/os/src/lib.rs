@@ -1,10 +1,12 @@
 //! Operating-system facilities for several crates: process identity ([`ProcessIdentity`],
 //! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]),
-//! files of an untrusted type ([`read_regular`]), files of `/proc` ([`read_proc`]), lookups in the
-//! kernel's caches ([`open_known`]), and on Linux the mount table.
+//! files of an untrusted type ([`read_regular`]), lookups in the kernel's caches ([`open_known`]),
+//! numbers and sweeps that processes share ([`Counter`], [`SweepProgress`]), and on Linux the mount
+//! table.
 //!
 //! Not here: starting processes (`agent-bash-process`), and the meaning of the files.
 
+mod counter;
 mod handle;
 mod identity;
 mod known;
@@ -16,7 +18,9 @@ mod proc_file;
 mod process_info;
 mod regular;
 mod remove;
+mod sweep;
 
+pub use counter::{Counter, lock_file};
 pub use handle::ProcessHandle;
 pub use identity::ProcessIdentity;
 pub use known::open_known;
@@ -27,6 +31,7 @@ pub use proc_file::read_proc;
 pub use process_info::ProcessInfo;
 pub use regular::read_regular;
 pub use remove::remove_tree;
+pub use sweep::{SweepBounds, SweepProgress, Visit};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -34,7 +34,6 @@ impl PrivateDir {
     /// of another user is an error.
     pub fn create(root: &Path, below: &[&str]) -> io::Result<Self> {
         let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
-        DirBuilder::new().recursive(true).mode(0o700).create(root)?;
         Self::walk(root, &below, true)
     }
 
@@ -43,7 +42,6 @@ impl PrivateDir {
         let (Some(root), Some(name)) = (directory.parent(), directory.file_name()) else {
             return Err(not_ours("it has no parent directory"));
         };
-        DirBuilder::new().recursive(true).mode(0o700).create(root)?;
         Self::walk(root, &[name], true)
     }
 
@@ -54,8 +52,15 @@ impl PrivateDir {
     }
 
     fn walk(root: &Path, below: &[&OsStr], make: bool) -> io::Result<Self> {
+        let opened = match fs::open(root, DIRECTORY_FLAGS, Mode::empty()) {
+            Err(Errno::NOENT) if make => {
+                DirBuilder::new().recursive(true).mode(0o700).create(root)?;
+                fs::open(root, DIRECTORY_FLAGS, Mode::empty())
+            }
+            opened => opened,
+        };
         let first = Self {
-            fd: fs::open(root, DIRECTORY_FLAGS, Mode::empty())?,
+            fd: opened?,
             path: root.to_owned(),
         };
         below
@@ -64,18 +69,21 @@ impl PrivateDir {
     }
 
     fn below(&self, name: &OsStr, make: bool) -> io::Result<Self> {
-        if make {
-            match fs::mkdirat(&self.fd, name, PRIVATE_MODE) {
-                Ok(()) | Err(Errno::EXIST) => {}
+        let open = || {
+            fs::openat(
+                &self.fd,
+                name,
+                DIRECTORY_FLAGS | OFlags::NOFOLLOW,
+                Mode::empty(),
+            )
+        };
+        let opened = match open() {
+            Err(Errno::NOENT) if make => match fs::mkdirat(&self.fd, name, PRIVATE_MODE) {
+                Ok(()) | Err(Errno::EXIST) => open(),
                 Err(error) => return Err(error.into()),
-            }
-        }
-        let opened = fs::openat(
-            &self.fd,
-            name,
-            DIRECTORY_FLAGS | OFlags::NOFOLLOW,
-            Mode::empty(),
-        );
+            },
+            opened => opened,
+        };
         let fd = opened.map_err(|error| match error {
             Errno::LOOP | Errno::NOTDIR => not_ours("it is a link, or not a directory"),
             other => other.into(),
@@ -201,11 +209,24 @@ impl PrivateDir {
 
     /// Returns the names of the regular files.
     pub fn names(&self) -> io::Result<Vec<String>> {
+        self.entries(FileType::RegularFile)
+    }
+
+    /// Returns the names of the subdirectories that do not begin with a dot, sorted.
+    pub fn directories(&self) -> io::Result<Vec<String>> {
+        let mut names = self.entries(FileType::Directory)?;
+        names.retain(|name| !name.starts_with('.'));
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn entries(&self, kind: FileType) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd)? {
             let entry = entry?;
-            let regular = matches!(entry.file_type(), FileType::RegularFile | FileType::Unknown);
-            if regular && let Ok(name) = CStr::to_str(entry.file_name()) {
+            // Some file systems do not tell the type.
+            let is_it = entry.file_type() == kind || entry.file_type() == FileType::Unknown;
+            if is_it && let Ok(name) = CStr::to_str(entry.file_name()) {
                 names.push(name.to_owned());
             }
         }

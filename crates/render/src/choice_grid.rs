@@ -93,7 +93,7 @@ impl ChoiceGrid<'_> {
         ChoicePositions {
             area: below,
             rows,
-            column_width: column_width,
+            column_width,
             shown: first..(first + shown).min(count),
         }
     }

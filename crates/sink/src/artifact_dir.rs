@@ -177,21 +177,21 @@ impl ArtifactDir {
     }
 
     /// Removes expired artifacts in all sessions under `root`: session-lifetime artifacts whose
-    /// process is dead, and day-lifetime artifacts that are older than a day. Call it at startup.
+    /// process is dead, and day-lifetime artifacts that are older than a day. Reads every artifact.
     pub fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
         sweep::sweep(root, now)
     }
 
-    /// True if [`Self::sweep_when_due`] has something to do, which takes a while.
-    pub fn is_sweep_due(root: &Path, now: Timestamp) -> bool {
-        sweep::is_due(root, now)
-    }
-
-    /// Sweeps as [`Self::sweep`] does, but at most once an hour. For programs that make a single
-    /// call: a sweep looks at every artifact. If the process ends during a sweep, the next process
-    /// continues it.
+    /// Makes the next step of a sweep like [`Self::sweep`], if one is due: every ten minutes, over
+    /// at most 256 artifacts. The next step, of any process, continues there. A new artifact makes
+    /// the step that is due, too.
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> RemovedArtifacts {
         sweep::sweep_when_due(root, now)
+    }
+
+    /// Returns true if [`Self::sweep_when_due`] would make a step.
+    pub fn is_sweep_due(root: &Path, now: Timestamp) -> bool {
+        sweep::is_due(root, now)
     }
 
     fn create_once(
@@ -235,6 +235,8 @@ impl ArtifactStore for ArtifactDir {
         meta: &ArtifactMeta,
         stream: StreamId,
     ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
+        let options = &self.shared.options;
+        sweep::sweep_when_due(&options.root, options.clock.wall());
         self.create_once(meta, stream).or_else(|error| match error {
             // Another process removed the empty directory after we opened it.
             ArtifactError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {

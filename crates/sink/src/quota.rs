@@ -5,13 +5,13 @@
 //! All artifacts are read only if the sum exceeds the quota, and with each sweep, which corrects
 //! the sum.
 
-use crate::allocate::{COUNTER_FILE, Counter};
+use crate::allocate::COUNTER_FILE;
 use crate::artifact_list::{RemovedArtifacts, ids};
 use crate::artifact_options::ArtifactDirOptions;
 use crate::expiry::is_settled;
 use crate::sidecar::Sidecar;
 use agent_bash_core::{ArtifactError, ArtifactId};
-use agent_bash_os::PrivateDir;
+use agent_bash_os::{Counter, PrivateDir};
 
 /// With more artifacts than this, eviction frees a part of the quota, so that not every call reads
 /// all artifacts.
@@ -29,7 +29,9 @@ pub(crate) fn make_room(
     own: Option<ArtifactId>,
 ) -> Result<(), ArtifactError> {
     let limit = options.limits.per_session;
-    let noted = Counter::lock(dir).ok().and_then(|counter| counter.used);
+    let noted = Counter::lock(dir, COUNTER_FILE)
+        .ok()
+        .and_then(|counter| counter.used);
     let fits = |used: u64| used.saturating_add(needed) <= limit;
     let lacks_space = lacks_space(dir, options, needed);
     if !lacks_space && noted.is_some_and(fits) {
@@ -79,7 +81,7 @@ pub(crate) fn make_room(
 /// Adds bytes to the sum, or subtracts bytes that were added and not written.
 pub(crate) fn account(dir: &PrivateDir, bytes: i64) {
     // Without the sum, `make_room` reads all artifacts.
-    if let Ok(mut counter) = Counter::lock(dir)
+    if let Ok(mut counter) = Counter::lock(dir, COUNTER_FILE)
         && let Some(used) = counter.used
     {
         counter.used = Some(used.saturating_add_signed(bytes));
@@ -89,14 +91,16 @@ pub(crate) fn account(dir: &PrivateDir, bytes: i64) {
 
 /// Sets the sum to the size of all artifacts.
 pub(crate) fn recount(dir: &PrivateDir) {
-    let noted = Counter::lock(dir).ok().and_then(|counter| counter.used);
+    let noted = Counter::lock(dir, COUNTER_FILE)
+        .ok()
+        .and_then(|counter| counter.used);
     note_used(dir, noted, used(dir));
 }
 
 /// Writes the sum. The counter is not locked while artifacts are read, so bytes added since `noted`
 /// are added again.
 fn note_used(dir: &PrivateDir, noted: Option<u64>, used: u64) {
-    if let Ok(mut counter) = Counter::lock(dir) {
+    if let Ok(mut counter) = Counter::lock(dir, COUNTER_FILE) {
         let added = match (noted, counter.used) {
             (Some(before), Some(now)) => now.saturating_sub(before),
             _ => 0,

@@ -6,125 +6,82 @@ use crate::artifact_options::DIRECTORY_NAME;
 use crate::expiry::{DAY_MS, is_older, is_past};
 use crate::quota;
 use crate::sidecar::{Lifetime, Sidecar};
-use agent_bash_core::{ArtifactId, Timestamp};
-use agent_bash_os::{PrivateDir, ProcessIdentity};
+use agent_bash_core::Timestamp;
+use agent_bash_os::{PrivateDir, ProcessIdentity, SweepBounds, SweepProgress, Visit};
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Read as _;
 use std::path::Path;
 
 /// How long a session's counter is kept after its last artifact: longer than any conversation.
 const COUNTER_RETENTION_MS: u64 = 365 * DAY_MS;
 
-/// The file with the time of the last sweep as its change time. Stored beside the session
-/// directories; no session can have this name.
-const STAMP_FILE: &str = ".swept";
+/// The file with the progress of the sweep. Stored beside the session directories; no session can
+/// have this name.
+const PROGRESS_FILE: &str = ".swept";
 
-/// Minimum time between sweeps for programs that make a single call: a sweep looks at every
-/// artifact.
-const INTERVAL_MS: u64 = 60 * 60 * 1000;
+/// Milliseconds between two steps of the sweep.
+const INTERVAL_MS: u64 = 10 * 60 * 1000;
 
-/// Number of artifacts between two writes of a sweep's position.
-const POSITION_INTERVAL: usize = 200;
+/// The largest number of artifacts that a step looks at.
+const MAX_STEP_ARTIFACTS: u64 = 256;
 
-/// True unless a sweep has finished within the last hour, or nothing was ever stored there.
+/// The first artifact, and the largest number of artifacts to look at.
+type Portion = (u64, u64);
+
+/// All artifacts of a session.
+const ALL_ARTIFACTS: Portion = (0, u64::MAX);
+
+/// Returns true if the next step of the sweep under `root` is due.
 pub(crate) fn is_due(root: &Path, now: Timestamp) -> bool {
-    PrivateDir::open(root, &[]).is_ok_and(|dir| next(&dir, now).is_some())
+    // Nothing was ever stored in a missing directory.
+    PrivateDir::open(root, &[])
+        .is_ok_and(|dir| SweepProgress::read(&dir, PROGRESS_FILE).is_due(bounds(now)))
 }
 
-/// The position at which the next sweep begins; `None` if none is due.
-fn next(dir: &PrivateDir, now: Timestamp) -> Option<SweepPosition> {
-    let last = dir.metadata(STAMP_FILE).and_then(|stamp| stamp.modified());
-    let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
-    let from = SweepPosition::read(dir);
-    // A stamp from the future does not count: the clock was set back.
-    let is_recent = matches!(age, Ok(Some(age)) if age < INTERVAL_MS);
-    from.or_else(|| (!is_recent).then(SweepPosition::default))
-}
-
-/// Sweeps as [`sweep`] does, unless a sweep has finished within the last hour. Continues a sweep
-/// whose process was killed.
+/// Makes the next step of the sweep under `root`, if one is due: a process looks at a few artifacts
+/// only, however many are stored.
 pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> RemovedArtifacts {
-    let Ok(dir) = PrivateDir::open(root, &[]) else {
-        return RemovedArtifacts::default();
-    };
-    let Some(from) = next(&dir, now) else {
-        return RemovedArtifacts::default();
-    };
-    // Written before the sweep, so that only one of several programs starts one. If it cannot be
-    // written, each of them does.
-    from.write(&dir);
-    let removed = sweep_from(root, now, &from, &mut |reached| reached.write(&dir));
-    let _ = dir.replace(STAMP_FILE, b"");
-    removed
-}
-
-/// Sweeps all sessions under `root`. What cannot be read or is not ours stays.
-pub(crate) fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
-    sweep_from(root, now, &SweepPosition::default(), &mut |_| {})
-}
-
-/// The position of a sweep: sessions and artifacts are read in order.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct SweepPosition {
-    session: String,
-    id: ArtifactId,
-}
-
-impl SweepPosition {
-    /// `None` if the last sweep has ended.
-    fn read(root: &PrivateDir) -> Option<Self> {
-        let mut text = String::new();
-        root.read(STAMP_FILE)
-            .ok()?
-            .take(1024)
-            .read_to_string(&mut text)
-            .ok()?;
-        let (id, session) = text.split_once(' ')?;
-        Some(Self {
-            session: session.to_owned(),
-            id: ArtifactId(id.parse().ok()?),
-        })
-    }
-
-    /// Ignores errors: the sweep is then repeated.
-    fn write(&self, root: &PrivateDir) {
-        let _ = root.replace(
-            STAMP_FILE,
-            format!("{} {}", self.id, self.session).as_bytes(),
-        );
-    }
-}
-
-fn sweep_from(
-    root: &Path,
-    now: Timestamp,
-    from: &SweepPosition,
-    note: &mut dyn FnMut(SweepPosition),
-) -> RemovedArtifacts {
     let mut removed = RemovedArtifacts::default();
-    let Ok(entries) = fs::read_dir(root) else {
-        return removed;
-    };
-    let names = entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok());
-    let names: BTreeSet<String> = names.filter(|name| *name >= from.session).collect();
-    for name in names {
-        let first = if name == from.session {
-            from.id
-        } else {
-            ArtifactId(0)
-        };
-        if let Ok(dir) = PrivateDir::open(root, &[&name, DIRECTORY_NAME]) {
-            let mut note = |id| {
-                let session = name.clone();
-                note(SweepPosition { session, id });
-            };
-            sweep_dir(&dir, now, first, &mut removed, &mut note);
-        }
+    if is_due(root, now)
+        && let Ok(dir) = PrivateDir::open(root, &[])
+    {
+        let visit =
+            |session: &str, from, most| visit(root, session, now, (from, most), &mut removed);
+        // Without a position, the next process repeats the step.
+        let _ = SweepProgress::step(&dir, PROGRESS_FILE, bounds(now), visit);
     }
     removed
+}
+
+/// Sweeps all sessions under `root`. Skips what cannot be read or belongs to another user.
+pub(crate) fn sweep(root: &Path, now: Timestamp) -> RemovedArtifacts {
+    let mut removed = RemovedArtifacts::default();
+    let sessions = PrivateDir::open(root, &[]).and_then(|dir| dir.directories());
+    for session in sessions.unwrap_or_default() {
+        visit(root, &session, now, ALL_ARTIFACTS, &mut removed);
+    }
+    removed
+}
+
+fn bounds(now: Timestamp) -> SweepBounds {
+    SweepBounds {
+        now: now.0,
+        interval: INTERVAL_MS,
+        items: MAX_STEP_ARTIFACTS,
+    }
+}
+
+fn visit(
+    root: &Path,
+    session: &str,
+    now: Timestamp,
+    portion: Portion,
+    removed: &mut RemovedArtifacts,
+) -> Visit {
+    let dir = PrivateDir::open(root, &[session, DIRECTORY_NAME]);
+    dir.map_or_else(
+        |_| Visit::default(),
+        |dir| sweep_dir(&dir, now, portion, removed),
+    )
 }
 
 /// Removes unused files of any age: expired artifacts, and finished ones except those that `keep`
@@ -150,25 +107,26 @@ pub(crate) fn clear(
             cleared.removed.take(&sidecar, dir);
         }
     }
-    sweep_dir(dir, now, ArtifactId(0), &mut cleared.removed, &mut |_| {});
+    sweep_dir(dir, now, ALL_ARTIFACTS, &mut cleared.removed);
     cleared
 }
 
-/// Sweeps a session's artifacts from `first` on. Calls `note` with the next artifact after every
-/// [`POSITION_INTERVAL`].
+/// Sweeps a portion of a session's artifacts.
 fn sweep_dir(
     dir: &PrivateDir,
     now: Timestamp,
-    first: ArtifactId,
+    (first, most): Portion,
     removed: &mut RemovedArtifacts,
-    note: &mut dyn FnMut(ArtifactId),
-) {
+) -> Visit {
+    let mut visit = Visit::default();
     let mut known: BTreeSet<String> = BTreeSet::from([COUNTER_FILE.to_owned()]);
-    let ids = ids(dir).into_iter().filter(|id| *id >= first);
-    for (number, id) in ids.enumerate() {
-        if number % POSITION_INTERVAL == POSITION_INTERVAL - 1 {
-            note(id);
+    let before = removed.bytes;
+    for id in ids(dir).into_iter().filter(|id| id.0 >= first) {
+        if visit.items == most {
+            visit.next = Some(id.0);
+            break;
         }
+        visit.items += 1;
         let name = Sidecar::name(id);
         match Sidecar::read_settled(dir, id) {
             Ok((sidecar, dead)) if is_past(&sidecar, dead, dir, now) => {
@@ -179,9 +137,10 @@ fn sweep_dir(
             Err(_) => {}
         }
     }
-    if first > ArtifactId(0) {
-        // The files of earlier artifacts are unknown to this sweep.
-        return;
+    if first > 0 || visit.next.is_some() {
+        // The files of the other artifacts are unknown to this step.
+        quota::account(dir, -(removed.bytes - before).cast_signed());
+        return visit;
     }
     // Leftovers of a process that was killed between two steps.
     let names = dir.names().unwrap_or_default();
@@ -197,4 +156,5 @@ fn sweep_dir(
     } else {
         quota::recount(dir);
     }
+    visit
 }

@@ -13,8 +13,8 @@ use agent_bash_process::SystemClock;
 use agent_bash_process::environment::{EnvironmentPolicy, is_exported_function};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::PtyOptions;
-use agent_bash_sink::{ArtifactDir, Lifetime, RemovedArtifacts, SessionNameError};
-use std::path::{Path, PathBuf};
+use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread;
 
@@ -100,8 +100,8 @@ pub enum OpenError {
 impl Conversation {
     /// Opens a conversation that runs commands on this machine. Starts no process yet.
     ///
-    /// Begins to remove expired artifacts of all conversations. A program with
-    /// [`ConversationOptions::one_shot`] does that at most once an hour.
+    /// Begins to remove expired artifacts of all conversations, a few at a time, at most every ten
+    /// minutes.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -135,12 +135,7 @@ impl Conversation {
         let profile = settings.profile();
         let naming = artifacts::naming(profile.layout);
         if let Some(root) = host.state_dir() {
-            let now = clock.wall();
-            if many_calls {
-                sweep_beside(ArtifactDir::sweep, root, now);
-            } else if ArtifactDir::is_sweep_due(&root, now) {
-                sweep_beside(ArtifactDir::sweep_when_due, root, now);
-            }
+            sweep_on_thread(root, clock.wall());
         }
         if many_calls {
             // Removes the directories of killed hosts.
@@ -213,12 +208,15 @@ pub fn jobs_of_session(
     Some(Arc::new(Jobs::new(options)))
 }
 
-/// Removes expired artifacts on a separate thread, because a sweep reads all artifacts. The end of
-/// the process may interrupt the sweep.
-fn sweep_beside(sweep: fn(&Path, Timestamp) -> RemovedArtifacts, root: PathBuf, now: Timestamp) {
+/// Makes the next step of the sweep over expired artifacts on a separate thread, if a step is due.
+/// The thread ends with the process at the latest.
+fn sweep_on_thread(root: PathBuf, now: Timestamp) {
+    if !ArtifactDir::is_sweep_due(&root, now) {
+        return;
+    }
     let thread = thread::Builder::new().name("agent-bash-sweep".to_owned());
     let swept = thread.spawn(move || {
-        sweep(&root, now);
+        ArtifactDir::sweep_when_due(&root, now);
     });
     if let Err(error) = swept {
         tracing::warn!(%error, "expired artifacts are not removed");

@@ -56,6 +56,7 @@ fn incomplete_change_set_blocks_no_other() {
     // A prune is left out while the store is locked, as by a child that another test has forked and
     // that has not executed its program yet.
     let is_removed = (0..100).any(|_| {
+        place.make_sweep_due();
         let store = place.store();
         let store = store.limits(agent_bash_changes::Limits::default());
         store.begin_trial("other", &place.root).unwrap();

@@ -21,6 +21,7 @@ mod same;
 mod scan;
 mod shown;
 mod shown_later;
+mod steps;
 mod support;
 mod trace;
 mod trial;

@@ -11,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
 
 pub(crate) const SESSION: &str = "test";
 
@@ -59,6 +60,29 @@ impl TestTree {
 
     pub(crate) fn store(&self) -> Store {
         Store::open(&self.state).unwrap()
+    }
+
+    /// Makes the next step of the sweep due, which then begins anew.
+    pub(crate) fn make_sweep_due(&self) {
+        let removed = fs::remove_file(self.state.join("changes/.sweep"));
+        removed.unwrap();
+    }
+
+    /// Makes a change set look as old as a time long ago.
+    pub(crate) fn age(&self, id: u64) {
+        let lock = self.state.join(format!("changes/{SESSION}/{id}/lock"));
+        let lock = fs::File::options().write(true).open(lock).unwrap();
+        let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        lock.set_modified(old).unwrap();
+    }
+
+    /// The numbers of the stored change sets.
+    pub(crate) fn ids(&self) -> Vec<u64> {
+        let names = fs::read_dir(self.state.join("changes").join(SESSION)).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut ids: Vec<u64> = names.filter_map(|name| name.parse().ok()).collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// Runs a script in the tree itself.

@@ -42,6 +42,9 @@ pub(crate) fn clean(args: &CleanArgs, start: &StartContext) -> anyhow::Result<u8
     } else {
         BTreeSet::from([args.state.clone()])
     };
+    if let Some(state) = start.host.state_dir() {
+        ArtifactDir::sweep(&state, SystemClock::new().wall());
+    }
     let mut outcome = CleanOutcome::default();
     for name in &names {
         runtime.block_on(clean_session(name, start, &mut outcome))?;

@@ -13,15 +13,15 @@ use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashToolBuilder, artifacts};
 use std::sync::Arc;
 
-/// Returns the artifacts of the session `name`, after removing expired ones; `None` if neither a
-/// state directory nor a home is known.
+/// Returns the artifacts of the session `name`, after a step of the sweep; `None` if neither a state
+/// directory nor a home is known.
 pub(crate) fn artifact_dir(
     start: &StartContext,
     name: &str,
 ) -> anyhow::Result<Option<ArtifactDir>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     if let Some(root) = start.host.state_dir() {
-        ArtifactDir::sweep(&root, clock.wall());
+        ArtifactDir::sweep_when_due(&root, clock.wall());
     }
     // No artifact is created here, so the naming does not matter.
     artifacts::of_session(&start.host, name, Naming::Numbered, Lifetime::Day, clock)

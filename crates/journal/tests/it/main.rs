@@ -11,7 +11,7 @@ mod no_room;
 use agent_bash_core::{Caller, ProfileName, Status, Timestamp, ToolResult};
 use agent_bash_journal::{
     FULL_REASON, Journal, JournalEntry, JournalLevel, JournalOptions, MaskSecrets, PrintedOutput,
-    RefusalEntry, RetentionLimits, recordings, sweep,
+    RefusalEntry, RetentionLimits, recordings, sweep, sweep_when_due,
 };
 use std::borrow::Cow;
 use std::fs;
@@ -258,6 +258,37 @@ fn sweep_removes_old_and_excess_journals_but_not_live_ones() {
     drop(journal);
     sweep(state.path(), none, later);
     assert!(!mine.exists());
+}
+
+#[test]
+fn step_looks_at_some_journals_and_the_last_one_enforces_the_size() {
+    const SESSIONS: u64 = 400;
+    let state = tempfile::tempdir().unwrap();
+    let now = std::time::SystemTime::now();
+    for number in 0..SESSIONS {
+        let dir = state.path().join(format!("{number:04}/journal"));
+        fs::create_dir_all(&dir).unwrap();
+        let path = dir.join(format!("{number:014}-1.jsonl"));
+        fs::write(&path, vec![b'\n'; 10]).unwrap();
+        let hours = if number % 2 == 0 { 200 } else { 2 };
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(now - Duration::from_secs(hours * HOUR))
+            .unwrap();
+    }
+    let keep = RetentionLimits {
+        time: Duration::from_secs(168 * HOUR),
+        bytes: 1000,
+    };
+    let step = |minutes: u64| {
+        let now = now + Duration::from_secs(minutes * 60);
+        sweep_when_due(state.path(), keep, now.into()).files
+    };
+    let left = || recordings(state.path(), None).len();
+    assert_eq!((step(0), left()), (128, 272), "half of 256 are old");
+    assert_eq!((step(9), left()), (0, 272), "the next step is not due");
+    // The rest of the old ones; then the size is known.
+    assert_eq!((step(10), left()), (72 + 100, 100));
+    assert_eq!(recordings(state.path(), None)[0].started_at.0, 201);
 }
 
 #[test]

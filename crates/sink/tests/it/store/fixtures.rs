@@ -100,6 +100,10 @@ pub(crate) fn tree(root: &Path) -> Vec<String> {
         for entry in entries {
             let path = entry.unwrap().path();
             let name = path.strip_prefix(root).unwrap().to_str().unwrap();
+            // The position of the sweep.
+            if name == ".swept" {
+                continue;
+            }
             names.push(name.to_owned());
             if path.is_dir() && !path.is_symlink() {
                 open.push(path);

@@ -284,15 +284,16 @@ fn what_a_killed_process_left_is_swept() {
 }
 
 #[test]
-fn a_program_of_one_call_sweeps_once_an_hour() {
+fn program_of_one_call_makes_a_step_every_ten_minutes() {
     let root = tempfile::tempdir().unwrap();
     let sweep = |now| ArtifactDir::sweep_when_due(root.path(), now).artifacts;
     let later = |minutes: u64| Timestamp(now().0 + minutes * 60 * 1000);
+    // Its first artifact makes the first step.
     killed(root.path(), "session");
-    assert_eq!(sweep(now()), 2, "for the first time");
-    killed(root.path(), "session");
-    assert_eq!(sweep(later(59)), 0);
-    assert_eq!(sweep(later(61)), 2);
+    assert!(!ArtifactDir::is_sweep_due(root.path(), later(9)));
+    assert_eq!(sweep(later(9)), 0);
+    assert!(ArtifactDir::is_sweep_due(root.path(), later(11)));
+    assert_eq!(sweep(later(11)), 2);
     killed(root.path(), "session");
     let before_the_last = Timestamp(now().0 - 60 * 1000);
     assert_eq!(sweep(before_the_last), 2, "the clock was set back");
@@ -300,6 +301,34 @@ fn a_program_of_one_call_sweeps_once_an_hour() {
     let missing = root.path().join("missing");
     assert_eq!(ArtifactDir::sweep_when_due(&missing, now()).artifacts, 0);
     assert!(!missing.exists(), "nothing is made for it");
+}
+
+#[test]
+fn step_looks_at_some_artifacts_and_the_next_continues() {
+    const ARTIFACTS: usize = 600;
+    const AT_ONCE: usize = 256;
+    let root = tempfile::tempdir().unwrap();
+    let dir = ArtifactDir::new(ArtifactDirOptions {
+        lifetime: Lifetime::Day,
+        ..options(root.path())
+    });
+    let dir = dir.unwrap();
+    for _ in 0..ARTIFACTS {
+        keep(&dir, &[b'x'; 10]).unwrap();
+    }
+    let used = || {
+        let counter = fs::read_to_string(root.path().join("s/artifacts/.next")).unwrap();
+        counter.lines().last().unwrap().parse::<usize>().unwrap()
+    };
+    for step in 1..=3 {
+        let time = Timestamp(tomorrow().0 + step * 600_000);
+        let removed = ArtifactDir::sweep_when_due(root.path(), time).artifacts;
+        let left = ARTIFACTS.saturating_sub(step as usize * AT_ONCE);
+        let before = ARTIFACTS.saturating_sub((step as usize - 1) * AT_ONCE);
+        assert_eq!((removed as usize, dir.list().len()), (before - left, left));
+        assert_eq!(used(), left * 10, "what is removed makes room");
+        assert_eq!(ArtifactDir::sweep_when_due(root.path(), time).artifacts, 0);
+    }
 }
 
 #[test]

@@ -1,0 +1,272 @@
+//! Costs that do not depend on the number of stored change sets, and what replaces a walk over all
+//! of them: the register of unfinished sets, the counter of a session, and a sweep in steps.
+
+use crate::support::{SESSION, TestTree};
+use agent_bash_changes::{ChangeSet, Recorder, Store, Touch};
+use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+const TREE: &str = "echo one >a; echo two >b";
+
+fn begin(store: &Store, place: &TestTree, session: &str) -> ChangeSet {
+    let set = store.begin_trace(session, &place.root, ChangesLevel::Undo);
+    set.unwrap()
+}
+
+/// A call of a process of its own that records these files, and then runs a script.
+fn call(place: &TestTree, touched: &[&str], script: &str) -> Changes {
+    let store = place.store();
+    let set = begin(&store, place, SESSION);
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for path in touched {
+        let path = place.root.join(path);
+        recorder.before(&path, Touch::Content).unwrap();
+    }
+    place.sh(script);
+    recorder.finish().unwrap();
+    store.finish(set).unwrap()
+}
+
+/// Stores this number of change sets with a change, each by a process of its own.
+fn store_sets(place: &TestTree, number: usize) {
+    for _ in 0..number {
+        call(place, &["a"], "echo more >>a");
+    }
+}
+
+/// The files of the register.
+fn entries(place: &TestTree) -> usize {
+    let register = fs::read_dir(place.state.join("changes/.unfinished"));
+    register.unwrap().count()
+}
+
+/// A time of access long ago, which shows whether a file or a directory was read since.
+fn mark_unread(paths: &[PathBuf]) {
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    for path in paths {
+        fs::File::open(path)
+            .unwrap()
+            .set_times(fs::FileTimes::new().set_accessed(old))
+            .unwrap();
+    }
+}
+
+fn is_read(path: &PathBuf) -> bool {
+    fs::metadata(path).unwrap().atime() != 1_000_000_000
+}
+
+/// The directory of the session, and the lock and the description of each stored set.
+fn files(place: &TestTree) -> Vec<PathBuf> {
+    let session = place.state.join("changes").join(SESSION);
+    let sets = place.ids().into_iter().flat_map(|id| {
+        let set = session.join(id.to_string());
+        ["lock", "meta.json"].map(|name| set.join(name))
+    });
+    sets.chain([session.clone()]).collect()
+}
+
+#[test]
+fn call_of_a_new_process_reads_no_stored_set_and_lists_no_directory() {
+    let place = TestTree::new(TREE);
+    store_sets(&place, 20);
+    let files = files(&place);
+    mark_unread(&files);
+    let next = call(&place, &["a"], "echo more >>a");
+    assert_eq!(next.id, ChangesId(21));
+    // The last one could have been reused.
+    let last = Path::new(SESSION).join("20");
+    let read = files.iter().filter(|path| is_read(path));
+    let read: Vec<&PathBuf> = read
+        .filter(|path| path.parent().is_none_or(|set| !set.ends_with(&last)))
+        .collect();
+    assert_eq!(read, [] as [&PathBuf; 0]);
+    // The control: a list reads them.
+    assert_eq!(place.store().list(SESSION).unwrap().len(), 21);
+    assert!(files.iter().all(is_read));
+}
+
+#[test]
+fn calls_that_change_nothing_leave_one_set_whatever_their_number() {
+    let place = TestTree::new(TREE);
+    let changed = call(&place, &["a"], "echo more >>a");
+    for number in 2..30 {
+        let unchanged = call(&place, &[], "true");
+        assert_eq!((unchanged.id.0, unchanged.counts.total()), (number, 0));
+        assert_eq!(place.ids(), [1, number]);
+        assert_eq!(entries(&place), 1);
+    }
+    // Not with a record, nor while a process has it, nor for another directory.
+    let (store, another) = (place.store(), place.store());
+    let used = begin(&store, &place, SESSION);
+    assert_eq!((used.id().0, place.ids()), (30, vec![1, 30]));
+    let next = begin(&another, &place, SESSION);
+    assert_eq!((next.id().0, place.ids()), (31, vec![1, 30, 31]));
+    store.finish(used).unwrap();
+    another.finish(next).unwrap();
+    let next = begin(&place.store(), &place, SESSION);
+    assert_eq!(place.ids(), [1, 30, 31, 32], "a process has 31");
+    drop((next, store, another));
+    place.sh("mkdir sub");
+    let sub = place.root.join("sub");
+    let other = place.store().begin_trace(SESSION, &sub, ChangesLevel::Undo);
+    assert_eq!(other.unwrap().id().0, 33);
+    let undone = place.store().undo(SESSION, changed.id, &[], false);
+    assert_eq!(undone.unwrap().id.0, 34);
+}
+
+#[test]
+fn numbers_are_not_used_again() {
+    let place = TestTree::new(TREE);
+    let session = place.state.join("changes").join(SESSION);
+    store_sets(&place, 3);
+    fs::remove_dir_all(session.join("3")).unwrap();
+    assert_eq!(call(&place, &["a"], "echo more >>a").id.0, 4);
+    // A call that did not run has had no number.
+    let store = place.store();
+    let set = begin(&store, &place, SESSION);
+    assert_eq!(set.id().0, 5);
+    store.remove(set).unwrap();
+    let (five, six) = (
+        begin(&store, &place, SESSION),
+        begin(&store, &place, SESSION),
+    );
+    store.remove(five).unwrap();
+    let seven = begin(&store, &place, SESSION);
+    assert_eq!((six.id().0, seven.id().0), (6, 7));
+    drop((six, seven));
+    // A counter that is missing, invalid, or too low.
+    for (number, text) in [
+        (8, None),
+        (9, Some("x")),
+        (10, Some("00000000000000000008\n")),
+    ] {
+        let counter = session.join(".next");
+        match text {
+            None => fs::remove_file(&counter).unwrap(),
+            Some(text) => fs::write(&counter, text).unwrap(),
+        }
+        assert_eq!(call(&place, &["a"], "echo more >>a").id.0, number);
+    }
+    // Several processes at a time.
+    let mut numbers: Vec<u64> = std::thread::scope(|scope| {
+        let take = || {
+            let store = place.store();
+            let sets = (0..25).map(|_| begin(&store, &place, SESSION).id().0);
+            sets.collect::<Vec<_>>()
+        };
+        let takers: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+        takers
+            .into_iter()
+            .flat_map(|taker| taker.join().unwrap())
+            .collect()
+    });
+    numbers.sort_unstable();
+    assert_eq!(numbers, (11..111).collect::<Vec<_>>());
+}
+
+#[test]
+fn opening_recovers_only_the_sets_of_dead_processes() {
+    let place = TestTree::new(TREE);
+    store_sets(&place, 2);
+    let store = place.store();
+    let dead = begin(&store, &place, SESSION);
+    let mut recorder = Recorder::open(dead.dir()).unwrap();
+    recorder
+        .before(&place.root.join("b"), Touch::Content)
+        .unwrap();
+    place.sh("echo dead >b");
+    let trial = store.begin_trial(SESSION, &place.root).unwrap();
+    let live = begin(&store, &place, "other");
+    let (dead_id, trial_id, upper) = (dead.id(), trial.id(), trial.upper());
+    assert_eq!(entries(&place), 3);
+    drop((dead, recorder, trial));
+    let others = files(&place);
+    let others: Vec<PathBuf> = others
+        .into_iter()
+        .filter(|path| {
+            path.components()
+                .any(|part| ["1", "2"].contains(&&*part.as_os_str().to_string_lossy()))
+        })
+        .collect();
+    mark_unread(&others);
+    let next = place.store();
+    assert!(!others.iter().any(is_read), "they are finished");
+    assert_eq!(entries(&place), 1, "the live one");
+    // The recovery compares the files before later calls change them.
+    call(&place, &["b"], "echo later >b");
+    let shown = next.show(SESSION, dead_id).unwrap();
+    assert_eq!(
+        (shown.state, shown.counts.changed),
+        (ChangesState::Interrupted, 1)
+    );
+    assert_eq!(
+        next.show(SESSION, trial_id).unwrap().state,
+        ChangesState::Discarded
+    );
+    assert!(!upper.exists());
+    assert!(
+        next.undo(SESSION, dead_id, &[], false).is_err(),
+        "changed since"
+    );
+    drop(live);
+    drop(place.store());
+    assert_eq!(entries(&place), 0);
+}
+
+#[test]
+fn finished_set_is_not_registered() {
+    let place = TestTree::new(TREE);
+    let held = place.hold("echo more >>a");
+    assert_eq!(entries(&place), 0);
+    place.commit(held.id);
+    place.undo(held.id);
+    call(&place, &["a"], "echo more >>a");
+    let other = place.hold("echo more >>a");
+    place.store().discard(SESSION, other.id).unwrap();
+    let store = place.store();
+    let job = store
+        .begin_job(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    assert_eq!(entries(&place), 1);
+    Recorder::open(job.dir()).unwrap().conclude().unwrap();
+    assert_eq!(entries(&place), 0);
+}
+
+#[test]
+fn step_looks_at_some_sets_and_the_next_continues() {
+    const SETS: u64 = 600;
+    const AT_ONCE: u64 = 256;
+    let place = TestTree::new(TREE);
+    store_sets(&place, 1);
+    let session = place.state.join("changes").join(SESSION);
+    for id in 2..=SETS {
+        let copy = session.join(id.to_string());
+        fs::create_dir(&copy).unwrap();
+        for name in ["lock", "meta.json"] {
+            fs::copy(session.join("1").join(name), copy.join(name)).unwrap();
+        }
+    }
+    (1..=SETS).for_each(|id| place.age(id));
+    let begin_next = || {
+        let store = place.store();
+        let set = store.begin_trial("another", &place.root).unwrap();
+        store.drop_trial(set).unwrap();
+    };
+    // Each call makes a step until all sets were counted once. The set of the other session is
+    // looked at first.
+    place.make_sweep_due();
+    for step in 1..=2 {
+        begin_next();
+        assert_eq!(place.ids(), (step * AT_ONCE..=SETS).collect::<Vec<_>>());
+    }
+    begin_next();
+    assert_eq!(place.ids(), [] as [u64; 0]);
+    store_sets(&place, 1);
+    let next = place.ids();
+    place.age(next[0]);
+    begin_next();
+    assert_eq!(place.ids(), next, "the next step is not due");
+}
