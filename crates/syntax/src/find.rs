@@ -112,7 +112,7 @@ impl Search {
                     filter = filter.or(Some(few_files()));
                 }
                 _ if is_affirmed && RARE_TESTS.contains(&text) => {
-                    filter = filter.or(Some(few_files()))
+                    filter = filter.or(Some(few_files()));
                 }
                 "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
                 "-delete" => search.deletes = true,
