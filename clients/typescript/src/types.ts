@@ -581,7 +581,7 @@ export interface JobsData {
   jobs: JobData[];
 }
 
-/** The policy's findings in a script. The remote host would have to parse the script again to find the same. */
+/** The policy's findings in a script. The remote host would otherwise have to parse the script again. */
 export interface Judged {
   /** The original script, if another one runs. */
   command?: string | null;
@@ -595,11 +595,11 @@ export interface Judged {
   lifted?: boolean;
   /** Notices for the result. */
   notices?: Notice[];
-  /** A program in the script that gains privileges (such as `sudo`), or in which the user may type one. */
+  /** A program in the script that gains privileges (such as `sudo`), or a program in which the user may type such a command. */
   takes_privileges?: string | null;
   /** True if the call has no default time limit, because the user watches it and can end it. */
   unlimited?: boolean;
-  /** The largest text that the reader passes on. */
+  /** The largest text that the client passes to the model. */
   window?: Window | null;
 }
 
@@ -649,7 +649,7 @@ export type Network = "off" | "loopback" | "on";
 /** A notice: its kind with values, and the sentence made from them. */
 export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
 
-/** Another tool fits better; the command was run. */
+/** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
   kind: "advice";
   /** The rule's message. */
@@ -751,10 +751,10 @@ export interface NoticeFieldRenamed {
   text: string;
 }
 
-/** `head` had its lines, so the producer's pipe was closed. */
+/** `head` received its lines, so the producer's pipe was closed. */
 export interface NoticeHeadSatisfied {
   kind: "head_satisfied";
-  /** How many lines were requested. */
+  /** The number of requested lines. */
   lines: number;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -845,7 +845,7 @@ export interface NoticeSandboxPartial {
   kind: "sandbox_partial";
   /** The promises that are not enforced. */
   missing: Lack[];
-  /** Attempts to reach the network are refused without being counted. */
+  /** True if attempts to reach the network are refused without being counted. */
   network_uncounted?: boolean;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -869,7 +869,7 @@ export interface NoticeSandboxUnknown {
   text: string;
 }
 
-/** A program was ended by the signal for system calls that the sandbox does not have. */
+/** A program was ended by SIGSYS, because it used system calls that the sandbox does not support. */
 export interface NoticeSandboxUnsupported {
   kind: "sandbox_unsupported";
   /** The sentence for people and models; generated from `kind`, never parsed. */
@@ -879,7 +879,7 @@ export interface NoticeSandboxUnsupported {
 /** The persistent shell has ended; the next call starts a new one. */
 export interface NoticeSessionReset {
   kind: "session_reset";
-  /** Why, and what was preserved. */
+  /** The reason, and what was preserved. */
   reason: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
@@ -1632,7 +1632,7 @@ export interface Survivor {
   command: string;
   /** True if the process still holds the call's output open. */
   holds_output: boolean;
-  /** The job it became, if it was adopted. */
+  /** The job of the process, if it was adopted. */
   job?: JobId | null;
   /** The process's pid. */
   pid: number;

@@ -826,7 +826,7 @@ class JobsData(TypedDict):
 
 
 class Judged(TypedDict, total=False):
-    """The policy's findings in a script. The remote host would have to parse the script again to find the same."""
+    """The policy's findings in a script. The remote host would otherwise have to parse the script again."""
 
     # The original script, if another one runs.
     command: Optional[str]
@@ -846,13 +846,13 @@ class Judged(TypedDict, total=False):
     # Notices for the result.
     notices: List[Notice]
 
-    # A program in the script that gains privileges (such as `sudo`), or in which the user may type one.
+    # A program in the script that gains privileges (such as `sudo`), or a program in which the user may type such a command.
     takes_privileges: Optional[str]
 
     # True if the call has no default time limit, because the user watches it and can end it.
     unlimited: bool
 
-    # The largest text that the reader passes on.
+    # The largest text that the client passes to the model.
     window: Optional[Window]
 
 
@@ -919,7 +919,7 @@ Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "No
 
 
 class NoticeAdvice(TypedDict):
-    """Another tool fits better; the command was run."""
+    """Another tool is more suitable; the command was run."""
 
     kind: Literal["advice"]
 
@@ -1057,11 +1057,11 @@ class NoticeFieldRenamed(TypedDict):
 
 
 class NoticeHeadSatisfied(TypedDict):
-    """`head` had its lines, so the producer's pipe was closed."""
+    """`head` received its lines, so the producer's pipe was closed."""
 
     kind: Literal["head_satisfied"]
 
-    # How many lines were requested.
+    # The number of requested lines.
     lines: int
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -1191,7 +1191,7 @@ class _NoticeSandboxPartialAlways(TypedDict):
 class NoticeSandboxPartial(_NoticeSandboxPartialAlways, total=False):
     """The sandbox does not enforce all of its promises here. Reported once per conversation."""
 
-    # Attempts to reach the network are refused without being counted.
+    # True if attempts to reach the network are refused without being counted.
     network_uncounted: bool
 
 
@@ -1220,7 +1220,7 @@ class NoticeSandboxUnknown(TypedDict):
 
 
 class NoticeSandboxUnsupported(TypedDict):
-    """A program was ended by the signal for system calls that the sandbox does not have."""
+    """A program was ended by SIGSYS, because it used system calls that the sandbox does not support."""
 
     kind: Literal["sandbox_unsupported"]
 
@@ -1233,7 +1233,7 @@ class NoticeSessionReset(TypedDict):
 
     kind: Literal["session_reset"]
 
-    # Why, and what was preserved.
+    # The reason, and what was preserved.
     reason: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
@@ -2342,7 +2342,7 @@ class _SurvivorAlways(TypedDict):
 class Survivor(_SurvivorAlways, total=False):
     """A process started by the call that is still alive."""
 
-    # The job it became, if it was adopted.
+    # The job of the process, if it was adopted.
     job: Optional[JobId]
 
 
