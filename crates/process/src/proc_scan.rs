@@ -269,8 +269,8 @@ pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
     }
 }
 
-/// Returns the inode of a pipe of this process; `None` for other files, whose inode numbers are those of
-/// another file system.
+/// Returns the inode of a pipe of this process. `None` for other files: their inode numbers belong
+/// to other file systems.
 pub fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
     let target = fs::read_link(format!("/proc/self/fd/{}", pipe.as_raw_fd())).ok()?;
     pipe_inode(target.as_os_str())
