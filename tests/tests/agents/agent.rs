@@ -27,6 +27,9 @@ pub(crate) struct Agent {
     /// Writes the agent's settings, and returns a command that sends one sentence to the model and
     /// continues until the model is done.
     pub(crate) start: fn(&AgentHome<'_>) -> Result<Command>,
+    /// The commands that install its plugin of `plugins/`, with what they read from stdin. Empty
+    /// if there is none.
+    pub(crate) install_plugin: fn(&AgentHome<'_>) -> Result<Vec<(Command, &'static str)>>,
     /// The complete text that its model reads of the result.
     pub(crate) reads: fn(&Value) -> String,
     /// The text inside the agent's frame around the tool's answer.
@@ -103,6 +106,8 @@ pub(crate) enum Way {
     /// As [`Self::Hook`], but this script runs instead of `agent-bash`, with the program as
     /// `$REAL`.
     Broken(&'static str),
+    /// Its plugin of `plugins/`, installed by its own commands.
+    Plugin,
     /// A hook of its own shell tool that runs this command.
     Foreign(&'static str),
     /// Its own shell tool starts `agent-bash shell` in place of bash, by a link.
@@ -124,6 +129,9 @@ pub(crate) struct AgentHome<'a> {
 pub(crate) fn links(world: &World) -> PathBuf {
     world.home().join("links")
 }
+
+/// The directory of the plugins.
+pub(crate) const PLUGINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../plugins");
 
 /// A port on loopback on which nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
@@ -153,6 +161,24 @@ impl AgentHome<'_> {
         Ok(command)
     }
 
+    /// The commands that add the marketplace of the plugins, and install the plugin by the
+    /// subcommand `install`.
+    pub(crate) fn install_from_marketplace(
+        &self,
+        install: &str,
+    ) -> Result<Vec<(Command, &'static str)>> {
+        let steps = [
+            ["plugin", "marketplace", "add", PLUGINS].as_slice(),
+            &["plugin", install, "agent-bash@agent-bash"],
+        ];
+        let commands = steps.into_iter().map(|words| {
+            let mut command = self.command(self.program)?;
+            command.args(words);
+            Ok((command, ""))
+        });
+        commands.collect()
+    }
+
     /// The environment for a server. Some agents pass on nothing else.
     pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
         let mut environment = self.world.environment();
@@ -161,7 +187,12 @@ impl AgentHome<'_> {
             Way::Structured => {
                 environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
             }
-            Way::Alone | Way::Hook | Way::Broken(_) | Way::Foreign(_) | Way::Shell => return None,
+            Way::Alone
+            | Way::Hook
+            | Way::Broken(_)
+            | Way::Plugin
+            | Way::Foreign(_)
+            | Way::Shell => return None,
         }
         Some(environment)
     }

@@ -59,6 +59,7 @@ pub(crate) const COPILOT: Agent = Agent {
             .env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", place.model));
         Ok(command)
     },
+    install_plugin: |place| place.install_from_marketplace("install"),
     reads,
     inside: |returned| {
         let text = reads(returned);
@@ -89,6 +90,7 @@ pub(crate) const KIMI: Agent = Agent {
         place.write(".kimi-code/mcp.json", &servers.to_string())?;
         by_node(place, &["-p", "go on"])
     },
+    install_plugin: |_| Ok(Vec::new()),
     reads,
     inside: |returned| {
         let text = reads(returned);
@@ -126,6 +128,7 @@ pub(crate) const QWEN: Agent = Agent {
             .env("OPENAI_MODEL", "stand-in");
         Ok(command)
     },
+    install_plugin: |_| Ok(Vec::new()),
     reads,
     // An error contains the answer as JSON.
     inside: |returned| {

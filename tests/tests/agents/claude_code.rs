@@ -24,6 +24,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     shell: ("Bash", "command"),
     hook: "claude-code",
     start,
+    install_plugin: |place| place.install_from_marketplace("install"),
     reads,
     inside: |returned| {
         Ok(Shown {

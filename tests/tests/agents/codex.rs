@@ -24,6 +24,7 @@ pub(crate) const CODEX: Agent = Agent {
     shell: ("exec_command", "cmd"),
     hook: "codex",
     start: |place| start(place, "gpt-5.5"),
+    install_plugin: |place| place.install_from_marketplace("add"),
     reads,
     inside: |returned| {
         let text = reads(returned);

@@ -1,6 +1,6 @@
 //! Gemini CLI.
 
-use crate::agent::{Agent, AgentHome, Package, Shown};
+use crate::agent::{Agent, AgentHome, PLUGINS, Package, Shown};
 use crate::wire::GENERATE_CONTENT;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -24,6 +24,14 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
     shell: ("run_shell_command", "command"),
     hook: "gemini-cli",
     start,
+    install_plugin: |place| {
+        let mut command = place.command(Path::new("node"))?;
+        let plugin = format!("{PLUGINS}/gemini-cli");
+        command.arg(place.program);
+        command.args(["extensions", "install", "--consent", &plugin]);
+        // It asks whether the directory is trusted.
+        Ok(vec![(command, "y\n")])
+    },
     reads,
     inside,
 };

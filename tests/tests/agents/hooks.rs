@@ -33,6 +33,21 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
+        name: "with its plugin, a forced push is refused, and the model reads why",
+        of: |agent| ["claude-code", "codex", "copilot", "gemini-cli"].contains(&agent.hook),
+        run: |agent| {
+            let tried = forced_push(agent, Way::Plugin)?;
+            ensure!(!tried.ran, "it ran: {}", tried.reads);
+            let (reason, _) = refusal()?;
+            ensure!(
+                tried.reads.contains(&reason),
+                "{reason:?} is not in {:?}",
+                tried.reads
+            );
+            Ok(())
+        },
+    },
+    Check {
         name: "control: without a hook the forced push runs",
         of: |_| true,
         run: |agent| {

@@ -23,6 +23,7 @@ pub(crate) const OPENCODE: Agent = Agent {
     shell: ("bash", "command"),
     hook: "opencode",
     start,
+    install_plugin: |_| Ok(Vec::new()),
     reads,
     inside: |returned| {
         Ok(Shown {

@@ -49,6 +49,13 @@ pub(crate) fn play_with_request(
             let links = links.to_str().context("a path in UTF-8")?;
             set_up(world, &["shell", "--link", links])?;
         }
+        Way::Plugin => {
+            for (command, input) in (agent.install_plugin)(&place)? {
+                let words = format!("{command:?}");
+                let ran = product::run(command, Some(input))?;
+                ensure!(ran.code == 0, "{words}: {}{}", ran.stdout, ran.stderr);
+            }
+        }
         _ => {}
     }
     let real = product::agent_bash()?.display();
