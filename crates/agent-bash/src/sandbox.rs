@@ -373,7 +373,7 @@ impl CachedPlan {
             }
     }
 
-    /// The number of the warm shells whose mounts are still effective. The base tier has no mounts
+    /// The number of the warm shells with mounts that are still effective. The base tier has no mounts
     /// that a replacement could remove.
     fn pool(&self) -> u64 {
         match self.plan.tier {

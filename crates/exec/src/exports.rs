@@ -64,8 +64,7 @@ const START_NAMES: &[&str] = &[
     "LANG",
 ];
 
-/// Further variables that bash sets or reads, of which no other program has any. Patterns may end
-/// in `*`.
+/// Further variables that bash sets or reads, and no other program does. Patterns may end in `*`.
 const BASH_NAMES: &[&str] = &[
     "BASH",
     "BASHOPTS",

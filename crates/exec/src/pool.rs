@@ -327,7 +327,7 @@ impl Pool {
         own.shells.push(shell);
     }
 
-    /// Adds a shell whose slot was reserved.
+    /// Adds a shell, for which a slot was reserved.
     pub(crate) fn put(&self, kind: &ShellKind, shell: ComingShell) {
         let mut shelves = self.lock();
         // The shell is dropped if its kind was removed meanwhile.

@@ -118,8 +118,8 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The start-up text of a shell that is not bash; [`POSIX_READ_SCRIPT`] follows. Its script file has one
-/// text: the record's commands and the script.
+/// The start-up text of a shell that is not bash; [`POSIX_READ_SCRIPT`] follows. Its script file
+/// has one text: the record's commands and the script.
 const PLAIN_BOOT_TEXT: &str = "read -r __ab || exit 125; ";
 
 /// Returns the arguments of a shell that waits for its script.

@@ -26,7 +26,7 @@ pub(crate) struct LineInEdit {
     reader: Reader,
 }
 
-/// What the reader of the output has received.
+/// The state of the output as its reader has received it.
 struct Reader {
     /// The line that was open before the edit, until its final text is known.
     open: Option<OpenLine>,
@@ -36,7 +36,7 @@ struct Reader {
     coloured: bool,
 }
 
-/// A line without its line end, of which the reader has received the text so far.
+/// A line without its line end. The reader has received the text so far.
 struct OpenLine {
     /// The text with its colours.
     text: String,

@@ -348,7 +348,7 @@ mod tests {
             "~1, 2 in .git"
         );
         assert_eq!(of(&[".git/index"], 0), "1 in .git");
-        // It is unknown whether unlisted files are in a `.git`.
+        // Unlisted files may be in a `.git`.
         assert_eq!(of(&["a", ".git/index"], 9), "~2");
     }
 

@@ -343,8 +343,8 @@ impl CardEntry {
         }
     }
 
-    /// Stores the change sets of the command's background processes. The flag marks those whose
-    /// process may belong to an earlier command.
+    /// Stores the change sets of the command's background processes. The flag marks those of a
+    /// process that may belong to an earlier command.
     pub(crate) fn set_background_changes(&mut self, background: Vec<(Changes, bool)>) {
         let footer = self.card.footer_mut();
         let some_live = footer.is_some_and(|footer| footer.iter().any(is_running));

@@ -46,9 +46,9 @@ impl PromptDirectory {
         Self::at(session, None, session.cwd(), session.user_cwd())
     }
 
-    /// Returns the working directory of the prompt's shell: `shell_cwd`, or else the last known one.
-    /// Reads files. `bang_is_running`: a bang command is running, so the directory of the next one is
-    /// unknown.
+    /// Returns the working directory of the prompt's shell: `shell_cwd`, or else the last known
+    /// one. Reads files. `bang_is_running`: a bang command is running, so the directory of the next
+    /// one is unknown.
     pub(crate) fn current(
         session: &Conversation,
         shell_cwd: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! What happens to queued commands when the running one ends.
+//! Queued commands when the running one ends.
 
 /// The treatment of queued commands when the running one ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

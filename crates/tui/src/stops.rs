@@ -5,7 +5,7 @@ use rustix::process::{Signal, getpgrp, getpid, getsid, kill_current_process_grou
 use std::io;
 use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 
-/// What a signal asks the interface to do.
+/// The action that a signal requests of the interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopRequest {
     /// Release the terminal, and stop.

@@ -29,7 +29,7 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
         let plugin = format!("{PLUGINS}/gemini-cli");
         command.arg(place.program);
         command.args(["extensions", "install", "--consent", &plugin]);
-        // It asks whether the directory is trusted.
+        // Gemini CLI asks whether the directory is trusted.
         Ok(vec![(command, "y\n")])
     },
     reads,

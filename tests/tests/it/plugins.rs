@@ -1,6 +1,6 @@
-//! The plugins of `plugins/`: their hooks are those that `agent-bash hook --install` writes, and all
-//! have the same skill and the version of the product. `cargo xtask agents` installs them in the
-//! real agents.
+//! The plugins of `plugins/`: their hooks are those that `agent-bash hook --install` writes, and
+//! all have the same skill and the version of the product. `cargo xtask agents` installs them in
+//! the real agents.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;

@@ -69,7 +69,7 @@ pub enum ChangesRefused {
     NotAllowed(String),
 }
 
-/// Files that were changed since, because of which the action changed nothing.
+/// Files that were changed since; the action changed nothing because of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangesConflict {
@@ -354,7 +354,7 @@ impl ChangeSets {
     /// Runs `work`, which may block, on another thread.
     ///
     /// # Errors
-    /// Those of `work`; the thread cannot be started.
+    /// The errors of `work`; or the thread cannot be started.
     pub async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> Result<T, ChangesRefused> + Send + 'static,

@@ -1,5 +1,5 @@
-//! The text of `modes`: a line with the failure, then the output, of which more than 128 KB are
-//! shown as the first and last 4 KB; then the path of the full output and vital notices. Other
+//! The text of `modes`: a line with the failure, then the output (beyond 128 KB, its first and last
+//! 4 KB); then the path of the full output and vital notices. Other
 //! notices are only in the result's data.
 
 use super::wording::{

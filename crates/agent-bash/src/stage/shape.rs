@@ -15,7 +15,7 @@ use std::iter;
 use std::path::Path;
 use std::time::Duration;
 
-/// SIGPIPE: the signal of a process whose reader has closed the pipe.
+/// SIGPIPE: the signal of a process that writes to a pipe without readers.
 const BROKEN_PIPE: i32 = 13;
 
 pub(crate) async fn account(

@@ -1,5 +1,5 @@
-//! Excludes definitions of the user's shell: those whose names scripts rely on, and those whose
-//! texts hold secrets.
+//! Excludes definitions of the user's shell: those with names that scripts rely on, and those with
+//! secrets in their texts.
 //!
 //! Detects secrets by the rules for environment variables, applied to the words of a text.
 

@@ -55,8 +55,7 @@ pub(crate) enum Msg {
         of: Vec<(EntryId, ChangesId)>,
         sets: Vec<ListedChanges>,
     },
-    /// The requested trials (`wanted`), and those of them that still await a decision and become
-    /// cards.
+    /// The requested trials (`wanted`). Those that still await a decision become cards.
     HeldTrialsRead {
         wanted: Vec<ChangesId>,
         trials: Vec<Changes>,

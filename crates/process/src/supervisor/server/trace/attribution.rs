@@ -2,7 +2,7 @@
 //! call while the shell runs another one.
 //!
 //! A descendant of the shell belongs to the running call, a descendant of a survivor to the
-//! survivor's call. A process whose parent exited before it was observed cannot be attributed. If
+//! survivor's call. A process that lost its parent before it was observed cannot be attributed. If
 //! several calls are possible, the record is marked as uncertain.
 
 use super::held;
@@ -208,7 +208,7 @@ impl Attribution {
             }
         });
         for call in &mut self.calls {
-            // The listing can lack a process whose parent exited meanwhile, so ask for it again.
+            // The listing can lack a process that lost its parent meanwhile, so ask for it again.
             let is_listed = |pid, start| listed.get(&pid) == Some(&start);
             call.processes
                 .retain(|pid, start| is_listed(*pid, *start) || is_alive(*pid, *start));
