@@ -373,8 +373,8 @@ impl CachedPlan {
             }
     }
 
-    /// The number of the warm shells with mounts that are still effective. The base tier has no mounts
-    /// that a replacement could remove.
+    /// The number of the warm shells with mounts that are still effective. The base tier has no
+    /// mounts that a replacement could remove.
     fn pool(&self) -> u64 {
         match self.plan.tier {
             Tier::Base => 0,

@@ -167,7 +167,7 @@ impl ShellKind {
             ShellSandbox {
                 plan: self.sandbox.as_deref().cloned(),
                 trial: trial.cloned(),
-                private_mounts: private_mounts,
+                private_mounts,
                 trace,
                 directory: directory.to_owned(),
                 writable: Vec::new(),
