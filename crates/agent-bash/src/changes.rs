@@ -164,7 +164,7 @@ impl ChangeStore {
         Self {
             settings,
             default_level,
-            location: location,
+            location,
             store: Mutex::default(),
             protected: ProtectedPaths::default(),
             unrecordable: Unrecordable::default(),

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Returns the first bytes of a regular file, at most `max_bytes`; `None` for a file of another type, or
-/// if the file cannot be read. Does not block if the path is a FIFO or a terminal.
+/// Returns the first bytes of a regular file, at most `max_bytes`; `None` for a file of another
+/// type, or if the file cannot be read. Does not block if the path is a FIFO or a terminal.
 #[must_use]
 pub fn read_regular(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;

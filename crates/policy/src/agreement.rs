@@ -120,7 +120,6 @@ fn in_ascii(text: &str) -> String {
 
 /// True if the text has a pipeline after which the grammar takes a newline for a blank, without an
 /// error: `a | b | c | d && e` and the next line become one command.
-/// | c | d && e` and the next line become one command.
 fn begins_line(text: &str, at: usize) -> bool {
     let before = text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
     before.ends_with('\n') && !before.ends_with("\\\n")

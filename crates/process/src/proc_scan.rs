@@ -88,7 +88,7 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     };
     let mut found: Vec<ProcessInfo> = Vec::new();
     let mut next = 0;
-    // Two passes: a process whose parent ended during the scan may have been missed, and is now a
+    // Two passes: a process that lost its parent during the scan may have been missed, and is now a
     // child of `pid`. More passes would not end during a fork storm.
     for _ in 0..2 {
         let known: BTreeSet<i32> = found.iter().map(|process| process.pid).collect();

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Returns the explicit shell, or the first shell of the choice that exists. Accesses files; call
 /// it once per host.
 ///
-/// `env` is the command's environment, of which `SHELL` and `PATH` are used.
+/// `env` is the command's environment; the function reads `SHELL` and `PATH`.
 ///
 /// # Errors
 /// The explicit shell is not an executable file, or none of the choice exists.

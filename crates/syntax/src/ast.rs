@@ -41,7 +41,7 @@ pub enum Link {
     Or,
 }
 
-/// Where a command substitution runs, and what its value is.
+/// The form of a command substitution: it decides the shell that runs it, and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Substitution {
     /// `$( … )`: in a subshell; its output.

@@ -27,14 +27,16 @@ pub(crate) struct Agent {
     /// Writes the agent's settings, and returns a command that sends one sentence to the model and
     /// continues until the model is done.
     pub(crate) start: fn(&AgentHome<'_>) -> Result<Command>,
-    /// The commands that install its plugin of `plugins/`, with what they read from stdin. Empty
-    /// if there is none.
-    pub(crate) install_plugin: fn(&AgentHome<'_>) -> Result<Vec<(Command, &'static str)>>,
+    /// The steps that install its plugin of `plugins/`. Empty if `plugins/` has none for it.
+    pub(crate) install_plugin: fn(&AgentHome<'_>) -> Result<Vec<InstallStep>>,
     /// The complete text that its model reads of the result.
     pub(crate) reads: fn(&Value) -> String,
     /// The text inside the agent's frame around the tool's answer.
     pub(crate) inside: fn(&Value) -> Result<Shown>,
 }
+
+/// A command that installs a plugin, and its stdin.
+pub(crate) type InstallStep = (Command, &'static str);
 
 /// An answer of the tool, as the model sees it.
 #[derive(Debug, PartialEq)]
@@ -163,10 +165,7 @@ impl AgentHome<'_> {
 
     /// The commands that add the marketplace of the plugins, and install the plugin by the
     /// subcommand `install`.
-    pub(crate) fn install_from_marketplace(
-        &self,
-        install: &str,
-    ) -> Result<Vec<(Command, &'static str)>> {
+    pub(crate) fn install_from_marketplace(&self, install: &str) -> Result<Vec<InstallStep>> {
         let steps = [
             ["plugin", "marketplace", "add", PLUGINS].as_slice(),
             &["plugin", install, "agent-bash@agent-bash"],

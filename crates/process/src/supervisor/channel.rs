@@ -109,7 +109,7 @@ impl Inbox {
     }
 }
 
-/// What sending does if the socket is full.
+/// The behaviour of a sender if the socket is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SendMode {
     /// Waits until there is room, or the other side has closed.

@@ -121,7 +121,7 @@ fn cases() -> Vec<Case> {
         (another(), 0, failed(), "no shell was started before"),
         (start(true), 0, failed(), incomplete),
         (start(false), 0, failed(), "/nonexistent/shell"),
-        // Now there is a last shell whose start can be repeated.
+        // Now the start of the last shell can be repeated.
         (another(), 0, failed(), "/nonexistent/shell"),
         (on_terminal.clone(), 0, failed(), incomplete),
         (on_terminal, 1, failed(), "No such file"),
@@ -143,7 +143,7 @@ fn cases() -> Vec<Case> {
             json!({"SurvivorsEnded": {"withstand": []}}),
             NONE,
         ),
-        // There is no process whose end could be reported: the next event answers the next order.
+        // Without processes, no end is reported: the next event answers the next order.
         (
             json!({"Terminate": {"grace_ms": 0, "stop_shell": true}}),
             1,

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn request_whose_handler_panics_is_answered() {
+    async fn request_is_answered_if_its_handler_panics() {
         let (ours, theirs) = duplex(1 << 20);
         let served = tokio::spawn(async move {
             let served = rmcp::serve_server(OrderedHandler(Faulty), split(ours)).await?;

@@ -147,7 +147,7 @@ impl EventLoop {
                 self.read_in_background(move || Msg::PatternFound {
                     found: pager_source::find(&text, &seek),
                     ticket: seek.ticket,
-                })
+                });
             }
             Effect::Changes { entry, id, work } => {
                 let (sets, clock) = (self.session.changes(), Arc::clone(&self.clock));

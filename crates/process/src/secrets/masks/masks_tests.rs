@@ -1,4 +1,4 @@
-//! Tests of which texts are masked.
+//! Tests of the selection of masked texts.
 
 use super::*;
 

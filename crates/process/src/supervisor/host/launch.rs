@@ -127,7 +127,7 @@ impl Supervisor {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }
 
-    /// As [`Self::fallback`], with a reason that is reported to calls.
+    /// Starts no supervisors, as [`Self::fallback`], with a reason that is reported to calls.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
         Self::by(LaunchMethod::Fallback(reason.into()))
     }

@@ -248,8 +248,8 @@ impl Job {
         }
     }
 
-    /// Records that the processes are sent SIGTERM on request. `shell_ended`: there is no shell
-    /// whose end could be reported.
+    /// Records that the processes are sent SIGTERM on request. `shell_ended`: the shell's end was
+    /// already reported.
     pub(super) fn end_requested(&mut self, shell_ended: bool) {
         if shell_ended && !self.timed_out {
             self.ended_by.get_or_insert(Signal::TERM);

@@ -161,11 +161,11 @@ fn try_launch(
         }
     };
     let boot = command.boot();
-    let started = sandboxed
+    let confinement = sandboxed
         .map(|sandboxed| sandboxed.wait_until_started(pid))
         .transpose()?;
-    let started = started.unwrap_or_default();
-    let (sandbox_tracer, unwatched) = split_tracer(started.watched);
+    let confinement = confinement.unwrap_or_default();
+    let (sandbox_tracer, unwatched) = split_tracer(confinement.watched);
     let tracer = tracer.or(sandbox_tracer);
     limits::apply(pid, &start.limits)?;
     Ok(LaunchedShell {
@@ -174,9 +174,9 @@ fn try_launch(
             pipes,
             boot,
             report,
-            shares_directory: started.sandbox.is_some() || private_directory.is_some(),
-            directory: started.directory.or(private_directory),
-            mounts: started.mounts,
+            shares_directory: confinement.sandbox.is_some() || private_directory.is_some(),
+            directory: confinement.directory.or(private_directory),
+            mounts: confinement.mounts,
             view: None,
             tracer,
             terminal: None,
@@ -186,8 +186,8 @@ fn try_launch(
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
-            sandbox: started.sandbox,
-            held_back: started.held_back,
+            sandbox: confinement.sandbox,
+            held_back: confinement.held_back,
             unwatched,
         },
         host_ends: [script, control]

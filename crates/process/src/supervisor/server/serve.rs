@@ -384,7 +384,7 @@ impl Server {
         reaped
     }
 
-    /// Reports next_event about the shell's end to the host.
+    /// Reports the next event about the shell's end to the host.
     fn report(&mut self, empty: bool) {
         if let Some(event) = self
             .shell

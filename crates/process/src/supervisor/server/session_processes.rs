@@ -1,6 +1,6 @@
 //! Survivors of a session's call, which run below the supervisor of the session's shell: the
-//! processes that ran when the call ended, and their children. A child whose parent ends before the
-//! next update is not recognised, and counts as a process of the session.
+//! processes that ran when the call ended, and their children. A child that loses its parent before
+//! the next update is not recognised, and counts as a process of the session.
 //!
 //! Not here: the job's files and clients (`job`), ending the shell and its processes (`ladder`,
 //! `tree`), attributing processes to calls (`serve`).

@@ -238,7 +238,7 @@ fn name_of(pid: i32, boot: &[u8]) -> String {
         .unwrap_or_else(|| UNKNOWN_NAME.to_owned())
 }
 
-/// The reported name of a process whose name cannot be read.
+/// The reported name of a process if its name cannot be read.
 const UNKNOWN_NAME: &str = "(its name is hidden)";
 
 /// True if a process group contains none of the excluded processes.

@@ -107,7 +107,8 @@ impl Server {
         session_processes.chain(self.running_shell()).collect()
     }
 
-    /// Updates the processes as [`Self::update_processes`] does, for callers that do not need the list.
+    /// Updates the processes as [`Self::update_processes`] does, for callers that do not need the
+    /// list.
     pub(super) fn refresh(&mut self) {
         if self.session_processes.is_empty() && self.finishing.is_none() {
             self.tree.exclude(BTreeSet::new());

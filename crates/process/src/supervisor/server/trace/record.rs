@@ -237,7 +237,8 @@ impl TraceContext {
         Ok(())
     }
 
-    /// Records one file. `is_immediate`: the call touches it now, so that it counts outside the root.
+    /// Records one file. `is_immediate`: the call touches it now, so that it counts outside the
+    /// root.
     pub(super) fn touches(
         &mut self,
         file: &NamedFile,
