@@ -320,8 +320,8 @@ async fn terminal(settings: Settings, start: &StartContext) -> anyhow::Result<Fi
     }
     let result = run(session.tool(), "tty && test -t 2 && stty size").await;
     let works = result.status == Status::Exited { code: 0 };
-    let words: Vec<&str> = result.text.split_whitespace().collect();
-    let detail = match &words[..] {
+    let printed: Vec<&str> = result.text.split_whitespace().collect();
+    let detail = match &printed[..] {
         [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
         _ => result.text,
     };

@@ -98,7 +98,6 @@ fn try_launch(
     let (control_read, control) = pipe()?;
     let (output, captured) = capture(&start.output)?;
     let [stdout, stderr] = captured.map(|stream| stream.map_or_else(|| null(OFlags::WRONLY), Ok));
-    let (stdout, stderr) = (stdout?, stderr?);
     let pipes = output.iter().map(AsFd::as_fd);
     let pipes = pipes.filter_map(proc_scan::inode_of_pipe).collect();
     let mut reports = Vec::new();
@@ -137,7 +136,7 @@ fn try_launch(
         Some(sandboxed) => sandboxed.command(shell),
         None => shell,
     };
-    let standard = [control_read, stdout, stderr];
+    let standard = [control_read, stdout?, stderr?];
     let (pid, tracer) = match starter {
         ShellStarter::Child => {
             // A sandboxed shell is traced by its launcher.
