@@ -2,7 +2,7 @@
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::{Request, visible};
-use agent_bash_policy::Verdict;
+use agent_bash_policy::{Finding, Verdict};
 use async_trait::async_trait;
 use std::borrow::Cow;
 use std::path::Path;
@@ -21,6 +21,13 @@ pub trait Approver: Send + Sync {
         Approval::Deny {
             reason: NO_APPROVER.to_owned(),
         }
+    }
+
+    /// Allows or denies, for this once, a command that a rule refuses. `None` unless implemented:
+    /// the host has no user to ask, and the refusal stands.
+    async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
+        let _ = (proposal, finding);
+        None
     }
 
     /// Allows or denies that the model commits a trial. Denies unless implemented.
@@ -48,8 +55,8 @@ pub struct Proposal<'a> {
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
-    /// The policy's verdict. It is [`Verdict::Block`] only for a trial that the setting
-    /// `changes.trial_passes_rules` lets pass: other blocked commands are not proposed.
+    /// The policy's verdict. It is [`Verdict::Block`] in [`Approver::except`], for a command that the
+    /// user allowed, and for a trial that the setting `changes.trial_passes_rules` lets pass.
     pub reading: &'a Verdict,
 }
 

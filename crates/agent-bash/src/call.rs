@@ -111,6 +111,8 @@ pub(crate) struct Call {
     pub(crate) notices: Vec<Notice>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
+    /// The rule that refuses the command, if the user allowed it all the same.
+    pub(crate) excepted_from: Option<String>,
     /// True once parts of the script may have run.
     pub(crate) started: bool,
     /// The sandbox that the call requests instead of the settings' one.

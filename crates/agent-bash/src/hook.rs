@@ -7,8 +7,8 @@
 //! that the user's settings refuse is refused with the reason. A shell call that cannot be parsed
 //! or checked is blocked, because a failing hook must not let a command run.
 //!
-//! This module runs no commands, and reads only settings files. Its caller reads stdin, enforces
-//! the deadline and writes the answer.
+//! This module runs no commands. It reads settings files, and writes the file of exceptions. Its
+//! caller reads stdin, enforces the deadline and writes the answer.
 
 mod agent;
 mod agents;
@@ -26,6 +26,7 @@ pub use answer::{BLOCKED_EXIT_CODE, HookAnswer};
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
+use crate::exceptions::AllowedCheck;
 use answer_format::AnswerFormat;
 use fields::Fields;
 use serde_json::Value;
@@ -79,7 +80,11 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
         Ok(None) => return format.silent(),
         Err(error) => return blocked(&error.to_string()),
     };
-    let output = match (verdict::decide(&call, host), program) {
+    let check = match program {
+        Some(_) => AllowedCheck::HookBeforeCall,
+        None => AllowedCheck::Hook,
+    };
+    let output = match (verdict::decide(&call, host, check), program) {
         (Ok(HookDecision::Refuse(reason)), _) => return format.refuse(&fields, &reason),
         (Ok(HookDecision::Continue(advice)), Some(program)) => {
             let input = call.with_program(program).filter(|_| agent.rewrites);

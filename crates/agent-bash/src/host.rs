@@ -1,6 +1,8 @@
 //! The host's context: what a host passes to a `BashTool` once, before the first call. Lower layers
 //! never read the state of the process themselves.
 
+use agent_bash_policy::ProtectedProcess;
+use agent_bash_process::{Ancestor, ancestors};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,11 +19,13 @@ pub struct HostContext {
     pub env: Arc<BTreeMap<OsString, OsString>>,
     /// The model's other tools; `None` if the host does not say.
     pub tools: Option<Vec<String>>,
+    /// This process and those above it, nearest first: the agent, the user's shell.
+    pub processes: Arc<[Ancestor]>,
 }
 
 impl HostContext {
     /// Returns the context of the current process, with `cwd` as the working directory. Reads the
-    /// environment once: later changes have no effect.
+    /// environment and the processes above once: later changes have no effect.
     pub fn capture(cwd: PathBuf) -> Self {
         let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         Self {
@@ -29,6 +33,7 @@ impl HostContext {
             home: Self::home_in(&env),
             env: Arc::new(env),
             tools: None,
+            processes: ancestors().into(),
         }
     }
 
@@ -53,6 +58,16 @@ impl HostContext {
             .or_else(|| Some(self.home.as_ref()?.join(".local/state/agent-bash")))
     }
 
+    /// The processes that no command may end by name.
+    pub fn protected(&self) -> Arc<[ProtectedProcess]> {
+        let processes = self.processes.iter();
+        let protected = processes.map(|process| ProtectedProcess {
+            name: process.name.clone(),
+            command_line: process.command_line.clone(),
+        });
+        protected.collect()
+    }
+
     /// The user's settings: `agent-bash/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
     pub(crate) fn user_settings(&self) -> Option<PathBuf> {
         let named = self.env.get(&OsString::from("XDG_CONFIG_HOME"));
@@ -75,6 +90,7 @@ impl HostContext {
             home: None,
             env: Arc::default(),
             tools: None,
+            processes: Arc::default(),
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod artifacts;
 mod blocking;
 mod call;
 mod changes;
+pub mod exceptions;
 mod guarded_settings;
 mod history;
 pub mod hook;

@@ -53,6 +53,7 @@ fn examine_with(
     let script = Script::follow(parsed, &context);
     let within = |refusal: RuleRefusal| refusal.within(&command, script.parsed.text);
     let verdict = judge(tool, call, request, &script).map_err(within)?;
+    call.notices.extend(safety::advice(tool, &script));
     let refusal = match &verdict {
         Verdict::Block(finding) => Some(within(finding.clone().into())),
         _ => None,
@@ -125,6 +126,7 @@ mod tests {
             tools: None,
             notices: Vec::new(),
             allowed: false,
+            excepted_from: None,
             started: false,
             sandbox: None,
             window: None,

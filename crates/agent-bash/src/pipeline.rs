@@ -33,6 +33,7 @@ pub(crate) async fn call(
         tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
+        excepted_from: None,
         started: false,
         sandbox: None,
         window: options.window,
@@ -48,7 +49,7 @@ pub(crate) async fn call(
         Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
     };
     let (command, allowed) = (call.command.clone(), call.allowed);
-    let sandbox = call.sandbox.take();
+    let (sandbox, excepted_from) = (call.sandbox.take(), call.excepted_from.take());
     let (cwd, started) = (call.cwd.clone(), call.started);
     let (asked, printed) = (std::mem::take(&mut call.details), call.printed.take());
     let mut account = match caught_in(shape::account(tool, call, ended)).await {
@@ -61,6 +62,7 @@ pub(crate) async fn call(
         command: &command,
         sandbox,
         allowed,
+        excepted_from,
         status: &result.status,
         time: result.started_at,
         duration_ms: result.duration_ms,

@@ -119,6 +119,8 @@ pub struct Explanation {
     pub can_be_tried: bool,
     /// True if the refusal offers the model a trial.
     pub offers_trial: bool,
+    /// The code by which the user can allow the command: [`crate::exceptions`].
+    pub code: Option<String>,
 }
 
 impl RuleRefusal {
@@ -146,6 +148,10 @@ impl RuleRefusal {
             text.push('\n');
             text.push_str(line);
         }
+        if let Some(code) = &self.explanation.code {
+            text.push('\n');
+            text.push_str(&allow_line(code));
+        }
         text
     }
 
@@ -172,12 +178,18 @@ impl From<Finding> for RuleRefusal {
                 paths: finding.paths,
                 can_be_tried: false,
                 offers_trial: false,
+                code: None,
             }),
             rule: finding.rule,
             message: finding.message,
             suggested_tool: finding.suggested_tool,
         }
     }
+}
+
+/// How the user can allow a refused command.
+pub(crate) fn allow_line(code: &str) -> String {
+    format!("The user can allow it once, on a terminal: agent-bash allow {code}")
 }
 
 /// The offer of a trial in a refusal.

@@ -249,6 +249,7 @@ impl Settings {
                 git_aliases: git_aliases(&host.cwd, &host.env),
                 ..Predefined::default()
             }),
+            protected: host.protected(),
         }
     }
 

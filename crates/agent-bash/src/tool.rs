@@ -5,6 +5,7 @@ use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
 use crate::call::{CallOptions, FinishedCall};
 use crate::changes::{ChangeStore, ChangesSettings, ProtectedPaths};
+use crate::exceptions::Exceptions;
 use crate::pipeline;
 use crate::predefined;
 use crate::sandbox::{SandboxSettings, SandboxState};
@@ -54,6 +55,7 @@ impl BashTool {
             artifacts: None,
             approver: Arc::new(AllowAll),
             rules: RuleSelection::default(),
+            exceptions: None,
             interception: None,
             safe_mode: None,
             environment: EnvironmentPolicy::default(),
@@ -188,6 +190,7 @@ impl BashTool {
             home: host.home.clone(),
             dialect: context.dialect(),
             predefined,
+            protected: host.protected(),
         };
         policy.decide(&Script::read(script, &context))
     }
@@ -313,6 +316,7 @@ pub struct BashToolBuilder {
     artifacts: Option<Arc<dyn ArtifactStore>>,
     approver: Arc<dyn Approver>,
     rules: RuleSelection,
+    exceptions: Option<Exceptions>,
     interception: Option<Arc<InterceptorOptions>>,
     safe_mode: Option<SafeMode>,
     environment: EnvironmentPolicy,
@@ -353,6 +357,13 @@ impl BashToolBuilder {
     #[must_use]
     pub fn rules(mut self, rules: RuleSelection) -> Self {
         self.rules = rules;
+        self
+    }
+
+    /// Gives refusals codes by which the user can allow the command.
+    #[must_use]
+    pub fn exceptions(mut self, exceptions: Exceptions) -> Self {
+        self.exceptions = Some(exceptions);
         self
     }
 
@@ -548,6 +559,7 @@ impl BashToolBuilder {
                 artifacts: self.artifacts,
                 approver: self.approver,
                 rules: self.rules,
+                exceptions: self.exceptions,
                 interception: self.interception,
                 safe_mode: self.safe_mode,
                 environment,

@@ -4,6 +4,7 @@
 use crate::HostContext;
 use crate::approval::Approver;
 use crate::changes::ChangeStore;
+use crate::exceptions::Exceptions;
 use crate::in_order::SessionQueues;
 use crate::sandbox::SandboxState;
 use crate::session_definitions::SessionDefinitions;
@@ -29,6 +30,8 @@ pub(crate) struct ToolContext {
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleSelection,
+    /// The commands that the user allows although a rule refuses them.
+    pub(crate) exceptions: Option<Exceptions>,
     pub(crate) interception: Option<Arc<InterceptorOptions>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,

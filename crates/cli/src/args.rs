@@ -2,6 +2,7 @@
 //! Each command has a file here and one in [`crate::commands`]; `values` holds the shared types.
 
 mod about;
+mod allow;
 mod artifact;
 mod changes;
 mod check;
@@ -19,6 +20,7 @@ mod tui;
 mod values;
 
 pub(crate) use about::{DoctorArgs, EnvArgs, SandboxArgs, SchemaArgs, SettingsArgs};
+pub(crate) use allow::AllowArgs;
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use changes::{ChangesAction, ChangesArgs};
 pub(crate) use check::{CheckArg, CheckArgs, CheckOptions, ExplainArgs};
@@ -96,6 +98,8 @@ pub(crate) enum Command {
     Rpc(RpcArgs),
     /// Say whether a script would be allowed to run, and if not, why.
     Check(CheckArgs),
+    /// Allow a command that a rule refused, once or always.
+    Allow(AllowArgs),
     /// Answer an agent's hook that asks before it runs a command.
     Hook(HookArgs),
     /// Explain how a script is read: its commands, each rule's verdict, and an alternative that

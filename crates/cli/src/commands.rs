@@ -1,5 +1,6 @@
 //! The commands, one file each. Each returns the exit code of the process.
 
+pub(crate) mod allow;
 pub(crate) mod artifact;
 pub(crate) mod changes;
 pub(crate) mod check;

@@ -108,6 +108,7 @@ fn dispatch(
         Command::Tui(args) => commands::tui::tui(&args, &start),
         Command::Mcp(args) => commands::mcp::mcp(&args, &start),
         Command::Rpc(args) => commands::rpc::rpc(&args, &start),
+        Command::Allow(args) => commands::allow::allow(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
         Command::Hook(args) => commands::hook::hook(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),

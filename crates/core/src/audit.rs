@@ -32,7 +32,7 @@ pub struct AuditEntry {
     pub command: Option<String>,
     /// The verdict of the checks.
     pub verdict: AuditVerdict,
-    /// The rule that blocked the call.
+    /// The rule that blocked the call, or from which the user excepted it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// The sandbox that the request asked for, with its reason.

@@ -99,6 +99,21 @@ pub enum NoticeKind {
         /// The rule's message.
         message: String,
     },
+    /// A rule of the user's advises against the command; the command was run.
+    RuleAdvice {
+        /// The rule's name.
+        rule: String,
+        /// The reason.
+        message: String,
+        /// The alternative; may be empty.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        instead: String,
+    },
+    /// The user allowed a command that a rule refuses.
+    AllowedByUser {
+        /// The rule.
+        rule: String,
+    },
     /// A process of the call exceeded a resource limit and was killed.
     LimitHit {
         /// `cpu_s` or `file_mb`, as in the settings.
@@ -241,6 +256,8 @@ impl NoticeKind {
             | Self::Overwritten { .. }
             | Self::HeadSatisfied { .. }
             | Self::LimitHit { .. }
+            | Self::RuleAdvice { .. }
+            | Self::AllowedByUser { .. }
             | Self::SandboxDenied { .. }
             | Self::SandboxSockets { .. }
             | Self::SandboxNetwork { .. }
@@ -307,6 +324,20 @@ impl NoticeKind {
                 message,
             } => {
                 format!("Prefer the `{suggested_tool}` tool: {message}")
+            }
+            Self::RuleAdvice {
+                rule,
+                message,
+                instead,
+            } => {
+                let instead = match &**instead {
+                    "" => String::new(),
+                    instead => format!("; instead: {instead}"),
+                };
+                format!("Advice ({rule}): {message}{instead}")
+            }
+            Self::AllowedByUser { rule } => {
+                format!("The user allowed this command, which the rule {rule} refuses")
             }
             Self::LimitHit { limit, value } => {
                 format!("The command was ended by its resource limit: {limit} = {value}")

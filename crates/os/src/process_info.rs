@@ -19,6 +19,8 @@ pub struct ProcessInfo {
     pub group: i32,
     /// Session.
     pub session: i32,
+    /// Device number of its controlling terminal; 0 without one.
+    pub terminal: i32,
     /// Start time in clock ticks since boot. Together with the pid it identifies a process
     /// uniquely.
     pub start_time: u64,
@@ -54,6 +56,7 @@ impl ProcessInfo {
             parent,
             group: raw(getpgid(Some(number))),
             session: raw(getsid(Some(number))),
+            terminal: 0,
             start_time: 0,
             zombie: has_ended,
             stopped: false,
@@ -85,6 +88,7 @@ impl ProcessInfo {
             parent: number(1)?,
             group: number(2)?,
             session: number(3)?,
+            terminal: number(4)?,
             start_time: fields.get(19)?.parse().ok()?,
         })
     }

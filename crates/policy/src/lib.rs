@@ -28,7 +28,7 @@ mod verdict;
 
 use agent_bash_syntax as syntax;
 
-pub use agent_bash_syntax::{Context, Dialect, Parsed, Predefined, Script, Span};
+pub use agent_bash_syntax::{Context, Dialect, Parsed, Predefined, ProtectedProcess, Script, Span};
 pub use attended::{
     WantsTerminal, changes_directory, in_background, reads_from_top, wants_terminal,
 };
@@ -43,5 +43,8 @@ pub use normalise::{LiftedScript, lift, trimmed};
 pub use policy::Policy;
 pub use privileges::takes_privileges;
 pub use safe_mode::{INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, check_safe_mode};
-pub use safety::{CommandPattern, Rule, RuleSelection, UnknownRule, UserRule, check_safety, rules};
+pub use safety::{
+    CommandPattern, Rule, RuleSelection, UnknownRule, UserRule, UserRuleVerdict, advice,
+    check_safety, rules,
+};
 pub use verdict::{Check, Finding, Verdict};

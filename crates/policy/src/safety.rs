@@ -30,7 +30,7 @@ use std::path::PathBuf;
 pub use registry::rules;
 pub use rule::Rule;
 pub use selection::{RuleSelection, UnknownRule};
-pub use user_rules::{CommandPattern, UserRule};
+pub use user_rules::{CommandPattern, UserRule, UserRuleVerdict};
 
 /// Checks a script against the selected rules.
 ///
@@ -46,7 +46,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let blocked = |commands: &[ResolvedCommand]| {
         commands.iter().find_map(|ran| {
             let found = |rule: &&Rule| rule.check(ran, &scene).map(|hit| finding(rule, hit));
-            let mut own = selection.user_rules.iter();
+            let mut own = selection.with_verdict(UserRuleVerdict::Refuse);
             let found = asked.iter().find_map(found);
             found.or_else(|| own.find_map(|rule| rule.check(ran, &scene)))
         })
@@ -81,6 +81,14 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         });
     }
     Verdict::Allow
+}
+
+/// Returns the advice of the rules from settings on a script that may run, once for each rule.
+pub fn advice(script: &Script<'_>, selection: &RuleSelection) -> Vec<Finding> {
+    let scene = RuleInput::new(script, rules(), &[], 0);
+    let rules = selection.with_verdict(UserRuleVerdict::Advise);
+    let first = |rule: &UserRule| script.ran.iter().find_map(|ran| rule.check(ran, &scene));
+    rules.filter_map(first).collect()
 }
 
 fn finding(rule: &Rule, hit: RuleFinding) -> Finding {

@@ -13,6 +13,7 @@
 //! Other crates have the protocol between host and shell (`agent-bash-exec`), terminals
 //! (`agent-bash-pty`) and the processing of output (`agent-bash-sink`).
 
+mod ancestors;
 mod clock;
 pub mod environment;
 mod foreground;
@@ -38,6 +39,7 @@ mod unresolvable_cwd;
 
 pub use agent_bash_core as core;
 pub use agent_bash_os::{ProcessHandle, ProcessIdentity, ProcessInfo};
+pub use ancestors::{Ancestor, ancestors, model_callers};
 pub use clock::SystemClock;
 pub use foreground::in_foreground;
 pub use inherited::Inherited;

@@ -24,6 +24,15 @@ impl Dialect {
     }
 }
 
+/// A process that a script must not end: the agent's own, or one above it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtectedProcess {
+    /// The process's name, as `pkill` and `killall` match it.
+    pub name: String,
+    /// The process's arguments, separated by blanks.
+    pub command_line: String,
+}
+
 /// The directories, the shell and the definitions with which the script would run.
 ///
 /// Reading a script uses only this context: it never accesses the environment, the working
@@ -38,6 +47,8 @@ pub struct Context {
     pub dialect: Dialect,
     /// The definitions that the shell has before the script.
     pub predefined: Arc<Predefined>,
+    /// The host, its agent, and the processes above them.
+    pub protected: Arc<[ProtectedProcess]>,
 }
 
 impl Context {
@@ -48,6 +59,7 @@ impl Context {
             home: None,
             dialect: Dialect::Bash,
             predefined: Arc::default(),
+            protected: Arc::default(),
         }
     }
 

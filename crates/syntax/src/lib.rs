@@ -30,7 +30,7 @@ pub mod tokens;
 pub mod value;
 
 pub use command_host::{CommandHost, Mount};
-pub use context::{Context, Dialect};
+pub use context::{Context, Dialect, ProtectedProcess};
 pub use predefined::Predefined;
 pub use span::Span;
 

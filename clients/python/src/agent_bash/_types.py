@@ -915,7 +915,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -928,6 +928,18 @@ class NoticeAdvice(TypedDict):
 
     # The tool.
     suggested_tool: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeAllowedByUser(TypedDict):
+    """The user allowed a command that a rule refuses."""
+
+    kind: Literal["allowed_by_user"]
+
+    # The rule.
+    rule: str
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
@@ -1143,6 +1155,26 @@ class NoticeProtectedInTrial(TypedDict):
 
     # The sentence for people and models; generated from `kind`, never parsed.
     text: str
+
+
+class _NoticeRuleAdviceAlways(TypedDict):
+    kind: Literal["rule_advice"]
+
+    # The reason.
+    message: str
+
+    # The rule's name.
+    rule: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticeRuleAdvice(_NoticeRuleAdviceAlways, total=False):
+    """A rule of the user's advises against the command; the command was run."""
+
+    # The alternative; may be empty.
+    instead: str
 
 
 class NoticeSandboxDenied(TypedDict):

@@ -160,6 +160,8 @@ fn host(variables: &[(&str, &str)]) -> HostContext {
     let env: BTreeMap<OsString, OsString> = variables
         .iter()
         .map(|(name, value)| (name.into(), value.into()))
+        // No file can be created below it.
+        .chain([("AGENT_BASH_STATE_DIR".into(), "/dev/null/state".into())])
         .collect();
     HostContext {
         home: Some("/home/u".into()),

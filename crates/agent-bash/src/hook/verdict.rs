@@ -2,12 +2,18 @@
 
 use super::call::Call;
 use crate::HostContext;
+use crate::exceptions::{AllowedCheck, Exceptions};
+use crate::refusal::allow_line;
 use crate::settings::{self, Settings};
+use crate::stage::safety;
 use agent_bash_core::{Notice, NoticeKind, visible};
 use agent_bash_policy::{
-    Context, Dialect, Finding, InterceptMode, Interceptor, SafeLevel, Script, Verdict,
+    Check, Context, Dialect, Finding, InterceptMode, Interceptor, SafeLevel, Script, Verdict,
+    advice as advice_of_rules,
 };
+use agent_bash_process::SystemClock;
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 /// The decision for the agent.
 #[derive(Debug, PartialEq)]
@@ -27,7 +33,11 @@ const SAFE_MODE_REFUSAL: &str = "Blocked by agent-bash (safe_mode): safe mode ne
 ///
 /// # Errors
 /// The settings are invalid.
-pub(super) fn decide(call: &Call, host: &HostContext) -> Result<HookDecision, String> {
+pub(super) fn decide(
+    call: &Call,
+    host: &HostContext,
+    check: AllowedCheck,
+) -> Result<HookDecision, String> {
     let host = HostContext {
         cwd: call.session.clone(),
         ..host.clone()
@@ -36,23 +46,40 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<HookDecision, St
         .map_err(|error| error.to_string())?
         .settings;
     let mut policy = settings.policy().map_err(|error| error.to_string())?;
-    policy.tools = host.tools.unwrap_or(policy.tools);
+    policy.tools = host.tools.clone().unwrap_or(policy.tools);
     // Agents do not report which shell they start; most use `$SHELL`.
     let users_shell = host.env.get(OsStr::new("SHELL"));
     let users_shell = users_shell.map_or(Dialect::Bash, Dialect::of_shell);
     let context = Context {
         cwd: call.cwd.clone(),
-        home: host.home,
+        protected: host.protected(),
+        home: host.home.clone(),
         dialect: users_shell,
         ..Context::new("/")
     };
     let mut first_advice = None;
-    for script in &call.scripts {
-        let script = Script::read(script, &context);
+    let exceptions = host.state_dir();
+    let exceptions = exceptions.map(|state| Exceptions::new(state, Arc::new(SystemClock::new())));
+    for text in &call.scripts {
+        let script = Script::read(text, &context);
         let verdict = policy.decide(&script);
         if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
-            return Ok(HookDecision::Refuse(refusal(finding)));
+            let exceptions = exceptions
+                .as_ref()
+                .filter(|_| finding.check == Check::Safety);
+            if !exceptions.is_some_and(|all| all.take(text, &call.cwd, check)) {
+                let code = exceptions.and_then(|all| all.add(text, &call.cwd, finding, &host));
+                return Ok(HookDecision::Refuse(refusal(finding, code.as_deref())));
+            }
         }
+        let own = policy
+            .safety
+            .iter()
+            .flat_map(|rules| advice_of_rules(&script, rules));
+        let own = own.map(|finding| Notice::from(safety::notice(finding)).text);
+        let own = own.reduce(|all, one| all + "\n" + &one);
+        let own = own.map(|text| visible::shown(&text).into_owned());
+        first_advice = first_advice.or(own);
         first_advice = first_advice.or_else(|| advice(&settings, &script, &policy.tools));
     }
     if settings.safe_mode == Some(SafeLevel::ReadOnly) {
@@ -79,7 +106,7 @@ fn advice(settings: &Settings, script: &Script<'_>, tools: &[String]) -> Option<
 }
 
 /// Returns the refusal for the model: the reason, and what to do instead.
-fn refusal(finding: &Finding) -> String {
+fn refusal(finding: &Finding, code: Option<&str>) -> String {
     let mut text = format!(
         "Blocked by agent-bash ({}): {}",
         finding.rule, finding.message
@@ -87,6 +114,10 @@ fn refusal(finding: &Finding) -> String {
     if !finding.suggestion.is_empty() {
         text.push_str("\nInstead: ");
         text.push_str(&finding.suggestion);
+    }
+    if let Some(code) = code {
+        text.push('\n');
+        text.push_str(&allow_line(code));
     }
     // The text may quote the command, whose control characters must be marked.
     visible::shown(&text).into_owned()

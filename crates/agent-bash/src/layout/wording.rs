@@ -70,6 +70,8 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
         matches!(
             kind,
             NoticeKind::Survivors { .. }
+                | NoticeKind::RuleAdvice { .. }
+                | NoticeKind::AllowedByUser { .. }
                 | NoticeKind::ArtifactFailed { .. }
                 | NoticeKind::Overwritten { .. }
                 | NoticeKind::SandboxDenied { .. }

@@ -1,6 +1,7 @@
 //! Opens a conversation with shells, jobs and artifacts of this machine, and the user's settings.
 
 use super::{Conversation, SessionParts};
+use crate::exceptions::Exceptions;
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts, journal};
 use agent_bash_core::changes::ChangesLevel;
@@ -168,6 +169,7 @@ impl Conversation {
             )
         });
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;
+        let wall = Arc::clone(&clock);
         let builder = BashTool::builder(profile, host, executor, clock);
         let mut builder = settings
             .configure(builder)?
@@ -178,7 +180,9 @@ impl Conversation {
             builder = builder.jobs(Arc::clone(&shells) as _);
         }
         if let Some(state) = state {
-            builder = builder.changes_in(state, &name);
+            builder = builder
+                .exceptions(Exceptions::new(state.clone(), wall))
+                .changes_in(state, &name);
         }
         if let Some(journal) = journal {
             builder = builder.journal(journal);

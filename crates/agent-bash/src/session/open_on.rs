@@ -99,6 +99,7 @@ impl Conversation {
             home: machine.and_then(|machine| machine.home).map(PathBuf::from),
             env: Arc::default(),
             tools: host.tools,
+            processes: Arc::default(),
         };
         let builder = BashTool::builder(profile, remote_context, Arc::new(NoExecutor), clock);
         let builder = settings

@@ -15,6 +15,8 @@ pub(crate) struct AuditFacts<'a> {
     pub(crate) sandbox: Option<SandboxRequest>,
     /// True if the call passed all checks.
     pub(crate) allowed: bool,
+    /// The rule from which the user excepted it.
+    pub(crate) excepted_from: Option<String>,
     pub(crate) status: &'a Status,
     pub(crate) time: Timestamp,
     pub(crate) duration_ms: f64,
@@ -25,7 +27,7 @@ pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice>
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
         Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),
-        _ if call.allowed => (AuditVerdict::Allowed, None),
+        _ if call.allowed => (AuditVerdict::Allowed, call.excepted_from),
         _ => (AuditVerdict::NotAsked, None),
     };
     let entry = AuditEntry {

@@ -6,9 +6,8 @@ use crate::parsed_script;
 use crate::predefined;
 use crate::refusal::Refusal;
 use crate::stage::sandbox::RequestedSandbox;
-use crate::stage::{approve, journal, sandbox};
+use crate::stage::{approve, exception, journal, sandbox};
 use crate::tool_context::ToolContext;
-use crate::trials;
 use agent_bash_core::{Cancel, Findings, Request};
 
 /// An allowed call.
@@ -32,7 +31,17 @@ pub(crate) async fn run_policy(
     call.predefined = predefined::of_call(tool, &request, &call.cwd).await;
     let mut read = parsed_script::read(tool, call, &mut request)?;
     if let Some(refusal) = read.refusal.take() {
-        trials::decide(tool, call, &request, is_on_terminal, refusal).await?;
+        let verdict = &read.verdict;
+        exception::decide(
+            tool,
+            call,
+            &request,
+            verdict,
+            refusal,
+            is_on_terminal,
+            cancel,
+        )
+        .await?;
     }
     let asked = sandbox::requested(tool, &mut request, escalation);
     call.sandbox.clone_from(&request.sandbox);

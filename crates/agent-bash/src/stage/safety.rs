@@ -2,7 +2,8 @@
 
 use crate::call::Call;
 use crate::tool_context::ToolContext;
-use agent_bash_policy::{Context, Script, Verdict, check_safety};
+use agent_bash_core::{Notice, NoticeKind};
+use agent_bash_policy::{Context, Finding, Script, Verdict, check_safety};
 use std::sync::Arc;
 
 /// Returns the verdict of the safety rules. The approver sees the verdict of a command that is not
@@ -12,6 +13,24 @@ pub(crate) fn check(tool: &ToolContext, script: &Script<'_>) -> Verdict {
     check_safety(script, &tool.rules)
 }
 
+/// Returns the advice of the user's own rules on a command that may run.
+pub(crate) fn advice(tool: &ToolContext, script: &Script<'_>) -> Vec<Notice> {
+    let advice = agent_bash_policy::advice(script, &tool.rules);
+    advice
+        .into_iter()
+        .map(|finding| notice(finding).into())
+        .collect()
+}
+
+/// The notice for a finding of a rule that advises.
+pub(crate) fn notice(finding: Finding) -> NoticeKind {
+    NoticeKind::RuleAdvice {
+        rule: finding.rule,
+        message: finding.message,
+        instead: finding.suggestion,
+    }
+}
+
 /// Returns the facts that a verdict needs in addition to the script.
 pub(crate) fn context(tool: &ToolContext, call: &Call) -> Context {
     Context {
@@ -19,5 +38,9 @@ pub(crate) fn context(tool: &ToolContext, call: &Call) -> Context {
         home: tool.host.home.clone(),
         dialect: tool.dialect(),
         predefined: Arc::clone(&call.predefined),
+        protected: match tool.remote_host {
+            Some(_) => Arc::default(),
+            None => tool.host.protected(),
+        },
     }
 }

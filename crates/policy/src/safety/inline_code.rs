@@ -19,6 +19,7 @@ use crate::syntax::run::ResolvedCommand;
 use crate::syntax::value::Value;
 use crate::{Context, Dialect, Script};
 use calls::Call;
+use std::sync::Arc;
 
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
@@ -105,6 +106,7 @@ fn forbids(text: &str, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
         home: scene.context.home.clone(),
         // Other languages start `sh`.
         dialect: Dialect::Bash,
+        protected: Arc::clone(&scene.context.protected),
         ..Context::new("/")
     };
     let script = Script::read(text, &context);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::registry::rules;
 use super::rule::Rule;
-use super::user_rules::UserRule;
+use super::user_rules::{UserRule, UserRuleVerdict};
 use crate::Group;
 
 /// The error for a name of neither a rule nor a group.
@@ -45,7 +45,7 @@ pub struct RuleSelection {
     on: BTreeSet<String>,
     off: BTreeSet<String>,
     /// The rules from settings.
-    pub(super) user_rules: Vec<UserRule>,
+    user_rules: Vec<UserRule>,
 }
 
 impl Default for RuleSelection {
@@ -68,6 +68,13 @@ impl RuleSelection {
     /// Adds rules from settings.
     pub fn add_user_rules(&mut self, rules: impl IntoIterator<Item = UserRule>) {
         self.user_rules.extend(rules);
+    }
+
+    /// The rules from settings that have this effect.
+    pub(super) fn with_verdict(&self, verdict: UserRuleVerdict) -> impl Iterator<Item = &UserRule> {
+        self.user_rules
+            .iter()
+            .filter(move |rule| rule.verdict == verdict)
     }
 
     /// Selects no rules.

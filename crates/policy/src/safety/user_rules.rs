@@ -11,14 +11,28 @@ use crate::{Check, Finding};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserRule {
-    /// The commands that the rule refuses.
+    /// The commands that the rule applies to.
     #[serde(rename = "match")]
     pub pattern: CommandPattern,
-    /// The reason of the refusal.
+    /// The reason, for the model.
     pub say: String,
     /// The alternative; may be empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub instead: String,
+    /// Whether the command runs.
+    #[serde(default)]
+    pub verdict: UserRuleVerdict,
+}
+
+/// The effect of a rule from the settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UserRuleVerdict {
+    /// The command does not run.
+    #[default]
+    Refuse,
+    /// The command runs, and the model reads the reason.
+    Advise,
 }
 
 /// A pattern for resolved commands: launchers, aliases and quotes make no difference.
@@ -85,7 +99,7 @@ impl UserRule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, RuleSelection, Script, check_safety};
+    use crate::{Context, RuleSelection, Script, advice, check_safety};
 
     #[test]
     fn a_user_rule_refuses_resolved_commands() {
@@ -147,10 +161,38 @@ mod tests {
                 pattern: pattern.clone(),
                 say: "no".to_owned(),
                 instead: String::new(),
+                verdict: UserRuleVerdict::Refuse,
             }]);
             let context = Context::new("/w");
             let verdict = check_safety(&Script::read(script, &context), &rules);
             assert_eq!(verdict.refuses(), is_refused, "{pattern:?} {script}");
+        }
+    }
+
+    #[test]
+    fn an_advising_rule_refuses_nothing_and_is_read_once() {
+        let mut rules = RuleSelection::none();
+        rules.add_user_rules([UserRule {
+            pattern: CommandPattern {
+                program: "pip|pip3".to_owned(),
+                arguments: vec!["install".to_owned()],
+                without: Vec::new(),
+            },
+            say: "this project uses uv".to_owned(),
+            instead: "uv add".to_owned(),
+            verdict: UserRuleVerdict::Advise,
+        }]);
+        let context = Context::new("/w");
+        for (script, count) in [("pip install x; sudo pip3 install y", 1), ("pip list", 0)] {
+            let script = Script::read(script, &context);
+            assert_eq!(check_safety(&script, &rules), crate::Verdict::Allow);
+            let advice = advice(&script, &rules);
+            assert_eq!(advice.len(), count);
+            assert!(
+                advice
+                    .iter()
+                    .all(|one| one.message == "this project uses uv")
+            );
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use agent_bash::core::changes::Changes;
 use agent_bash::core::{async_trait, visible};
+use agent_bash::policy::Finding;
 use agent_bash::{AllowAll, Approval, Approver, Proposal};
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
@@ -191,6 +192,18 @@ impl Approver for RequestApprover {
             "Run this outside of the sandbox, in {cwd}?\n\n{command}\n\nThe reason given: {reason}"
         );
         self.ask(message, "running it outside of the sandbox").await
+    }
+
+    async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
+        if matches!(self.way, Way::None) {
+            return None;
+        }
+        let (command, cwd) = (proposal.command_shown(), proposal.cwd.display());
+        let (rule, reason) = (&finding.rule, visible::one_line(&finding.message));
+        let message = format!(
+            "Run this once, although the rule {rule} refuses it, in {cwd}?\n\n{command}\n\n{reason}"
+        );
+        Some(self.ask(message, "running it").await)
     }
 
     async fn commit(&self, trial: &Changes) -> Approval {

@@ -212,6 +212,7 @@ fn host_context(host: HostContext, hello: &Hello) -> HostContext {
         home,
         env: Arc::new(env),
         tools: None,
+        processes: host.processes.clone(),
     }
 }
 

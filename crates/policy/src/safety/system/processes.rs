@@ -1,9 +1,11 @@
-//! `no_kill_all`: signalling all processes.
+//! `no_kill_all`: signalling all processes. `no_agent_kill`: ending the agent by a name.
 
-use super::super::command_line::has_any;
+use super::super::command_line::{has_any, has_option};
 use super::super::rule::{RuleFinding, RuleInput};
+use crate::Context;
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand};
+use regex::RegexBuilder;
 
 pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
@@ -63,36 +65,137 @@ const SELECTING_OPTIONS: [&str; 9] = [
 ];
 const OTHER_VALUED_OPTIONS: [&str; 3] = ["--signal", "-n", "-d"];
 
+/// The processes that the arguments of `pkill`, `pgrep` or `killall` select.
+#[derive(Default)]
+struct SelectedProcesses<'f> {
+    patterns: Vec<&'f Field>,
+    /// All processes of a user.
+    is_owned: bool,
+    /// Only some: those of a parent, a group, a terminal.
+    is_narrowed: bool,
+}
+
+impl<'f> SelectedProcesses<'f> {
+    fn of(arguments: &'f [Field]) -> Self {
+        let mut selected = Self::default();
+        let mut words = arguments.iter();
+        while let Some(field) = words.next() {
+            let text = field.value.prefix();
+            let is_owner = OWNER_OPTIONS.contains(&text);
+            let is_narrowing = SELECTING_OPTIONS.contains(&text);
+            selected.is_owned |= is_owner
+                || has_any(std::slice::from_ref(field), &OWNER_OPTIONS) && !is_signal(text);
+            selected.is_narrowed |= is_narrowing;
+            if is_owner || is_narrowing || OTHER_VALUED_OPTIONS.contains(&text) {
+                words.next();
+            } else if text.len() < 2 || !text.starts_with('-') {
+                selected.patterns.push(field);
+            }
+        }
+        selected
+    }
+}
+
 /// True if the arguments select processes by user alone, or by a pattern that matches every name.
 fn names_all(arguments: &[Field]) -> bool {
-    let mut patterns = Vec::new();
-    let (mut narrowed, mut owned) = (false, false);
-    let mut words = arguments.iter();
-    while let Some(field) = words.next() {
-        let text = field.value.prefix();
-        let (is_whose, is_narrowing) = (
-            OWNER_OPTIONS.contains(&text),
-            SELECTING_OPTIONS.contains(&text),
-        );
-        owned |=
-            is_whose || has_any(std::slice::from_ref(field), &OWNER_OPTIONS) && !is_signal(text);
-        narrowed |= is_narrowing;
-        if is_whose || is_narrowing || OTHER_VALUED_OPTIONS.contains(&text) {
-            words.next();
-        } else if text.len() < 2 || !text.starts_with('-') {
-            patterns.push(field);
-        }
-    }
+    let selected = SelectedProcesses::of(arguments);
     let everything = |field: &&Field| {
         matches!(
             field.value.literal(),
             Some("." | ".*" | "" | "^" | ".+" | "^.*" | "^.*$" | "*")
         )
     };
-    match patterns.as_slice() {
-        [] => owned && !narrowed,
+    match selected.patterns.as_slice() {
+        [] => selected.is_owned && !selected.is_narrowed,
         patterns => patterns.iter().any(everything),
     }
+}
+
+/// `no_agent_kill`
+pub(in super::super) fn check_agent(
+    ran: &ResolvedCommand,
+    scene: &RuleInput<'_>,
+) -> Option<RuleFinding> {
+    let name = ran.name().filter(|_| !ran.is_function)?;
+    if ran.host != CommandHost::Local || has_any(ran.arguments(), &["-0", "--help"]) {
+        return None;
+    }
+    let ends_agent = match name {
+        "pkill" | "killall" => names_agent(ran, scene),
+        "kill" => {
+            let is_computed = |field: &Field| field.value.has_unknown();
+            let by_list = ran.through.iter().any(|program| program == "xargs");
+            (by_list || ran.arguments().iter().any(is_computed))
+                && scene.all.iter().any(|other| names_agent(other, scene))
+        }
+        _ => false,
+    };
+    ends_agent.then(|| RuleFinding::on(ran, ran.arguments()))
+}
+
+/// True if a command selects, by its names or patterns, the agent or a process above it.
+fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
+    let arguments = ran.arguments();
+    let is_on = |option: &str| has_option(arguments, option);
+    let follows_ps = || ran.piped && scene.all.iter().any(|other| other.name() == Some("ps"));
+    let (is_full, is_exact) = match ran.name() {
+        Some("pkill" | "pgrep") => (is_on("-f") || is_on("--full"), is_on("-x")),
+        Some("killall") => (false, !(is_on("-r") || is_on("--regexp"))),
+        Some("pidof") => (false, true),
+        Some("grep" | "egrep" | "rg" | "awk" | "gawk" | "mawk") if follows_ps() => {
+            (true, is_on("-v"))
+        }
+        _ => return false,
+    };
+    let selected = SelectedProcesses::of(arguments);
+    let ignores_case = is_on("-i") || is_on("-I") || is_on("--ignore-case");
+    let mut patterns = selected
+        .patterns
+        .iter()
+        .filter_map(|field| field.value.literal());
+    !selected.is_narrowed
+        && patterns.any(|pattern| {
+            // `awk '/name/ { … }'`
+            let in_slashes = pattern
+                .split('/')
+                .nth(1)
+                .filter(|_| pattern.starts_with('/'));
+            matches_agent(
+                in_slashes.unwrap_or(pattern),
+                is_full,
+                is_exact,
+                ignores_case,
+                scene.context,
+            )
+        })
+}
+
+/// The longest name of a process in bytes, without the terminating NUL.
+const MAX_NAME_BYTES: usize = 15;
+
+fn matches_agent(
+    pattern: &str,
+    is_full: bool,
+    is_exact: bool,
+    ignores_case: bool,
+    context: &Context,
+) -> bool {
+    let mut builder = RegexBuilder::new(pattern);
+    let regex = builder.case_insensitive(ignores_case).build();
+    let is_match = |name: &str, command_line: &str| {
+        let text = if is_full { command_line } else { name };
+        if is_exact {
+            return text == pattern
+                || name.len() == MAX_NAME_BYTES && !is_full && pattern.starts_with(name);
+        }
+        match &regex {
+            Ok(regex) => regex.is_match(text),
+            Err(_) => text.contains(pattern),
+        }
+    };
+    let mut protected = context.protected.iter();
+    is_match("agent-bash", "agent-bash")
+        || protected.any(|process| is_match(&process.name, &process.command_line))
 }
 
 /// `-9`, `-KILL`, `-SIGTERM`
@@ -102,4 +205,70 @@ fn is_signal(text: &str) -> bool {
             && (name.bytes().all(|byte| byte.is_ascii_digit())
                 || name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Context, ProtectedProcess, RuleSelection, Script, check_safety};
+
+    #[test]
+    fn a_kill_by_name_is_refused_if_it_matches_the_agent_or_a_parent() {
+        let process = |name: &str, command_line: &str| ProtectedProcess {
+            name: name.to_owned(),
+            command_line: command_line.to_owned(),
+        };
+        let alone = Context::new("/w");
+        let context = Context {
+            protected: [
+                process("node", "node /usr/bin/claude --continue"),
+                process("bash", "-bash"),
+                process("gnome-terminal-", "/usr/libexec/gnome-terminal-server"),
+            ]
+            .into(),
+            ..Context::new("/w")
+        };
+        let mut rules = RuleSelection::none();
+        for name in ["no_agent_kill", "no_dangerous_inline_code"] {
+            assert!(rules.switch(name, true).is_ok());
+        }
+        for (script, is_refused) in [
+            ("pkill node", true),
+            ("pkill -9 'nod.'", true),
+            ("sudo pkill -f claude", true),
+            ("pkill -fi CLAUDE", true),
+            ("killall node", true),
+            ("killall -9 -r 'no.*'", true),
+            ("killall gnome-terminal-server", true),
+            ("bash -c 'killall bash'", true),
+            ("kill $(pgrep node)", true),
+            ("kill -9 `pidof node`", true),
+            ("p=$(pgrep -f claude); kill $p", true),
+            ("pgrep node | xargs kill", true),
+            ("for p in $(pgrep node); do kill $p; done", true),
+            (
+                "ps aux | grep '[c]laude' | awk '{print $2}' | xargs kill -9",
+                true,
+            ),
+            ("ps aux | awk '/claude/{print $2}' | xargs kill", true),
+            ("python3 -c 'import os; os.system(\"pkill node\")'", true),
+            ("pkill -f 'vite --port 3000'", false),
+            ("pkill -x nod", false),
+            ("pkill -0 node", false),
+            ("pkill -P 1234 node", false),
+            ("killall nod", false),
+            ("killall vite", false),
+            ("pgrep node", false),
+            ("kill $(pgrep vite)", false),
+            ("kill $(lsof -ti :3000)", false),
+            ("pgrep node; kill 1234", false),
+            ("ssh host pkill node", false),
+            ("docker exec web pkill node", false),
+            ("echo pkill node", false),
+        ] {
+            let refused = |context| check_safety(&Script::read(script, context), &rules).refuses();
+            assert_eq!(refused(&context), is_refused, "{script}");
+            // The same script where no agent is above.
+            assert!(!refused(&alone), "{script}");
+        }
+    }
 }

@@ -1,0 +1,288 @@
+//! Exceptions from a rule, which the user gives for one command.
+//!
+//! A refusal carries a code. If the user runs `agent-bash allow CODE`, that command may run once in
+//! that directory, or always. The codes are in one private file of the state directory.
+//!
+//! A model reads the code as well, so the code alone allows nothing: the process that allows must
+//! not descend from one that could run the model's commands ([`RefusedCommand::is_called_from`]).
+
+use crate::HostContext;
+use agent_bash_core::{Clock, Timestamp};
+use agent_bash_os::PrivateDir;
+use agent_bash_policy::Finding;
+use agent_bash_process::{Ancestor, ProcessIdentity, model_callers};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The rule against commands that allow themselves something. It has no exception.
+const SELF_EXCEPTION_RULE: &str = "no_self_exception";
+
+const FILE: &str = "exceptions.json";
+const LOCK: &str = "exceptions.lock";
+
+/// How long a refused command can be allowed.
+const PENDING_FOR: Duration = Duration::from_secs(60 * 60);
+
+/// How long an allowed command may run.
+pub const ALLOWED_FOR: Duration = Duration::from_secs(10 * 60);
+
+/// How long a command that passed an agent's hook passes a second check, by the agent's shell.
+const AFTER_HOOK: Duration = Duration::from_secs(30);
+
+/// Commands in the file at most, and the longest of them.
+const MAX_COMMANDS: usize = 64;
+const MAX_COMMAND_BYTES: usize = 16 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The length of a code, and its characters: none looks like another.
+const CODE_LENGTH: usize = 6;
+const CODE_CHARACTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/// A command that a rule refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RefusedCommand {
+    /// Names it to the user.
+    pub code: String,
+    /// The script.
+    pub command: String,
+    /// The directory that it was to run in.
+    pub cwd: PathBuf,
+    /// The rule.
+    pub rule: String,
+    /// The rule's message.
+    pub message: String,
+    /// The processes that could run commands of the model that was refused.
+    callers: Vec<ProcessIdentity>,
+    expires: Timestamp,
+    /// The user's decision.
+    pub allowed: Option<Allowance>,
+}
+
+/// How often a command may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Allowance {
+    /// Once, within [`ALLOWED_FOR`].
+    Once,
+    /// Once, after it passed the hook of its agent.
+    AfterHook,
+    /// Any number of times, until the user takes it back.
+    Always,
+}
+
+/// The check that an allowed command passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowedCheck {
+    /// The last one before it runs.
+    Call,
+    /// An agent's hook. The agent's shell may check the command again.
+    Hook,
+    /// A hook that has our shell run the command, which checks it.
+    HookBeforeCall,
+}
+
+impl RefusedCommand {
+    /// Returns the first of these processes that could be the model's command, or run it.
+    pub fn is_called_from<'a>(&self, ancestors: &'a [Ancestor]) -> Option<&'a Ancestor> {
+        let own = ancestors.first();
+        // A process of another namespace does not see what is above it.
+        let is_foreign = |caller: &ProcessIdentity| {
+            own.is_none_or(|own| caller.namespace != own.identity.namespace)
+        };
+        if self.callers.iter().any(is_foreign) {
+            return own;
+        }
+        let mut above = ancestors.iter().skip(1);
+        above.find(|process| process.is_agent_bash() || self.callers.contains(&process.identity))
+    }
+}
+
+/// The file of refused and allowed commands.
+#[derive(Debug, Clone)]
+pub struct Exceptions {
+    state: PathBuf,
+    clock: Arc<dyn Clock>,
+}
+
+impl Exceptions {
+    /// The exceptions in a state directory.
+    pub fn new(state: PathBuf, clock: Arc<dyn Clock>) -> Self {
+        Self { state, clock }
+    }
+
+    /// Adds a refused command, and returns its code. `None` if it is too long, if its rule has no
+    /// exceptions, or if the file cannot be written.
+    pub(crate) fn add(
+        &self,
+        command: &str,
+        cwd: &Path,
+        finding: &Finding,
+        host: &HostContext,
+    ) -> Option<String> {
+        if command.len() > MAX_COMMAND_BYTES || finding.rule == SELF_EXCEPTION_RULE {
+            return None;
+        }
+        let callers = model_callers(&host.processes).map(|process| process.identity.clone());
+        let added = self.change(|commands, now| {
+            let expires = after(now, PENDING_FOR);
+            let same = |one: &&mut RefusedCommand| {
+                one.allowed.is_none() && one.command == command && one.cwd == cwd
+            };
+            if let Some(pending) = commands.iter_mut().find(same) {
+                pending.expires = expires;
+                let known = &mut pending.callers;
+                known.extend(callers);
+                known.dedup();
+                known.drain(..known.len().saturating_sub(MAX_COMMANDS));
+                return pending.code.clone();
+            }
+            let code = code(&format!("{command}\n{}\n{now:?}", cwd.display()));
+            commands.push(RefusedCommand {
+                code: code.clone(),
+                command: command.to_owned(),
+                cwd: cwd.to_owned(),
+                rule: finding.rule.clone(),
+                message: finding.message.clone(),
+                callers: callers.collect(),
+                expires,
+                allowed: None,
+            });
+            code
+        });
+        let failed = |error: &io::Error| tracing::warn!(%error, "a refusal gets no code");
+        added.inspect_err(failed).ok()
+    }
+
+    /// Returns true if the user has allowed the command, and takes back what allowed it once.
+    pub(crate) fn take(&self, command: &str, cwd: &Path, check: AllowedCheck) -> bool {
+        // Most users never allow a command.
+        let is_allowed = |commands: Vec<RefusedCommand>| {
+            commands
+                .iter()
+                .any(|one| one.allowed.is_some() && one.command == command)
+        };
+        if !self.list().is_ok_and(is_allowed) {
+            return false;
+        }
+        let taken = self.change(|commands, now| {
+            let is_meant = |one: &RefusedCommand| {
+                let passes = match one.allowed {
+                    None => false,
+                    Some(Allowance::AfterHook) => check == AllowedCheck::Call,
+                    Some(Allowance::Once | Allowance::Always) => true,
+                };
+                passes && one.command == command && one.cwd == cwd
+            };
+            let Some(index) = commands.iter().position(is_meant) else {
+                return false;
+            };
+            if commands[index].allowed != Some(Allowance::Always) {
+                match check {
+                    AllowedCheck::Call => drop(commands.remove(index)),
+                    AllowedCheck::Hook => {
+                        commands[index].allowed = Some(Allowance::AfterHook);
+                        commands[index].expires = after(now, AFTER_HOOK);
+                    }
+                    AllowedCheck::HookBeforeCall => {}
+                }
+            }
+            true
+        });
+        taken.unwrap_or(false)
+    }
+
+    /// Returns the refused commands that can be allowed, and those that are.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn list(&self) -> io::Result<Vec<RefusedCommand>> {
+        match PrivateDir::open(&self.state, &[]) {
+            Ok(directory) => self.read(&directory),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Decides on the command with this code: `None` takes it off the list. The caller has made
+    /// sure that the user decides. Returns false if no command has the code.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn decide(&self, code: &str, allowance: Option<Allowance>) -> io::Result<bool> {
+        self.change(|commands, now| {
+            let index = commands.iter().position(|one| one.code == code);
+            match (index, allowance) {
+                (Some(index), Some(allowance)) => {
+                    commands[index].allowed = Some(allowance);
+                    commands[index].expires = match allowance {
+                        Allowance::Always => Timestamp(u64::MAX >> 16),
+                        Allowance::Once | Allowance::AfterHook => after(now, ALLOWED_FOR),
+                    };
+                }
+                (Some(index), None) => drop(commands.remove(index)),
+                (None, _) => {}
+            }
+            index.is_some()
+        })
+    }
+
+    /// Changes the file, with a lock against other processes.
+    fn change<T>(
+        &self,
+        work: impl FnOnce(&mut Vec<RefusedCommand>, Timestamp) -> T,
+    ) -> io::Result<T> {
+        let directory = PrivateDir::create(&self.state, &[])?;
+        let lock = directory.open_or_create(LOCK)?;
+        lock.lock()?;
+        let mut commands = self.read(&directory)?;
+        let value = work(&mut commands, self.clock.wall());
+        let is_pending = |one: &RefusedCommand| one.allowed.is_none();
+        while commands.len() > MAX_COMMANDS
+            && let Some(oldest) = commands.iter().position(is_pending)
+        {
+            commands.remove(oldest);
+        }
+        let text = serde_json::to_vec(&commands).map_err(io::Error::other)?;
+        directory.replace(FILE, &text)?;
+        Ok(value)
+    }
+
+    fn read(&self, directory: &PrivateDir) -> io::Result<Vec<RefusedCommand>> {
+        let mut text = Vec::new();
+        match directory.read(FILE) {
+            Ok(file) => file.take(MAX_FILE_BYTES).read_to_end(&mut text)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        // A file of another version has nothing that is still needed.
+        let mut commands: Vec<RefusedCommand> = serde_json::from_slice(&text).unwrap_or_default();
+        let now = self.clock.wall();
+        commands.retain(|one| one.expires > now);
+        Ok(commands)
+    }
+}
+
+fn after(now: Timestamp, duration: Duration) -> Timestamp {
+    Timestamp(
+        now.0
+            .saturating_add(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
+    )
+}
+
+/// A code for a text. It is no secret.
+fn code(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    let letters = digest.iter().take(CODE_LENGTH);
+    let letter =
+        |byte: &u8| char::from(CODE_CHARACTERS[usize::from(*byte) % CODE_CHARACTERS.len()]);
+    letters.map(letter).collect()
+}
+
+#[cfg(test)]
+#[path = "exceptions_tests.rs"]
+mod tests;

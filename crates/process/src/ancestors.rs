@@ -1,0 +1,140 @@
+//! The processes above this one: the host, its agent, the user's shell, the terminal's server.
+
+use agent_bash_os::{ProcessIdentity, ProcessInfo, read_proc};
+
+/// Processes that are read at most.
+const MAX_ANCESTORS: usize = 64;
+
+/// Shells in which a user types.
+const SHELLS: [&str; 14] = [
+    "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "mksh", "nu", "pwsh", "sh", "tcsh",
+    "xonsh", "zsh",
+];
+
+/// Programs that start everything of a machine or a container, for users and agents alike.
+const INIT_PROGRAMS: [&str; 9] = [
+    "catatonit",
+    "docker-init",
+    "dumb-init",
+    "init",
+    "launchd",
+    "runit",
+    "s6-svscan",
+    "systemd",
+    "tini",
+];
+
+/// A process above this one, or this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestor {
+    /// The process.
+    pub identity: ProcessIdentity,
+    /// The process's name, as `pkill` and `killall` match it.
+    pub name: String,
+    /// The process's arguments, separated by blanks, as `pkill -f` matches them.
+    pub command_line: String,
+    /// True for a shell that leads the session of a terminal.
+    pub is_terminal_shell: bool,
+}
+
+impl Ancestor {
+    fn of(info: &ProcessInfo, name: String, mut arguments: Vec<u8>) -> Self {
+        for byte in arguments.iter_mut().filter(|byte| **byte == 0) {
+            *byte = b' ';
+        }
+        let leads = info.terminal != 0 && info.session == info.pid;
+        Self {
+            identity: ProcessIdentity::new(info.pid, info.start_time),
+            is_terminal_shell: leads && SHELLS.contains(&name.trim_start_matches('-')),
+            name,
+            command_line: String::from_utf8_lossy(&arguments).trim_end().to_owned(),
+        }
+    }
+
+    /// True for a process of this program: a host, or the supervisor of a call.
+    pub fn is_agent_bash(&self) -> bool {
+        self.name.starts_with("agent-bash")
+    }
+}
+
+/// Returns this process and those above it, nearest first. Empty if `/proc` shows none.
+pub fn ancestors() -> Vec<Ancestor> {
+    let mut found = Vec::new();
+    let mut pid = std::process::id().cast_signed();
+    while found.len() < MAX_ANCESTORS {
+        let Some(info) = ProcessInfo::read(pid) else {
+            break;
+        };
+        let text = |file: &str| read_proc(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let name = String::from_utf8_lossy(&text("comm")).trim_end().to_owned();
+        found.push(Ancestor::of(&info, name, text("cmdline")));
+        pid = info.parent;
+    }
+    found
+}
+
+/// Returns the processes from which a model's command may descend: those up to the user's shell on
+/// a terminal. Without one, all but those that start everything.
+pub fn model_callers(ancestors: &[Ancestor]) -> impl Iterator<Item = &Ancestor> {
+    let below_shell = ancestors
+        .iter()
+        .take_while(|process| !process.is_terminal_shell);
+    // The first one adopts every orphan.
+    let starts_everything =
+        |process: &&Ancestor| process.identity.pid == 1 || INIT_PROGRAMS.contains(&&*process.name);
+    below_shell.filter(move |process| !starts_everything(process))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    fn process(pid: i32, name: &str, session: i32, terminal: i32) -> Ancestor {
+        let info = ProcessInfo {
+            pid,
+            parent: 1,
+            group: pid,
+            session,
+            terminal,
+            start_time: 1,
+            zombie: false,
+            stopped: false,
+        };
+        Ancestor::of(&info, name.to_owned(), format!("{name}\0-x\0").into_bytes())
+    }
+
+    #[test]
+    fn ancestors_start_with_this_process_and_its_parent() {
+        let found = ancestors();
+        assert_eq!(found[0].identity, ProcessIdentity::current());
+        let parent = std::os::unix::process::parent_id().cast_signed();
+        assert_eq!(found[1].identity.pid, parent);
+        assert!(!found[0].command_line.is_empty());
+    }
+
+    #[test]
+    fn model_callers_end_below_the_users_shell() {
+        let chain = [
+            process(90, "agent-bash", 80, 0),
+            process(80, "node", 50, 34816),
+            process(50, "-zsh", 50, 34816),
+            process(40, "tmux: server", 40, 0),
+        ];
+        let pids = |chain: &[Ancestor]| -> Vec<i32> {
+            model_callers(chain)
+                .map(|process| process.identity.pid)
+                .collect()
+        };
+        assert_eq!(pids(&chain), [90, 80]);
+        // An agent that leads the terminal's session is no shell of the user.
+        let led = [process(90, "sh", 80, 0), process(50, "claude", 50, 34816)];
+        assert_eq!(pids(&led), [90, 50]);
+        let service = [
+            process(90, "node", 90, 0),
+            process(2, "systemd", 2, 0),
+            process(1, "x", 1, 0),
+        ];
+        assert_eq!(pids(&service), [90]);
+        assert_eq!(chain[1].command_line, "node -x");
+    }
+}
