@@ -55,6 +55,7 @@ fn main() -> Result<()> {
                 .collect(),
         ),
         tools: None,
+        processes: Arc::default(),
     };
     let options = ConversationOptions::long_lived("bench", Supervisor::this_program(&token));
     let session = Conversation::open(&Settings::default(), host, options)?;

@@ -84,6 +84,7 @@ mod tests {
                 home: None,
                 env: Arc::new(env.collect()),
                 tools: None,
+                processes: Arc::default(),
             };
             assert_eq!(
                 chosen(requested, &host, || false),

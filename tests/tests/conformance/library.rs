@@ -44,6 +44,7 @@ impl Library {
                     .collect(),
             ),
             tools: call.tools.map(<[String]>::to_vec),
+            processes: Arc::default(),
         };
         let mut loaded = settings::load(&host)?;
         loaded.set("profile", call.profile, "the case")?;

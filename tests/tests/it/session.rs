@@ -39,6 +39,7 @@ fn open_in(world: &World, settings: &Settings, cwd: PathBuf) -> Result<Conversat
         home: Some(world.home()),
         env: Arc::new(environment.map(|(k, v)| (k.into(), v.into())).collect()),
         tools: None,
+        processes: Arc::default(),
     };
     let options = ConversationOptions::long_lived("conversation", supervisor);
     Ok(Conversation::open(settings, host, options)?)

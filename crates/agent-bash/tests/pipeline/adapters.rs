@@ -95,6 +95,7 @@ impl Client {
             home: Some("/home/nobody".into()),
             env: Arc::default(),
             tools: None,
+            processes: Arc::default(),
         };
         let builder = BashTool::builder(profiles::STANDARD, host, executor, Arc::new(Stopped));
         let tool = add(builder.sessions(true)).build();

@@ -170,6 +170,7 @@ pub(crate) fn builder_by(
                 .into(),
         ),
         tools: None,
+        processes: Arc::default(),
     };
     BashTool::builder(profile.clone(), host, executor, clock)
 }

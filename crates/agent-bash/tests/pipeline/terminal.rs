@@ -29,6 +29,7 @@ fn tool(
         home: None,
         env: Arc::new(vars),
         tools: None,
+        processes: Arc::default(),
     };
     let clock = Arc::new(Stopped);
     let builder = BashTool::builder(profile.clone(), host, plain.clone(), clock)

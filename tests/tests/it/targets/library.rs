@@ -33,6 +33,7 @@ async fn open(world: &World, target: Target) -> Result<Conversation> {
                 .collect(),
         ),
         tools: None,
+        processes: Arc::default(),
     };
     let uploads = Arc::new(Uploads::of(product::agent_bash()?));
     let options = ConversationOptions::long_lived("library", Supervisor::fallback());
