@@ -12,7 +12,7 @@ pub(super) const HARMFUL_COMMANDS: &[&str] = &[
     "alembic", "flask", "manage.py", "redis-cli", "mongosh", "mongo", "userdel", "tsx", "ts-node",
     "julia", "Rscript", "pwsh", "railway", "medusa", "wp", "drush", "artisan", "mix", "dbmate",
     "goose", "flyway", "liquibase", "atlas", "hasura", "convex", "nx", "lerna", "fly", "flyctl",
-    "heroku", "gh", "glab", "gcloud", "az", "doctl",
+    "heroku", "gh", "glab", "gcloud", "az", "doctl", "agent-bash",
 ];
 
 /// Programs that are searched for first in the arguments of a launcher with unknown options.

@@ -179,7 +179,12 @@ impl ShellState {
 
     /// The home directory, if it is known.
     pub(crate) fn home(&self) -> Option<&str> {
-        match self.var("HOME")?.first()? {
+        self.literal("HOME")
+    }
+
+    /// The text of a variable, if it is known.
+    pub(crate) fn literal(&self, name: &str) -> Option<&str> {
+        match self.var(name)?.first()? {
             Slot::Scalar(value) => value.literal(),
             Slot::Array(_) => None,
         }

@@ -10,12 +10,12 @@ mod tokens;
 
 use std::collections::HashSet;
 
-use super::interpreter::{self, Language};
+use super::interpreter::{self, CodeSource, Language};
 use super::path::{PathDanger, danger};
 use super::rule::{Rule, RuleFinding, RuleInput};
 use crate::Group;
 use crate::syntax::pattern::push_globbed;
-use crate::syntax::run::ResolvedCommand;
+use crate::syntax::run::{Field, ResolvedCommand};
 use crate::syntax::value::Value;
 use crate::{Context, Dialect, Script};
 use calls::Call;
@@ -50,7 +50,7 @@ fn everything(ran: &ResolvedCommand) -> Vec<Call> {
     if let Some(language) = ran.name().and_then(interpreter::language) {
         let mut texts: Vec<String> = interpreter::code(ran)
             .iter()
-            .filter_map(|code| code.text(ran))
+            .filter_map(|code| Some(with_arguments(code.text(ran)?, code, ran)))
             .collect();
         if texts.is_empty() && matches!(language, Language::Make) {
             let named = |name: &&str| ran.file(&Value::text(*name)).map(Value::script);
@@ -63,6 +63,49 @@ fn everything(ran: &ResolvedCommand) -> Vec<Call> {
         out.extend(texts.iter().flat_map(|text| calls::calls(text, language)));
     }
     out
+}
+
+/// The last of the arguments that are put into a program.
+const MAX_ARGUMENT: usize = 9;
+
+/// Returns the code with its command line put in: `argv[1]`, `ARGV[0]`, `awk -v name=value`.
+fn with_arguments(code: String, source: &CodeSource<'_>, ran: &ResolvedCommand) -> String {
+    let literal = |field: &Field| field.value.literal().map(|text| format!("{text:?}"));
+    let arguments = ran.arguments();
+    let mut text = code;
+    for pair in arguments.windows(2) {
+        let is_awk = || ran.name().is_some_and(|name| name.ends_with("awk"));
+        if pair[0].value.literal() == Some("-v")
+            && is_awk()
+            && let Some((name, value)) = pair[1].value.literal().and_then(|it| it.split_once('='))
+        {
+            text = format!("{name} = {value:?}\n{text}");
+        }
+    }
+    let place = match source {
+        CodeSource::Text(field, _) | CodeSource::File(field) => arguments
+            .iter()
+            .position(|other| std::ptr::eq(other, *field)),
+        CodeSource::Stdin => arguments
+            .iter()
+            .position(|it| it.value.literal() == Some("-")),
+    };
+    let behind = place
+        .and_then(|at| arguments.get(at + 1..))
+        .unwrap_or_default();
+    let operands = behind
+        .iter()
+        .filter(|field| field.value.literal() != Some("--"));
+    for (at, field) in operands.take(MAX_ARGUMENT).enumerate() {
+        for name in [format!("argv[{}]", at + 1), format!("ARGV[{at}]")] {
+            if text.contains(&name)
+                && let Some(value) = literal(field)
+            {
+                text = text.replace(&name, &value);
+            }
+        }
+    }
+    text
 }
 
 /// Maximum number of calls of one program that are judged individually.

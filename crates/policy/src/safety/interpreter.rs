@@ -128,7 +128,7 @@ const fn row(
 
 // One row per interpreter: names, language, options, first operand, whether standard input is read.
 #[rustfmt::skip]
-static INTERPRETERS: [Interpreter; 17] = [
+static INTERPRETERS: [Interpreter; 18] = [
     row(&["python", "pypy", "ipython"], PYTHON,
         &[("-c", Says), ("-m", Other), ("-W", Takes), ("-X", Takes), ("-Q", Takes)], FirstOperand::File, true),
     row(&["perl"], PERL, &[("-e", Says), ("-E", Says), ("-M", Takes), ("-m", Takes), ("-I", Takes)],
@@ -141,6 +141,7 @@ static INTERPRETERS: [Interpreter; 17] = [
     row(&["bun"], JAVASCRIPT, &[("-e", Says), ("--eval", Says), ("-p", Says), ("--print", Says)],
         FirstOperand::After("run"), false),
     row(&["deno"], JAVASCRIPT, &[("eval", Says)], FirstOperand::After("run"), false),
+    row(&["go"], JAVASCRIPT, &[], FirstOperand::After("run"), false),
     row(&["uv"], PYTHON, &[], FirstOperand::After("run"), false),
     row(&["php"], PHP,
         &[("-r", Says), ("-B", Says), ("-R", Says), ("-E", Says), ("--run", Says), ("-d", Takes), ("-c", Takes),

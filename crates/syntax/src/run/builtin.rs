@@ -117,6 +117,12 @@ impl Machine<'_> {
                 .filter(|path| path.starts_with('/') || st.cwd.is_some())
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
+        if let Some(found) = through_cdpath(call, &operands, st) {
+            let otherwise = to.or_else(|| st.cwd.clone());
+            st.change_directory(Some(found));
+            st.otherwise = otherwise;
+            return;
+        }
         // After an absolute path, the previous directory is irrelevant.
         st.otherwise = match (
             st.otherwise.take(),
@@ -326,4 +332,19 @@ fn set(call: &Call, st: &mut ShellState) {
         }
     };
     st.positional = Some(Rc::new(operands.to_vec()));
+}
+
+/// Returns the directory that `cd` finds through `CDPATH`, if that could be the case.
+fn through_cdpath(call: &Call, operands: &[Value], st: &ShellState) -> Option<Rc<str>> {
+    let path = operands.first()?.literal()?;
+    let is_searched = !path.starts_with(['/', '.', '-']) && !path.is_empty();
+    let own = call.env.iter().find(|(name, _)| name == "CDPATH");
+    let list = match own {
+        Some((_, value)) => value.literal(),
+        None => st.literal("CDPATH"),
+    };
+    let entry = list?
+        .split(':')
+        .find(|entry| entry.starts_with('/') && is_searched)?;
+    Some(Rc::from(lexical(&format!("{entry}/{path}"))))
 }

@@ -5,8 +5,10 @@ use std::rc::Rc;
 use super::super::ast::{Assign, Redir, Simple, Word, WordPart};
 use super::super::expand::plain;
 use super::super::state::ShellState;
-use super::super::value::{UnknownCause, Value};
+use super::super::value::{UnknownCause, Value, ValuePiece};
 use crate::Span;
+use crate::harmful::HARMFUL_COMMANDS;
+use crate::pattern;
 
 use super::call::Call;
 use super::redirect::{Input, ResolvedRedirections};
@@ -90,6 +92,9 @@ impl Machine<'_> {
         if let Some(Input(stdin)) = &redirected.stdin {
             st.stdin = stdin.clone().map(Rc::new);
             self.piped = false;
+        }
+        if let Some(name) = globbed_program(&words[0].value) {
+            words[0].value = name;
         }
         let call = Call {
             words: words.into(),
@@ -300,6 +305,21 @@ impl Machine<'_> {
         self.through.pop();
         out
     }
+}
+
+/// Returns the harmful program that a pattern such as `/bin/r[m]` stands for.
+fn globbed_program(value: &Value) -> Option<Value> {
+    let has_glob = |piece: &ValuePiece| matches!(piece, ValuePiece::Glob(_));
+    if value.has_unknown() || !value.pieces().iter().any(has_glob) {
+        return None;
+    }
+    let pattern = pattern::of_value(value);
+    let (directory, name) = pattern.rsplit_once('/')?;
+    // `./*` runs the first program there.
+    let is_wide = name.starts_with('*') || name.is_empty();
+    let mut programs = HARMFUL_COMMANDS.iter().filter(|_| !is_wide);
+    let program = programs.find(|program| pattern::matches(name, program))?;
+    Some(Value::text(format!("{directory}/{program}")))
 }
 
 /// The span from the first to the last of these.

@@ -154,7 +154,10 @@ fn called(program: &str, notation: Notation, is_inner: bool) -> Vec<Call> {
         match deed {
             CallKind::Lists => {
                 let mut found = Vec::new();
-                removals(&bindings.fill(written), &mut found);
+                // Perl's `finddepth(sub { … }, "/")` names the directory last.
+                for argument in split(&bindings.fill(written)) {
+                    removals(argument, &mut found);
+                }
                 // `Path("/").rglob("*")`
                 let starts = |token: &Token| match token {
                     Token::Mark(mark) => matches!(mark, '\n' | ';' | '='),

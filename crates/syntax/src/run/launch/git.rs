@@ -23,6 +23,7 @@ impl Machine<'_> {
         // An alias is judged even if it is never called; its words are in front of those of the
         // call.
         let set = git.config.iter().cloned().chain(git.configures());
+        let set = set.chain(by_variables(call, st));
         let is_defined_only = git.subcommand() == Some("config");
         for (name, value) in set {
             let Some(alias) = name.strip_prefix("alias.") else {
@@ -86,6 +87,25 @@ impl Machine<'_> {
             _ => {}
         }
     }
+}
+
+/// Settings in variables that are read at most.
+const MAX_VARIABLES: usize = 16;
+
+/// Returns the settings of `GIT_CONFIG_KEY_0` and `GIT_CONFIG_VALUE_0`, and so on.
+fn by_variables(call: &Call, st: &ShellState) -> Vec<(String, Value)> {
+    let value = |name: &str| {
+        let own = call.env.iter().find(|(other, _)| other == name);
+        own.map_or_else(|| st.literal(name), |(_, value)| value.literal())
+    };
+    let setting = |index: usize| {
+        let name = value(&format!("GIT_CONFIG_KEY_{index}"))?.to_ascii_lowercase();
+        Some((
+            name,
+            Value::text(value(&format!("GIT_CONFIG_VALUE_{index}"))?),
+        ))
+    };
+    (0..MAX_VARIABLES).map_while(setting).collect()
 }
 
 /// Options of `git clone` with a separate value.
