@@ -111,13 +111,19 @@ fn names_all(arguments: &[Field]) -> bool {
     }
 }
 
+/// Options with which no process ends.
+const HARMLESS_SIGNALS: [&str; 6] = ["-0", "-CONT", "-SIGCONT", "-WINCH", "-SIGWINCH", "--help"];
+
+/// The least letters of a pattern that selects lines of `ps` by a name, not by a state.
+const MIN_NAME_LETTERS: usize = 3;
+
 /// `no_agent_kill`
 pub(in super::super) fn check_agent(
     ran: &ResolvedCommand,
     scene: &RuleInput<'_>,
 ) -> Option<RuleFinding> {
     let name = ran.name().filter(|_| !ran.is_function)?;
-    if ran.host != CommandHost::Local || has_any(ran.arguments(), &["-0", "--help"]) {
+    if ran.host != CommandHost::Local || has_any(ran.arguments(), &HARMLESS_SIGNALS) {
         return None;
     }
     let ends_agent = match name {
@@ -147,6 +153,7 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
         }
         _ => return false,
     };
+    let is_filter = !matches!(ran.name(), Some("pkill" | "pgrep" | "killall" | "pidof"));
     let selected = SelectedProcesses::of(arguments);
     let ignores_case = is_on("-i") || is_on("-I") || is_on("--ignore-case");
     let mut patterns = selected
@@ -160,13 +167,10 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
                 .split('/')
                 .nth(1)
                 .filter(|_| pattern.starts_with('/'));
-            matches_agent(
-                in_slashes.unwrap_or(pattern),
-                is_full,
-                is_exact,
-                ignores_case,
-                scene.context,
-            )
+            let pattern = in_slashes.unwrap_or(pattern);
+            let letters = pattern.bytes().filter(u8::is_ascii_alphanumeric).count();
+            let names = letters >= MIN_NAME_LETTERS || !is_filter;
+            names && matches_agent(pattern, is_full, is_exact, ignores_case, scene.context)
         })
 }
 
@@ -254,6 +258,11 @@ mod tests {
             ("pkill -f 'vite --port 3000'", false),
             ("pkill -x nod", false),
             ("pkill -0 node", false),
+            ("pkill -CONT bash", false),
+            (
+                "kill -9 $(ps -A -ostat,ppid | grep -e '[dD]' | awk '{ print $2 }')",
+                false,
+            ),
             ("pkill -P 1234 node", false),
             ("killall nod", false),
             ("killall vite", false),
