@@ -195,7 +195,7 @@ impl Approver for RequestApprover {
     }
 
     async fn except(&self, proposal: &Proposal<'_>, finding: &Finding) -> Option<Approval> {
-        if matches!(self.way, Way::None) {
+        if matches!(self.method, AskMethod::None) {
             return None;
         }
         let (command, cwd) = (proposal.command_shown(), proposal.cwd.display());
