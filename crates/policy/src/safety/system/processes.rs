@@ -187,6 +187,10 @@ fn matches_agent(
     let mut builder = RegexBuilder::new(pattern);
     let regex = builder.case_insensitive(ignores_case).build();
     let is_match = |name: &str, command_line: &str| {
+        // A process that got this script as an argument matches every pattern in the script.
+        if is_full && command_line.contains("kill") {
+            return false;
+        }
         let text = if is_full { command_line } else { name };
         if is_exact {
             return text == pattern
@@ -226,6 +230,7 @@ mod tests {
             protected: [
                 process("node", "node /usr/bin/claude --continue"),
                 process("bash", "-bash"),
+                process("sh", "sh -c agent-bash run 'pkill -f vite; kill $(pgrep -f vite)'"),
                 process("gnome-terminal-", "/usr/libexec/gnome-terminal-server"),
             ]
             .into(),
@@ -257,6 +262,7 @@ mod tests {
             ("python3 -c 'import os; os.system(\"pkill node\")'", true),
             ("pkill -f 'vite --port 3000'", false),
             ("pkill -x nod", false),
+            ("pkill -f vite; kill $(pgrep -f vite)", false),
             ("pkill -0 node", false),
             ("pkill -CONT bash", false),
             (
