@@ -55,8 +55,8 @@ pub struct Proposal<'a> {
     pub cwd: &'a Path,
     /// The complete request.
     pub request: &'a Request,
-    /// The policy's verdict. It is [`Verdict::Block`] in [`Approver::except`], for a command that the
-    /// user allowed, and for a trial that the setting `changes.trial_passes_rules` lets pass.
+    /// The policy's verdict. It is [`Verdict::Block`] in [`Approver::except`], for a command that
+    /// the user allowed, and for a trial that the setting `changes.trial_passes_rules` lets pass.
     pub reading: &'a Verdict,
 }
 

@@ -157,10 +157,10 @@ fn no_process_below_the_agent_or_a_host_can_use_the_code() {
     // A copy of the program under another name, below the same agent.
     assert_eq!(below(&[("x", 97), ("claude", 80)]), Some(80));
     // A process with the number of the agent is not the agent.
-    let mut reused = process(80, "vim");
-    reused.identity.start_time = 8;
+    let mut vim = process(80, "vim");
+    vim.identity.start_time = 8;
     assert_eq!(
-        refused.is_called_from(&[process(99, "agent-bash"), reused]),
+        refused.is_called_from(&[process(99, "agent-bash"), vim]),
         None
     );
     // A pid namespace hides what is above.

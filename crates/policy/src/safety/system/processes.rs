@@ -2,7 +2,6 @@
 
 use super::super::command_line::{has_any, has_option};
 use super::super::rule::{RuleFinding, RuleInput};
-use crate::Context;
 use crate::syntax::CommandHost;
 use crate::syntax::run::{Field, ResolvedCommand};
 use regex::RegexBuilder;
@@ -170,7 +169,7 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
             let pattern = in_slashes.unwrap_or(pattern);
             let letters = pattern.bytes().filter(u8::is_ascii_alphanumeric).count();
             let names = letters >= MIN_NAME_LETTERS || !is_filter;
-            names && matches_agent(pattern, is_full, is_exact, ignores_case, scene.context)
+            names && matches_agent(pattern, is_full, is_exact, ignores_case, scene)
         })
 }
 
@@ -182,13 +181,13 @@ fn matches_agent(
     is_full: bool,
     is_exact: bool,
     ignores_case: bool,
-    context: &Context,
+    scene: &RuleInput<'_>,
 ) -> bool {
     let mut builder = RegexBuilder::new(pattern);
     let regex = builder.case_insensitive(ignores_case).build();
     let is_match = |name: &str, command_line: &str| {
         // A process that got this script as an argument matches every pattern in the script.
-        if is_full && command_line.contains("kill") {
+        if is_full && command_line.contains(scene.text.trim()) {
             return false;
         }
         let text = if is_full { command_line } else { name };
@@ -201,7 +200,7 @@ fn matches_agent(
             Err(_) => text.contains(pattern),
         }
     };
-    let mut protected = context.protected.iter();
+    let mut protected = scene.context.protected.iter();
     is_match("agent-bash", "agent-bash")
         || protected.any(|process| is_match(&process.name, &process.command_line))
 }
@@ -230,7 +229,10 @@ mod tests {
             protected: [
                 process("node", "node /usr/bin/claude --continue"),
                 process("bash", "-bash"),
-                process("sh", "sh -c agent-bash run 'pkill -f vite; kill $(pgrep -f vite)'"),
+                process(
+                    "sh",
+                    "sh -c agent-bash run 'pkill -f vite; kill $(pgrep -f vite)'",
+                ),
                 process("gnome-terminal-", "/usr/libexec/gnome-terminal-server"),
             ]
             .into(),
