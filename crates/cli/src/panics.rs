@@ -21,7 +21,7 @@ fn line(info: &PanicHookInfo<'_>) -> String {
         .location()
         .map_or_else(String::new, |at| format!(" at {at}"));
     let message = message(info.payload());
-    format!("agent-bash: it failed in a way that it should not ({message}{at}); please report it")
+    format!("agent-bash: internal error ({message}{at}); please report it")
 }
 
 #[cfg(test)]

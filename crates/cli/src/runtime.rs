@@ -83,7 +83,7 @@ fn no_thread(error: io::Error) -> anyhow::Error {
 
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
     can_open(NEEDED_DESCRIPTORS).context(
-        "no more files can be opened, so nothing was run; `ulimit -n` says how many may be",
+        "no more files can be opened, so nothing was run; `ulimit -n` is the limit",
     )?;
     let runtime = builder.enable_all().build();
     runtime.context("cannot start the runtime")

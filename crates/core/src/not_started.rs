@@ -15,7 +15,7 @@ pub enum NotStarted {
         path: PathBuf,
     },
     /// The shell that the user or the host named does not read the language of scripts.
-    #[error("shell `{}` reads another language than `sh`; name bash, zsh, dash, ksh or BusyBox's ash, or no shell at all", path.display())]
+    #[error("shell `{}` is not a POSIX shell; name bash, zsh, dash, ksh or BusyBox's ash, or no shell at all", path.display())]
     ShellUnsupported {
         /// The path as named.
         path: PathBuf,
@@ -117,7 +117,7 @@ pub enum NotStarted {
     /// The changes of the call must be recorded
     /// ([`RunSpec::needs_trace`](crate::RunSpec::needs_trace)), which is not possible here. The
     /// pipeline then runs the call without a record.
-    #[error("what the command changes cannot be recorded: {reason}")]
+    #[error("the changes of the command cannot be recorded: {reason}")]
     Unwatched {
         /// The reason.
         reason: String,

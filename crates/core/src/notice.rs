@@ -393,7 +393,7 @@ impl NoticeKind {
                 };
                 let missing = Lack::consequences(missing);
                 format!(
-                    "The sandbox is only partly enforced here. What does not hold: {missing}.{uncounted}"
+                    "The sandbox is only partly enforced here. Not enforced: {missing}.{uncounted}"
                 )
             }
             Self::ProtectedChanged { paths } => format!(
@@ -408,10 +408,10 @@ impl NoticeKind {
             Self::SandboxUnknown { unknown } => unanswered_sentence(unknown),
             Self::Changes { line, .. } => line.clone(),
             Self::ChangesUnknown { reason } => {
-                format!("What this call did to files is not known: {reason}")
+                format!("The file changes of this call are not known: {reason}")
             }
             Self::ChangesLimit { max_mb } => format!(
-                "The command was ended, as more than {max_mb} MiB of what it did to files would have had to be kept (`changes.max_set_mb`)"
+                "The command was ended, as the former contents of the changed files exceed {max_mb} MiB (`changes.max_set_mb`)"
             ),
             Self::ChangesUnwatched { pids } => unwatched_sentence(pids),
             Self::WithoutSupervisor { reason } => {
@@ -457,7 +457,7 @@ fn unwatched_sentence(pids: &[u32]) -> String {
     };
     let named = named.join(", ");
     format!(
-        "What is still running (pid {named}{more}) is not watched: what it does to files from here on is in no list"
+        "The processes that still run (pid {named}{more}) are not traced: their further file changes are in no list"
     )
 }
 
@@ -570,7 +570,7 @@ mod tests {
                     missing,
                     network_uncounted: true,
                 },
-                "The sandbox is only partly enforced here. What does not hold: hooks and configuration of git, editors and agents in the workspace can be written (protected), shared memory of the user's other processes can be reached (ipc). Attempts to reach the network fail (`Permission denied`) and are not counted.",
+                "The sandbox is only partly enforced here. Not enforced: hooks and configuration of git, editors and agents in the workspace can be written (protected), shared memory of the user's other processes can be reached (ipc). Attempts to reach the network fail (`Permission denied`) and are not counted.",
             ),
             (
                 NoticeKind::ProtectedChanged { paths },

@@ -448,7 +448,7 @@ impl Executor for ShellCache {
         };
         let kind = ShellKind::of(spec, configured.snapshot.take());
         if let (Some(_), Some(_)) = (&spec.session, &spec.trial) {
-            let reason = "a persistent shell keeps what it does; leave `session` out".to_owned();
+            let reason = "a persistent shell cannot run a trial; leave `session` out".to_owned();
             return Err(NotStarted::Trial { reason });
         }
         if let Some(name) = &spec.session {

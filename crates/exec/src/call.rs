@@ -206,7 +206,7 @@ impl<'a> Call<'a> {
 /// Checks that the shell holds changes back, if the call is a trial.
 fn check_trial(spec: &RunSpec, held_back: bool) -> io::Result<()> {
     if spec.trial.is_some() && !held_back {
-        return Err(io::Error::other("it would not hold anything back"));
+        return Err(io::Error::other("this shell does not hold changes back"));
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ impl ShellSession {
             let mut shell = self.shell.take();
             if spec.unwatched && shell.take_if(|shell| shell.unwatched.is_none()).is_some() {
                 notices.push(reset(
-                    "its shell was watched, in which no command can take privileges",
+                    "its shell was traced, so that no command in it could gain privileges",
                 ));
             }
             let remembered = self.remembered.as_ref();

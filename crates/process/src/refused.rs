@@ -20,13 +20,13 @@ pub(crate) fn explained(error: io::Error) -> io::Error {
 
 fn advice(what: &str, error: &io::Error) -> &'static str {
     match error.raw_os_error().map(Errno::from_raw_os_error) {
-        Some(Errno::MFILE) => "; too many files are open, and `ulimit -n` says how many may be",
+        Some(Errno::MFILE) => "; too many files are open, and `ulimit -n` is the limit",
         Some(Errno::NFILE) => "; the system has no room for more open files",
         Some(Errno::AGAIN) => {
-            "; the user's processes are probably as many as they may be (`ulimit -u`, or the limit of a container)"
+            "; the user's process limit (`ulimit -u`, or that of a container) is probably reached"
         }
         Some(Errno::PERM | Errno::NOSYS) if what == UNNAMED_FILE => {
-            "; the script is handed over in such a file, and a filter of system calls (seccomp) seems to forbid them"
+            "; the script is passed in such a file, and a seccomp filter probably forbids it"
         }
         _ => "",
     }
@@ -39,7 +39,7 @@ pub fn thread_refusal(error: &io::Error) -> &'static str {
         Some(Errno::PERM) => {
             "a filter of system calls (seccomp) forbids `clone3`, as in an old container engine"
         }
-        _ => "the user's processes are probably as many as they may be (`ulimit -u`)",
+        _ => "the user's process limit (`ulimit -u`) is probably reached",
     }
 }
 
@@ -60,12 +60,12 @@ mod tests {
             (
                 UNNAMED_FILE,
                 Errno::PERM,
-                "memfd_create: Operation not permitted (os error 1); the script is handed over in such a file, and a filter of system calls (seccomp) seems to forbid them",
+                "memfd_create: Operation not permitted (os error 1); the script is passed in such a file, and a seccomp filter probably forbids it",
             ),
             (
                 "a pipe",
                 Errno::MFILE,
-                "a pipe: Too many open files (os error 24); too many files are open, and `ulimit -n` says how many may be",
+                "a pipe: Too many open files (os error 24); too many files are open, and `ulimit -n` is the limit",
             ),
             (
                 "/bin/bash",

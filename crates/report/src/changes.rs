@@ -66,7 +66,7 @@ fn section(title: &str, changes: &Changes, known: KnownChanges<'_>) -> Markup {
             }
             @if diffs.is_empty() && changes.more > 0 { p.note { "and " (changes.more) " more" } }
             @if !changes.outside.is_empty() {
-                p.outside { "Files outside of it: "
+                p.outside { "Files outside of this directory: "
                     @for (index, (directory, count)) in changes.outside.iter().enumerate() {
                         @if index > 0 { ", " } (count) " below " code { (visible::one_line(directory)) }
                     }
@@ -157,7 +157,7 @@ fn state(changes: &Changes, runs: bool) -> &'static str {
     match (changes.state, changes.by) {
         (ChangesState::Running, _) if runs => "so far: it is still running",
         // The supervisor, which other conversations share, has not closed the change set.
-        (ChangesState::Running, _) => "as far as seen",
+        (ChangesState::Running, _) => "so far as recorded",
         (ChangesState::Held, _) => "held back when the call ended: nothing was applied",
         (ChangesState::Discarded, _) => "discarded",
         (ChangesState::Undone, _) => "taken back",
@@ -257,7 +257,7 @@ mod tests {
         set.outside.insert("/etc".to_owned(), 2);
         set.outside.insert("/tmp/x".to_owned(), 1);
         let html = changes(&set, of(&[])).into_string();
-        let wanted = "Files outside of it: 2 below <code>/etc</code>, 1 below <code>/tmp/x</code>";
+        let wanted = "Files outside of this directory: 2 below <code>/etc</code>, 1 below <code>/tmp/x</code>";
         assert!(html.contains(wanted), "{html}");
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn summary(page: &Page) -> Markup {
     let (entries, damaged, full) = (&page.entries, page.damaged, page.full);
     html! {
         @if entries.is_empty() {
-            p.summary { "No call was recorded of it." }
+            p.summary { "No call of this session was recorded." }
         } @else {
             p.summary { @for fact in facts(entries) { span { (fact) } } }
         }

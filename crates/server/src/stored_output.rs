@@ -28,7 +28,7 @@ pub(crate) enum StoredOutputError {
         source: std::io::Error,
     },
     /// The session has no directory for jobs.
-    #[error("background jobs are not kept here: set HOME or AGENT_BASH_STATE_DIR")]
+    #[error("this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR")]
     NoJobs,
 }
 

@@ -48,7 +48,7 @@ impl AuditLog for AuditFile {
             .open(&self.path)
             .map_err(|error| self.unusable(&error))?;
         if !file.metadata()?.is_file() {
-            return Err(self.unusable(&"it is no regular file"));
+            return Err(self.unusable(&"it is not a regular file"));
         }
         // A single write, so that lines of other processes cannot interleave.
         file.write_all(&line)

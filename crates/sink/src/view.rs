@@ -111,7 +111,7 @@ impl FileView {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                "it is no regular file",
+                "it is not a regular file",
             ));
         }
         Self::indexed(file, LineIndex::default(), false)

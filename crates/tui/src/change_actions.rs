@@ -9,11 +9,11 @@ use agent_bash_render::CardChanges;
 
 /// Why an undo is not available yet.
 const STILL_RUNNING_REASON: &str =
-    "nothing to undo yet: what the command left running goes on (ctrl+g ends it)";
+    "nothing to undo yet: a background process of the command still runs (ctrl+g ends it)";
 
 /// Hint below a refusal that a running background process may have caused.
 pub(crate) const MAY_STILL_RUN_HINT: &str =
-    "→ what the command left running goes on: ctrl+g ends it";
+    "→ a background process of the command still runs: ctrl+g ends it";
 
 /// The actions that a change set allows, in the order in which keys are shown.
 pub(crate) fn possible_actions(set: &Changes) -> &'static [ChangesAct] {

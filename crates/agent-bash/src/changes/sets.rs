@@ -320,7 +320,7 @@ impl ChangeSets {
     ) -> Result<ChangesDone, ChangesRefused> {
         let by = self.store.settings.commit;
         if by == CommitBy::User {
-            let why = format!("trial {id} is committed by a person, if at all");
+            let why = format!("trial {id} can be committed by the user only");
             return Err(self.not_allowed(id, &why));
         }
         if by == CommitBy::Ask {

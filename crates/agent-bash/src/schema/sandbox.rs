@@ -43,7 +43,7 @@ pub(super) fn description(own: &SandboxSettings, missing: Option<&[Lack]>) -> Op
             match (&felt[..], own.lacking) {
                 ([], _) => String::new(),
                 (felt, LackingPolicy::Accept) => format!(
-                    " This system enforces it only partly. What does not hold: {}.",
+                    " This system enforces it only partly. Not enforced: {}.",
                     Lack::consequences(felt)
                 ),
                 (_, LackingPolicy::Refuse) => {

@@ -217,7 +217,7 @@ async fn begin_trial(
         return Err("a background job outlives its call; leave out `background`".to_owned());
     }
     if request.session.is_some() {
-        return Err("a persistent shell keeps what it does; leave out `session`".to_owned());
+        return Err("a persistent shell cannot run a trial; leave out `session`".to_owned());
     }
     executor.holds_back().await.map_err(|error| match error {
         NotStarted::Trial { reason } => reason,

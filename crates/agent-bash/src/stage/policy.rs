@@ -77,7 +77,7 @@ pub(crate) fn admit(
     let asked = sandbox::requested(tool, &mut request, None)?;
     let leaves = asked.as_ref().is_some_and(|asked| asked.reason.is_some());
     if leaves && !findings.escalated {
-        let reason = "this call asks to leave the sandbox, which its judge did not approve";
+        let reason = "this call asks to leave the sandbox, which its host did not approve";
         return Err(Refusal::Escalation(reason.to_owned()));
     }
     Ok(PolicyVerdict {

@@ -158,7 +158,7 @@ async fn job_that_was_not_started_has_the_reason() {
     });
     let input = json!({"command": "serve", "mode": "background"});
     let (result, _) = call(&profiles::STANDARD, &starter, input).await;
-    let reason = "16 background jobs are running, and 16 may; end one with `kill` or wait for one";
+    let reason = "16 background jobs are running, which is the limit (16); end one with `kill` or wait for one";
     assert_eq!(
         result.status,
         Status::NotStarted {
@@ -189,7 +189,7 @@ async fn result_of_a_job_has_its_sandbox() {
         assert!(
             result
                 .text
-                .contains("What does not hold: names and sizes of secrets can be seen (stat)."),
+                .contains("Not enforced: names and sizes of secrets can be seen (stat)."),
             "{}",
             result.text
         );

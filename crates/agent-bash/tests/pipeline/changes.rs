@@ -317,7 +317,7 @@ async fn result_reports_a_trial_that_was_not_held_back() {
     for how in [json!(true), json!("atomic")] {
         let result = case.run(tried(&how)).await;
         assert_eq!(result.changes, None);
-        let said = "What this call did to files is not known: the executor did not hold back";
+        let said = "The file changes of this call are not known: the executor did not hold back";
         assert!(result.text.contains(said), "{}", result.text);
     }
 }
@@ -355,7 +355,7 @@ async fn result_has_the_reason_why_a_call_is_untraced() {
             builder.changes(settings)
         })
         .await;
-    let said = "What this call did to files is not known: there is no state directory";
+    let said = "The file changes of this call are not known: there is no state directory";
     assert!(result.text.contains(said), "{}", result.text);
     assert_eq!(result.status, Status::Exited { code: 0 });
 }

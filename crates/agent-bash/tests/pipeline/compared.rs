@@ -114,7 +114,7 @@ async fn call(tool: &BashTool, session: Option<&str>) -> ToolResult {
     tool.execute(request, &Cancel::new()).await
 }
 
-const NOT_KNOWN: &str = "What this call did to files is not known: ";
+const NOT_KNOWN: &str = "The file changes of this call are not known: ";
 
 #[tokio::test]
 async fn untraced_call_is_scanned_with_a_notice() {
@@ -157,7 +157,7 @@ async fn survivors_of_a_scanned_call_are_named() {
     };
     let (named, text) = notices(false, left()).await;
     assert_eq!(named, [NoticeKind::ChangesUnwatched { pids: vec![7, 9] }]);
-    let said = "[What is still running (pid 7, 9) is not watched: what it does to files from here on is in no list]";
+    let said = "[The processes that still run (pid 7, 9) are not traced: their further file changes are in no list]";
     assert!(text.contains(said), "{text}");
     assert_eq!(notices(false, Vec::new()).await.0, []);
     assert_eq!(notices(true, left()).await.0, []);

@@ -175,7 +175,7 @@ async fn executor_gets_the_plan_and_the_result_has_its_observations() {
     assert!(
         first
             .text
-            .contains("What does not hold: names and sizes of secrets can be seen (stat)."),
+            .contains("Not enforced: names and sizes of secrets can be seen (stat)."),
         "{}",
         first.text
     );
@@ -567,7 +567,7 @@ async fn each_profile_reports_the_sandbox() {
                 other.display()
             ),
             "[4 attempts to reach the network were refused; this call has none.]".to_owned(),
-            "[The sandbox is only partly enforced here. What does not hold: shared memory of the user's other processes \
+            "[The sandbox is only partly enforced here. Not enforced: shared memory of the user's other processes \
              can be reached (ipc).]"
                 .to_owned(),
             format!(

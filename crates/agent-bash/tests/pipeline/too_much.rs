@@ -113,7 +113,7 @@ async fn result(trial: bool, max_set_mb: u64, traced: Option<TraceState>) -> Too
     tool.execute(request, &Cancel::new()).await
 }
 
-const SAID: &str = "The command was ended, as more than 2 MiB of what it did to files would have had to be kept (`changes.max_set_mb`)";
+const SAID: &str = "The command was ended, as the former contents of the changed files exceed 2 MiB (`changes.max_set_mb`)";
 
 #[tokio::test]
 async fn trial_above_the_size_limit_is_ended_with_a_notice() {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Reads a tool call as JSON on stdin, as the agent writes it, and answers in the agent's format.
-A command that nothing speaks against passes without a word: the agent asks as it would have.
+A command that no rule refuses gets no answer: the agent asks as it would have.
 What is refused comes with the reason; so does whatever cannot be read or judged (exit code 2).
 
 The settings in force are those of `agent-bash settings`.

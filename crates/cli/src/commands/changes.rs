@@ -214,7 +214,7 @@ impl StoredChanges<'_> {
         if listed.is_empty() {
             let others = self.location.others(now());
             let session = self.location.session;
-            output::say(&format!("nothing is kept in session {session}{others}"));
+            output::say(&format!("session {session} has no change sets{others}"));
             return Ok(());
         }
         let now = now();
@@ -251,7 +251,7 @@ impl StoredChanges<'_> {
             return print_json(&json!(changes));
         }
         if let Some(command) = changes.command.as_mut().filter(|_| is_left) {
-            command.insert_str(0, "what this left running: ");
+            command.insert_str(0, "background processes of: ");
         }
         let by = self.sets().changed_by(id, &changes.conflicts);
         Ok(output::print(&layout::set(&changes, &files, &by))?)

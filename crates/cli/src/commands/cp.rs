@@ -141,7 +141,7 @@ async fn upload(
         }
         ensure!(
             written.upload.is_some(),
-            "the target `{}` took a part for the whole",
+            "the target `{}` acknowledged an incomplete upload",
             remote.name()
         );
         upload = written.upload;
@@ -193,7 +193,7 @@ async fn download(
         }
         if bytes.is_empty() {
             bail!(
-                "the target `{}` sends no more of {from}, and not its end",
+                "the target `{}` stopped sending {from} before its end",
                 remote.name()
             );
         }

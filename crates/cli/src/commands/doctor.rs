@@ -196,7 +196,7 @@ async fn sandbox(
         Err(error) if wanted.level != SandboxLevel::Off => {
             let level = wanted.level;
             let detail =
-                format!("none, so every call is refused, which is to have `{level}`: {error}");
+                format!("none, so every call with the sandbox `{level}` is refused: {error}");
             (FindingGrade::Problem, detail)
         }
         Err(error) => (FindingGrade::Note, format!("none: {error}")),

@@ -49,7 +49,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
         return Ok(NOT_FOUND_EXIT_CODE);
     }
     let Some(jobs) = session::jobs(start, &chosen.name) else {
-        bail!("there is no place for jobs: set HOME or AGENT_BASH_STATE_DIR");
+        bail!("no directory for jobs is known: set HOME or AGENT_BASH_STATE_DIR");
     };
     let runtime = runtime::start_single_threaded()?;
     match runtime.block_on(act(&jobs, &args.action)) {
@@ -202,7 +202,7 @@ pub(crate) fn state(job: &Job) -> String {
         state.push_str(", on request");
     }
     for left in &job.remaining {
-        let _ = write!(state, ", pid {} lives on", left.pid);
+        let _ = write!(state, ", pid {} still runs", left.pid);
     }
     state
 }

@@ -74,7 +74,7 @@ const FORBIDDEN_ATTEMPTS: [Attempt; 10] = [
         script: "kill -0 \"$3\"",
     },
     Attempt {
-        promise: "other processes are not looked into",
+        promise: "other processes cannot be read",
         attempted: "read the environment of this one",
         script: "test -n \"$(tr -d '\\0' <\"/proc/$3/environ\")\"",
     },
@@ -221,7 +221,7 @@ fn enforced(sandboxed: &Sandboxed) -> String {
     match &sandboxed.missing[..] {
         [] => "A sandbox is enforced here in full.\n\n".to_owned(),
         missing => format!(
-            "A sandbox is only partly enforced here. What does not hold: {}.\n\n",
+            "A sandbox is only partly enforced here. Not enforced: {}.\n\n",
             Lack::consequences(missing)
         ),
     }

@@ -134,7 +134,7 @@ fn missing_change_sets_are_reported() {
     let none = home.run(&["changes", "list"]);
     assert_eq!(
         (none.code, &none.stderr[..]),
-        (Some(0), "nothing is kept in session cli\n")
+        (Some(0), "session cli has no change sets\n")
     );
     let unknown = home.run(&["changes", "undo", "7"]);
     assert_eq!(unknown.code, Some(1));
@@ -177,7 +177,7 @@ fn missing_set_names_other_sessions_of_this_directory() {
         (output.status.code(), stderr)
     };
     let others = "other sessions have sets of this directory:\n  --state newer  2 sets, the last just now\n  --state older  1 set just now\n";
-    let nothing = format!("nothing is kept in session cli\n{others}");
+    let nothing = format!("session cli has no change sets\n{others}");
     assert_eq!(changes(&["list"]), (Some(0), nothing));
     for words in [["undo", "3"], ["show", "2"], ["commit", "1"]] {
         let (code, stderr) = changes(&words);

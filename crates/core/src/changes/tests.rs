@@ -64,7 +64,7 @@ fn what_cannot_be_taken_back_is_named() {
     changes.not_kept = vec![FileName::new("big")];
     assert_eq!(
         changes.text(AnnouncedChanges::Deletions).as_deref(),
-        Some("[Files: 1 changed: big changes://7 (cannot be taken back: big)]")
+        Some("[Files: 1 changed: big changes://7 (cannot be undone: big)]")
     );
     assert_eq!(changes.text(AnnouncedChanges::None), None);
 }

@@ -65,7 +65,7 @@ impl Changes {
             .map(|file| one_line(&file.name.path).into_owned())
             .collect();
         let what = match (counts.is_empty(), deleted.is_empty()) {
-            (true, _) if !self.exact => "It changes no file that is known".to_owned(),
+            (true, _) if !self.exact => "It changes no known file".to_owned(),
             (true, _) => "It changes no file".to_owned(),
             (false, true) => counts,
             (false, false) => format!("{counts}: {}", list(&deleted, self.counts.deleted)),
@@ -110,7 +110,7 @@ impl Changes {
         let total = u64::try_from(not_kept.len()).unwrap_or(u64::MAX);
         let not_kept = match total {
             0 => String::new(),
-            _ => format!(" (cannot be taken back: {})", list(&not_kept, total)),
+            _ => format!(" (cannot be undone: {})", list(&not_kept, total)),
         };
         Some(format!(
             "[Files: {about}{}: {} {}{by}{not_kept}]",

@@ -160,7 +160,7 @@ fn state(directory: &Path, entry: &JobEntry) -> io::Result<JobState> {
         reason: if entry.supervisor.is_local() {
             "its supervisor was ended, so its end was not observed".to_owned()
         } else {
-            "the system was started anew while it ran".to_owned()
+            "the system restarted while the job ran".to_owned()
         },
     }))
 }

@@ -14,11 +14,11 @@ pub enum JobError {
     #[error("cancelled before the job was started")]
     Cancelled,
     /// The host has no directory for jobs, so it cannot have any.
-    #[error("background jobs are not kept here")]
+    #[error("this host has no directory for background jobs")]
     NotKept,
     /// The limit of running jobs is reached.
     #[error(
-        "{running} background jobs are running, and {limit} may; end one with `kill` or wait for one"
+        "{running} background jobs are running, which is the limit ({limit}); end one with `kill` or wait for one"
     )]
     TooMany {
         /// Number of running jobs.
@@ -51,7 +51,7 @@ pub enum JobError {
         length: usize,
     },
     /// The job's output is not stored.
-    #[error("what job {id} prints is not kept")]
+    #[error("the output of job {id} is not stored")]
     NoOutput {
         /// The job's id.
         id: JobId,

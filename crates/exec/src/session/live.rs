@@ -259,6 +259,6 @@ pub(super) fn end_reason(end: Option<ShellEnd>) -> String {
         Some(ShellEnd::Signaled(number)) => {
             format!("its shell was ended by {}", signal_name(number))
         }
-        None => "its supervisor was gone".to_owned(),
+        None => "its supervisor had exited".to_owned(),
     }
 }

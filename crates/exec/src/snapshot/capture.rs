@@ -249,7 +249,7 @@ fn check_readable(rc: &Path) -> io::Result<()> {
     if file.metadata()?.is_file() {
         return Ok(());
     }
-    Err(io::Error::other("it is no regular file"))
+    Err(io::Error::other("it is not a regular file"))
 }
 
 /// Waits for the shell's end. Processes that it started may continue.

@@ -13,7 +13,7 @@ pub(super) enum SkipReason {
     Unreadable { rc: PathBuf, source: io::Error },
     #[error("reading `{rc}` takes longer than {limit}; calls go on without it until it is read", rc = rc.display(), limit = short_duration(*limit))]
     Slow { rc: PathBuf, limit: Duration },
-    #[error("the shell that read `{rc}` ended or became another program before it could tell what it has ({how})", rc = rc.display())]
+    #[error("the shell that read `{rc}` ended or became another program before it reported its definitions ({how})", rc = rc.display())]
     NoReport { rc: PathBuf, how: String },
     #[error("it defines more than 4 MiB")]
     TooLong,
@@ -21,7 +21,7 @@ pub(super) enum SkipReason {
     Stuck,
     #[error("{0}")]
     Start(#[from] StartError),
-    #[error("what was read could not be passed on: {0}")]
+    #[error("the definitions could not be transferred: {0}")]
     Transfer(io::Error),
     #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
     NotStored {

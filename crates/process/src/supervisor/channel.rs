@@ -91,7 +91,7 @@ impl Inbox {
         if length > MAX_MESSAGE_BYTES || fds > MAX_FDS {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "a message of absurd size",
+                "the message is too long",
             ));
         }
         let Some(body) = rest.get(..length) else {
@@ -100,7 +100,7 @@ impl Inbox {
         if self.fds.len() < fds {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
-                "a descriptor got lost",
+                "a descriptor of the message is missing",
             ));
         }
         let message = serde_json::from_slice(body)?;

@@ -63,7 +63,7 @@ fn empty_journal_says_so() {
     let html = page(Vec::new()).html();
     assert_eq!(
         part(&html, "<p class=\"summary\">", "</p>"),
-        "No call was recorded of it."
+        "No call of this session was recorded."
     );
     assert!(!html.contains("<figure") && !html.contains("<h2"), "{html}");
 }
@@ -281,7 +281,7 @@ fn changes_of_background_processes_are_shown_with_their_call() {
     page.jobs[0].is_running = false;
     let html = page.html();
     assert!(
-        !html.contains("still running") && html.contains(" · as far as seen · /w"),
+        !html.contains("still running") && html.contains(" · so far as recorded · /w"),
         "{html}"
     );
 }

@@ -138,7 +138,7 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
     });
     let text: String = lines.collect();
     if text.is_empty() {
-        return Ok(text_answer("Nothing is kept.".to_owned()));
+        return Ok(text_answer("There are no change sets.".to_owned()));
     }
     let text = cut(&text, window, "these are older");
     // Latest first, like the text.

@@ -367,9 +367,9 @@ fn state(job: &JobData) -> String {
     for process in &job.remaining {
         let (pid, command) = (process.pid, first_line(&process.command));
         let verb = if process.holds_output {
-            "still prints into it"
+            "still writes to its output"
         } else {
-            "lives on"
+            "is still running"
         };
         let _ = write!(text, ", pid {pid} {verb}: {command}");
     }

@@ -218,7 +218,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
     let hints = ToolAnnotations::new();
     let job = json!({
         "type": "string",
-        "description": "The job, as `bash` or `bash_jobs` has named it"
+        "description": "The job's name, from `bash` or `bash_jobs`"
     });
     let (description, schema, hints) = match which {
         McpTool::Bash => {
@@ -256,7 +256,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
                 "required": ["job"],
                 "properties": {
                     "job": job,
-                    "text": { "type": "string", "description": "What it reads" },
+                    "text": { "type": "string", "description": "The text to write" },
                     "close": { "type": "boolean", "description": "End its input after that" }
                 }
             }),
@@ -278,7 +278,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
             hints.read_only(true).open_world(false),
         ),
         McpTool::Changes => (
-            "Shows what a command did to files. `undo` takes it back, unless changed since. `commit` makes what a trial holds back, `discard` drops it.",
+            "Shows what a command did to files. `undo` takes it back, unless changed since. `commit` applies the changes of a trial, `discard` drops it.",
             changes_schema(),
             hints.read_only(false).destructive(true).open_world(false),
         ),

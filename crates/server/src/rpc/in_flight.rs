@@ -66,7 +66,7 @@ impl InFlight {
         }
         if table.requests.len() >= MAX_REQUESTS {
             return Err(format!(
-                "{MAX_REQUESTS} requests are in flight and no more may be; wait for one of them"
+                "{MAX_REQUESTS} requests are in flight, which is the limit; wait for one of them"
             ));
         }
         if table.bytes + bytes > MAX_REQUEST_BYTES {

@@ -67,7 +67,7 @@ impl App {
         if let Some((start, text)) = completion.insertion() {
             self.prompt.replace_word(start, &text);
         } else if completion.candidates.is_empty() {
-            self.message = Some("nothing completes this".to_owned());
+            self.message = Some("no completion found".to_owned());
         } else {
             self.candidates = Some(CandidateList::new(completion));
         }

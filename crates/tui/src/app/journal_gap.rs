@@ -33,7 +33,7 @@ impl App {
             UNWRITABLE_HINT
         };
         let text = format!(
-            "from here on, what runs is missing in `agent-bash log` and `report`, as the record takes nothing more: {why}"
+            "from here on, what runs is missing in `agent-bash log` and `report`, as the journal accepts no more entries: {why}"
         );
         Some([FooterLine::Notice(text), FooterLine::Offer(hint.to_owned())])
     }

@@ -132,7 +132,7 @@ fn change_set_excludes_background_processes_of_earlier_calls() -> Result<()> {
         .unwrap_or_default();
     let show = said(&["changes", "show", id, "--state", session])?;
     assert!(
-        show.contains("of: what this left running: (until [ -e ../go ]"),
+        show.contains("of: background processes of: (until [ -e ../go ]"),
         "{show}"
     );
     Ok(())

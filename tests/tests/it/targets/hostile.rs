@@ -74,7 +74,7 @@ fn copy_writes_only_the_named_file() -> Result<()> {
         ensure!(mode & 0o7000 == 0, "{from}: lends rights: {mode:o}");
     }
     for (from, said) in [
-        ("./stuck", "sends no more of ./stuck"),
+        ("./stuck", "stopped sending ./stuck"),
         ("./missing", "there is no such thing"),
     ] {
         let ran = cp(&world, from, "place")?;

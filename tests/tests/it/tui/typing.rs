@@ -66,7 +66,7 @@ fn tab_completes_words() -> Result<()> {
         tmux.press(&["C-c"])?;
         tmux.types("printf nothing-be")?;
         tmux.press(&["Tab"])?;
-        tmux.shows("nothing completes this")?;
+        tmux.shows("no completion found")?;
         tmux.press(&["C-c"])?;
         // Branches, read without running git.
         tmux.enters("git init -q -b trunk && git -c user.name=a -c user.email=b -c maintenance.auto=false commit -q --allow-empty -m x")?;

@@ -5,7 +5,7 @@
 #[non_exhaustive]
 pub enum BadFile {
     /// Invalid JSON. The agent cannot read the file either, and calls no hooks.
-    #[error("it is no JSON as {agent} reads it: {error}; repair it first")]
+    #[error("it is not valid JSON for {agent}: {error}; repair it first")]
     NotJson {
         /// The agent's name.
         agent: &'static str,

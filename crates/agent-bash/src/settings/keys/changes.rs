@@ -12,7 +12,7 @@ const WORKSPACE_WORD: &str = "workspace";
 
 pub(super) const LEVEL: SettingKey = SettingKey {
     name: "changes.level",
-    doc: "What is kept of what commands do to files: off, list (which), undo (to take it back) (docs/changes.md). If unset: off for `run`, undo for rpc, mcp and tui.",
+    doc: "The record of file changes: off, list (which), undo (to take it back) (docs/changes.md). If unset: off for `run`, undo for rpc, mcp and tui.",
     form: ValueForm::Text,
     set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = Some(level)),
     get: |s| to_value(s.changes.level?),

@@ -101,7 +101,7 @@ fn read(path: &Path) -> io::Result<Option<String>> {
     // Checked before opening: opening a FIFO would block for ever.
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Err(io::Error::other("it is no regular file")),
+        Ok(_) => return Err(io::Error::other("it is not a regular file")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     }

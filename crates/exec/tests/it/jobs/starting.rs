@@ -160,7 +160,7 @@ async fn seventeenth_job_is_refused_until_one_ends() {
         .unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "16 background jobs are running, and 16 may; end one with `kill` or wait for one"
+        "16 background jobs are running, which is the limit (16); end one with `kill` or wait for one"
     );
     assert!(!world.dir.path().join("ran").exists());
     let all = world.jobs.list().unwrap();

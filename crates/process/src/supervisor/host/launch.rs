@@ -150,7 +150,7 @@ impl Supervisor {
     /// The reason: the kernel lacks a facility, or this program is itself traced.
     pub fn watches(&self) -> Result<(), String> {
         if let LaunchMethod::Fallback(_) = self.method {
-            return Err("it takes a supervisor of its own".to_owned());
+            return Err("tracing needs a separate supervisor process".to_owned());
         }
         let tried = || is_tracing_possible().map_err(|error| error.to_string());
         self.watches.get_or_init(tried).clone()

@@ -105,7 +105,7 @@ impl Supervisor {
             () = clock.sleep(PROBE_TIMEOUT) => None,
         };
         supervised.close().await;
-        let no_report = || StartError::Sandbox("nothing was said about it".to_owned());
+        let no_report = || StartError::Sandbox("the launcher sent no report".to_owned());
         Some(started?.and_then(|started| started.sandbox.ok_or_else(no_report)))
     }
 }

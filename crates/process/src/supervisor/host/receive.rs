@@ -31,7 +31,7 @@ pub(super) fn try_next<M: DeserializeOwned>(
 ) -> Result<Option<(M, Vec<OwnedFd>)>, Disconnected> {
     loop {
         let message = inbox.next().map_err(|error| {
-            tracing::error!(%error, "the supervisor speaks nonsense");
+            tracing::error!(%error, "the supervisor sent an invalid message");
             Disconnected
         })?;
         if message.is_some() {

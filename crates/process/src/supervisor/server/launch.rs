@@ -65,7 +65,7 @@ pub(super) fn launch(
 ) -> Result<LaunchedShell, NotLaunched> {
     let reason = match starter {
         ShellStarter::Leader { .. } if start.is_watched() => {
-            "it takes a supervisor of its own".into()
+            "tracing needs a separate supervisor process".into()
         }
         _ => match try_launch(start, stdin, network, starter, Some(before)) {
             Err(NotLaunched::Sandbox(SandboxError::Unwatched(reason))) => reason,

@@ -15,7 +15,7 @@ pub(super) struct Tracer(std::convert::Infallible);
 
 /// Returns the error that tracing needs Linux.
 pub(crate) fn is_possible() -> io::Result<()> {
-    Err(io::Error::other("it takes Linux"))
+    Err(io::Error::other("tracing needs Linux"))
 }
 
 /// The shell and the other live processes of a call.
@@ -41,7 +41,7 @@ pub(super) fn start(
     _: TracerReuse,
     _: WatchScope,
 ) -> Result<(i32, Tracer), NotLaunched> {
-    Err(SandboxError::Unwatched("it takes Linux".to_owned()).into())
+    Err(SandboxError::Unwatched("tracing needs Linux".to_owned()).into())
 }
 
 impl Tracer {

@@ -340,16 +340,16 @@ impl TracingThread {
                     }
                     RecordState::Background(mut background) => {
                         ignore_result(background.conclude());
-                        TraceState::incomplete("nothing was to be recorded")
+                        TraceState::incomplete("no record was requested")
                     }
                     RecordState::Full(traced) | RecordState::Trial(traced) => traced,
                     RecordState::Waiting(held) => {
                         // The process may have been killed meanwhile.
                         let listener = self.listener.as_ref().zip(held);
                         let _ = listener.map(|(listener, call)| listener.let_continue(&call));
-                        TraceState::incomplete("nothing was to be recorded")
+                        TraceState::incomplete("no record was requested")
                     }
-                    RecordState::Stopped => TraceState::incomplete("nothing was to be recorded"),
+                    RecordState::Stopped => TraceState::incomplete("no record was requested"),
                 };
                 self.update_has_survivors();
                 // The receiver may have timed out.

@@ -239,7 +239,7 @@ fn name_of(pid: i32, boot: &[u8]) -> String {
 }
 
 /// The reported name of a process if its name cannot be read.
-const UNKNOWN_NAME: &str = "(its name is hidden)";
+const UNKNOWN_NAME: &str = "(unknown name)";
 
 /// True if a process group contains none of the excluded processes.
 fn has_no_excluded_member(group: i32, excluded: &BTreeSet<i32>) -> bool {
