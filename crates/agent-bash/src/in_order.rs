@@ -3,7 +3,7 @@
 //!
 //! A [`Ticket`] is drawn when a request arrives, and lets its work begin once all earlier requests
 //! have begun. To begin means to run up to the first `await` that suspends; by then a call has its
-//! [`QueueSlot`] in the queue of its persistent shell.
+//! `QueueSlot` in the queue of its persistent shell.
 
 use agent_bash_core::{Cancel, SessionName};
 use std::collections::BTreeMap;

@@ -14,8 +14,8 @@
 //! - [`Recording`]: records the changes of the call until all of its processes have ended.
 //! - [`ScriptFile`]: tells whether the shell read its script.
 //! - [`Alarm`]: a timer for a deadline that moves.
-//! - [`ending`]: maps the observed end of a shell to the [`Ending`](agent_bash_core::Ending) of its
-//!   call.
+//! - [`ending`]: maps the observed end of a shell to the
+//!   [`ScriptEnding`](agent_bash_core::ScriptEnding) of its call.
 //!
 //! Not here: starting and ending processes (`agent-bash-process`), how a shell reads its script,
 //! and the source of its output (`agent-bash-exec`, `agent-bash-pty`).

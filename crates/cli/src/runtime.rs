@@ -82,9 +82,8 @@ fn no_thread(error: io::Error) -> anyhow::Error {
 }
 
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
-    can_open(NEEDED_DESCRIPTORS).context(
-        "no more files can be opened, so nothing was run; `ulimit -n` is the limit",
-    )?;
+    can_open(NEEDED_DESCRIPTORS)
+        .context("no more files can be opened, so nothing was run; `ulimit -n` is the limit")?;
     let runtime = builder.enable_all().build();
     runtime.context("cannot start the runtime")
 }

@@ -375,7 +375,8 @@ impl ClientAdapters {
 
 const LOST_CALL: &str = "the call was given up";
 
-const NO_JOBS: &str = "this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR";
+const NO_JOBS: &str =
+    "this host has no directory for background jobs: set HOME or AGENT_BASH_STATE_DIR";
 
 const NO_TERMINALS: &str = "there are no terminals here; run it without one";
 

@@ -207,7 +207,8 @@ async fn errors_of_the_terminal_are_reported() {
 /// record was requested.
 #[tokio::test]
 async fn changes_of_a_call_on_a_terminal_are_recorded() {
-    const SAID: &str = "The file changes of this call are not known: it ran where it cannot be traced";
+    const SAID: &str =
+        "The file changes of this call are not known: it ran where it cannot be traced";
     let temp = tempfile::tempdir().unwrap();
     let (root, state) = (temp.path().join("root"), temp.path().join("state"));
     std::fs::create_dir(&root).unwrap();

@@ -51,7 +51,10 @@ fn report_explains_missing_diffs_and_marks_writes_outside() {
     let set = home.run(&["changes", "show", "1", "--json"]).stdout;
     if set.contains("\"by\":\"trace\"") {
         assert!(log.contains("1 outside"), "{log}");
-        assert!(html.contains("Files outside of this directory: 1 below "), "{html}");
+        assert!(
+            html.contains("Files outside of this directory: 1 below "),
+            "{html}"
+        );
     }
 }
 
