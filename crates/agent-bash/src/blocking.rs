@@ -34,7 +34,8 @@ fn start(run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("agent-bash-blocking".to_owned());
     thread.spawn(run).map(drop).map_err(|error| {
         let why = thread_refusal(&error);
-        let reason = format!("no thread can be started ({error}); {why}: end some, and ask again");
+        let reason =
+            format!("no thread can be started ({error}); {why}: end some processes, and ask again");
         io::Error::new(error.kind(), reason)
     })
 }

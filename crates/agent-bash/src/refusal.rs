@@ -141,18 +141,20 @@ impl RuleRefusal {
         self
     }
 
-    /// Returns the reason and the offer of a trial, each on a line of its own.
+    /// Returns the reason and the offer of a trial, each on a separate line.
     fn detail(&self) -> String {
         let mut text = String::new();
         for line in self.reason.as_deref().into_iter().chain(self.offer()) {
             text.push('\n');
             text.push_str(line);
         }
-        if let Some(code) = &self.explanation.code {
-            text.push('\n');
-            text.push_str(&allow_line(code));
-        }
         text
+    }
+
+    /// Tells the user how to allow the command, if the refusal has a code. The text for the model
+    /// is fixed and does not have this line.
+    pub fn allow_hint(&self) -> Option<String> {
+        self.explanation.code.as_deref().map(allow_line)
     }
 
     /// The offer of a trial, if the refusal has one.

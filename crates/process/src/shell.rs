@@ -149,7 +149,7 @@ mod tests {
         let resolve = |name: &str| resolve_shell(Some(&path(name)), ShellChoice::Bash, &env(&[]));
         for name in ["fish", "nu", "xonsh", "pwsh-7"] {
             let error = resolve(name).unwrap_err().to_string();
-            assert!(error.contains("another language"), "{name}: {error}");
+            assert!(error.contains("not a POSIX shell"), "{name}: {error}");
         }
         assert!(resolve("dash").is_ok());
     }

@@ -90,10 +90,15 @@ mod tests {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let reader = rustix::fs::open(&path, flags, Mode::empty()).unwrap();
         let read = log.record(&entry()).unwrap_err().to_string();
-        assert!(read.contains("no regular file"), "{read}");
+        assert!(read.contains("not a regular file"), "{read}");
         drop(reader);
         let device = AuditFile::new("/dev/full").record(&entry());
-        assert!(device.unwrap_err().to_string().contains("no regular file"));
+        assert!(
+            device
+                .unwrap_err()
+                .to_string()
+                .contains("not a regular file")
+        );
     }
 
     #[test]

@@ -118,6 +118,9 @@ fn refusal_view(command: &str, refusal: &Refusal) -> RefusalView {
     if let Refusal::Rule(rule) = refusal {
         refused.alternative.clone_from(&rule.explanation.instead);
         refused.can_be_tried = rule.explanation.can_be_tried;
+        if let Some(hint) = rule.allow_hint() {
+            refused.text = format!("{}\n{hint}", refused.text);
+        }
         let lines = rule
             .explanation
             .span

@@ -292,7 +292,7 @@ fn path_that_is_not_a_regular_file_is_not_changed() -> anyhow::Result<()> {
     fs::create_dir(&link)?;
     let directory = set_up(&world, &["--install", "claude-code", "--yes"])?;
     assert!(
-        directory.stderr.contains("no regular file"),
+        directory.stderr.contains("not a regular file"),
         "{directory:?}"
     );
     assert_ne!(directory.code, 0);

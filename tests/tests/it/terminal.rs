@@ -100,7 +100,7 @@ fn settings_path_must_be_a_regular_file() -> anyhow::Result<()> {
     command.args(["run", "true"]);
     let ran = product::run(command, None)?;
     ensure!(ran.code == 2, "{ran:?}");
-    ensure!(ran.stderr.contains("no regular file"), "{ran:?}");
+    ensure!(ran.stderr.contains("not a regular file"), "{ran:?}");
     Ok(())
 }
 

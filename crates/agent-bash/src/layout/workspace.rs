@@ -6,7 +6,7 @@ use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
 };
 use super::{CallEnding, CallFacts};
-use crate::refusal::{DirectoryError, Refusal, allow_line};
+use crate::refusal::{DirectoryError, Refusal};
 use agent_bash_core::{
     OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
 };
@@ -57,11 +57,10 @@ fn refused(refusal: &Refusal) -> String {
         ) => format!("Error: Workspace not accessible: '{}'", path.display()),
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
         // The contract fixes the texts, without the reason.
-        Refusal::Rule(rule) => {
-            let code = rule.explanation.code.as_deref().map(allow_line);
-            let lines = rule.offer().map(str::to_owned).into_iter().chain(code);
-            lines.fold(rule.message.clone(), |text, line| format!("{text}\n{line}"))
-        }
+        Refusal::Rule(rule) => match rule.offer() {
+            Some(offer) => format!("{}\n{offer}", rule.message),
+            None => rule.message.clone(),
+        },
         Refusal::Denied(_) | Refusal::Escalation(_) => refusal.to_string(),
         Refusal::Request(_)
         | Refusal::NotOffered(_)

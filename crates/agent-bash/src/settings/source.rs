@@ -82,7 +82,7 @@ fn read(path: &Path) -> io::Result<String> {
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
     let found = file.metadata()?;
     if !found.is_file() {
-        let reason = format!("it is {}, and no regular file", kind(&found));
+        let reason = format!("it is {}, not a regular file", kind(&found));
         return Err(io::Error::other(reason));
     }
     let mut bytes = Vec::new();

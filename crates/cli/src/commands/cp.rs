@@ -114,7 +114,7 @@ async fn upload(
     let cannot = || format!("{shown} cannot be read");
     let file = File::open(from).with_context(cannot)?;
     let found = file.metadata().with_context(cannot)?;
-    ensure!(found.is_file(), "{shown} is no regular file; name one");
+    ensure!(found.is_file(), "{shown} is not a regular file; name one");
     let to = if to.ends_with('/') {
         path_in_directory(to, &from.to_string_lossy())?
     } else {

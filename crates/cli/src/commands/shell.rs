@@ -230,9 +230,9 @@ fn supervised(
     let shown = format!("{} -c {command}", line.name);
     let called = call(&conversation, command, invocation, destination, &signals);
     let (mut finished, is_within_line) = runtime.block_on(called)??;
-    if let Some(advice) = finished.refusal.as_ref().and_then(advice) {
+    for line in finished.refusal.iter().flat_map(advice) {
         let text = &mut finished.result.text;
-        *text = format!("{}\nInstead: {advice}", text.trim_end());
+        *text = format!("{}\n{line}", text.trim_end());
     }
     let mut result = finished.result;
     name_subshells(&mut result, &reported, &shown);
@@ -277,14 +277,16 @@ async fn call(
     Ok((finished, destination.ends_within_line()))
 }
 
-/// Returns the alternative to a command that a rule has refused.
-fn advice(refusal: &Refusal) -> Option<&str> {
+/// Returns lines about a command that a rule has refused: its alternative, and how to allow it.
+fn advice(refusal: &Refusal) -> Vec<String> {
     let Refusal::Rule(rule) = refusal else {
-        return None;
+        return Vec::new();
     };
     let instead = rule.explanation.instead.as_deref();
     // For safe mode, the reason lists what is allowed.
-    instead.or(rule.reason.as_deref())
+    let instead = instead.or(rule.reason.as_deref());
+    let instead = instead.map(|instead| format!("Instead: {instead}"));
+    instead.into_iter().chain(rule.allow_hint()).collect()
 }
 
 /// Returns the command line of the shell in the form in which the supervisor reports it.

@@ -478,8 +478,8 @@ async fn where_it_cannot_be_kept_the_call_goes_on_and_says_so() {
     assert_eq!(ran.out, "hi\n");
     assert!(skipped(&ran).is_some_and(|why| why.contains("no file could be written")));
     for (rc, why) in [
-        (home.path(""), "no regular file"),
-        (home.path("fifo"), "no regular file"),
+        (home.path(""), "not a regular file"),
+        (home.path("fifo"), "not a regular file"),
     ] {
         if rc.ends_with("fifo") {
             let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;

@@ -204,7 +204,7 @@ fn check_regular(path: &Path, found: &Metadata) -> Result<(), ErrorReply> {
     let kind = if found.is_dir() {
         "a directory"
     } else {
-        "no regular file"
+        "not a regular file"
     };
     let error = format!("{} is {kind}; name a file", path.display());
     Err(ErrorReply::new(ErrorCode::NotAFile, error))

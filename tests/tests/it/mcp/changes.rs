@@ -125,7 +125,7 @@ fn model_commits_a_trial_only_if_the_setting_allows_it() -> Result<()> {
     for (by, refusal) in [
         ("model", None),
         ("ask", Some("no approver is available here")),
-        ("user", Some("is committed by a person")),
+        ("user", Some("can be committed by the user")),
     ] {
         let world = world()?;
         let mut server = server_with(&world, &[("AGENT_BASH_CHANGES_COMMIT", by)])?;

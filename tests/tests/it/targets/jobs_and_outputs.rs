@@ -214,7 +214,7 @@ fn files_are_copied_both_ways_unchanged() -> Result<()> {
         ("missing", &at("/tmp/x"), 125, "missing cannot be read"),
         (&at("./missing"), "x", 125, "missing"),
         (&at("./there"), "x", 125, "is a directory"),
-        ("there", &at("./x"), 125, "no regular file"),
+        ("there", &at("./x"), 125, "not a regular file"),
         (&at("./here"), "no/such/place", 125, "cannot be written"),
     ] {
         let ran = cp(from, to)?;

@@ -204,7 +204,7 @@ fn functions_and_aliases_of_the_user_are_known() -> Result<()> {
                 tmux.press(&["Tab"]).ok()?;
                 let screen = tmux.until("it was looked for", |screen| {
                     screen.contains(&format!("❯ {word} "))
-                        || screen.contains("nothing completes")
+                        || screen.contains("no completion")
                         || screen.contains(&format!("❯ {word}\n"))
                 });
                 let found = screen.ok()?.contains(&format!("❯ {word}"));

@@ -169,7 +169,10 @@ async fn concurrent_hosts_share_job_numbers_and_the_limit() {
         .iter()
         .filter_map(|line| line.strip_prefix("job ")?.split(' ').next())
         .collect();
-    let refused = said.iter().filter(|line| line.contains("16 may")).count();
+    let refused = said
+        .iter()
+        .filter(|line| line.contains("the limit (16)"))
+        .count();
     assert_eq!((started.len(), refused), (16, 4), "{said:?}");
     let listed = world.jobs.list().unwrap();
     let ids: BTreeSet<&str> = listed.iter().map(|job| &*job.id.0).collect();

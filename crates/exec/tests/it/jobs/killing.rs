@@ -251,7 +251,7 @@ async fn process_with_a_reused_pid_is_not_the_job() {
     let identity = |start_time: u64, boot: &str| json!({"pid": stranger.pid, "start_time": start_time, "boot": boot.trim(), "namespace": namespace});
     for (forged, state) in [
         (identity(info.start_time - 1, &boot), "supervisor was ended"),
-        (identity(info.start_time, "another"), "started anew"),
+        (identity(info.start_time, "another"), "system restarted"),
     ] {
         forge(&directory, |supervisor| *supervisor = forged);
         let found = world.jobs.show(&job.id).unwrap().state;

@@ -145,7 +145,7 @@ fn try_launch(
             spawn(&command, standard, &inherited, watched)?
         }
         ShellStarter::Leader { .. } if sandboxed.is_some() => {
-            let what = "a supervisor of its own";
+            let what = "a separate supervisor process";
             return Err(
                 match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
                     Some(_) => SandboxError::NoTrial(format!("it needs {what}")),
