@@ -401,7 +401,7 @@ fn running_process_must_end_before_an_undo() {
     app.transcript.set_background_changes(entry, with_survivors);
     assert!(letter(&mut app, 'u', NOW).is_empty());
     let outcome = app.message.unwrap_or_default();
-    assert!(outcome.contains("goes on (ctrl+g ends it)"), "{outcome}");
+    assert!(outcome.contains("still runs (ctrl+g ends it)"), "{outcome}");
     let (mut app, entry) = app_with(set(done, ChangesBy::Trace));
     for (sets, is_shown) in [
         (vec![background(8, done)], false),
