@@ -267,7 +267,7 @@ async fn a_terminal_is_refused() {
         commit: String::new(),
     };
     for (supervisor, reason) in [
-        (Supervisor::fallback(), "a separate supervisor process"),
+        (Supervisor::fallback(), "a supervisor of its own"),
         (options().supervisor, "No such file"),
     ] {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
