@@ -8,7 +8,7 @@ use agent_bash_sink::{
 };
 use std::sync::Arc;
 
-/// The file naming for a layout: `paged` shows paths, the others numbers.
+/// The file naming for a layout: `paged` refers to an artifact by its path, the others by a number.
 pub fn naming(layout: TextLayout) -> Naming {
     match layout {
         TextLayout::Paged => Naming::Paged,
@@ -17,7 +17,7 @@ pub fn naming(layout: TextLayout) -> Naming {
 }
 
 /// Opens the artifact directory of the conversation `name`, with the limits of `docs/contract.md`.
-/// `None` if no directory for them is known. Nothing is created before the first artifact.
+/// `None` if the host has no state directory. Nothing is created before the first artifact.
 ///
 /// # Errors
 /// The name is not a single path component.

@@ -24,21 +24,21 @@ const SELF_EXCEPTION_RULE: &str = "no_self_exception";
 const FILE: &str = "exceptions.json";
 const LOCK: &str = "exceptions.lock";
 
-/// How long a refused command can be allowed.
+/// How long after its refusal the user can allow a command.
 const PENDING_FOR: Duration = Duration::from_secs(60 * 60);
 
-/// How long an allowed command may run.
+/// How long the permission to run a command once is valid.
 pub const ALLOWED_FOR: Duration = Duration::from_secs(10 * 60);
 
-/// How long a command that passed an agent's hook passes a second check, by the agent's shell.
+/// After an allowed command has passed an agent's hook: how long the agent's shell accepts it.
 const AFTER_HOOK: Duration = Duration::from_secs(30);
 
-/// Commands in the file at most, and the longest of them.
+/// The maximum number of commands in the file, and the maximum length of each.
 const MAX_COMMANDS: usize = 64;
 const MAX_COMMAND_BYTES: usize = 16 * 1024;
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The length of a code, and its characters: none looks like another.
+/// The length of a code, and its characters. Letters and digits that look alike are left out.
 const CODE_LENGTH: usize = 6;
 const CODE_CHARACTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
@@ -46,7 +46,7 @@ const CODE_CHARACTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RefusedCommand {
-    /// Names it to the user.
+    /// The code that the user types to allow the command.
     pub code: String,
     /// The script.
     pub command: String,
@@ -82,15 +82,15 @@ pub enum AllowedCheck {
     Call,
     /// An agent's hook. The agent's shell may check the command again.
     Hook,
-    /// A hook that has our shell run the command, which checks it.
+    /// A hook that replaces the command by a call of our shell, which checks it again.
     HookBeforeCall,
 }
 
 impl RefusedCommand {
-    /// Returns the first of these processes that could be the model's command, or run it.
+    /// Returns the nearest of these processes that the model could control.
     pub fn is_called_from<'a>(&self, ancestors: &'a [Ancestor]) -> Option<&'a Ancestor> {
         let own = ancestors.first();
-        // A process of another namespace does not see what is above it.
+        // A process in another pid namespace cannot see its ancestors outside of it.
         let is_foreign = |caller: &ProcessIdentity| {
             own.is_none_or(|own| caller.namespace != own.identity.namespace)
         };
@@ -158,7 +158,7 @@ impl Exceptions {
         added.inspect_err(failed).ok()
     }
 
-    /// Returns true if the user has allowed the command, and takes back what allowed it once.
+    /// Returns true if the user has allowed the command, and consumes a permission to run it once.
     pub(crate) fn take(&self, command: &str, cwd: &Path, check: AllowedCheck) -> bool {
         // Most users never allow a command.
         let is_allowed = |commands: Vec<RefusedCommand>| {

@@ -2,7 +2,8 @@
 
 use agent_bash_core::{ArtifactRef, SizeStyle, size_text};
 
-/// Returns the suffix to the name of a capped file: ` (truncated at 100MB)`.
+/// Returns the suffix to the name of a truncated artifact: ` (truncated at 100MB)`. Empty if the
+/// artifact is complete.
 pub fn truncated_note(artifact: &ArtifactRef) -> String {
     if artifact.complete {
         return String::new();

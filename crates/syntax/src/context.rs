@@ -47,7 +47,7 @@ pub struct Context {
     pub dialect: Dialect,
     /// The definitions that the shell has before the script.
     pub predefined: Arc<Predefined>,
-    /// The host, its agent, and the processes above them.
+    /// The processes that the script must not end: the host, its agent, and their ancestors.
     pub protected: Arc<[ProtectedProcess]>,
 }
 

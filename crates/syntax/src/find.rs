@@ -22,7 +22,7 @@ pub struct Search {
 /// Tests without an argument that narrow the result.
 const NARROWING_FLAGS: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
-/// Tests that hardly any file passes. Their result is represented by a name that no file has.
+/// Tests that hardly any file passes. A name that no file has stands for the files found.
 const RARE_TESTS: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
 /// Maximum number of combinations of starting points and filters.
@@ -77,7 +77,7 @@ impl Search {
         }
         let mut filters: Vec<Option<Filter>> = Vec::new();
         let mut filter: Option<Filter> = None;
-        // Tests since the last `-o`, and overall.
+        // True if a test narrows the result: since the last `-o`, and in all alternatives before.
         let (mut narrowed, mut all_narrowed) = (false, true);
         let mut negated = false;
         let mut below = false;
@@ -195,7 +195,7 @@ fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
             pattern(name);
         }
         Some(Filter::Path(path)) => {
-            // The pattern also covers the starting point, unless it begins with a star.
+            // `-path` matches the whole path. Remove the starting point from the pattern.
             let rest = path
                 .prefix()
                 .strip_prefix(start.prefix())

@@ -25,11 +25,11 @@ const CONVERSATION_VARIABLES: &[(&str, &str)] = &[
     ("qwen", "QWEN_CODE_SESSION_ID"),
 ];
 
-/// Returns the conversation that a command with this environment belongs to. `None` without a known
-/// variable that has a valid value.
+/// Returns the conversation that a command with this environment belongs to. `None` if no known
+/// variable has a valid value.
 ///
-/// An agent that runs below another agent inherits the other agent's variables. The order of the
-/// table then decides, so that all commands of the inner agent have the same conversation.
+/// An agent that runs below another agent inherits the other agent's variables. If several
+/// variables are set, the first row of the table wins, for all commands of the inner agent alike.
 pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<ConversationId<'_>> {
     CONVERSATION_VARIABLES
         .iter()
@@ -43,7 +43,7 @@ pub fn conversation_of(environment: &BTreeMap<OsString, OsString>) -> Option<Con
 const UNNAMED_PREFIX: &str = "agent";
 
 /// Returns the name of the state directory of an agent's conversation. `process` is the pid and the
-/// start time of the agent's process: the conversation of an agent that sets no variable.
+/// start time of the agent's process. It identifies the conversation if the agent sets no variable.
 pub fn conversation_name(
     environment: &BTreeMap<OsString, OsString>,
     process: (i32, u64),

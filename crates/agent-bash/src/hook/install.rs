@@ -29,8 +29,8 @@ pub enum SettingsScope {
     Project,
 }
 
-/// Returns the entry of the agent that applies: some agents ignore one settings file if another one
-/// exists.
+/// Returns the agent with the settings file that it reads: some agents ignore one file if another
+/// one exists.
 pub fn applicable<'a>(agent: &'a Agent, scope: SettingsScope, host: &HostContext) -> &'a Agent {
     let preferred = agent.preferred.filter(|preferred| {
         let file = file(preferred, scope, host);
@@ -56,7 +56,7 @@ pub fn shell_file(
     let directory = directory(&setting.settings, scope, host)?;
     let file = directory.join(setting.settings.file);
     let other = setting.other_file.map(|other| directory.join(other));
-    // Without a file, the first name is used.
+    // If no file exists, the first name is used.
     match other {
         Some(other) if other.exists() && !file.exists() => Some(other),
         _ => Some(file),
@@ -94,7 +94,7 @@ pub fn is_rewriting(agent: &Agent, text: &str) -> bool {
     text.contains(&format!("hook {}{REWRITE_OPTION}", agent.name))
 }
 
-/// Returns the text with a hook that answers by
+/// Returns the text with a hook that replaces commands: it answers by
 /// [`answer_rewriting`](crate::hook::answer_rewriting).
 ///
 /// # Errors

@@ -16,13 +16,13 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
-/// The exit code if the job is still running, as of `timeout(1)`.
+/// The exit code if the job is still running, as with `timeout(1)`.
 const STILL_RUNNING_EXIT_CODE: u8 = 124;
 
 /// The exit code if the job does not exist or its output is not stored.
 const NOT_FOUND_EXIT_CODE: u8 = 1;
 
-/// How long `input` waits until the job has read it.
+/// How long `jobs input` waits for the job to read the text.
 const INPUT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Interval between two reads of an output that is followed.

@@ -1,4 +1,5 @@
-//! The start-up text of a session's shell, and the record of a call.
+//! The start-up text of a session's shell, and the record of a call: the commands that the shell
+//! executes to run it.
 
 use super::directory::SessionDirectory;
 use super::remembered::RememberedState;

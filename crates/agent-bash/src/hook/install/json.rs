@@ -172,7 +172,8 @@ pub(super) fn without_range(
     candidates.swap_remove(best)
 }
 
-/// Returns a member with the first name, whose value is nested in objects with the other names.
+/// Returns a member with the first name; objects with the other names enclose its value: for `a`,
+/// `b` and `1`, `"a": {"b": 1}`.
 pub(super) fn nested(names: &[&str], value: &str) -> String {
     match names {
         [] => value.to_owned(),

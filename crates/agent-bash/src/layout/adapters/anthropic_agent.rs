@@ -1,5 +1,5 @@
-//! The format of the tool in Anthropic's SDK: a failed command is an error with only the output;
-//! truncated output begins with `[output truncated]`.
+//! The format of the tool in Anthropic's SDK: a failed command is an error, with the output and
+//! without the exit code; truncated output begins with `[output truncated]`.
 
 use super::{ending_sentence, not_run, notes, output, with_lines, write_single};
 use crate::FinishedCall;

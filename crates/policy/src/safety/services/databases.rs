@@ -11,7 +11,7 @@ const SQL_CLIENTS: [&str; 17] = [
     "sqlcmd", "sqlplus", "clickhouse-client", "clickhouse", "cockroach", "cqlsh", "usql", "turso",
 ];
 
-/// Options whose value is executed, as a whole or at the beginning.
+/// Options with statements as their value, which may be attached to the option.
 const CARRIED_OUT: [&str; 8] = [
     "-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd",
 ];
@@ -43,7 +43,7 @@ pub(in super::super) fn check(ran: &ResolvedCommand, _: &RuleInput<'_>) -> Optio
     found.then(|| RuleFinding::on(ran, ran.arguments()))
 }
 
-/// Returns the statements that a client executes, as far as they are known.
+/// Returns the known statements that a client executes.
 fn texts(name: &str, ran: &ResolvedCommand) -> Vec<String> {
     let arguments = ran.arguments();
     let mut out: Vec<String> = ran

@@ -171,15 +171,15 @@ impl SandboxedStart {
     }
 }
 
-/// Opens the shell's mount namespace, which keeps the mounts while it is open. Unmounting waits for
-/// all processors, and would delay the end of the shell.
+/// Opens the shell's mount namespace, which keeps the mounts while it is open. When the kernel
+/// unmounts, it waits for all processors, which would delay the end of the shell.
 fn mounts_of(shell: i32) -> Option<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     rustix::fs::open(format!("/proc/{shell}/ns/mnt"), flags, Mode::empty()).ok()
 }
 
-/// Starts the tracer. If that fails although the shell's system calls wait for a tracer, the shell
-/// must not run.
+/// Starts the tracer. Returns an error if the shell's system calls already wait for a tracer that
+/// cannot start: such a shell must not run.
 fn start_tracer(
     watched: Result<OwnedFd, String>,
     scope: WatchScope,

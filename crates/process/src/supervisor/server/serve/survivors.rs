@@ -150,13 +150,13 @@ impl Server {
         running
     }
 
-    /// Returns all processes; `None` if none can be left.
+    /// Returns all processes; `None` if all of them have certainly ended.
     pub(super) fn remaining_processes(&mut self) -> Option<LiveProcesses> {
         let all_ended = self.shell.as_ref().is_none_or(Shell::all_ended);
         (!all_ended).then(|| self.live_processes())
     }
 
-    /// Returns all processes, and the shell among them.
+    /// Returns all live processes, and which of them is the shell.
     pub(super) fn live_processes(&mut self) -> LiveProcesses {
         LiveProcesses {
             processes: self.update_processes(),
@@ -186,7 +186,8 @@ impl Server {
         }
     }
 
-    /// Maintains the survivors of earlier calls. `orphan`: a process of unknown origin has ended.
+    /// Maintains the survivors of earlier calls. `orphan`: a process that belongs to
+    /// no known call has ended.
     pub(super) fn maintain_session_processes(&mut self, orphan: bool) {
         let now = now();
         if self
