@@ -249,6 +249,15 @@ def test_jobs_tools_artifacts(world: World) -> None:
         assert (await job.wait(10))["over"]
         output = await job.output()
         assert output["text"] == "typed\nover\n"
+        serve = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True)"
+        job = await sh.start(f'python3 -c "{serve}; import time; time.sleep(600)"')
+        while not (text := (await job.output())["text"]):
+            await asyncio.sleep(0.02)
+        port = int(text)
+        assert (await job.show())["listens_on"] == [f"127.0.0.1:{port}"]
+        assert [j["id"] for j in await sh.jobs(port=port)] == [job.id]
+        assert await sh.jobs(port=1) == []
+        await job.kill()
         job = await sh.start("sleep 600")
         assert [j["id"] for j in await sh.jobs() if j["state"]["kind"] == "running"] == [job.id]
         killed = await job.kill()

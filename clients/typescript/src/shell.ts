@@ -171,8 +171,9 @@ export class Shell {
     return new Job(this, String(job));
   }
 
-  async jobs(): Promise<JobData[]> {
-    return (await this.request("jobs.list")).jobs;
+  /** The background jobs; with `port`, those that listen on it. */
+  async jobs({ port }: { port?: number } = {}): Promise<JobData[]> {
+    return (await this.request("jobs.list", { port })).jobs;
   }
 
   /** Returns whether a command would be refused, and why. Does not run it. */

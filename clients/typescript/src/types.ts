@@ -436,6 +436,20 @@ export interface HelloData {
   version: string;
 }
 
+/** A process that holds a resource which a command needs. */
+export interface Holder {
+  /** The process's command line, shortened; empty if this user cannot see the process. */
+  command?: string;
+  /** The job of the process, if it belongs to one of this conversation. */
+  job?: JobId | null;
+  /** The TCP addresses on which the process listens. */
+  listens_on?: string[];
+  /** The process; absent if this user cannot see it. */
+  pid?: number | null;
+  /** The user of a process that this user cannot see. */
+  uid?: number | null;
+}
+
 /** A background job at this moment. Data of `jobs.show` and `jobs.input`. */
 export interface JobData {
   /** The script; for adopted survivors, that of their call. */
@@ -446,6 +460,8 @@ export interface JobData {
   id: string;
   /** `started` as a job, or `adopted`: survivors of a call. */
   kind: JobOrigin;
+  /** The TCP addresses on which its processes listen, such as `127.0.0.1:5173`. */
+  listens_on?: string[];
   /** The file that holds its output; `null` if its call kept none. */
   output: string | null;
   /** The job's process group. */
@@ -647,7 +663,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -803,6 +819,17 @@ export interface NoticeOverwritten {
   /** The full output; `None` if it could not be stored. */
   artifact?: string | null;
   kind: "overwritten";
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A message in the output says that an address is in use. */
+export interface NoticePortInUse {
+  /** The processes that listen on the port. Without a port: the jobs that listen on any. */
+  holders: Holder[];
+  kind: "port_in_use";
+  /** The port; absent if the output does not name the port. */
+  port?: number | null;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }
@@ -1323,8 +1350,10 @@ export interface RpcRequestJobsKill {
   id?: RpcId | null;
 }
 
-/** Lists all background jobs in the order in which they started. Data: `JobsData`. */
+/** Lists the background jobs in the order in which they started. Data: `JobsData`. */
 export interface RpcRequestJobsList {
+  /** List only jobs that listen on this TCP port. */
+  port?: number | null;
   type: "jobs.list";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
@@ -1656,6 +1685,8 @@ export interface Survivor {
   holds_output: boolean;
   /** The job of the process, if it was adopted. */
   job?: JobId | null;
+  /** The TCP addresses on which the process listens, such as `127.0.0.1:5173`. */
+  listens_on?: string[];
   /** The process's pid. */
   pid: number;
 }

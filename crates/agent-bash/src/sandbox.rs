@@ -475,6 +475,12 @@ pub(crate) struct CallSandbox {
 }
 
 impl CallSandbox {
+    /// True if the call runs in a network namespace of its own or of equal sandboxes.
+    pub(crate) fn has_own_network(&self) -> bool {
+        let plan = self.plan.as_ref();
+        plan.is_some_and(|plan| plan.network != Network::On && plan.tier == Tier::Full)
+    }
+
     /// Finds the protected paths that changed during the call, which has ended.
     pub(crate) async fn find_changed(&mut self, own: &Arc<SandboxState>, clock: &Arc<dyn Clock>) {
         let before = self.before.take().filter(|before| !before.is_empty());

@@ -7,6 +7,7 @@ pub(crate) mod audit;
 pub(crate) mod background;
 pub(crate) mod changes;
 pub(crate) mod exception;
+pub(crate) mod holders;
 pub(crate) mod intercept;
 pub(crate) mod journal;
 pub(crate) mod last_pipeline;

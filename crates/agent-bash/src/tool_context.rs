@@ -12,7 +12,7 @@ use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RemoteHost,
     RunSpec, Shell,
 };
-use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
+use agent_bash_exec::{Job, JobError, JobStdin, Jobs, ShellCache};
 use agent_bash_journal::{Journal, MaskSecrets};
 use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy, UserPresence};
@@ -106,6 +106,11 @@ pub trait JobStarter: Send + Sync {
         stdin: JobStdin,
         cancel: &Cancel,
     ) -> Result<Job, JobError>;
+
+    /// Returns the jobs, if they are those of [`Jobs`]. Notices then name them.
+    fn jobs(&self) -> Option<Arc<Jobs>> {
+        None
+    }
 }
 
 #[async_trait]
@@ -117,6 +122,10 @@ impl JobStarter for ShellCache {
         cancel: &Cancel,
     ) -> Result<Job, JobError> {
         Self::start_job(self, spec, stdin, cancel).await
+    }
+
+    fn jobs(&self) -> Option<Arc<Jobs>> {
+        Self::jobs(self).cloned()
     }
 }
 

@@ -55,7 +55,7 @@ pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 pub use line_edit::LineEdit;
 pub use not_started::NotStarted;
 pub use notice::{LimitKind, Notice, NoticeKind};
-pub use observed::{Stage, Survivor};
+pub use observed::{Holder, Stage, Survivor, listed, listens_on};
 pub use parse::{Parsed, RequestError, parse_request};
 pub use policy_findings::{Findings, PolicyFindings};
 pub use profile::{

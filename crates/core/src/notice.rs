@@ -1,8 +1,9 @@
 //! Notices: facts about a call other than its status and output. Each kind has one sentence.
 
 use crate::changes::ChangesId;
+use crate::observed::{listed, listens_on};
 use crate::sandbox::{Access, Lack, Network, SandboxLevel, Unknown};
-use crate::{Stage, Survivor, WaitingFor, short_duration};
+use crate::{Holder, Stage, Survivor, WaitingFor, short_duration};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -215,6 +216,14 @@ pub enum NoticeKind {
         /// The processes.
         pids: Vec<u32>,
     },
+    /// A message in the output says that an address is in use.
+    PortInUse {
+        /// The port; absent if the output does not name the port.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+        /// The processes that listen on the port. Without a port: the jobs that listen on any.
+        holders: Vec<Holder>,
+    },
     /// No supervisor runs: processes are found only by process group and by scanning `/proc`.
     WithoutSupervisor {
         /// Why.
@@ -271,6 +280,7 @@ impl NoticeKind {
             | Self::ChangesLimit { .. }
             | Self::ChangesUnwatched { .. }
             | Self::DefinitionMissing { .. }
+            | Self::PortInUse { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -414,16 +424,12 @@ impl NoticeKind {
                 "The command was ended, as the former contents of the changed files exceed {max_mb} MiB (`changes.max_set_mb`)"
             ),
             Self::ChangesUnwatched { pids } => unwatched_sentence(pids),
+            Self::PortInUse { port, holders } => port_sentence(*port, holders),
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")
             }
         }
     }
-}
-
-fn listed<T: ToString>(things: &[T]) -> String {
-    let things: Vec<String> = things.iter().map(ToString::to_string).collect();
-    things.join(", ")
 }
 
 fn millis_text(millis: u64) -> String {
@@ -461,6 +467,19 @@ fn unwatched_sentence(pids: &[u32]) -> String {
     )
 }
 
+/// Returns the sentence for an address in use.
+fn port_sentence(port: Option<u16>, holders: &[Holder]) -> String {
+    let Some(port) = port else {
+        let named = holders.iter().map(|holder| {
+            let ports = listed(&holder.listens_on);
+            format!("{holder} on {ports}")
+        });
+        let named: Vec<String> = named.collect();
+        return format!("These jobs listen: {}", named.join("; "));
+    };
+    format!("Port {port} is in use by {}", listed(holders))
+}
+
 /// Returns the sentence for survivors; names at most five.
 fn survivors_sentence(survivors: &[Survivor]) -> String {
     const MAX_NAMED: usize = 5;
@@ -478,7 +497,11 @@ fn survivors_sentence(survivors: &[Survivor]) -> String {
             } else {
                 ""
             };
-            format!("pid {}{job}{held}: {}", survivor.pid, survivor.command)
+            let ports = listens_on(&survivor.listens_on);
+            format!(
+                "pid {}{job}{held}: {}{ports}",
+                survivor.pid, survivor.command
+            )
         })
         .collect();
     let more = survivors.len().saturating_sub(MAX_NAMED);
@@ -518,6 +541,7 @@ mod tests {
             command: "sleep 300".into(),
             holds_output: pid == 1,
             job: (pid == 1).then(|| JobId("3".into())),
+            listens_on: Vec::new(),
         };
         let notice = Notice::from(NoticeKind::Survivors {
             survivors: vec![one(1)],
@@ -530,6 +554,58 @@ mod tests {
             survivors: (1..=9).map(one).collect(),
         });
         assert!(many.text.ends_with("; and 4 more"), "{}", many.text);
+    }
+
+    #[test]
+    fn survivors_sentence_names_addresses() {
+        let mut survivor = Survivor::new(7, "npm run dev", false);
+        survivor.job = Some(JobId("2".into()));
+        survivor.listens_on = vec![
+            "127.0.0.1:5173".parse().unwrap(),
+            "[::1]:80".parse().unwrap(),
+        ];
+        let survivors = vec![survivor];
+        assert_eq!(
+            Notice::from(NoticeKind::Survivors { survivors }).text,
+            "Still running: pid 7, job 2: npm run dev, listens on 127.0.0.1:5173, [::1]:80"
+        );
+    }
+
+    #[test]
+    fn port_sentence_names_the_holder() {
+        let of_job = Holder {
+            job: Some(JobId("2".into())),
+            listens_on: vec!["0.0.0.0:80".parse().unwrap()],
+            ..Holder::new(7, "node a.js")
+        };
+        for (port, holder, want) in [
+            (
+                Some(80),
+                of_job.clone(),
+                "Port 80 is in use by job 2 (pid 7: node a.js)",
+            ),
+            (
+                Some(80),
+                Holder::new(7, "nginx"),
+                "Port 80 is in use by pid 7: nginx",
+            ),
+            (
+                Some(80),
+                Holder::unseen(33),
+                "Port 80 is in use by a process that is not visible here (uid 33)",
+            ),
+            (
+                None,
+                of_job,
+                "These jobs listen: job 2 (pid 7: node a.js) on 0.0.0.0:80",
+            ),
+        ] {
+            let holders = vec![holder];
+            assert_eq!(
+                Notice::from(NoticeKind::PortInUse { port, holders }).text,
+                want
+            );
+        }
     }
 
     #[test]

@@ -182,6 +182,9 @@ pub struct ObservedSandbox {
     pub report: Report,
     /// The number of refused attempts to reach the network; `None` where they cannot be counted.
     pub network_refused: Option<u64>,
+    /// The name of the sandbox's own network namespace, such as `net:[4026532000]`; `None` in the
+    /// host's network, and if unknown.
+    pub network_namespace: Option<PathBuf>,
 }
 
 impl ObservedSandbox {
@@ -190,6 +193,7 @@ impl ObservedSandbox {
         Self {
             report,
             network_refused: None,
+            network_namespace: None,
         }
     }
 }

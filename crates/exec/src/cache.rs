@@ -5,6 +5,7 @@ mod start_job;
 use crate::call::{Call, FinishedCall};
 use crate::direct;
 use crate::exports;
+use crate::jobs::Jobs;
 use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Pool, ShellKind, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
@@ -51,6 +52,11 @@ struct CacheInner {
 }
 
 impl ShellCache {
+    /// Returns the background jobs, if the options name any.
+    pub fn jobs(&self) -> Option<&Arc<Jobs>> {
+        self.inner.options.jobs.as_ref()
+    }
+
     /// Creates a cache without shells; the first call of a kind starts them.
     pub fn new(options: ShellCacheOptions) -> Self {
         let pool = Pool::new(options.warm_shells, Arc::clone(&options.clock));

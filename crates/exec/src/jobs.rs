@@ -16,7 +16,7 @@
 //!
 //! Modules: `job` (the description and state of a job), `error`, `entry` and `registry` (the
 //! files), `launch` (starting jobs), `adopt` (survivors that become jobs), `output` (reading),
-//! `control` (waiting, ending, writing to stdin).
+//! `control` (waiting, ending, writing to stdin), `ports` (the addresses on which jobs listen).
 
 mod adopt;
 mod control;
@@ -25,6 +25,7 @@ mod error;
 mod job;
 mod launch;
 mod output;
+mod ports;
 mod registry;
 
 pub use control::{KillOutcome, WaitOutcome};
@@ -32,6 +33,7 @@ pub use error::JobError;
 pub use job::{Job, JobKind, JobState, JobStdin};
 pub(crate) use launch::{Launch, UnlaunchedReason};
 pub use output::{JobOutput, OutputRange};
+pub use ports::JobListener;
 
 use crate::jobs::registry::{NewJob, Registry, RegistryLock};
 use agent_bash_core::{Clock, JobId};

@@ -34,8 +34,8 @@ pub use agent_bash_core as core;
 pub use agent_bash_process as process;
 pub use cache::ShellCache;
 pub use jobs::{
-    Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, KillOutcome,
-    OutputRange, WaitOutcome,
+    Job, JobError, JobKind, JobListener, JobOutput, JobState, JobStdin, Jobs, JobsOptions,
+    KillOutcome, OutputRange, WaitOutcome,
 };
 pub use options::ShellCacheOptions;
 pub use session::{ShellInfo, sweep_sessions};

@@ -7,6 +7,7 @@
 //! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
 //! - [`in_foreground`]: the user's editor on this process's terminal.
 //! - [`Transport`]: a program that carries bytes to a remote host, such as `ssh`.
+//! - [`listening_addresses`]: the TCP addresses on which processes listen.
 //! - [`SandboxWatch`]: observes a shell's sandbox from outside.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
@@ -21,6 +22,7 @@ mod git_settings;
 mod inherited;
 mod interrupt;
 mod leftovers;
+mod listening;
 mod platform;
 mod proc_scan;
 mod quote;
@@ -45,6 +47,9 @@ pub use foreground::in_foreground;
 pub use inherited::Inherited;
 pub use interrupt::{interrupt_below, ticks_since_boot};
 pub use leftovers::Leftovers;
+pub use listening::{
+    PortHolder, addresses_in_network_of, listening_addresses, network_namespace, port_holder,
+};
 pub use platform::{
     is_automounter, is_known_directory, known_link, known_path, make_fifo, shrink_pipe,
     unnamed_file,

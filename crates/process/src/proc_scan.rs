@@ -192,6 +192,11 @@ fn open_pipes(pid: i32) -> impl Iterator<Item = (i32, u64)> {
     })
 }
 
+/// Returns the inodes of a process's sockets. Empty without permission.
+pub(crate) fn open_sockets(pid: i32) -> impl Iterator<Item = u64> {
+    open_files(&pid.to_string()).filter_map(|(_, target)| inode(target.as_os_str(), b"socket:["))
+}
+
 /// Returns the descriptors of a process with their targets. Empty without permission.
 fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd"))
@@ -278,10 +283,11 @@ pub fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
 
 /// Returns the inode number in `pipe:[123]`.
 fn pipe_inode(target: &OsStr) -> Option<u64> {
-    let text = target
-        .as_bytes()
-        .strip_prefix(b"pipe:[")?
-        .strip_suffix(b"]")?;
+    inode(target, b"pipe:[")
+}
+
+fn inode(target: &OsStr, prefix: &[u8]) -> Option<u64> {
+    let text = target.as_bytes().strip_prefix(prefix)?.strip_suffix(b"]")?;
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 

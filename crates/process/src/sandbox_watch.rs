@@ -5,15 +5,18 @@
 //! without an interface fails before it is counted. In a shared network, the accesses of all its
 //! sandboxes are counted.
 
+use crate::listening::network_namespace;
 use agent_bash_core::sandbox::{Network, ObservedSandbox, Plan, Report, Tier};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
 
 /// The sandbox of a running shell.
 #[derive(Debug)]
 pub struct SandboxWatch {
     report: Report,
     counters: Option<DenialCounters>,
+    network_namespace: Option<PathBuf>,
 }
 
 impl SandboxWatch {
@@ -23,13 +26,20 @@ impl SandboxWatch {
         let report = report?;
         let counters = plan.filter(|_| report.tier == Tier::Full);
         let counters = counters.and_then(|plan| DenialCounters::of(pid, plan.network));
-        Some(Self { report, counters })
+        Some(Self {
+            report,
+            network_namespace: counters.as_ref().and_then(|_| network_namespace(pid)),
+            counters,
+        })
     }
 
     /// Returns the current observation, with the refused accesses since the last one.
     pub fn observe(&mut self) -> ObservedSandbox {
         let mut observed = ObservedSandbox::new(self.report.clone());
         observed.network_refused = self.counters.as_mut().and_then(DenialCounters::new_denials);
+        observed
+            .network_namespace
+            .clone_from(&self.network_namespace);
         observed
     }
 }

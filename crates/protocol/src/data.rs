@@ -14,6 +14,7 @@ use agent_bash_core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResu
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::net::SocketAddr;
 
 /// Data of `bash`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -193,6 +194,9 @@ pub struct JobData {
     /// still write to it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
+    /// The TCP addresses on which its processes listen, such as `127.0.0.1:5173`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listens_on: Vec<SocketAddr>,
 }
 
 /// How a job came into being.

@@ -112,9 +112,13 @@ pub enum RpcCall {
     },
     /// Does nothing but answer. Data: `PingData`.
     Ping,
-    /// Lists all background jobs in the order in which they started. Data: `JobsData`.
+    /// Lists the background jobs in the order in which they started. Data: `JobsData`.
     #[serde(rename = "jobs.list")]
-    JobsList,
+    JobsList {
+        /// List only jobs that listen on this TCP port.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<u16>,
+    },
     /// Returns one job. Data: `JobData`.
     #[serde(rename = "jobs.show")]
     JobsShow {

@@ -34,7 +34,7 @@ mod tests {
         assert_eq!(kind, "jobs.input");
         assert_eq!(fields, json!({"job": "3", "text": "a\n"}));
         assert_eq!(
-            RpcCall::JobsList.parts(),
+            RpcCall::JobsList { port: None }.parts(),
             ("jobs.list".to_owned(), json!({}))
         );
     }

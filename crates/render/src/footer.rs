@@ -6,7 +6,8 @@ use crate::{Theme, result_rows, words};
 use agent_bash_core::sandbox::Access;
 use agent_bash_core::visible::one_line;
 use agent_bash_core::{
-    ArtifactRef, Notice, NoticeKind, SizeStyle, Survivor, ToolResult, TruncatedBy, size_text,
+    ArtifactRef, Notice, NoticeKind, SizeStyle, Survivor, ToolResult, TruncatedBy, listens_on,
+    size_text,
 };
 use ratatui::text::Line;
 
@@ -70,7 +71,7 @@ impl FooterLine {
         let mut footer: Vec<Self> = named
             .map(|survivor| Self::Survivor {
                 pid: survivor.pid,
-                command: survivor.command.clone(),
+                command: format!("{}{}", survivor.command, listens_on(&survivor.listens_on)),
                 job: survivor.job.as_ref().map(ToString::to_string),
                 has_ended: false,
             })

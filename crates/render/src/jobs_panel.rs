@@ -9,8 +9,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
-/// Minimum width at which pids are shown.
-const MIN_PID_WIDTH: usize = 70;
+/// Minimum width at which pids and ports are shown.
+const MIN_DETAILS_WIDTH: usize = 70;
 
 /// Maximum number of columns of a job's state.
 const MAX_STATE_COLUMNS: usize = 20;
@@ -35,6 +35,8 @@ pub struct JobRow {
     pub id: String,
     /// The script.
     pub command: String,
+    /// The addresses on which the job listens, separated by commas.
+    pub listens_on: String,
     /// Pid of the job's shell.
     pub pid: u32,
     /// The job's state.
@@ -215,18 +217,26 @@ impl JobRow {
         let time = self.elapsed.map(words::duration).unwrap_or_default();
         let pointer = if is_selected { "▸ " } else { "  " };
         let id = format!("{pointer}{:>2} ", visible_text::shortened(&self.id, 8));
-        let pid = if width >= MIN_PID_WIDTH {
+        let pid = if width >= MIN_DETAILS_WIDTH {
             format!("pid {:<8}  ", self.pid)
         } else {
             String::new()
         };
         let about = format!(" {word}{padding} {time:>7}  {pid}");
-        let used = visible_text::width(&id) + 1 + visible_text::width(&about);
+        let ports = match &*self.listens_on {
+            ports if width >= MIN_DETAILS_WIDTH && !ports.is_empty() => {
+                format!("{}  ", visible_text::shortened(ports, width / 3))
+            }
+            _ => String::new(),
+        };
+        let used = [&id, &about, &ports].map(|text| visible_text::width(text));
+        let used = used.iter().sum::<usize>() + 1;
         let command = visible_text::shortened(&self.command, width.saturating_sub(used));
         Line::from_iter([
             Span::styled(id, if is_selected { theme.accent } else { theme.dim }),
             Span::styled(icon, style),
             Span::styled(about, if is_selected { theme.text } else { theme.dim }),
+            Span::styled(ports, theme.accent),
             Span::styled(command, theme.text),
         ])
     }

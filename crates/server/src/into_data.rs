@@ -136,6 +136,7 @@ impl IntoData<JobData> for Job {
             sandbox: self.sandbox,
             unrecorded: self.unrecorded,
             remaining: self.remaining,
+            listens_on: self.listens_on,
         }
     }
 }

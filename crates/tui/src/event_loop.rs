@@ -36,6 +36,7 @@ use ratatui::layout::Rect;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
@@ -446,9 +447,14 @@ impl EventLoop {
             return;
         };
         let selected = self.app.jobs.as_ref().and_then(JobsState::selected_id);
+        let shows_ports = self.app.jobs.is_some();
+        let runtime = Handle::current();
         let (sender, now) = (self.sender.clone(), self.clock.wall());
         self.tasks.spawn_blocking(move || {
-            let listed = jobs.list().unwrap_or_default();
+            let mut listed = jobs.list().unwrap_or_default();
+            if shows_ports {
+                runtime.block_on(jobs.find_ports(&mut listed));
+            }
             let printed = selected.and_then(|id| tail(&jobs, &id));
             let printed = printed.map(Box::new);
             let _ = sender.send(Msg::Jobs {

@@ -1,7 +1,7 @@
 //! The state of the jobs panel while it is open: the selection, and the selected job's output.
 
 use agent_bash::core::ScriptEnding;
-use agent_bash::core::{JobId, Timestamp};
+use agent_bash::core::{JobId, Timestamp, listed};
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
@@ -198,6 +198,7 @@ fn row(job: &Job, now: Timestamp) -> JobRow {
     JobRow {
         id: job.id.to_string(),
         command: job.command.clone(),
+        listens_on: listed(&job.listens_on),
         pid: job.pid,
         state,
         elapsed,
@@ -248,6 +249,7 @@ mod tests {
             sandbox: None,
             unrecorded: None,
             remaining: Vec::new(),
+            listens_on: Vec::new(),
         };
         let jobs = [
             job("1", JobKind::Adopted, 5022),
@@ -267,6 +269,7 @@ mod tests {
         let row = |id: &str| JobRow {
             id: id.to_owned(),
             command: "sleep 9".to_owned(),
+            listens_on: String::new(),
             pid: 1,
             state: JobRowState::Running,
             elapsed: None,

@@ -292,6 +292,7 @@ fn survivor_is_marked_as_ended() {
         sandbox: None,
         unrecorded: None,
         remaining: Vec::new(),
+        listens_on: Vec::new(),
     };
     let ended = || {
         JobState::Ended(JobEnd {

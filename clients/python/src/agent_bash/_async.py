@@ -173,8 +173,9 @@ class AsyncShell:
         """A background job, by its number."""
         return AsyncJob(self, str(job))
 
-    async def jobs(self) -> List[t.JobData]:
-        data: t.JobsData = await self.request("jobs.list")
+    async def jobs(self, *, port: Optional[int] = None) -> List[t.JobData]:
+        """The background jobs; with `port`, those that listen on it."""
+        data: t.JobsData = await self.request("jobs.list", port=port)
         return data["jobs"]
 
     async def check(self, command: str) -> t.CheckData:

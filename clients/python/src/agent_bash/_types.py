@@ -625,6 +625,25 @@ class HelloData(_HelloDataAlways, total=False):
     uid: int
 
 
+class Holder(TypedDict, total=False):
+    """A process that holds a resource which a command needs."""
+
+    # The process's command line, shortened; empty if this user cannot see the process.
+    command: str
+
+    # The job of the process, if it belongs to one of this conversation.
+    job: Optional[JobId]
+
+    # The TCP addresses on which the process listens.
+    listens_on: List[str]
+
+    # The process; absent if this user cannot see it.
+    pid: Optional[int]
+
+    # The user of a process that this user cannot see.
+    uid: Optional[int]
+
+
 class _JobDataAlways(TypedDict):
     # The script; for adopted survivors, that of their call.
     command: str
@@ -659,6 +678,9 @@ class _JobDataAlways(TypedDict):
 
 class JobData(_JobDataAlways, total=False):
     """A background job at this moment. Data of `jobs.show` and `jobs.input`."""
+
+    # The TCP addresses on which its processes listen, such as `127.0.0.1:5173`.
+    listens_on: List[str]
 
     # If it has ended or is lost: its processes that are still alive. Those that hold its output still write to it.
     remaining: List[Survivor]
@@ -915,7 +937,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1131,6 +1153,23 @@ class NoticeOverwritten(_NoticeOverwrittenAlways, total=False):
 
     # The full output; `None` if it could not be stored.
     artifact: Optional[str]
+
+
+class _NoticePortInUseAlways(TypedDict):
+    # The processes that listen on the port. Without a port: the jobs that listen on any.
+    holders: List[Holder]
+
+    kind: Literal["port_in_use"]
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
+
+
+class NoticePortInUse(_NoticePortInUseAlways, total=False):
+    """A message in the output says that an address is in use."""
+
+    # The port; absent if the output does not name the port.
+    port: Optional[int]
 
 
 class NoticeProtectedChanged(TypedDict):
@@ -1893,7 +1932,10 @@ class _RpcRequestJobsListAlways(TypedDict):
 
 
 class RpcRequestJobsList(_RpcRequestJobsListAlways, total=False):
-    """Lists all background jobs in the order in which they started. Data: `JobsData`."""
+    """Lists the background jobs in the order in which they started. Data: `JobsData`."""
+
+    # List only jobs that listen on this TCP port.
+    port: Optional[int]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2376,6 +2418,9 @@ class Survivor(_SurvivorAlways, total=False):
 
     # The job of the process, if it was adopted.
     job: Optional[JobId]
+
+    # The TCP addresses on which the process listens, such as `127.0.0.1:5173`.
+    listens_on: List[str]
 
 
 Timestamp = str

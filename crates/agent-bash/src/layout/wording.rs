@@ -70,6 +70,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
         matches!(
             kind,
             NoticeKind::Survivors { .. }
+                | NoticeKind::PortInUse { .. }
                 | NoticeKind::RuleAdvice { .. }
                 | NoticeKind::AllowedByUser { .. }
                 | NoticeKind::ArtifactFailed { .. }

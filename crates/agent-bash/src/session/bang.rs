@@ -10,7 +10,8 @@ use crate::profiles;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, AuditFacts};
 use crate::stage::changes::ChangeRecord;
-use crate::stage::{changes, journal, parse_input, run, shape};
+use crate::stage::holders::CallNetwork;
+use crate::stage::{changes, holders, journal, parse_input, run, shape};
 use crate::tool_context::ToolContext;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_core::{
@@ -125,7 +126,7 @@ pub(super) async fn run(
     };
     let marked = changing.as_mut().map_or(Ok(()), ChangeRecord::mark);
     let spec = marked.and_then(|()| run::spec(tool, &call, &request, &decisions));
-    let outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
+    let mut outcome = match spec.and_then(|spec| Ok(spec.shell(shell(tool)?))) {
         Ok(spec) => {
             let asked = (&request, &*typed);
             let records = (&mut changing, &mut output);
@@ -135,9 +136,17 @@ pub(super) async fn run(
         Err(error) => Err(error),
     };
     let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
+    if let Ok(outcome) = &mut outcome {
+        holders::add_ports(outcome).await;
+    }
     let printed = call.printed.take();
     let excluded = options.excluded_from_context;
     let mut message = message(tool, call, output, outcome, changed, excluded);
+    if message.status.is_error() {
+        let lines: Vec<&str> = message.output.lines().collect();
+        let notices = holders::notices(tool, &message.command, &lines, &CallNetwork::Host).await;
+        message.notices.extend(notices);
+    }
     let unrecorded = audit::record(
         tool,
         AuditFacts {

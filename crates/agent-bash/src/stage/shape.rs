@@ -4,8 +4,9 @@ use crate::call::{Call, DetachedCall, FinishedCall, FinishedRun, StartedCallEnd}
 use crate::layout::{self, CallEnding, CallFacts};
 use crate::panics::WorkPanicked;
 use crate::refusal::Refusal;
+use crate::stage::holders::CallNetwork;
 use crate::stage::last_pipeline::failed_stage;
-use crate::stage::{limits, sandbox};
+use crate::stage::{holders, limits, sandbox};
 use crate::tool_context::ToolContext;
 use agent_bash_core::{
     ArtifactEnd, Notice, NoticeKind, Outcome, ScriptEnding, Status, ToolResult, Window,
@@ -143,13 +144,14 @@ fn bare(tool: &ToolContext, cwd: &Path, text: String, status: Status) -> ToolRes
 
 async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedCall {
     let FinishedRun {
-        outcome,
+        mut outcome,
         mut output,
         exit_1_is_ok,
         last_pipeline,
         sandbox: call_sandbox,
         changed,
     } = ran;
+    holders::add_ports(&mut outcome).await;
     let status = status_of(&outcome, exit_1_is_ok);
     let mut limits = tool.profile.output;
     if let Some(window) = call.window {
@@ -170,6 +172,18 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
     let artifacts = report.artifacts();
     let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
     let directory = outcome.initial_cwd.as_deref().unwrap_or(&call.cwd);
+    if status.is_error() {
+        let network = match &call_sandbox {
+            Some(sandbox) if sandbox.has_own_network() => {
+                let observed = outcome.sandbox.as_ref();
+                CallNetwork::Sandbox(observed.and_then(|it| it.network_namespace.clone()))
+            }
+            _ => CallNetwork::Host,
+        };
+        let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
+        let lines: Vec<&str> = pieces.flat_map(|piece| piece.text.lines()).collect();
+        notices.extend(holders::notices(tool, &call.command, &lines, &network).await);
+    }
     let mut sandbox = None;
     if let Some(mut call_sandbox) = call_sandbox {
         let sandboxed =

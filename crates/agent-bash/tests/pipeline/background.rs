@@ -60,6 +60,7 @@ impl JobStarter for Starter {
                 JobSandbox::new(plan, &report)
             }),
             remaining: Vec::new(),
+            listens_on: Vec::new(),
             unrecorded: None,
         })
     }

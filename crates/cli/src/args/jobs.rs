@@ -42,6 +42,9 @@ pub(crate) enum JobsAction {
         /// One line of JSON each.
         #[arg(long)]
         json: bool,
+        /// Only jobs that listen on this TCP port.
+        #[arg(long, value_name = "PORT")]
+        port: Option<u16>,
     },
     /// Print the details of one as JSON.
     Show {
@@ -84,7 +87,11 @@ pub(crate) enum JobsAction {
     /// End one and all its processes: SIGTERM, then SIGKILL.
     Kill {
         /// The job's number.
-        id: String,
+        #[arg(required_unless_present = "port")]
+        id: Option<String>,
+        /// End the job that listens on this TCP port.
+        #[arg(long, value_name = "PORT", conflicts_with = "id")]
+        port: Option<u16>,
         /// Time between SIGTERM and SIGKILL.
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2s", allow_negative_numbers = true)]
         grace: Duration,
@@ -95,7 +102,8 @@ impl JobsAction {
     /// Returns the job if the action writes to it or ends it.
     pub(crate) fn acts_on(&self) -> Option<&str> {
         match self {
-            Self::Input { id, .. } | Self::Kill { id, .. } => Some(id),
+            Self::Input { id, .. } => Some(id),
+            Self::Kill { id, .. } => id.as_deref(),
             Self::List { .. } | Self::Show { .. } | Self::Output { .. } | Self::Wait { .. } => None,
         }
     }

@@ -8,12 +8,13 @@ use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::ScriptEnding;
-use agent_bash::core::{Clock, JobId, short_duration};
+use agent_bash::core::{Clock, JobId, listens_on, short_duration};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
 use agent_bash::process::SystemClock;
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
 use std::io;
+use std::slice;
 use std::time::Duration;
 
 /// The exit code if the job is still running, as with `timeout(1)`.
@@ -63,9 +64,10 @@ pub(crate) fn jobs(args: &JobsArgs, start: &StartContext) -> anyhow::Result<u8> 
 
 async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
     match action {
-        JobsAction::List { json } => list(jobs, *json),
+        JobsAction::List { json, port } => list(jobs, *json, *port).await,
         JobsAction::Show { id } => {
-            let job = jobs.show(&JobId(id.clone()))?;
+            let mut job = jobs.show(&JobId(id.clone()))?;
+            jobs.find_ports(slice::from_mut(&mut job)).await;
             output::print(&format!("{}\n", serde_json::to_string(&job)?))?;
             Ok(0)
         }
@@ -105,20 +107,47 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
                 WaitOutcome::Cancelled(_) => signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
             })
         }
-        JobsAction::Kill { id, grace } => {
-            let killed = jobs.kill(&JobId(id.clone()), *grace).await?;
-            output::print(&format!("{}\n", state(&killed.job)))?;
-            for survivor in &killed.survivors {
-                let (pid, command) = (survivor.pid, &survivor.command);
-                output::say(&format!("pid {pid} is still alive: {command}"));
-            }
-            Ok(u8::from(!killed.survivors.is_empty()))
-        }
+        JobsAction::Kill { id, port, grace } => match (id, port) {
+            (Some(id), _) => kill(jobs, &JobId(id.clone()), *grace).await,
+            (None, port) => kill_on_port(jobs, *port, *grace).await,
+        },
     }
 }
 
-fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
-    let mut jobs = jobs.list()?;
+async fn kill(jobs: &Jobs, id: &JobId, grace: Duration) -> anyhow::Result<u8> {
+    let killed = jobs.kill(id, grace).await?;
+    output::print(&format!("{}\n", state(&killed.job)))?;
+    for survivor in &killed.survivors {
+        let (pid, command) = (survivor.pid, &survivor.command);
+        output::say(&format!("pid {pid} is still alive: {command}"));
+    }
+    Ok(u8::from(!killed.survivors.is_empty()))
+}
+
+/// Ends the jobs that listen on a port, and names them.
+async fn kill_on_port(jobs: &Jobs, port: Option<u16>, grace: Duration) -> anyhow::Result<u8> {
+    let Some(port) = port else {
+        bail!("name a job, or a port with --port");
+    };
+    let found = jobs.list_with_ports(Some(port)).await?;
+    if found.is_empty() {
+        output::say(&format!("no job listens on port {port}"));
+        return Ok(NOT_FOUND_EXIT_CODE);
+    }
+    let mut code = 0;
+    for job in found {
+        output::print(&format!("job {}: {}: ", job.id, first_line(&job)))?;
+        code = code.max(kill(jobs, &job.id, grace).await?);
+    }
+    Ok(code)
+}
+
+fn first_line(job: &Job) -> &str {
+    job.command.lines().next().unwrap_or_default()
+}
+
+async fn list(jobs: &Jobs, json: bool, port: Option<u16>) -> anyhow::Result<u8> {
+    let mut jobs = jobs.list_with_ports(port).await?;
     if json {
         let mut text = String::new();
         for job in &jobs {
@@ -129,7 +158,10 @@ fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
     }
     jobs.retain(|job| !job.was_over_at_once());
     if jobs.is_empty() {
-        output::say("there are no jobs");
+        output::say(&match port {
+            Some(port) => format!("no job listens on port {port}"),
+            None => "there are no jobs".to_owned(),
+        });
         return Ok(0);
     }
     let now = SystemClock::new().wall();
@@ -141,7 +173,7 @@ fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
                 job.pid.to_string(),
                 ago(job.started_at, now),
                 state(job),
-                job.command.lines().next().unwrap_or_default().to_owned(),
+                first_line(job).to_owned(),
             ]
         })
         .collect();
@@ -201,6 +233,7 @@ pub(crate) fn state(job: &Job) -> String {
     if job.is_asked_to_end && matches!(job.state, JobState::Ended(_)) {
         state.push_str(", on request");
     }
+    state.push_str(&listens_on(&job.listens_on));
     for left in &job.remaining {
         let _ = write!(state, ", pid {} still runs", left.pid);
     }

@@ -135,6 +135,7 @@ impl JobFiles {
             is_asked_to_end: self.directory.join(KILL_MARK_FILE).exists(),
             sandbox: entry.sandbox.clone(),
             unrecorded: entry.unrecorded.clone(),
+            listens_on: Vec::new(),
         }
     }
 }

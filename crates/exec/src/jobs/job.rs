@@ -4,6 +4,7 @@ use agent_bash_core::sandbox::JobSandbox;
 use agent_bash_core::{JobId, Survivor, Timestamp};
 use agent_bash_process::supervisor::JobEnd;
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -51,6 +52,10 @@ pub struct Job {
     /// still write to it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remaining: Vec<Survivor>,
+    /// The TCP addresses on which the job's processes listen. Empty until
+    /// [`Jobs::find_ports`](crate::Jobs::find_ports) looks them up.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub listens_on: Vec<SocketAddr>,
 }
 
 impl Job {
@@ -143,6 +148,7 @@ mod tests {
             sandbox: None,
             unrecorded: None,
             remaining: Vec::new(),
+            listens_on: Vec::new(),
         };
         for (kind, adopted_at, ended_at, want) in [
             // The duration of the call itself does not matter.

@@ -15,5 +15,6 @@ mod feeding;
 mod hosts;
 mod keeping;
 mod killing;
+mod ports;
 mod starting;
 pub(crate) mod world;

@@ -15,6 +15,7 @@ fn views(command: &str) -> Vec<String> {
     let theme = Theme::dark();
     let job = JobRow {
         id: "1".to_owned(),
+        listens_on: String::new(),
         pid: 7,
         state: JobRowState::Running,
         elapsed: None,

@@ -264,6 +264,7 @@ fn jobs_panel_is_drawn_as_in_its_snapshots() {
     let job = |id: &str, command: &str, state, seconds| JobRow {
         id: id.to_owned(),
         command: command.to_owned(),
+        listens_on: (if id == "1" { "127.0.0.1:3000" } else { "" }).to_owned(),
         pid: 4711,
         state,
         elapsed: Some(Duration::from_secs(seconds)),

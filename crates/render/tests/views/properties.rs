@@ -185,6 +185,7 @@ proptest! {
         let jobs = vec![JobRow {
             id: text.clone(),
             command: text.clone(),
+            listens_on: String::new(),
             pid: u32::MAX,
             state: JobRowState::Failed(text.clone()),
             elapsed: Some(Duration::from_secs(number)),

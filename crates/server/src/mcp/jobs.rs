@@ -7,7 +7,7 @@ use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
+use agent_bash::core::{Cancel, Clock, JobId, Status, Window, listens_on, short_duration};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{RunningCall, RunningCalls};
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
+use std::slice;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -105,6 +106,9 @@ impl JobTools {
         let jobs = Arc::clone(jobs);
         let part = agent_bash::run_blocking(move || jobs.output(&id, range));
         let mut part = part.await.map_err(text)?.map_err(text)?;
+        self.jobs()?
+            .find_ports(slice::from_mut(&mut part.job))
+            .await;
         if args.tail.is_none() {
             keep_within(&mut part, window);
         }
@@ -271,8 +275,8 @@ impl JobTools {
         let jobs: Vec<JobData> = match (self.session.remote_host(), self.session.jobs()) {
             (Some(remote_host), _) => remote::jobs(&**remote_host, cancel).await?,
             (None, Some(jobs)) => {
-                let jobs = jobs.list().map_err(text)?.into_iter();
-                jobs.map(IntoData::into_data).collect()
+                let jobs = jobs.list_with_ports(None).await.map_err(text)?;
+                jobs.into_iter().map(IntoData::into_data).collect()
             }
             (None, None) => Vec::new(),
         };
@@ -364,6 +368,7 @@ fn state(job: &JobData) -> String {
     {
         let _ = write!(text, ", {dropped_bytes} bytes of its output were not kept");
     }
+    text.push_str(&listens_on(&job.listens_on));
     for process in &job.remaining {
         let (pid, command) = (process.pid, first_line(&process.command));
         let verb = if process.holds_output {

@@ -25,7 +25,7 @@ pub(super) enum OutputRange {
 
 /// Returns all jobs.
 pub(super) async fn jobs(host: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<JobData>, String> {
-    let listed: JobsData = ask(host, &RpcCall::JobsList, cancel).await?;
+    let listed: JobsData = ask(host, &RpcCall::JobsList { port: None }, cancel).await?;
     Ok(listed.jobs)
 }
 

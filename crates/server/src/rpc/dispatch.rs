@@ -29,6 +29,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::slice;
 use std::sync::Arc;
 
 /// Maximum number of bytes of a job's output in one response.
@@ -136,7 +137,7 @@ impl ServedRequest {
                 protocol: PROTOCOL_VERSION,
                 build: BUILD_NAME.to_owned(),
             }),
-            RpcCall::JobsList
+            RpcCall::JobsList { .. }
             | RpcCall::JobsShow { .. }
             | RpcCall::JobsOutput { .. }
             | RpcCall::JobsWait { .. }
@@ -419,7 +420,8 @@ impl ServedRequest {
         let jobs = stored_output::jobs(&self.session).map_err(text)?;
         match call {
             RpcCall::JobsShow { job } => {
-                let job = jobs.show(&JobId(job.0)).map_err(text)?;
+                let mut job = jobs.show(&JobId(job.0)).map_err(text)?;
+                jobs.find_ports(slice::from_mut(&mut job)).await;
                 data::<JobData>(job.into_data())
             }
             RpcCall::JobsOutput { job, offset, tail } => {
@@ -434,8 +436,11 @@ impl ServedRequest {
                     },
                 };
                 let jobs = Arc::clone(jobs);
-                let part = run_blocking(move || jobs.output(&JobId(job.0), range).map_err(text));
-                data::<JobOutputData>(part.await?.into_data())
+                let reader = Arc::clone(&jobs);
+                let part = run_blocking(move || reader.output(&JobId(job.0), range).map_err(text));
+                let mut part = part.await?;
+                jobs.find_ports(slice::from_mut(&mut part.job)).await;
+                data::<JobOutputData>(part.into_data())
             }
             RpcCall::JobsWait { job, timeout } => {
                 let timeout = timeout.as_ref().map(|time| duration("timeout", time));
@@ -469,12 +474,13 @@ impl ServedRequest {
                 let fed = write_input(&self.session, &id, &input, close, &self.cancel);
                 data::<JobData>(fed.await?.into_data())
             }
-            _ => {
-                let jobs = jobs.list().map_err(text)?;
+            RpcCall::JobsList { port } => {
+                let jobs = jobs.list_with_ports(port).await.map_err(text)?;
                 data(JobsData {
                     jobs: jobs.into_iter().map(IntoData::into_data).collect(),
                 })
             }
+            _ => Ok(None),
         }
     }
 }

@@ -106,6 +106,18 @@ const WAYS: &[Way] = &[
         run: processes::linger,
     },
     Way {
+        name: "listen",
+        argument: "FILE",
+        summary: "listens on a port of 127.0.0.1, writes its number to FILE, lives on",
+        run: processes::listen,
+    },
+    Way {
+        name: "bind",
+        argument: "PORT",
+        summary: "listens on that port of 127.0.0.1 and exits, or reports the error",
+        run: processes::bind,
+    },
+    Way {
         name: "children",
         argument: "COUNT",
         summary: "starts that many lingering children and exits without them",

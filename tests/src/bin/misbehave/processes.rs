@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use std::io::{self, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -20,6 +21,20 @@ pub(crate) fn linger(until: &str) -> Outcome {
     while begin.elapsed() < AT_MOST && (until.is_empty() || !Path::new(until).exists()) {
         std::thread::sleep(Duration::from_millis(20));
     }
+    Ok(())
+}
+
+pub(crate) fn listen(file: &str) -> Outcome {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    std::fs::write(format!("{file}.new"), port.to_string())?;
+    std::fs::rename(format!("{file}.new"), file)?;
+    linger("")
+}
+
+pub(crate) fn bind(port: &str) -> Outcome {
+    let address = format!("127.0.0.1:{port}");
+    TcpListener::bind(&address).map_err(|error| format!("listen {address}: {error}"))?;
     Ok(())
 }
 

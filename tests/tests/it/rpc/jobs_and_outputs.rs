@@ -225,3 +225,38 @@ fn outputs_are_paged_and_searched_and_shells_reset() -> Result<()> {
     world.assert_nothing_left(SOON);
     Ok(())
 }
+
+#[test]
+fn jobs_name_their_ports_and_are_found_by_them() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let call = json!({"command": "misbehave listen port", "mode": "background"});
+    let started = data(&mut server, json!({"type": "tool_call", "request": call}))?;
+    let job = &started["status"]["job"];
+    let other = json!({"command": "sleep 1000", "mode": "background"});
+    data(&mut server, json!({"type": "tool_call", "request": other}))?;
+    let file = world.cwd().join("port");
+    let port = poll::until(SOON, || std::fs::read_to_string(&file).ok());
+    let port: u16 = port.context("no port")?.parse()?;
+    let listens_on = json!([format!("127.0.0.1:{port}")]);
+    for request in ["jobs.show", "jobs.output"] {
+        let answer = data(&mut server, json!({"type": request, "job": job}))?;
+        let shown = answer.get("job").unwrap_or(&answer);
+        assert_eq!(shown["listens_on"], listens_on, "{answer}");
+    }
+    let all = data(&mut server, json!({"type": "jobs.list"}))?;
+    assert_eq!(all["jobs"].as_array().map(Vec::len), Some(2));
+    assert!(all["jobs"][1].get("listens_on").is_none(), "{all}");
+    for (port, want) in [(port, json!([job])), (1, json!([]))] {
+        let found = data(&mut server, json!({"type": "jobs.list", "port": port}))?;
+        let found = found["jobs"].as_array().context("jobs")?.iter();
+        let ids: Vec<&Value> = found.map(|job| &job["id"]).collect();
+        assert_eq!(json!(ids), want);
+    }
+    for id in ["1", "2"] {
+        data(&mut server, json!({"type": "jobs.kill", "job": id}))?;
+    }
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
