@@ -67,7 +67,7 @@ pub use journal::JournalSettings;
 pub use refusal::{
     APPROVAL_RULE, DirectoryError, ESCALATION_RULE, Explanation, NotSandboxed, Refusal, RuleRefusal,
 };
-pub use sandbox::{Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
+pub use sandbox::{CacheAccess, Escalation, LackingPolicy, SandboxSettings, TmpDirectory};
 pub use session::Conversation;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;

@@ -1,12 +1,15 @@
 //! The sandbox of a tool's calls: the settings, the state between calls, and the sandbox of one
 //! call.
 
+mod caches;
 mod file_access;
 mod names;
 mod options;
 mod watched;
 mod workspaces;
 
+pub use caches::CacheAccess;
+pub(crate) use caches::missed as missed_cache;
 pub(crate) use file_access::TimedFileAccess;
 pub use options::{Escalation, LackingPolicy, TmpDirectory};
 pub(crate) use watched::WatchedPaths;
@@ -51,6 +54,8 @@ pub struct SandboxSettings {
     pub devices: Vec<PathBuf>,
     /// The temporary directory that may be written.
     pub tmp: TmpDirectory,
+    /// The caches of tools that may be written.
+    pub caches: CacheAccess,
     /// The policy for a call that asks for more than the settings allow.
     pub escalation: Escalation,
     /// The directory from which the workspace is searched upwards; `None`: the host's working
@@ -90,6 +95,7 @@ impl SandboxSettings {
             devices: Vec::new(),
             hidden: [self.hidden, readable_password_files()].concat(),
             tmp: TmpDirectory::Private,
+            caches: CacheAccess::Off,
             escalation: Escalation::Never,
             ..self
         }
@@ -109,12 +115,22 @@ impl SandboxSettings {
         }
     }
 
-    /// Resolves the plan of the sandbox; `None` without a sandbox.
-    fn resolved(&self, facts: &HostFacts) -> Result<Option<ResolvedSandbox>, ResolveError> {
+    /// Resolves the plan of the sandbox; `None` without a sandbox. Creates the private caches in
+    /// the state directory.
+    fn resolved(
+        &self,
+        facts: &HostFacts,
+        state: Option<&Path>,
+    ) -> Result<Option<ResolvedSandbox>, ResolveError> {
         let Some(level) = self.level.confined() else {
             return Ok(None);
         };
-        resolve(&self.wanted(level), facts).map(Some)
+        let mut resolved = resolve(&self.wanted(level), facts)?;
+        if let Some(workspace) = &resolved.workspace {
+            let plan = &mut resolved.plan;
+            plan.caches = caches::of_call(self.caches, plan, workspace, facts, state);
+        }
+        Ok(Some(resolved))
     }
 }
 
@@ -272,7 +288,7 @@ impl SandboxState {
             }
         };
         if let Some(changed) = changed {
-            let Some(resolved) = changed.resolved(&facts)? else {
+            let Some(resolved) = changed.resolved(&facts, self.state.as_deref())? else {
                 return Ok(None);
             };
             remember(&facts, &resolved);
@@ -286,9 +302,9 @@ impl SandboxState {
         }
         let last = cached.take();
         let now = match last {
-            Some(last) if last.is_for(&facts) => last.refreshed(&self.settings, &facts)?,
+            Some(last) if last.is_for(&facts) => last.refreshed(self, &facts)?,
             _ => {
-                let Some(resolved) = self.settings.resolved(&facts)? else {
+                let Some(resolved) = self.settings.resolved(&facts, self.state.as_deref())? else {
                     return Ok(None);
                 };
                 remember(&facts, &resolved);
@@ -421,11 +437,7 @@ impl CachedPlan {
     }
 
     /// Returns this plan, or a new one if its inputs have changed.
-    fn refreshed(
-        mut self,
-        settings: &SandboxSettings,
-        facts: &HostFacts,
-    ) -> Result<Self, ResolveError> {
+    fn refreshed(mut self, own: &SandboxState, facts: &HostFacts) -> Result<Self, ResolveError> {
         let stamp = PlanStamp::of(&self.plan);
         if stamp == self.stamp {
             return Ok(self);
@@ -435,7 +447,7 @@ impl CachedPlan {
         self.replaced
             .extend(replaced.into_iter().map(Path::to_owned));
         self.parent_state = None;
-        let resolved = settings.resolved(facts)?;
+        let resolved = own.settings.resolved(facts, own.state.as_deref())?;
         if let Some(plan) = resolved
             .map(|it| it.plan)
             .filter(|plan| *plan != *self.plan)
@@ -468,6 +480,8 @@ pub(crate) struct CallSandbox {
     pub(crate) ended_by_sigsys: bool,
     /// True if the output names a Unix socket that was refused.
     pub(crate) refused_socket: bool,
+    /// The tool that says in the output that its cache lacks something, and the user's cache.
+    pub(crate) missed_cache: Option<(&'static str, PathBuf)>,
     /// Protected paths that changed during the call.
     pub(crate) changed: Vec<PathBuf>,
     /// The observations that are unknown because a file system did not respond.

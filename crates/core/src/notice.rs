@@ -160,6 +160,14 @@ pub enum NoticeKind {
         /// The level in force.
         level: SandboxLevel,
     },
+    /// A message in the output says that a tool's cache lacks something. This call cannot write the
+    /// user's cache.
+    SandboxCache {
+        /// The tool.
+        tool: String,
+        /// The user's cache; absolute.
+        path: String,
+    },
     /// The command tried to reach a network that the sandbox does not provide.
     SandboxNetwork {
         /// The number of attempts.
@@ -269,6 +277,7 @@ impl NoticeKind {
             | Self::AllowedByUser { .. }
             | Self::SandboxDenied { .. }
             | Self::SandboxSockets { .. }
+            | Self::SandboxCache { .. }
             | Self::SandboxNetwork { .. }
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
@@ -380,6 +389,9 @@ impl NoticeKind {
             }
             Self::SandboxSockets { level } => format!(
                 "The output names a refused Unix socket; this call can use none, not even between its own processes (sandbox: {level})."
+            ),
+            Self::SandboxCache { tool, path } => format!(
+                "{tool} says that its cache lacks something; this call may not write `{path}` (setting sandbox.caches)."
             ),
             Self::SandboxNetwork { refused, network } => {
                 let refused = match refused {
@@ -632,6 +644,13 @@ mod tests {
                     level: SandboxLevel::ReadOnly,
                 },
                 "The output names a refused Unix socket; this call can use none, not even between its own processes (sandbox: read_only).",
+            ),
+            (
+                NoticeKind::SandboxCache {
+                    tool: "npm".to_owned(),
+                    path: "/home/u/.npm".to_owned(),
+                },
+                "npm says that its cache lacks something; this call may not write `/home/u/.npm` (setting sandbox.caches).",
             ),
             (
                 network(4, Network::Off),

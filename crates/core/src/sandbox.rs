@@ -2,6 +2,7 @@
 //! `agent-bash-sandbox` enforces the plan with the kernel.
 
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,22 @@ pub struct Plan {
     pub protected: Vec<PathBuf>,
     /// Further devices, besides the harmless ones.
     pub devices: Vec<PathBuf>,
+    /// The caches of tools that the call may write.
+    pub caches: Caches,
+}
+
+/// The caches of tools that a sandboxed call may write. Changes in them are not recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caches {
+    /// Writable directories; they exist.
+    pub writable: Vec<PathBuf>,
+    /// Environment variables, and their values, that move the caches of tools into private
+    /// directories.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Private directories and the fixed directories of tools over which [`Tier::Full`] mounts
+    /// them.
+    pub mounts: Vec<(PathBuf, PathBuf)>,
 }
 
 /// Directories that a sandbox of the tier [`Tier::Full`] replaces by private ones.

@@ -90,6 +90,7 @@ fn is_lost(members: &UnixStream) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::sandbox::Caches;
 
     fn plan(writable: &str) -> Plan {
         Plan {
@@ -100,6 +101,7 @@ mod tests {
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         }
     }
 

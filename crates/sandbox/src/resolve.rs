@@ -21,7 +21,7 @@ pub use scan::NameScan;
 pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};
 pub use workspace::KnownWorkspace;
 
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
 use links::LinkCreators;
 use paths::{canonical, existing, in_home};
 use secrets::SecretSearch;
@@ -207,6 +207,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         hidden: hidden.into_iter().collect(),
         protected: protected.into_iter().collect(),
         devices: devices.into_iter().collect(),
+        caches: Caches::default(),
     };
     Ok(ResolvedSandbox {
         plan,

@@ -1,7 +1,7 @@
 //! A workspace for sandboxed calls. Calls may write to it, but not to the directory next to it.
 
 use agent_bash_core::RunSpec;
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,6 +47,7 @@ impl TestWorkspace {
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         }
     }
 

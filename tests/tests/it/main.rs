@@ -20,6 +20,7 @@ mod plugins;
 mod rpc;
 mod safe_mode;
 mod sandbox;
+mod sandbox_caches;
 mod sandbox_edges;
 mod session;
 mod starved;

@@ -77,6 +77,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::Overwritten { .. }
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::SandboxSockets { .. }
+                | NoticeKind::SandboxCache { .. }
                 | NoticeKind::SandboxNetwork { .. }
                 | NoticeKind::SandboxPartial { .. }
                 | NoticeKind::SandboxUnknown { .. }

@@ -164,7 +164,7 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Level, Network};
+    use agent_bash_core::sandbox::{Caches, Level, Network};
 
     type Change<'a> = &'a dyn Fn(&Path);
 
@@ -184,6 +184,7 @@ mod tests {
             hidden: Vec::new(),
             protected: names.map(at).to_vec(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let replaced = replaced.iter().map(|name| at(name)).collect();
         let before = WatchedPaths::before(&plan, &PlanStamp::of(&plan), &replaced);

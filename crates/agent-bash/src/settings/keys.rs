@@ -313,6 +313,7 @@ pub(super) const KEYS: &[SettingKey] = &[
     sandbox::PROTECTED,
     sandbox::DEVICES,
     sandbox::TMP,
+    sandbox::CACHES,
     sandbox::ESCALATION,
     changes::LEVEL,
     changes::ROOT,

@@ -4,7 +4,9 @@
 mod denied;
 
 use crate::refusal::{NotSandboxed, Refusal};
-use crate::sandbox::{CallSandbox, Escalation, LackingPolicy, PreparedSandbox, SandboxSettings};
+use crate::sandbox::{
+    CallSandbox, Escalation, LackingPolicy, PreparedSandbox, SandboxSettings, missed_cache,
+};
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::{
     Lack, Network, ObservedSandbox, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown,
@@ -140,6 +142,7 @@ impl RequestedSandbox {
             names: None,
             ended_by_sigsys: false,
             refused_socket: false,
+            missed_cache: None,
             changed: Vec::new(),
             unknown: Vec::new(),
         };
@@ -228,6 +231,8 @@ pub(crate) async fn result(
         _ => false,
     };
     sandbox.refused_socket = denied::names_refused_socket(printed);
+    let facts = tool.sandbox.facts(&tool.host, plan.tier);
+    sandbox.missed_cache = missed_cache(&plan, &facts, denied::lines(printed));
     let messages = denied::messages(printed);
     if !messages.is_empty() {
         let cwd = cwd.to_owned();
@@ -294,6 +299,12 @@ pub(crate) fn notices(
     if sandbox.refused_socket {
         let level = sandboxed.level;
         notices.push(NoticeKind::SandboxSockets { level });
+    }
+    if let Some((tool, path)) = &sandbox.missed_cache {
+        notices.push(NoticeKind::SandboxCache {
+            tool: (*tool).to_owned(),
+            path: path.display().to_string(),
+        });
     }
     if let Some(refused) = sandboxed.network_refused.filter(|refused| *refused > 0) {
         let network = sandboxed.network;

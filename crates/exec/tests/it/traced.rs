@@ -8,7 +8,7 @@ use crate::support::{FinishedRun, cache, options, run, run_with, soon, spec};
 use crate::test_workspace::{TestWorkspace, has_own_mounts, mount};
 use agent_bash_changes::{ChangeSet, Limits, Store};
 use agent_bash_core::changes::{ChangesLevel, TraceState};
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Executor, RunSpec, ScriptEnding, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -362,6 +362,7 @@ async fn a_box_holds_and_is_watched() {
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let spec = place.traced("echo x >>d/six; echo x >>one", &set);
         let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();

@@ -12,7 +12,7 @@ use crate::support::driven_clock::DrivenClock;
 use crate::support::{FinishedRun, cache, command, options, run, run_with, soon, spec};
 use crate::test_workspace::{has_own_mounts, mount};
 use agent_bash_core::changes::Overlay;
-use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, NotStarted, RunSpec, ScriptEnding, SessionName, SurvivorPolicy};
 use agent_bash_exec::{JobError, JobStdin, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
@@ -375,6 +375,7 @@ async fn sandbox_and_trial_are_enforced_together() {
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let script = format!("echo in >in; echo out >{}; cat in", outside.display());
         let ran = run(&place.trial(&script).sandbox(Arc::new(plan)))

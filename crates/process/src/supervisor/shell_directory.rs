@@ -146,7 +146,7 @@ pub(super) fn sweep(parent: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
 
     #[test]
     fn sweep_removes_only_unlocked_directories() {
@@ -199,6 +199,7 @@ mod tests {
             hidden: vec![fs::canonicalize(parent.path()).unwrap()],
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         for wanted in [parent.path(), Path::new("/dev/shm")] {
             assert!(ShellDirectory::create_in(wanted, Some(&plan)).is_err());

@@ -2,6 +2,7 @@
 
 use crate::median;
 use crate::started::{In, Launcher, SIDES, plan};
+use agent_bash_core::sandbox::Caches;
 use agent_bash_sandbox::{Level, Network, Plan, Tier};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,7 @@ fn bare(tier: Tier, writable: Vec<PathBuf>, protected: Vec<PathBuf>) -> Plan {
         hidden: Vec::new(),
         protected,
         devices: Vec::new(),
+        caches: Caches::default(),
     }
 }
 

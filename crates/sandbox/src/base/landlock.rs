@@ -79,7 +79,8 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
     for path in &plan.writable {
         rules.allow_without_links(path, written())?;
     }
-    for path in own {
+    let mounted = plan.caches.mounts.iter().map(|(_, over)| over);
+    for path in own.iter().chain(mounted) {
         rules.allow(path, written())?;
     }
     let devices = HARMLESS_DEVICES.iter().map(Path::new);

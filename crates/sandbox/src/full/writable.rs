@@ -24,6 +24,12 @@ pub(super) fn separate(roots: &[&Path]) -> Result<(), SandboxError> {
     roots.iter().try_for_each(|root| onto_itself(root))
 }
 
+/// Mounts private directories over others.
+pub(super) fn cover(mounts: &[(PathBuf, PathBuf)]) -> Result<(), SandboxError> {
+    let mut mounts = mounts.iter();
+    mounts.try_for_each(|(private, over)| mount_bind_recursive(private, over).map_err(step(over)))
+}
+
 /// Makes the existing protected paths read-only. Protected paths, and writable paths within them,
 /// cannot be moved.
 pub(super) fn protect(

@@ -217,7 +217,7 @@ impl PlanStamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
 
     #[test]
     fn what_is_replaced_and_what_gets_a_repository_of_its_own_is_seen() {
@@ -233,6 +233,7 @@ mod tests {
             hidden: Vec::new(),
             protected: ["hooks", "config", ".vscode"].map(at).to_vec(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let first = PlanStamp::of(&plan);
         let replaced = |first: &PlanStamp| -> Vec<PathBuf> {
@@ -278,6 +279,7 @@ mod tests {
                 .map(at)
                 .to_vec(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let changes: [&dyn Fn(); 6] = [
             &|| fs::create_dir(at(".vscode")).unwrap(),

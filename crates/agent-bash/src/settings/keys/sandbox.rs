@@ -1,7 +1,7 @@
 //! The keys of `[sandbox]`.
 
 use crate::settings::key::{ProjectEffect, SettingKey, ValueForm, from_word, list, to_value};
-use crate::{Escalation, LackingPolicy, TmpDirectory};
+use crate::{CacheAccess, Escalation, LackingPolicy, TmpDirectory};
 use agent_bash_core::sandbox::{Network, SandboxLevel};
 use std::path::{Path, PathBuf};
 use toml::Value;
@@ -94,6 +94,15 @@ pub(super) const TMP: SettingKey = SettingKey {
     project: ProjectEffect::Tightens(|before, now| {
         before.sandbox.tmp == TmpDirectory::Shared || now.sandbox.tmp == TmpDirectory::Private
     }),
+};
+
+pub(super) const CACHES: SettingKey = SettingKey {
+    name: "sandbox.caches",
+    doc: "The caches of tools that workspace_write may write: private (of the workspace's calls), shared (the user's), off.",
+    form: ValueForm::Text,
+    set: |s, v| from_word::<CacheAccess>(v).map(|caches| s.sandbox.caches = caches),
+    get: |s| to_value(s.sandbox.caches),
+    project: ProjectEffect::Tightens(|before, now| now.sandbox.caches <= before.sandbox.caches),
 };
 
 pub(super) const ESCALATION: SettingKey = SettingKey {

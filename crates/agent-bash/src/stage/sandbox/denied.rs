@@ -71,9 +71,14 @@ impl RefusedAccess {
 
 /// Returns the error messages in an output. Accesses no files.
 pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
+    let messages = lines(printed).filter_map(in_message);
+    messages.take(MAX_MESSAGES).collect()
+}
+
+/// Returns the lines of the shown output.
+pub(crate) fn lines(printed: &[SinkReport]) -> impl Iterator<Item = &str> {
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
-    let lines = pieces.flat_map(|piece| piece.text.lines());
-    lines.filter_map(in_message).take(MAX_MESSAGES).collect()
+    pieces.flat_map(|piece| piece.text.lines())
 }
 
 /// Words by which programs and traces of errors name Unix sockets.
@@ -92,8 +97,7 @@ const SOCKET_TRACE_LINES: usize = 8;
 /// True if an error message is about a Unix socket: in its own line, or at the end of a trace that
 /// names one.
 pub(crate) fn names_refused_socket(printed: &[SinkReport]) -> bool {
-    let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
-    is_socket_refused(pieces.flat_map(|piece| piece.text.lines()))
+    is_socket_refused(lines(printed))
 }
 
 fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
@@ -309,7 +313,7 @@ fn is_readable(found: &Metadata) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash_core::sandbox::{Level, Network, Tier};
+    use agent_bash_core::sandbox::{Caches, Level, Network, Tier};
 
     #[test]
     fn denied_files_names_only_files_with_a_refused_write() {
@@ -324,6 +328,7 @@ mod tests {
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         for (line, want) in [
             ("bash: line 1: new: Read-only file system", Some("new")),
@@ -444,6 +449,7 @@ mod tests {
             hidden: vec![hidden.clone(), root.join("home/.netrc")],
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let named = |path: &str| {
             let message = in_message(&format!("cat: {path}: Permission denied"));

@@ -8,7 +8,7 @@ use crate::supervisor::PROTOCOL_VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
-use agent_bash_core::sandbox::Report;
+use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_sandbox::view::Mounts;
 use agent_bash_sandbox::{NetworkEntrance, Networks};
 use rustix::net::Shutdown;
@@ -103,16 +103,18 @@ impl SupervisorClient {
         &mut self,
         mut start: ShellStart,
     ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
-        // A sandbox sets `TMPDIR` to its own directory. The host's value must not replace it, but a
-        // variable of the call may.
-        let is_sandboxed = start
-            .sandbox
-            .as_ref()
-            .is_some_and(|sandbox| sandbox.plan.is_some());
-        let inherited = self.changes.iter();
-        let inherited = inherited.filter(|(name, _)| !is_sandboxed || name != "TMPDIR");
+        // A sandbox sets `TMPDIR` and the variables of caches to its own directories. The host's
+        // values must not replace them, but a variable of the call may.
+        let plan = start.sandbox.as_ref().and_then(|it| it.plan.as_ref());
+        let is_own = |name: &OsString| {
+            let is_moved =
+                |plan: &Plan| plan.caches.variables.iter().any(|(moved, _)| moved == name);
+            plan.is_some_and(|plan| name == "TMPDIR" || is_moved(plan))
+        };
+        let inherited = self.changes.iter().filter(|(name, _)| !is_own(name));
+        let inherited: Vec<_> = inherited.cloned().collect();
         // The call's own changes come last: they take precedence.
-        start.env_changes.splice(0..0, inherited.cloned());
+        start.env_changes.splice(0..0, inherited);
         if let (Some(sandbox), Some(process)) = (&start.sandbox, &mut self.process) {
             process.set_shell_directories(sandbox.directory.clone());
         }

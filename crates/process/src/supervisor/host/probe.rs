@@ -3,7 +3,7 @@
 use super::launch::Supervisor;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{ShellSandbox, ShellStart};
-use agent_bash_core::sandbox::{Level, Network, Plan, Report, Tier};
+use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Report, Tier};
 use agent_bash_core::{Clock, NotStarted, Shell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -82,6 +82,7 @@ impl Supervisor {
             hidden: Vec::new(),
             protected: Vec::new(),
             devices: Vec::new(),
+            caches: Caches::default(),
         };
         let nothing = ["-c", ":"].map(OsString::from);
         let start = ShellStart {

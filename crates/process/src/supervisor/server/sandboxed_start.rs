@@ -87,16 +87,24 @@ impl SandboxedStart {
         let temporary = confinement.plan.is_some().then(|| directory.temporary());
         let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
         let changes = start.env_changes.iter().cloned();
-        let own = confinement.writable.iter().cloned();
+        let caches = confinement.plan.as_ref().map(|plan| &plan.caches);
+        let moved = caches.iter().flat_map(|caches| &caches.variables);
+        let moved = moved.map(|(name, value)| (name.clone(), Some(value.clone())));
+        let own: Vec<PathBuf> = caches
+            .iter()
+            .flat_map(|caches| &caches.writable)
+            .chain(&confinement.writable)
+            .cloned()
+            .collect();
         let order = Order {
             plan: confinement.plan.clone(),
             trial: confinement.trial.clone(),
             trace: confinement.trace,
             writable: [directory.path().to_owned()]
                 .into_iter()
-                .chain(own)
+                .chain(own.iter().cloned())
                 .collect(),
-            env: temporary.into_iter().chain(changes).collect(),
+            env: temporary.into_iter().chain(moved).chain(changes).collect(),
             inherited: inherited.to_vec(),
             network: start.network.zip(network.map(AsRawFd::as_raw_fd)),
         };
@@ -110,7 +118,7 @@ impl SandboxedStart {
             launcher: this_program(),
             start: LauncherStart::new(&order)?,
             directory,
-            writable: confinement.writable.clone(),
+            writable: own,
             hidden: match &confinement.plan {
                 Some(plan) => plan.hidden.clone(),
                 None => Vec::new(),

@@ -1,0 +1,243 @@
+//! The caches of tools as data. The variables are those of each tool's documentation.
+
+/// When a cache is private.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// Always: the tool fails if it cannot write its cache, or builds the contents itself.
+    Always,
+    /// If the call has a network, or the user has no such cache. Otherwise the tool reads the
+    /// user's: nothing could fill a new one.
+    WithNetwork,
+    /// If the user has none: programs and models that a tool installs for long.
+    WithoutOwn,
+}
+
+/// The value of a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    /// The directory.
+    Directory,
+    /// This option with the directory, after the options that the variable has.
+    Option(&'static str),
+}
+
+/// A cache of a tool.
+#[derive(Debug)]
+pub(super) struct Cache {
+    /// The tool, and the name of its private directory.
+    pub(super) tool: &'static str,
+    /// The variable that moves the cache.
+    pub(super) variable: &'static str,
+    pub(super) value: Value,
+    /// The tool's default, below the home.
+    pub(super) directory: &'static str,
+    pub(super) moved: Moved,
+    /// What calls write if the cache is shared; empty: all of it.
+    pub(super) parts: &'static [&'static str],
+    /// Files with settings of the user that the private cache links to.
+    pub(super) settings: &'static [&'static str],
+    /// Texts of the tool that name no path, if its cache lacks something.
+    pub(super) misses: &'static [&'static str],
+}
+
+/// A directory with a fixed path that a tool needs to write.
+#[derive(Debug)]
+pub(super) struct PrivateMount {
+    /// The name of the private directory.
+    pub(super) name: &'static str,
+    /// The tool's program.
+    pub(super) program: &'static str,
+    /// The path, without the user id at its end.
+    pub(super) before_uid: &'static str,
+}
+
+const fn cache(
+    tool: &'static str,
+    variable: &'static str,
+    directory: &'static str,
+    moved: Moved,
+) -> Cache {
+    Cache {
+        tool,
+        variable,
+        value: Value::Directory,
+        directory,
+        moved,
+        parts: &[],
+        settings: &[],
+        misses: &[],
+    }
+}
+
+use Moved::{Always, WithNetwork, WithoutOwn};
+
+pub(super) const CACHES: &[Cache] = &[
+    Cache {
+        misses: &["ENOTCACHED"],
+        ..cache("npm", "npm_config_cache", ".npm", WithNetwork)
+    },
+    cache(
+        "corepack",
+        "COREPACK_HOME",
+        ".cache/node/corepack",
+        WithNetwork,
+    ),
+    // pnpm 12 reads these; up to 10 it read `npm_config_…`.
+    Cache {
+        misses: &[
+            "ERR_PNPM_NO_OFFLINE",
+            "STORE_OPERATION_LOCK",
+            "STORE_DIR_OPEN_OPERATION_LOCK",
+        ],
+        ..cache(
+            "pnpm-store",
+            "pnpm_config_store_dir",
+            ".local/share/pnpm/store",
+            Always,
+        )
+    },
+    cache("pnpm-cache", "pnpm_config_cache_dir", ".cache/pnpm", Always),
+    cache(
+        "pnpm-state",
+        "pnpm_config_state_dir",
+        ".local/state/pnpm",
+        Always,
+    ),
+    Cache {
+        misses: &["in our cache (possible versions are"],
+        ..cache("yarn", "YARN_CACHE_FOLDER", ".cache/yarn", Always)
+    },
+    cache(
+        "yarn-berry",
+        "YARN_GLOBAL_FOLDER",
+        ".yarn/berry",
+        WithNetwork,
+    ),
+    cache(
+        "bun",
+        "BUN_INSTALL_CACHE_DIR",
+        ".bun/install/cache",
+        WithNetwork,
+    ),
+    cache("deno", "DENO_DIR", ".cache/deno", WithNetwork),
+    cache(
+        "electron",
+        "electron_config_cache",
+        ".cache/electron",
+        WithNetwork,
+    ),
+    cache(
+        "cypress",
+        "CYPRESS_CACHE_FOLDER",
+        ".cache/Cypress",
+        WithoutOwn,
+    ),
+    cache(
+        "playwright",
+        "PLAYWRIGHT_BROWSERS_PATH",
+        ".cache/ms-playwright",
+        WithoutOwn,
+    ),
+    cache(
+        "puppeteer",
+        "PUPPETEER_CACHE_DIR",
+        ".cache/puppeteer",
+        WithoutOwn,
+    ),
+    cache("pip", "PIP_CACHE_DIR", ".cache/pip", WithNetwork),
+    cache("uv", "UV_CACHE_DIR", ".cache/uv", Always),
+    // Also holds virtual environments.
+    cache("poetry", "POETRY_CACHE_DIR", ".cache/pypoetry", WithoutOwn),
+    cache("pipenv", "PIPENV_CACHE_DIR", ".cache/pipenv", WithNetwork),
+    cache("pdm", "PDM_CACHE_DIR", ".cache/pdm", WithNetwork),
+    cache("conda", "CONDA_PKGS_DIRS", ".conda/pkgs", WithNetwork),
+    cache(
+        "pre-commit",
+        "PRE_COMMIT_HOME",
+        ".cache/pre-commit",
+        WithNetwork,
+    ),
+    cache(
+        "matplotlib",
+        "MPLCONFIGDIR",
+        ".config/matplotlib",
+        WithoutOwn,
+    ),
+    cache(
+        "jupyter",
+        "JUPYTER_RUNTIME_DIR",
+        ".local/share/jupyter/runtime",
+        Always,
+    ),
+    cache("ipython", "IPYTHONDIR", ".ipython", WithoutOwn),
+    cache(
+        "huggingface",
+        "HF_HUB_CACHE",
+        ".cache/huggingface/hub",
+        WithoutOwn,
+    ),
+    cache("go-build", "GOCACHE", ".cache/go-build", Always),
+    cache("go-mod", "GOMODCACHE", "go/pkg/mod", WithNetwork),
+    cache(
+        "golangci-lint",
+        "GOLANGCI_LINT_CACHE",
+        ".cache/golangci-lint",
+        Always,
+    ),
+    cache(
+        "staticcheck",
+        "STATICCHECK_CACHE",
+        ".cache/staticcheck",
+        Always,
+    ),
+    Cache {
+        parts: &[
+            "registry",
+            "git",
+            ".package-cache",
+            ".package-cache-mutate",
+            ".global-cache",
+        ],
+        settings: &["config", "config.toml"],
+        ..cache("cargo", "CARGO_HOME", ".cargo", WithNetwork)
+    },
+    cache("ccache", "CCACHE_DIR", ".cache/ccache", Always),
+    cache("sccache", "SCCACHE_DIR", ".cache/sccache", Always),
+    cache("zig", "ZIG_GLOBAL_CACHE_DIR", ".cache/zig", Always),
+    cache("dune", "DUNE_CACHE_ROOT", ".cache/dune", Always),
+    Cache {
+        parts: &["caches", "wrapper", "daemon", "native", ".tmp"],
+        settings: &["init.gradle", "init.gradle.kts", "init.d"],
+        ..cache("gradle", "GRADLE_USER_HOME", ".gradle", Always)
+    },
+    Cache {
+        value: Value::Option("-Dmaven.repo.local="),
+        ..cache("maven", "MAVEN_OPTS", ".m2/repository", WithNetwork)
+    },
+    cache(
+        "coursier",
+        "COURSIER_CACHE",
+        ".cache/coursier/v1",
+        WithNetwork,
+    ),
+    cache("nuget", "NUGET_PACKAGES", ".nuget/packages", WithNetwork),
+    cache(
+        "composer",
+        "COMPOSER_CACHE_DIR",
+        ".cache/composer",
+        WithNetwork,
+    ),
+    cache("bundler", "BUNDLE_USER_CACHE", ".bundle/cache", WithNetwork),
+    cache("r", "R_USER_CACHE_DIR", ".cache/R", Always),
+    cache("helm", "HELM_CACHE_HOME", ".cache/helm", WithNetwork),
+    cache("kubectl", "KUBECACHEDIR", ".kube/cache", Always),
+    cache("trivy", "TRIVY_CACHE_DIR", ".cache/trivy", WithNetwork),
+    cache("buf", "BUF_CACHE_DIR", ".cache/buf", WithNetwork),
+];
+
+/// pnpm 12 locks its store in `/tmp`, whatever `TMPDIR` says.
+pub(super) const MOUNTS: &[PrivateMount] = &[PrivateMount {
+    name: "pnpm-locks",
+    program: "pnpm",
+    before_uid: "/tmp/pnpm-store-operation-locks-",
+}];

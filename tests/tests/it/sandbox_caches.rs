@@ -1,0 +1,171 @@
+//! The caches of tools in the sandbox of the real binary: private ones of the workspace, the user's
+//! own, or none.
+
+use agent_bash_tests::product::{self, CommandResult};
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// Time limit on a slow machine.
+const SOON: Duration = Duration::from_secs(60);
+
+/// Runs a script in the sandbox, with its working directory in `directory`.
+fn run(world: &World, directory: &Path, options: &[&str], script: &str) -> Result<Value> {
+    let ran = run_as(world, directory, &[], options, script)?;
+    serde_json::from_str(&ran.stdout).with_context(|| format!("{ran:?}"))
+}
+
+fn run_as(
+    world: &World,
+    directory: &Path,
+    variables: &[(&str, &str)],
+    options: &[&str],
+    script: &str,
+) -> Result<CommandResult> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["run", "--json", "--sandbox", "workspace_write"]);
+    command.args(options).arg(script).current_dir(directory);
+    command.envs(variables.iter().copied());
+    product::run(command, None)
+}
+
+fn text(result: &Value) -> &str {
+    result["text"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn private_cache_is_kept_for_later_calls_of_its_workspace_only() -> Result<()> {
+    let world = World::new()?;
+    for name in ["one/.git", "two/.git"] {
+        fs::create_dir_all(world.cwd().join(name))?;
+    }
+    let (one, two) = (world.cwd().join("one"), world.cwd().join("two"));
+    let write = r#"mkdir -p "$GOCACHE" && echo kept > "$GOCACHE/entry"; echo x > file"#;
+    let wrote = run(&world, &one, &["--changes=undo"], write)?;
+    ensure!(wrote["status"]["code"] == 0, "{wrote}");
+    // The record has the file of the workspace, and nothing of the cache.
+    let changes = &wrote["changes"];
+    ensure!(
+        changes["counts"]["created"] == 1 && changes["exact"] == true,
+        "{wrote}"
+    );
+    ensure!(
+        changes["outside"].as_object().is_none_or(serde_json::Map::is_empty),
+        "{wrote}"
+    );
+    let read = r#"cat "$GOCACHE/entry""#;
+    ensure!(text(&run(&world, &one, &[], read)?).contains("kept"));
+    ensure!(!text(&run(&world, &two, &[], read)?).contains("kept"));
+    // Without private caches there is no variable.
+    let off = [("AGENT_BASH_SANDBOX_CACHES", "off")];
+    let ran = run_as(&world, &one, &off, &[], "echo [$GOCACHE]")?;
+    ensure!(ran.stdout.contains("[]"), "{ran:?}");
+    let unconfined = ["run", "--sandbox", "off", "echo [$GOCACHE]"];
+    let mut command = world.command(product::agent_bash()?);
+    command.args(unconfined);
+    let ran = product::run(command, None)?;
+    ensure!(ran.stdout.contains("[]"), "{ran:?}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn download_cache_of_the_user_is_read_without_a_network_and_private_with_one() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    let show = r#"echo "[$npm_config_cache]"; echo x > ~/.npm/new"#;
+    // The user has none: a private one can be written.
+    let none = run(&world, &world.cwd(), &[], show)?;
+    ensure!(text(&none).contains("/caches/"), "{none}");
+    fs::create_dir_all(world.home().join(".npm"))?;
+    let own = run(&world, &world.cwd(), &[], show)?;
+    ensure!(text(&own).contains("[]"), "{own}");
+    let networked = run(&world, &world.cwd(), &["--network", "on"], show)?;
+    ensure!(text(&networked).contains("/caches/"), "{networked}");
+    ensure!(!world.home().join(".npm/new").exists());
+    // npm names no path. A call with a network can fill its cache, so nothing is said there.
+    let fails = "echo 'npm error code ENOTCACHED' >&2; exit 1";
+    let said = run(&world, &world.cwd(), &[], fails)?;
+    ensure!(said["notices"].to_string().contains("/.npm"), "{said}");
+    let silent = run(&world, &world.cwd(), &["--network", "on"], fails)?;
+    ensure!(!silent["notices"].to_string().contains("/.npm"), "{silent}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn shared_caches_are_the_users_except_those_with_secrets() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    for name in [".npm", ".cargo/registry", ".cache/huggingface/hub"] {
+        fs::create_dir_all(world.home().join(name))?;
+    }
+    // A cache of another tool that is a secret.
+    let keys = world.home().join(".ssh");
+    let shared = [
+        ("AGENT_BASH_SANDBOX_CACHES", "shared"),
+        ("PIP_CACHE_DIR", &*keys.to_string_lossy()),
+    ];
+    fs::create_dir_all(world.home().join(".ssh"))?;
+    let write = "for d in .npm .cargo/registry .cargo .ssh; do echo x >> ~/$d/new; done; echo [$npm_config_cache]";
+    let ran = run_as(&world, &world.cwd(), &shared, &[], write)?;
+    ensure!(ran.stdout.contains("[]"), "{ran:?}");
+    for (name, is_written) in [
+        (".npm", true),
+        (".cargo/registry", true),
+        (".cargo", false),
+        (".ssh", false),
+    ] {
+        let written = world.home().join(name).join("new").exists();
+        ensure!(written == is_written, "{name}: {ran:?}");
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn private_cache_links_to_the_settings_of_the_user() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    fs::create_dir_all(world.home().join(".cargo"))?;
+    fs::write(world.home().join(".cargo/config.toml"), "# own\n")?;
+    let script = r#"cat "$CARGO_HOME/config.toml"; echo x > "$CARGO_HOME/config.toml""#;
+    let ran = run(&world, &world.cwd(), &["--network", "on"], script)?;
+    ensure!(text(&ran).contains("# own"), "{ran}");
+    let own = fs::read_to_string(world.home().join(".cargo/config.toml"))?;
+    ensure!(own == "# own\n", "{ran}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// pnpm 12 has its locks in `/tmp`, and the user's pnpm opens them.
+#[test]
+fn directory_with_a_fixed_path_is_a_private_one_in_a_full_sandbox() -> Result<()> {
+    let world = World::new()?;
+    let programs = world.cwd().join("bin");
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    fs::create_dir_all(&programs)?;
+    fs::write(programs.join("pnpm"), "")?;
+    fs::set_permissions(programs.join("pnpm"), fs::Permissions::from_mode(0o755))?;
+    let user = fs::metadata(world.home())?.uid();
+    let locks = format!("/tmp/pnpm-store-operation-locks-{user}");
+    let existed = Path::new(&locks).exists();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH")?);
+    let name = format!("agent-bash-test-{}", std::process::id());
+    let script = format!("echo x > {locks}/{name}; echo wrote $?");
+    let ran = run_as(&world, &world.cwd(), &[("PATH", &path)], &[], &script)?;
+    let result: Value = serde_json::from_str(&ran.stdout)?;
+    let is_full = result["sandbox"]["enforced"] == "full";
+    ensure!(text(&result).contains("wrote 0") == is_full, "{ran:?}");
+    ensure!(!Path::new(&locks).join(&name).exists(), "{ran:?}");
+    if !existed {
+        // Fails if another program uses it since.
+        let _ = fs::remove_dir(&locks);
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
