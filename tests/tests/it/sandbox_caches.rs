@@ -54,7 +54,9 @@ fn private_cache_is_kept_for_later_calls_of_its_workspace_only() -> Result<()> {
         "{wrote}"
     );
     ensure!(
-        changes["outside"].as_object().is_none_or(serde_json::Map::is_empty),
+        changes["outside"]
+            .as_object()
+            .is_none_or(serde_json::Map::is_empty),
         "{wrote}"
     );
     let read = r#"cat "$GOCACHE/entry""#;

@@ -88,7 +88,10 @@ impl LiveShell {
             limits: spec.limits,
             reports: true,
             sandbox: sandbox_of(spec, options, &directory).map_err(|error| failed(&error))?,
-            ..ShellStart::of(&spec.shell, record::boot(&directory, snapshot.as_deref()))
+            ..ShellStart::of(
+                &spec.shell,
+                record::shell_arguments(&directory, snapshot.as_deref()),
+            )
         };
         let fds = supervised
             .start(start, None)

@@ -1,5 +1,5 @@
-//! The start-up text of a session's shell, and the record of a call: the commands that the shell
-//! executes to run it.
+//! The start-up text of a session's shell, and the record of a call: a file with the shell commands
+//! that prepare, run and report one script.
 
 use super::directory::SessionDirectory;
 use super::remembered::RememberedState;
@@ -28,8 +28,8 @@ const STATUS_FD: i32 = 98;
 const EXPORTS_FD: i32 = 97;
 
 /// Follows a script that contains the word `builtin`. Stores the status, and removes a function of
-/// that name, because later commands of the record use `builtin`. In POSIX mode, which a variable
-/// enables, no function replaces `unset`. Other scripts do not get this tail, because bash would
+/// that name, because later commands of the record use `builtin`. Setting `POSIXLY_CORRECT` enables
+/// POSIX mode, in which a function cannot replace `unset`. Other scripts do not get this tail, because bash would
 /// parse it with every call.
 const KEEP_BUILTIN_TEXT: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
@@ -41,36 +41,38 @@ const KEEP_BUILTIN_TEXT: &str = concat!(
 /// script, because `eval` resets `PIPESTATUS`. Its `set -x` output is discarded.
 const STAGES_TEXT: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#;
 
-/// The commands that run each call. A script can inspect its shell, so no variable of this file
-/// exists while it runs, except `__ab`: if the call sets variables, `__ab` has the commands that
-/// restore their former values. The trace of this `eval`, and the output of a trap before it, go to
-/// the output of the loop. The `eval` is here and not in the record, because each `eval` around a
+/// The commands that run each call. A script can inspect its shell, so none of the `__ab_…`
+/// variables is set while it runs. `__ab` is set only if the call sets variables, and has the
+/// commands that restore their former values. The `set -x` line of this `eval`, and a trap's output
+/// before it, go to `/dev/null`. The `eval` is here and not in the record, because each `eval` around a
 /// script adds a `+` to its trace.
 ///
-/// The record ends with the exit status of the script before. Its last word is `bash`, so `$_` is
+/// The last command of the record sets `$?` to the exit status of the previous script. Its last word is `bash`, so `$_` is
 /// `bash`, as with `bash -c`. The script is in `BASH_EXECUTION_STRING`, as with `bash -c`. None of
 /// these commands uses a reserved word, which an alias could replace.
 ///
-/// Bash appends the index and the quoted line from the control pipe, see [`commit`]. The quote that
-/// is open at the end closes before that line, so the line is part of the program. While the script
+/// For each line of the control pipe, see [`run_record_line`], `mapfile` appends the array index and
+/// the quoted line: `…; __ab_n=' INDEX 'NONCE;…`. The first quote of the line closes the open one, so
+/// the line is part of the program. While the script
 /// runs, the call's nonce is therefore in no variable, file or descriptor, only in the parsed
 /// program.
 const CALL_TEXT: &str = concat!(
     r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "${__ab:-:}" bash && \builtin : bash; "#,
     r#"\builtin eval -- "${BASH_EXECUTION_STRING-}" >{out} 2>{err} </dev/null {control}<&- {status}>&- {exports}>&-; "#,
     r#"__ab_c=$?; "#,
-    // If a script ends within `$(`, bash 5.2 closes more quotes than it has opened, and the next
-    // quote makes it write before the start of its list of quotes. A syntax error resets that list.
+    // If a script ends within `$(`, bash 5.2 pops its stack of delimiters once too often, and the
+    // next quote writes outside of it. A syntax error resets that stack.
     // In POSIX mode, a syntax error would end the shell.
     r#"\builtin test "$__ab_c" = 0 || \builtin test -o posix || \builtin eval ")" || \builtin :; "#,
     "__ab_t='{conclude}'; __ab_n='",
 );
 
-/// The program that follows a script, once the nonce is in `__ab_n`. Without single quotes.
+/// The program that follows a script, once the nonce is in `__ab_n`. Must not contain single quotes,
+/// because [`CALL_TEXT`] puts this text in single quotes.
 const CONCLUDE_TEXT: &str = concat!(
     // Each command is redirected separately, so that the output of the script's traps and traces is
-    // not part of the report. A restricted shell cannot run another script, so it must not report:
-    // it cannot redirect to the path `/dev/null`.
+    // not part of the report. The redirection to `/dev/null` fails in a restricted shell, as it
+    // should: that shell cannot run another script and must not report.
     r#"\builtin printf "%s\0" "$__ab_n" ${__ab_s+"${__ab_s[@]}"} "${__ab+${__ab:0:64}}" "${PWD-}" "$__ab_c" "$__ab_n" "#,
     r#">&{status} 2>/dev/null; \builtin test "${DIRSTACK+x}" || \builtin exit; \builtin eval "${__ab-}"; {forget}; "#,
     // Bash writes each export separately. The call does not wait for them: on a separate socket
@@ -94,7 +96,10 @@ const REPORT_TOO_OLD: &str =
 /// `mapfile` needs an array to read into. `DIRSTACK` exists in every shell, and ignores elements
 /// far beyond its end. If a script has unset it, the shell exits after that script: bash would
 /// write to an array that does not exist.
-pub(super) fn boot(directory: &SessionDirectory, snapshot: Option<&Snapshot>) -> Vec<OsString> {
+pub(super) fn shell_arguments(
+    directory: &SessionDirectory,
+    snapshot: Option<&Snapshot>,
+) -> Vec<OsString> {
     let begin = exec_redirections(&format!(
         "{CONTROL_FD}<&0 <&{{script_fd}} {{script_fd}}<&- {STATUS_FD}>&{{status_fd}} {{status_fd}}>&- \
          {EXPORTS_FD}>&{{exports_fd}} {{exports_fd}}>&- >/dev/null 2>&1"
@@ -177,14 +182,15 @@ impl Nonce {
     }
 }
 
-/// The bytes that make the shell run the record: the end of the program that [`CALL_TEXT`] begins.
-pub(super) fn commit(nonce: &Nonce) -> Vec<u8> {
+/// Returns the line that makes the shell run the record: the end of the program that [`CALL_TEXT`]
+/// begins.
+pub(super) fn run_record_line(nonce: &Nonce) -> Vec<u8> {
     format!("{};\\builtin eval \"$__ab_t\" #\0", nonce.0).into_bytes()
 }
 
-/// A byte that the shell reads after it has finished its record. The byte has no effect, because
-/// the loop still waits for a NUL.
-pub(super) const QUESTION_BYTE: &[u8] = b".";
+/// A byte that the shell reads once it has finished its record, by which the host sees that the
+/// shell is idle. The byte has no effect, because the loop still waits for a NUL.
+pub(super) const PROBE_BYTE: &[u8] = b".";
 
 /// The start of a record. It remains in `__ab` if bash cannot parse the record. The record's nonce
 /// follows.
@@ -215,8 +221,7 @@ pub(super) struct SessionRecord<'a> {
     pub(super) stages: bool,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
-    /// Distinguishes values in the report that this record has set from values that its script has
-    /// set.
+    /// Marks the values that this record sets in `__ab`, so that the script cannot forge them.
     pub(super) nonce: &'a Nonce,
 }
 
@@ -234,22 +239,22 @@ impl SessionRecord<'_> {
             add(&quoted(path));
             add(b"; ");
         }
-        let place = self
+        let enter_cwd = self
             .remembered
             .and_then(|remembered| remembered.cwd.as_ref());
-        let place = place.map(ShellCwd::enter);
+        let enter_cwd = enter_cwd.map(ShellCwd::enter);
         let refuse = format!("__ab='{NO_DIRECTORY_MARK}{}'; else ", self.nonce.0);
         let refuse = refuse.as_bytes();
         // If the call names a directory, the session's directory need not exist.
-        let must_exist = self.cwd.is_none() && place.is_some();
-        if let Some(place) = place {
+        let must_exist = self.cwd.is_none() && enter_cwd.is_some();
+        if let Some(enter_cwd) = enter_cwd {
             if must_exist {
                 add(b"if ! { ");
-                add(&place);
+                add(&enter_cwd);
                 add(b"; }; then ");
                 add(refuse);
             } else {
-                add(&place);
+                add(&enter_cwd);
                 add(b"; ");
             }
         }
@@ -391,7 +396,7 @@ impl ExpectedReport {
             .strip_suffix(b"\0")?
             .split(|byte| *byte == 0)
             .collect();
-        // Bash puts the index, and the bytes of earlier questions, before the nonce.
+        // Bash puts the index, and the earlier probe bytes, before the nonce.
         let is_nonce = |part: &&[u8]| part.ends_with(self.call.as_bytes());
         parts.pop().filter(is_nonce)?;
         let begin = parts.iter().position(is_nonce)?;
@@ -440,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_is_whole_or_none() {
+    fn read_returns_none_until_the_report_is_complete() {
         for (whole, has_tail, code, stages) in [
             (
                 &b" 1 call-nonce\0\0/a\nb\x003\0 1 call-nonce\0"[..],

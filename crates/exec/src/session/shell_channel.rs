@@ -1,7 +1,7 @@
 //! The channel to a session's shell, separate from the output of its scripts: the host sends
 //! records, the shell sends reports.
 
-use super::record::{ExpectedReport, QUESTION_BYTE, ShellReport, commit};
+use super::record::{ExpectedReport, PROBE_BYTE, ShellReport, run_record_line};
 use agent_bash_process::{peek_report, receive_report};
 use rustix::io::Errno;
 use std::fs::File;
@@ -83,13 +83,13 @@ impl ShellChannel {
     /// its report.
     pub(super) fn write(&mut self, record: &[u8], expected: ExpectedReport) -> io::Result<()> {
         self.reported.clear();
-        let commit = commit(&expected.call);
+        let line = run_record_line(&expected.call);
         self.expected = Some(expected);
         // No part of a longer earlier record may remain.
         self.record.set_len(0)?;
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
-        self.control.write_all(&commit)
+        self.control.write_all(&line)
     }
 
     /// Returns the report of the current call, if it has arrived completely.
@@ -118,13 +118,12 @@ impl ShellChannel {
         Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
-    /// Asks the shell whether it has finished its record. A shell that has finished reads the
-    /// question from the control pipe.
-    pub(super) fn ask(&mut self) -> io::Result<PendingQuestion> {
-        self.control.write_all(QUESTION_BYTE)?;
+    /// Writes a probe byte. A shell that has finished its record reads it from the control pipe.
+    pub(super) fn probe(&mut self) -> io::Result<PendingProbe> {
+        self.control.write_all(PROBE_BYTE)?;
         let control = self.control.try_clone()?;
         let control = Sender::from_owned_fd_unchecked(control.into())?;
-        Ok(PendingQuestion { control })
+        Ok(PendingProbe { control })
     }
 
     /// Reads all bytes that have arrived.
@@ -142,16 +141,16 @@ impl ShellChannel {
     }
 }
 
-/// A question to a shell.
+/// A probe byte that the shell may not have read yet.
 #[derive(Debug)]
-pub(super) struct PendingQuestion {
+pub(super) struct PendingProbe {
     control: Sender,
 }
 
-impl PendingQuestion {
-    /// Waits until the shell has read the question, so that it has finished its record. Waits
+impl PendingProbe {
+    /// Waits until the shell has read the probe byte, and has therefore finished its record. Waits
     /// forever if the system cannot report that. Cancel safe.
-    pub(super) async fn wait_for_answer(&self) {
+    pub(super) async fn until_read(&self) {
         let _ = self.control.writable().await;
         if rustix::io::ioctl_fionread(&self.control) != Ok(0) {
             std::future::pending::<()>().await;

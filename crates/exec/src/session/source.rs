@@ -1,7 +1,7 @@
 //! Waits for the output and the report of a session's shell while it runs a script.
 
 use super::record::{ScriptRun, ShellReport};
-use super::shell_channel::{PendingQuestion, ShellChannel};
+use super::shell_channel::{PendingProbe, ShellChannel};
 use crate::streams::{OutputStreams, ReadyStream as OutputReady};
 use agent_bash_call::{Alarm, Progress, Source};
 use agent_bash_core::{Clock, OutputConsumer, StreamId};
@@ -31,7 +31,7 @@ pub(super) struct SessionSource<'a> {
     /// The time of the next check whether the shell has taken its record.
     next_check: Option<Duration>,
     start_allowance: Option<Duration>,
-    pending: Option<PendingQuestion>,
+    pending: Option<PendingProbe>,
     silent_state: Option<SilentShell>,
     /// True after bytes that complete no report: output is read next, so that a flood of such bytes
     /// does not delay it.
@@ -55,7 +55,7 @@ pub(super) enum SessionEvent {
     Reported(io::Result<()>),
     /// The check is due whether the shell has taken its record.
     Check,
-    /// The shell has read the question, so it has finished.
+    /// The shell has read the probe byte, so it has finished.
     Answered,
 }
 
@@ -124,7 +124,7 @@ impl<'a> SessionSource<'a> {
         let now = self.clock.now();
         self.next_check = None;
         if self.channel.has_taken() {
-            self.pending = self.channel.ask().ok();
+            self.pending = self.channel.probe().ok();
         } else if let Some(more) = self.start_allowance.take() {
             self.next_check = Some(now + more);
         } else if matches!(self.channel.withdraw(), Ok(true)) {
@@ -145,7 +145,7 @@ impl Source for SessionSource<'_> {
             return tokio::select! {
                 biased;
                 _ = self.alarm.at(self.next_check) => SessionEvent::Check,
-                () = answered(self.pending.as_ref()) => SessionEvent::Answered,
+                () = probe_read(self.pending.as_ref()) => SessionEvent::Answered,
                 ready = self.streams.ready() => SessionEvent::Output(ready),
                 reported = self.channel.more() => SessionEvent::Reported(reported),
             };
@@ -154,7 +154,7 @@ impl Source for SessionSource<'_> {
             biased;
             reported = self.channel.more() => SessionEvent::Reported(reported),
             _ = self.alarm.at(self.next_check) => SessionEvent::Check,
-            () = answered(self.pending.as_ref()) => SessionEvent::Answered,
+            () = probe_read(self.pending.as_ref()) => SessionEvent::Answered,
             ready = self.streams.ready() => SessionEvent::Output(ready),
         }
     }
@@ -196,10 +196,10 @@ impl Source for SessionSource<'_> {
     }
 }
 
-/// Waits until the shell has read the question; forever without a question. Cancel safe.
-async fn answered(question: Option<&PendingQuestion>) {
-    match question {
-        Some(question) => question.wait_for_answer().await,
+/// Waits until the shell has read the probe byte; forever without one. Cancel safe.
+async fn probe_read(probe: Option<&PendingProbe>) {
+    match probe {
+        Some(probe) => probe.until_read().await,
         None => std::future::pending().await,
     }
 }

@@ -32,7 +32,7 @@ pub(super) struct Cache {
     /// The tool's default, below the home.
     pub(super) directory: &'static str,
     pub(super) moved: Moved,
-    /// What calls write if the cache is shared; empty: all of it.
+    /// The entries that calls may write if the cache is shared; empty: all of it.
     pub(super) parts: &'static [&'static str],
     /// Files with settings of the user that the private cache links to.
     pub(super) settings: &'static [&'static str],

@@ -122,7 +122,7 @@ fn launch(
         shell: Shell {
             pid,
             pipes: pipes.filter_map(proc_scan::inode_of_pipe).collect(),
-            boot: Vec::new(),
+            startup_argument: Vec::new(),
             report: ReportPipe::of(None)?,
             shares_directory: started.sandbox.is_some(),
             directory: started.directory,

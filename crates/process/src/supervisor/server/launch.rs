@@ -159,7 +159,7 @@ fn try_launch(
             (pid, None)
         }
     };
-    let boot = command.boot();
+    let startup_argument = command.startup_argument();
     let confinement = sandboxed
         .map(|sandboxed| sandboxed.wait_until_started(pid))
         .transpose()?;
@@ -171,7 +171,7 @@ fn try_launch(
         shell: Shell {
             pid,
             pipes,
-            boot,
+            startup_argument,
             report,
             shares_directory: confinement.sandbox.is_some() || private_directory.is_some(),
             directory: confinement.directory.or(private_directory),
@@ -310,7 +310,7 @@ fn try_launch_on_terminal(
     let watched = is_watched.then_some((TracerReuse::Other, WatchScope::Changes));
     let standard = [clone()?, clone()?, clone()?];
     let (pid, tracer) = spawn(&command, standard, &[script, &control_read], watched)?;
-    let boot = command.boot();
+    let startup_argument = command.startup_argument();
     let started = sandboxed
         .map(|sandboxed| sandboxed.wait_until_started(pid))
         .transpose()?;
@@ -327,7 +327,7 @@ fn try_launch_on_terminal(
         shell: Shell {
             pid,
             pipes: Vec::new(),
-            boot,
+            startup_argument,
             report,
             shares_directory: started.sandbox.is_some(),
             directory: started.directory,

@@ -379,7 +379,7 @@ impl Server {
         // Processes of jobs and earlier calls do not belong to the shell's call.
         let others = !self.session_processes.is_empty() || self.finishing.is_some();
         if others && self.running_shell().is_none() {
-            reaped.empty |= self.members().is_empty();
+            reaped.empty |= self.processes_without_jobs().is_empty();
         }
         reaped
     }

@@ -151,15 +151,15 @@ impl SessionProcesses {
         });
     }
 
-    /// Sends due signals, and reports ended processes. `boot` is the argument by which shells of
+    /// Sends due signals, and reports ended processes. `startup_argument` is the argument by which shells of
     /// this program are recognised.
-    pub(super) fn maintain(&mut self, boot: &[u8], now: Instant) -> SessionFinding {
+    pub(super) fn maintain(&mut self, startup_argument: &[u8], now: Instant) -> SessionFinding {
         let mut withstand = None;
         if let Some(rounds) = &mut self.ending
             && rounds.is_due(now)
         {
             if rounds.is_withstood(now) {
-                withstand = Some(self.describe_members(boot));
+                withstand = Some(self.describe_members(startup_argument));
             }
             self.members.signal(&[Signal::KILL]);
             if let SurvivorOwner::Job { job, .. } = &mut self.owner {
@@ -200,21 +200,21 @@ impl SessionProcesses {
     /// Relays output and serves clients. Returns the grace period if a client requests the end.
     /// Call [`Self::update`] before [`Self::end`]: a child cannot be attributed once its parent has
     /// ended.
-    pub(super) fn receive(&mut self, boot: &[u8]) -> Option<Duration> {
+    pub(super) fn receive(&mut self, startup_argument: &[u8]) -> Option<Duration> {
         let members = &self.members;
         let SurvivorOwner::Job { job, relay } = &mut self.owner else {
             return None;
         };
         relay.pump();
-        let wanted = job.receive(|| describe(members, boot));
+        let wanted = job.receive(|| describe(members, startup_argument));
         wanted
             .into_iter()
             .map(|SupervisorRequest::End(grace)| grace)
             .min()
     }
 
-    fn describe_members(&self, boot: &[u8]) -> Vec<Survivor> {
-        describe(&self.members, boot)
+    fn describe_members(&self, startup_argument: &[u8]) -> Vec<Survivor> {
+        describe(&self.members, startup_argument)
     }
 
     /// Returns the relay, which must still be read: the session's shell may hold the output open.
@@ -226,10 +226,10 @@ impl SessionProcesses {
     }
 }
 
-fn describe(members: &ProcessHandles, boot: &[u8]) -> Vec<Survivor> {
+fn describe(members: &ProcessHandles, startup_argument: &[u8]) -> Vec<Survivor> {
     let of = |pid| ProcessInfo::of_child(pid, 0);
     let members: Vec<_> = members.pids().filter_map(of).collect();
-    describe_processes(&members, &[], boot)
+    describe_processes(&members, &[], startup_argument)
 }
 
 #[cfg(all(test, target_os = "linux"))]

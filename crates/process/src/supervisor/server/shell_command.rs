@@ -56,7 +56,7 @@ impl<'a> ShellCommand<'a> {
     }
 
     /// Returns the argument by which forks of this shell are recognised: the last one.
-    pub(super) fn boot(&self) -> Vec<u8> {
+    pub(super) fn startup_argument(&self) -> Vec<u8> {
         let last = self.args.last();
         last.map_or_else(Vec::new, |argument| argument.as_bytes().to_vec())
     }

@@ -212,14 +212,18 @@ impl CallProcesses {
     }
 }
 
-/// Describes processes for the host. `pipes` are the inodes of the call's output. `boot` is the
+/// Describes processes for the host. `pipes` are the inodes of the call's output. `startup_argument` is the
 /// argument by which a fork of the shell is recognised: a subshell, or a child before `exec`.
-pub(super) fn describe(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
+pub(super) fn describe(
+    processes: &[ProcessInfo],
+    pipes: &[u64],
+    startup_argument: &[u8],
+) -> Vec<Survivor> {
     let describe = processes.iter().map(|process| {
         let holds_output = proc_scan::holds_pipe(process.pid, pipes);
         Survivor::new(
             process.pid.unsigned_abs(),
-            name_of(process.pid, boot),
+            name_of(process.pid, startup_argument),
             holds_output,
         )
     });
@@ -228,8 +232,8 @@ pub(super) fn describe(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) ->
 
 /// Returns the command line of a process, or the kernel's name for a process without arguments (for
 /// example during `exec`). Never empty.
-fn name_of(pid: i32, boot: &[u8]) -> String {
-    let line = command_line(&proc_scan::arguments(pid), boot);
+fn name_of(pid: i32, startup_argument: &[u8]) -> String {
+    let line = command_line(&proc_scan::arguments(pid), startup_argument);
     if !line.is_empty() {
         return line;
     }
@@ -315,8 +319,12 @@ pub fn shown_command_line(arguments: &[Vec<u8>]) -> String {
     command_line(arguments, b"")
 }
 
-pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
-    if !boot.is_empty() && arguments.iter().any(|argument| argument == boot) {
+pub(crate) fn command_line(arguments: &[Vec<u8>], startup_argument: &[u8]) -> String {
+    if !startup_argument.is_empty()
+        && arguments
+            .iter()
+            .any(|argument| argument == startup_argument)
+    {
         return SUBSHELL_NAME.to_owned();
     }
     let line = arguments

@@ -32,8 +32,8 @@ impl Server {
         } else {
             Vec::new()
         };
-        let outlives = matches!(self.tree, CallProcesses::Below { .. });
-        let adopted = job.as_ref().filter(|_| outlives && !detach);
+        let survives_host = matches!(self.tree, CallProcesses::Below { .. });
+        let adopted = job.as_ref().filter(|_| survives_host && !detach);
         if let Some(Ok(job)) = adopted.map(|directory| Job::adopt(directory)) {
             self.adopt_session_job(job, fds, files, quota);
             return Ok(());
@@ -46,10 +46,10 @@ impl Server {
             self.session_processes
                 .push(SessionProcesses::of_session(&survivors));
         }
-        // If the job's files are missing, the survivors continue without a job; the host sees that
-        // the entry file is missing.
+        // If the job's files are missing, the survivors continue without a job. The host detects it,
+        // because the job's entry file is missing.
         self.job = self.job.take().or_else(|| {
-            job.filter(|_| outlives && detach)
+            job.filter(|_| survives_host && detach)
                 .and_then(|directory| Job::adopt(&directory).ok())
         });
         Ok(())
@@ -150,7 +150,7 @@ impl Server {
         running
     }
 
-    /// Returns all processes; `None` if all of them have certainly ended.
+    /// Returns the live processes; `None` if all processes of the shell have certainly ended.
     pub(super) fn remaining_processes(&mut self) -> Option<LiveProcesses> {
         let all_ended = self.shell.as_ref().is_none_or(Shell::all_ended);
         (!all_ended).then(|| self.live_processes())
@@ -165,7 +165,7 @@ impl Server {
     }
 
     /// Returns all processes except those of jobs.
-    pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
+    pub(super) fn processes_without_jobs(&mut self) -> Vec<ProcessInfo> {
         let mut running = self.update_processes();
         running.retain(|process| !self.tree.is_excluded(process.pid));
         running
@@ -173,9 +173,13 @@ impl Server {
 
     /// Serves the clients of the session's jobs, and ends jobs on request.
     pub(super) fn serve_job_clients(&mut self) {
-        let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
+        let startup_argument = self
+            .shell
+            .as_ref()
+            .map_or(&[][..], |shell| &shell.startup_argument);
         let all = self.session_processes.iter_mut().enumerate();
-        let wanted = all.filter_map(|(at, it)| it.receive(boot).map(|grace| (at, grace)));
+        let wanted =
+            all.filter_map(|(at, it)| it.receive(startup_argument).map(|grace| (at, grace)));
         let wanted: Vec<(usize, Duration)> = wanted.collect();
         if wanted.is_empty() {
             return;
@@ -186,9 +190,9 @@ impl Server {
         }
     }
 
-    /// Maintains the survivors of earlier calls. `orphan`: a process that belongs to
-    /// no known call has ended.
-    pub(super) fn maintain_session_processes(&mut self, orphan: bool) {
+    /// Maintains the survivors of earlier calls. `unattributed_ended`: a process that belongs to no
+    /// known call has ended.
+    pub(super) fn maintain_session_processes(&mut self, unattributed_ended: bool) {
         let now = now();
         if self
             .session_processes
@@ -197,22 +201,27 @@ impl Server {
         {
             self.refresh();
         }
-        let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
+        let startup_argument = self
+            .shell
+            .as_ref()
+            .map_or(&[][..], |shell| &shell.startup_argument);
         let mut ended = Vec::new();
-        let session_processes = self
-            .session_processes
-            .extract_if(.., |processes| match processes.maintain(boot, now) {
-                SessionFinding::Nothing => false,
-                SessionFinding::Ended => true,
-                SessionFinding::Report(withstand) => {
-                    ended.push(Event::SurvivorsEnded { withstand });
-                    false
+        let session_processes =
+            self.session_processes.extract_if(.., |processes| {
+                match processes.maintain(startup_argument, now) {
+                    SessionFinding::Nothing => false,
+                    SessionFinding::Ended => true,
+                    SessionFinding::Report(withstand) => {
+                        ended.push(Event::SurvivorsEnded { withstand });
+                        false
+                    }
                 }
             });
         let ended_processes: Vec<SessionProcesses> = session_processes.collect();
-        let may_be_last =
-            |tracer: &Tracer| !ended_processes.is_empty() || orphan && tracer.has_survivors();
-        if self.tracer().is_some_and(may_be_last) {
+        let may_conclude = |tracer: &Tracer| {
+            !ended_processes.is_empty() || unattributed_ended && tracer.has_survivors()
+        };
+        if self.tracer().is_some_and(may_conclude) {
             let running = self.live_processes();
             self.tracer().inspect(|tracer| tracer.conclude(running));
         }
@@ -234,11 +243,11 @@ impl Server {
 
     /// Returns all processes, with the shell and without those of jobs.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
-        let members = self.members();
+        let members = self.processes_without_jobs();
         let Some(shell) = &self.shell else {
             return Vec::new();
         };
-        let mut survivors = describe(&members, &shell.pipes, &shell.boot);
+        let mut survivors = describe(&members, &shell.pipes, &shell.startup_argument);
         if let Some(terminal) = &shell.terminal {
             terminal.mark_holders(&mut survivors);
         }
