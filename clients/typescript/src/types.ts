@@ -663,7 +663,7 @@ export type Name = string | number;
 export type Network = "off" | "loopback" | "on";
 
 /** A notice: its kind with values, and the sentence made from them. */
-export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeWithoutSupervisor;
+export type Notice = NoticeSurvivors | NoticeFailedStage | NoticeSessionReset | NoticeTimeoutClamped | NoticeArtifactFailed | NoticeOverwritten | NoticeHeadSatisfied | NoticeWaitingForInput | NoticeFieldRenamed | NoticeLifted | NoticeAdvice | NoticeRuleAdvice | NoticeAllowedByUser | NoticeLimitHit | NoticeSnapshotSkipped | NoticeSnapshotLoaded | NoticeDefinitionMissing | NoticeAuditFailed | NoticeJournalFailed | NoticeSandboxDenied | NoticeSandboxSockets | NoticeSandboxCache | NoticeSandboxNetwork | NoticeSandboxPartial | NoticeProtectedChanged | NoticeProtectedInTrial | NoticeSandboxUnsupported | NoticeSandboxUnknown | NoticeChanges | NoticeChangesUnknown | NoticeChangesLimit | NoticeChangesUnwatched | NoticePortInUse | NoticeWithoutSupervisor;
 
 /** Another tool is more suitable; the command was run. */
 export interface NoticeAdvice {
@@ -861,6 +861,17 @@ export interface NoticeRuleAdvice {
   message: string;
   /** The rule's name. */
   rule: string;
+  /** The sentence for people and models; generated from `kind`, never parsed. */
+  text: string;
+}
+
+/** A message in the output says that a tool's cache lacks something. This call cannot write the user's cache. */
+export interface NoticeSandboxCache {
+  kind: "sandbox_cache";
+  /** The user's cache; absolute. */
+  path: string;
+  /** The tool. */
+  tool: string;
   /** The sentence for people and models; generated from `kind`, never parsed. */
   text: string;
 }

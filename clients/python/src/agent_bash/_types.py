@@ -937,7 +937,7 @@ Network = Literal["off", "loopback", "on"]
 
 
 # A notice: its kind with values, and the sentence made from them.
-Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeWithoutSupervisor"]
+Notice = Union["NoticeSurvivors", "NoticeFailedStage", "NoticeSessionReset", "NoticeTimeoutClamped", "NoticeArtifactFailed", "NoticeOverwritten", "NoticeHeadSatisfied", "NoticeWaitingForInput", "NoticeFieldRenamed", "NoticeLifted", "NoticeAdvice", "NoticeRuleAdvice", "NoticeAllowedByUser", "NoticeLimitHit", "NoticeSnapshotSkipped", "NoticeSnapshotLoaded", "NoticeDefinitionMissing", "NoticeAuditFailed", "NoticeJournalFailed", "NoticeSandboxDenied", "NoticeSandboxSockets", "NoticeSandboxCache", "NoticeSandboxNetwork", "NoticeSandboxPartial", "NoticeProtectedChanged", "NoticeProtectedInTrial", "NoticeSandboxUnsupported", "NoticeSandboxUnknown", "NoticeChanges", "NoticeChangesUnknown", "NoticeChangesLimit", "NoticeChangesUnwatched", "NoticePortInUse", "NoticeWithoutSupervisor"]
 
 
 class NoticeAdvice(TypedDict):
@@ -1214,6 +1214,21 @@ class NoticeRuleAdvice(_NoticeRuleAdviceAlways, total=False):
 
     # The alternative; may be empty.
     instead: str
+
+
+class NoticeSandboxCache(TypedDict):
+    """A message in the output says that a tool's cache lacks something. This call cannot write the user's cache."""
+
+    kind: Literal["sandbox_cache"]
+
+    # The user's cache; absolute.
+    path: str
+
+    # The tool.
+    tool: str
+
+    # The sentence for people and models; generated from `kind`, never parsed.
+    text: str
 
 
 class NoticeSandboxDenied(TypedDict):
