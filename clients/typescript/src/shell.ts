@@ -19,6 +19,7 @@ import type {
   PageData,
   RpcRequest,
   ToolResult,
+  Until,
 } from "./types.js";
 
 /** The protocol version of this client. A program with another one answers with an error. */
@@ -353,9 +354,15 @@ export class Job {
     return this.shell.request("jobs.output", { ...part, job: this.id });
   }
 
-  /** Waits until the job has ended. Aborting the wait does not end the job. */
-  wait({ timeout, signal }: { timeout?: number | string } & Abortable = {}): Promise<JobWaitData> {
-    return this.shell.request("jobs.wait", { job: this.id, timeout }, { signal });
+  /**
+   * Waits until the job has ended, or until one of the conditions `line` (a regular expression, from byte `offset` of
+   * the output on), `port` and `file` is met. Aborting the wait does not end the job.
+   */
+  wait({
+    signal,
+    ...wait
+  }: { timeout?: number | string; until?: Until; offset?: number } & Abortable = {}): Promise<JobWaitData> {
+    return this.shell.request("jobs.wait", { ...wait, job: this.id }, { signal });
   }
 
   /** Ends the job with all its processes. */

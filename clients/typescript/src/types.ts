@@ -587,7 +587,11 @@ export interface JobSandbox {
 export interface JobWaitData {
   /** The job now. */
   job: JobData;
-  /** True if the job has ended. If not, the wait timed out or was cancelled. */
+  /** The condition that ended the wait; absent if the wait timed out or was cancelled. */
+  met?: MetCondition | null;
+  /** The last output so far, at most 16 KiB; absent without conditions, and if none is stored. */
+  output?: string | null;
+  /** True if the job has ended. */
   over: boolean;
 }
 
@@ -651,6 +655,37 @@ export interface MessageData {
 export interface MessagesData {
   /** The messages, in order. */
   messages: MessageData[];
+}
+
+/** The condition that ended a wait. */
+export type MetCondition = MetConditionEnd | MetConditionLine | MetConditionPort | MetConditionFile;
+
+/** The job has ended. */
+export interface MetConditionEnd {
+  kind: "end";
+}
+
+/** The file exists. */
+export interface MetConditionFile {
+  kind: "file";
+  /** The absolute path of the file. */
+  path: string;
+}
+
+/** A line of the output matches. */
+export interface MetConditionLine {
+  kind: "line";
+  /** The line, without control sequences. */
+  line: string;
+}
+
+/** A process listens on the port. */
+export interface MetConditionPort {
+  /** The address on which it listens. */
+  address: string;
+  kind: "port";
+  /** True if the process belongs to the job. */
+  of_job: boolean;
 }
 
 /** How a call is run, and how long it may take. */
@@ -1392,13 +1427,17 @@ export interface RpcRequestJobsShow {
   id?: RpcId | null;
 }
 
-/** Waits until a job has ended. Does not end it. Data: `JobWaitData`. */
+/** Waits until a job has ended, or until a condition is met. Does not end it. Data: `JobWaitData`. */
 export interface RpcRequestJobsWait {
   /** The job's name. */
   job: Name;
+  /** Search for `until.line` from this byte of the output on. Default: the beginning. */
+  offset?: number | null;
   /** Maximum wait: seconds, or a text such as `"90s"`. */
   timeout?: unknown;
   type: "jobs.wait";
+  /** The conditions that end the wait, besides the job's end. Default: `"end"`, none. */
+  until?: Until;
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
@@ -1752,6 +1791,16 @@ export type Undoable = "whole" | "part" | "no";
 
 /** An unknown observation of a sandboxed call, because a file system did not answer. */
 export type Unknown = "changed" | "denied";
+
+/** The conditions of a wait. The first condition that is met ends the wait, and so does the job's end. In JSON also the text `"end"`: only the job's end. */
+export interface Until {
+  /** A file that exists; relative to the job's directory. */
+  file?: string | null;
+  /** A regular expression that matches a line of the output. */
+  line?: string | null;
+  /** A TCP port that accepts connections in the job's network. */
+  port?: number | null;
+}
 
 /** The `type` of every update. */
 export type UpdateTag = "update";

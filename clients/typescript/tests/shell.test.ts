@@ -119,7 +119,11 @@ inShell("jobs, tools, artifacts", async (sh) => {
   await job.input("typed\n", { close: true });
   assert.ok((await job.wait({ timeout: 10 })).over);
   assert.equal((await job.output()).text, "typed\nover\n");
-  job = await sh.start("sleep 600");
+  job = await sh.start("echo ready; sleep 600");
+  const waited = await job.wait({ timeout: 10, until: { line: "^ready" } });
+  assert.deepEqual(waited.met, { kind: "line", line: "ready" });
+  assert.equal(waited.output, "ready\n");
+  assert.deepEqual(await sh.jobs({ port: 1 }), []);
   assert.equal((await job.kill()).job.state.kind, "ended");
   await assert.rejects(sh.start("git add -A"), NoJob);
 

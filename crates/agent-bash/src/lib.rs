@@ -45,6 +45,7 @@ mod stage;
 mod tool;
 mod tool_context;
 mod trials;
+pub mod until;
 
 pub use agent_bash_changes as change_sets;
 pub use agent_bash_core as core;

@@ -322,6 +322,18 @@ impl RunningCall {
         }
     }
 
+    /// Returns the offset of the unread output.
+    pub fn unread_from(&self) -> u64 {
+        self.progress().recent.unread_from()
+    }
+
+    /// Returns the kept output from `offset` on, and the offset of its first byte. Marks nothing as
+    /// read.
+    pub fn peek(&self, offset: u64) -> (Vec<u8>, u64) {
+        let kept = self.progress().recent.since(offset);
+        (kept.bytes, kept.from)
+    }
+
     /// True if the command runs on a terminal of its own.
     pub fn is_on_terminal(&self) -> bool {
         self.terminal.is_some()

@@ -37,6 +37,7 @@ mod size_text;
 mod status;
 mod stream;
 mod timestamp;
+mod until;
 pub mod visible;
 mod waiting;
 
@@ -74,6 +75,7 @@ pub use size_text::{SizeStyle, size_text};
 pub use status::Status;
 pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;
+pub use until::{MetCondition, Until};
 pub use waiting::WaitingFor;
 
 #[cfg(doctest)]

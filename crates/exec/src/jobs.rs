@@ -92,6 +92,11 @@ impl Jobs {
         Self { options, registry }
     }
 
+    /// Returns the clock of all waits.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.options.clock
+    }
+
     /// Returns all jobs of the list, in the order in which they started.
     ///
     /// # Errors

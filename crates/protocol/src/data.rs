@@ -10,7 +10,7 @@ pub use crate::hello::{HelloData, MachineData};
 
 use agent_bash_core::changes::Changes;
 use agent_bash_core::sandbox::JobSandbox;
-use agent_bash_core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
+use agent_bash_core::{ArtifactRef, MetCondition, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -280,8 +280,14 @@ pub struct JobOutputData {
 /// Data of `jobs.wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobWaitData {
-    /// True if the job has ended. If not, the wait timed out or was cancelled.
+    /// True if the job has ended.
     pub over: bool,
+    /// The condition that ended the wait; absent if the wait timed out or was cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<MetCondition>,
+    /// The last output so far, at most 16 KiB; absent without conditions, and if none is stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// The job now.
     pub job: JobData,
 }

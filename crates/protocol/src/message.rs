@@ -8,7 +8,7 @@ use crate::data::JobData;
 use crate::file::Base64Bytes;
 use crate::hello::Hello;
 use crate::name::Name;
-use agent_bash_core::Findings;
+use agent_bash_core::{Findings, Until};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -137,11 +137,18 @@ pub enum RpcCall {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<NonZeroU64>,
     },
-    /// Waits until a job has ended. Does not end it. Data: `JobWaitData`.
+    /// Waits until a job has ended, or until a condition is met. Does not end it. Data:
+    /// `JobWaitData`.
     #[serde(rename = "jobs.wait")]
     JobsWait {
         /// The job's name.
         job: Name,
+        /// The conditions that end the wait, besides the job's end. Default: `"end"`, none.
+        #[serde(default, skip_serializing_if = "Until::is_end")]
+        until: Until,
+        /// Search for `until.line` from this byte of the output on. Default: the beginning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        offset: Option<u64>,
         /// Maximum wait: seconds, or a text such as `"90s"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout: Option<Value>,

@@ -61,7 +61,7 @@ pub use host_secret::host_secret;
 pub use live::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 pub use report::{CleanPiece, ShownOutput, SinkReport};
 pub use sanitise::CarriageReturn;
-pub use search::{FoundLine, Search, SearchError, SearchResult};
+pub use search::{FoundLine, LineMatcher, Search, SearchError, SearchResult};
 pub use session_claim::SessionClaim;
 pub use session_token::{SessionToken, session_token};
 pub use sidecar::Lifetime;

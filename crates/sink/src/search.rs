@@ -65,6 +65,28 @@ pub enum SearchError {
     Io(#[from] io::Error),
 }
 
+/// A regular expression for single lines, with the syntax of [`Search::pattern`].
+#[derive(Debug, Clone)]
+pub struct LineMatcher(Regex);
+
+impl LineMatcher {
+    /// Compiles a pattern.
+    ///
+    /// # Errors
+    /// [`SearchError::Pattern`].
+    pub fn new(pattern: &str) -> Result<Self, SearchError> {
+        let compiled = Regex::new(pattern);
+        compiled
+            .map(Self)
+            .map_err(|error| SearchError::Pattern(error.to_string()))
+    }
+
+    /// True if the pattern matches in a line, which has no line end.
+    pub fn matches(&self, line: &str) -> bool {
+        self.0.is_match(line.as_bytes())
+    }
+}
+
 impl SearchResult {
     /// Returns the text in the format of `grep -n`: `12:match`, `13-context`, `--` between groups
     /// that do not touch.
@@ -114,8 +136,7 @@ impl FileView {
     /// # Errors
     /// [`SearchError`].
     pub fn search(&self, search: &Search) -> Result<SearchResult, SearchError> {
-        let pattern =
-            Regex::new(&search.pattern).map_err(|error| SearchError::Pattern(error.to_string()))?;
+        let LineMatcher(pattern) = LineMatcher::new(&search.pattern)?;
         let mut searcher = Searcher {
             search,
             before: VecDeque::new(),

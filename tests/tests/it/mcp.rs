@@ -8,6 +8,7 @@ mod changes;
 mod ends;
 mod messages;
 mod order;
+mod until;
 
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::product;

@@ -407,9 +407,14 @@ class AsyncJob:
         data: t.JobOutputData = await self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
         return data
 
-    async def wait(self, timeout: Union[float, str, None] = None) -> t.JobWaitData:
-        """Waits until the job has ended. Cancelling the wait does not end the job."""
-        data: t.JobWaitData = await self._shell.request("jobs.wait", job=self.id, timeout=timeout)
+    async def wait(
+        self, timeout: Union[float, str, None] = None, *, until: Optional[t.Until] = None, offset: Optional[int] = None
+    ) -> t.JobWaitData:
+        """Waits until the job has ended, or until one of the conditions `line` (a regular expression, from byte
+        `offset` of the output on), `port` and `file` is met. Cancelling the wait does not end the job."""
+        data: t.JobWaitData = await self._shell.request(
+            "jobs.wait", job=self.id, timeout=timeout, until=until, offset=offset
+        )
         return data
 
     async def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:

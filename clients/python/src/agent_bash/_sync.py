@@ -157,8 +157,9 @@ class Shell:
         """A background job, by its number."""
         return Job(self, str(job))
 
-    def jobs(self) -> List[t.JobData]:
-        data: t.JobsData = self.request("jobs.list")
+    def jobs(self, *, port: Optional[int] = None) -> List[t.JobData]:
+        """The background jobs; with `port`, those that listen on it."""
+        data: t.JobsData = self.request("jobs.list", port=port)
         return data["jobs"]
 
     def check(self, command: str) -> t.CheckData:
@@ -405,9 +406,14 @@ class Job:
         data: t.JobOutputData = self._shell.request("jobs.output", job=self.id, offset=offset, tail=tail)
         return data
 
-    def wait(self, timeout: Union[float, str, None] = None) -> t.JobWaitData:
-        """Waits until the job has ended. Interrupting the wait does not end the job."""
-        data: t.JobWaitData = self._shell.request("jobs.wait", job=self.id, timeout=timeout)
+    def wait(
+        self, timeout: Union[float, str, None] = None, *, until: Optional[t.Until] = None, offset: Optional[int] = None
+    ) -> t.JobWaitData:
+        """Waits until the job has ended, or until one of the conditions `line` (a regular expression, from byte
+        `offset` of the output on), `port` and `file` is met. Interrupting the wait does not end the job."""
+        data: t.JobWaitData = self._shell.request(
+            "jobs.wait", job=self.id, timeout=timeout, until=until, offset=offset
+        )
         return data
 
     def kill(self, grace: Union[float, str, None] = None) -> t.JobKillData:

@@ -830,14 +830,22 @@ class JobSandbox(TypedDict):
     network: Network
 
 
-class JobWaitData(TypedDict):
-    """Data of `jobs.wait`."""
-
+class _JobWaitDataAlways(TypedDict):
     # The job now.
     job: JobData
 
-    # True if the job has ended. If not, the wait timed out or was cancelled.
+    # True if the job has ended.
     over: bool
+
+
+class JobWaitData(_JobWaitDataAlways, total=False):
+    """Data of `jobs.wait`."""
+
+    # The condition that ended the wait; absent if the wait timed out or was cancelled.
+    met: Optional[MetCondition]
+
+    # The last output so far, at most 16 KiB; absent without conditions, and if none is stored.
+    output: Optional[str]
 
 
 class JobsData(TypedDict):
@@ -922,6 +930,46 @@ class MessagesData(TypedDict):
 
     # The messages, in order.
     messages: List[MessageData]
+
+
+# The condition that ended a wait.
+MetCondition = Union["MetConditionEnd", "MetConditionLine", "MetConditionPort", "MetConditionFile"]
+
+
+class MetConditionEnd(TypedDict):
+    """The job has ended."""
+
+    kind: Literal["end"]
+
+
+class MetConditionFile(TypedDict):
+    """The file exists."""
+
+    kind: Literal["file"]
+
+    # The absolute path of the file.
+    path: str
+
+
+class MetConditionLine(TypedDict):
+    """A line of the output matches."""
+
+    kind: Literal["line"]
+
+    # The line, without control sequences.
+    line: str
+
+
+class MetConditionPort(TypedDict):
+    """A process listens on the port."""
+
+    # The address on which it listens.
+    address: str
+
+    kind: Literal["port"]
+
+    # True if the process belongs to the job.
+    of_job: bool
 
 
 # How a call is run, and how long it may take.
@@ -1998,10 +2046,16 @@ class _RpcRequestJobsWaitAlways(TypedDict):
 
 
 class RpcRequestJobsWait(_RpcRequestJobsWaitAlways, total=False):
-    """Waits until a job has ended. Does not end it. Data: `JobWaitData`."""
+    """Waits until a job has ended, or until a condition is met. Does not end it. Data: `JobWaitData`."""
+
+    # Search for `until.line` from this byte of the output on. Default: the beginning.
+    offset: Optional[int]
 
     # Maximum wait: seconds, or a text such as `"90s"`.
     timeout: Any
+
+    # The conditions that end the wait, besides the job's end. Default: `"end"`, none.
+    until: Until
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2511,6 +2565,19 @@ Undoable = Literal["whole", "part", "no"]
 
 # An unknown observation of a sandboxed call, because a file system did not answer.
 Unknown = Literal["changed", "denied"]
+
+
+class Until(TypedDict, total=False):
+    """The conditions of a wait. The first condition that is met ends the wait, and so does the job's end. In JSON also the text `"end"`: only the job's end."""
+
+    # A file that exists; relative to the job's directory.
+    file: Optional[str]
+
+    # A regular expression that matches a line of the output.
+    line: Optional[str]
+
+    # A TCP port that accepts connections in the job's network.
+    port: Optional[int]
 
 
 # The `type` of every update.

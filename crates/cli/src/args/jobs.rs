@@ -4,6 +4,7 @@ use super::values::{duration, lines, session_name};
 use crate::commands::remote_output::FollowedJob;
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -77,9 +78,22 @@ pub(crate) enum JobsAction {
         close: bool,
     },
     /// Wait until one has ended, without ending it. Exit code 0, or 124 if it is still running.
+    ///
+    /// With --until-…, wait for the first of these conditions, and print the last output so far.
+    /// Exit code 0 if one is met, 1 if the job ends before, 124 if the time is over.
+    #[command(visible_alias = "await")]
     Wait {
         /// The job's number.
         id: String,
+        /// Until a line of its output matches this regular expression.
+        #[arg(long, value_name = "REGEX")]
+        until_line: Option<String>,
+        /// Until a TCP port accepts connections in its network.
+        #[arg(long, value_name = "PORT")]
+        until_port: Option<u16>,
+        /// Until a file exists; relative to its directory.
+        #[arg(long, value_name = "PATH")]
+        until_file: Option<PathBuf>,
         /// Maximum time to wait.
         #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
         timeout: Option<Duration>,

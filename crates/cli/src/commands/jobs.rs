@@ -8,9 +8,11 @@ use crate::signals::CancelSignals;
 use crate::start::StartContext;
 use crate::table::{ago, table};
 use agent_bash::core::ScriptEnding;
-use agent_bash::core::{Clock, JobId, listens_on, short_duration};
+use agent_bash::core::{Clock, JobId, MetCondition, Until, listens_on, short_duration};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, WaitOutcome};
+use agent_bash::layout::clean;
 use agent_bash::process::SystemClock;
+use agent_bash::until::{LAST_OUTPUT, WaitError, wait_until};
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
 use std::io;
@@ -95,23 +97,58 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
             }
             Ok(0)
         }
-        JobsAction::Wait { id, timeout } => {
-            let signals = CancelSignals::listen().context("cannot listen for signals")?;
-            let id = JobId(id.clone());
-            Ok(match jobs.wait(&id, *timeout, signals.cancel()).await? {
-                WaitOutcome::Over(job) => {
-                    output::print(&format!("{}\n", state(&job)))?;
-                    0
-                }
-                WaitOutcome::StillRunning(_) => STILL_RUNNING_EXIT_CODE,
-                WaitOutcome::Cancelled(_) => signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
-            })
+        JobsAction::Wait {
+            id,
+            until_line,
+            until_port,
+            until_file,
+            timeout,
+        } => {
+            let until = Until {
+                line: until_line.clone(),
+                port: *until_port,
+                file: until_file.clone(),
+            };
+            wait(jobs, &JobId(id.clone()), &until, *timeout).await
         }
         JobsAction::Kill { id, port, grace } => match (id, port) {
             (Some(id), _) => kill(jobs, &JobId(id.clone()), *grace).await,
             (None, port) => kill_on_port(jobs, *port, *grace).await,
         },
     }
+}
+
+async fn wait(
+    jobs: &Jobs,
+    id: &JobId,
+    until: &Until,
+    timeout: Option<Duration>,
+) -> anyhow::Result<u8> {
+    let signals = CancelSignals::listen().context("cannot listen for signals")?;
+    let waited = wait_until(jobs, id, (until, 0), timeout, signals.cancel()).await;
+    let waited = match waited {
+        Err(WaitError::Job(error)) => return Err(error.into()),
+        other => other?,
+    };
+    if until.is_end() {
+        if waited.met.is_some() {
+            output::print(&format!("{}\n", state(&waited.job)))?;
+        }
+    } else {
+        if let Ok(tail) = jobs.output(id, LAST_OUTPUT) {
+            output::print(&clean(&tail.bytes))?;
+        }
+        output::say(&match &waited.met {
+            Some(MetCondition::End) => format!("job {id}: {}", state(&waited.job)),
+            Some(met) => format!("job {id}: {met}"),
+            None => format!("job {id}: no condition is met yet"),
+        });
+    }
+    Ok(match waited.met {
+        Some(MetCondition::End) if !until.is_end() => NOT_FOUND_EXIT_CODE,
+        Some(_) => 0,
+        None => signals.exit_code().unwrap_or(STILL_RUNNING_EXIT_CODE),
+    })
 }
 
 async fn kill(jobs: &Jobs, id: &JobId, grace: Duration) -> anyhow::Result<u8> {

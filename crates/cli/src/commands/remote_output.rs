@@ -4,7 +4,7 @@
 //! path comes from the target and is sent only to the target.
 
 use crate::output::{self, PassThrough};
-use agent_bash::core::{Cancel, RemoteHost};
+use agent_bash::core::{Cancel, RemoteHost, Until};
 use agent_bash::remote::protocol::data::{FilePieceData, JobData, JobOutputData, JobWaitData};
 use agent_bash::remote::protocol::{Name, RpcCall};
 use agent_bash::session::ask;
@@ -85,6 +85,8 @@ pub(crate) async fn follow(
         }
         let wait = RpcCall::JobsWait {
             job: job(),
+            until: Until::default(),
+            offset: None,
             timeout: Some(json!(WAIT_INTERVAL)),
         };
         is_over = ask::<JobWaitData>(remote, &wait, cancel)

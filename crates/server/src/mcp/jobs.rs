@@ -7,10 +7,13 @@ use crate::into_data::IntoData;
 use crate::jobs::{DEFAULT_GRACE, duration, write_input};
 use crate::stored_output;
 use agent_bash::Conversation;
-use agent_bash::core::{Cancel, Clock, JobId, Status, Window, listens_on, short_duration};
+use agent_bash::core::{
+    Cancel, Clock, JobId, MetCondition, Status, Until, Window, listens_on, short_duration,
+};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{RunningCall, RunningCalls};
+use agent_bash::until::{ConditionWatch, POLL_INTERVAL, WatchedProcess, wait_until};
 use agent_bash_protocol::data::{JobData, JobEndingData, JobKillData, JobOutputData, JobProgress};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -65,11 +68,17 @@ impl JobTools {
         let window = window.map_or(PART_WINDOW, |window| PART_WINDOW.and(window));
         let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
         let wait = wait.transpose()?;
+        let is_conditional = !args.until.is_end();
+        let wait = wait.or(is_conditional.then_some(MAX_WAIT));
         let wait = wait.map(|wait| wait.min(MAX_WAIT));
         let name = args.job.text();
+        let from = (
+            &args.until,
+            args.offset.unwrap_or_else(|| self.next_of(&name)),
+        );
         if let Some(call) = self.call(&name) {
             let answer = self.call_output(&name, &call, &args, wait, window, cancel);
-            return Ok(answer.await);
+            return answer.await;
         }
         if let Some(remote_host) = self.session.remote_host() {
             let part = match (args.tail, args.offset) {
@@ -83,15 +92,21 @@ impl JobTools {
                     remote::OutputRange::From(offset.unwrap_or_else(|| self.next_of(&name)))
                 }
             };
-            let mut data = remote::output(&**remote_host, &name, part, wait, cancel).await?;
+            let mut met = None;
+            if let Some(wait) = wait {
+                met = remote::wait(&**remote_host, &name, from, wait, cancel).await?;
+            }
+            let mut data = remote::output(&**remote_host, &name, part, cancel).await?;
             keep_text_within(&mut data, window);
             data.text = clean(data.text.as_bytes());
-            return Ok(self.part(name, &data));
+            return Ok(self.part(name, &data, met.as_ref(), is_conditional));
         }
         let jobs = self.jobs()?;
         let id = JobId(name.clone());
+        let mut met = None;
         if let Some(wait) = wait {
-            jobs.wait(&id, Some(wait), cancel).await.map_err(text)?;
+            let waited = wait_until(jobs, &id, from, Some(wait), cancel).await;
+            met = waited.map_err(text)?.met;
         }
         let range = match (args.tail, args.offset) {
             (Some(lines), _) => OutputRange::Tail {
@@ -115,11 +130,17 @@ impl JobTools {
         let bytes = part.bytes.clone();
         let mut data: JobOutputData = part.into_data();
         data.text = clean(&bytes);
-        Ok(self.part(name, &data))
+        Ok(self.part(name, &data, met.as_ref(), is_conditional))
     }
 
     /// Returns the answer for a part of a job's output, and marks the part as read.
-    fn part(&self, name: String, data: &JobOutputData) -> ToolAnswer {
+    fn part(
+        &self,
+        name: String,
+        data: &JobOutputData,
+        met: Option<&MetCondition>,
+        is_conditional: bool,
+    ) -> ToolAnswer {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(name, data.next);
         drop(read);
@@ -128,10 +149,19 @@ impl JobTools {
         } else {
             format!(" More follows: call again, or with offset {}.", data.next)
         };
-        let line = format!("[Job {} {}.{more}]", data.job.id, state(&data.job));
+        let condition = condition_text(met, is_conditional);
+        let line = format!(
+            "[Job {} {}.{condition}{more}]",
+            data.job.id,
+            state(&data.job)
+        );
+        let mut answer = json!(data);
+        if let Some(met) = met.filter(|_| is_conditional) {
+            answer["met"] = json!(met);
+        }
         ToolAnswer {
             text: with_line(&data.text, &line),
-            data: json!(data),
+            data: answer,
             is_error: false,
         }
     }
@@ -144,23 +174,26 @@ impl JobTools {
         wait: Option<Duration>,
         window: Window,
         cancel: &Cancel,
-    ) -> ToolAnswer {
+    ) -> Result<ToolAnswer, String> {
+        let mut met = None;
         if let Some(wait) = wait {
+            let from = args.offset.unwrap_or_else(|| call.unread_from());
             tokio::select! {
                 biased;
                 _ = call.ended() => {}
                 () = cancel.cancelled() => {}
                 () = self.clock.sleep(wait) => {}
+                condition = self.condition(call, &args.until, from) => met = Some(condition?),
             }
         }
         if let Some(account) = call.account() {
             let result = &account.result;
             // The call's own answer, with all of the output and the ending.
-            return ToolAnswer {
+            return Ok(ToolAnswer {
                 text: result.text.clone(),
                 is_error: result.is_error,
                 data: json!({ "job": call_data(name, call), "result": result }),
-            };
+            });
         }
         let tail = args
             .tail
@@ -178,8 +211,9 @@ impl JobTools {
             .shown_range()
             .map(|shown| format!(" Showing {shown}."))
             .unwrap_or_default();
-        let line = format!("[{name} is running: {total} bytes so far.{shown}]");
-        ToolAnswer {
+        let condition = condition_text(met.as_ref(), !args.until.is_end());
+        let line = format!("[{name} is running: {total} bytes so far.{condition}{shown}]");
+        Ok(ToolAnswer {
             text: with_line(&so_far.text, &line),
             data: json!({
                 "text": so_far.text,
@@ -190,6 +224,40 @@ impl JobTools {
                 "job": call_data(name, call),
             }),
             is_error: false,
+        })
+    }
+
+    /// Waits until a condition of a running call is met; forever without conditions.
+    async fn condition(
+        &self,
+        call: &RunningCall,
+        until: &Until,
+        from: u64,
+    ) -> Result<MetCondition, String> {
+        if until.is_end() {
+            return std::future::pending().await;
+        }
+        let mut watch = ConditionWatch::new(until, from).map_err(text)?;
+        loop {
+            // Output that is no longer kept was not searched.
+            let (bytes, start) = call.peek(watch.next());
+            watch.skip_to(start);
+            let met = match watch.output(&bytes) {
+                Some(met) => Some(met),
+                None => watch.check(&self.process_of(call), &[]).await,
+            };
+            if let Some(met) = met {
+                return Ok(met);
+            }
+            self.clock.sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    fn process_of(&self, call: &RunningCall) -> WatchedProcess {
+        WatchedProcess {
+            pid: call.process().map(|(pid, _)| pid),
+            cwd: self.session.host().cwd.clone(),
+            is_sandboxed: true,
         }
     }
 
@@ -357,6 +425,16 @@ fn call_state(call: &RunningCall) -> String {
         Some(Status::TimedOut { .. }) => "timed out".to_owned(),
         Some(Status::Cancelled) => "was cancelled".to_owned(),
         Some(_) => "has ended".to_owned(),
+    }
+}
+
+/// Returns the sentence about the condition that ended a wait; empty for the job's end.
+fn condition_text(met: Option<&MetCondition>, is_conditional: bool) -> String {
+    match met {
+        _ if !is_conditional => String::new(),
+        Some(MetCondition::End) => String::new(),
+        Some(met) => format!(" Waited until {met}."),
+        None => " No condition was met in time.".to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::tools::ReadArgs;
 use crate::jobs::DEFAULT_GRACE;
-use agent_bash::core::{Cancel, RemoteHost, Window};
+use agent_bash::core::{Cancel, MetCondition, RemoteHost, Until, Window};
 use agent_bash::session::ask;
 use agent_bash_protocol::data::{
     ArtifactData, ArtifactsData, FoundData, JobData, JobKillData, JobOutputData, JobWaitData,
@@ -29,28 +29,37 @@ pub(super) async fn jobs(host: &dyn RemoteHost, cancel: &Cancel) -> Result<Vec<J
     Ok(listed.jobs)
 }
 
-/// Returns a part of a job's output, after waiting up to `wait` for the job's end.
+/// Waits for a job up to `wait`. Returns the condition that was met.
+pub(super) async fn wait(
+    host: &dyn RemoteHost,
+    job: &str,
+    (until, offset): (&Until, u64),
+    wait: Duration,
+    cancel: &Cancel,
+) -> Result<Option<MetCondition>, String> {
+    let wait = RpcCall::JobsWait {
+        job: Name(job.to_owned()),
+        until: until.clone(),
+        offset: (!until.is_end()).then_some(offset),
+        timeout: Some(json!(wait.as_secs_f64())),
+    };
+    let waited: JobWaitData = ask(host, &wait, cancel).await?;
+    Ok(waited.met)
+}
+
+/// Returns a part of a job's output.
 pub(super) async fn output(
     host: &dyn RemoteHost,
     job: &str,
     part: OutputRange,
-    wait: Option<Duration>,
     cancel: &Cancel,
 ) -> Result<JobOutputData, String> {
-    let job = || Name(job.to_owned());
-    if let Some(wait) = wait {
-        let wait = RpcCall::JobsWait {
-            job: job(),
-            timeout: Some(json!(wait.as_secs())),
-        };
-        ask::<JobWaitData>(host, &wait, cancel).await?;
-    }
     let (offset, tail) = match part {
         OutputRange::From(offset) => (Some(offset), None),
         OutputRange::LastLines(lines) => (None, Some(lines)),
     };
     let output = RpcCall::JobsOutput {
-        job: job(),
+        job: Name(job.to_owned()),
         offset,
         tail,
     };

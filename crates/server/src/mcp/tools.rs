@@ -1,7 +1,7 @@
 //! The tool definitions: descriptions and input schemas for the model.
 
 use agent_bash::Conversation;
-use agent_bash::core::{TextLayout, ToolResult, Window};
+use agent_bash::core::{TextLayout, ToolResult, Until, Window};
 use agent_bash::schema::ToolSchema;
 use agent_bash::sink::MAX_PAGE_BYTES;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
@@ -108,6 +108,8 @@ pub(super) struct OutputArgs {
     pub(super) offset: Option<u64>,
     pub(super) tail: Option<u64>,
     pub(super) wait: Option<Value>,
+    #[serde(default)]
+    pub(super) until: Until,
 }
 
 /// Arguments of `bash_input`.
@@ -236,6 +238,15 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
                     "wait": {
                         "type": "number", "minimum": 0,
                         "description": "Wait up to so many seconds for its end first"
+                    },
+                    "until": {
+                        "type": "object",
+                        "description": "Wait only until an unread line matches, a port answers or a file exists",
+                        "properties": {
+                            "line": { "type": "string" },
+                            "port": { "type": "integer" },
+                            "file": { "type": "string" }
+                        }
                     },
                     "tail": {
                         "type": "integer", "minimum": 1,

@@ -15,9 +15,11 @@ use crate::live::{self, UpdateSender};
 use crate::stored_output;
 use agent_bash::adapters::{self, ClientAdapters};
 use agent_bash::core::{Cancel, Findings, JobId, PolicyFindings, Request, SessionName, Status};
-use agent_bash::exec::{OutputRange, WaitOutcome};
+use agent_bash::exec::{JobState, OutputRange};
+use agent_bash::layout::clean;
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE_BYTES, Search};
+use agent_bash::until::{LAST_OUTPUT, wait_until};
 use agent_bash::{CallOptions, Conversation, Input, LiveFeed};
 use agent_bash_protocol::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
@@ -442,18 +444,29 @@ impl ServedRequest {
                 jobs.find_ports(slice::from_mut(&mut part.job)).await;
                 data::<JobOutputData>(part.into_data())
             }
-            RpcCall::JobsWait { job, timeout } => {
+            RpcCall::JobsWait {
+                job,
+                until,
+                offset,
+                timeout,
+            } => {
                 let timeout = timeout.as_ref().map(|time| duration("timeout", time));
-                let waited = jobs
-                    .wait(&JobId(job.0), timeout.transpose()?, &self.cancel)
-                    .await;
-                let (over, job) = match waited.map_err(text)? {
-                    WaitOutcome::Over(job) => (true, job),
-                    WaitOutcome::StillRunning(job) | WaitOutcome::Cancelled(job) => (false, job),
-                };
+                let (id, limit) = (JobId(job.0), timeout.transpose()?);
+                let from = (&until, offset.unwrap_or(0));
+                let waited = wait_until(jobs, &id, from, limit, &self.cancel).await;
+                let mut waited = waited.map_err(text)?;
+                let mut output = None;
+                if !until.is_end() {
+                    jobs.find_ports(slice::from_mut(&mut waited.job)).await;
+                    let jobs = Arc::clone(jobs);
+                    let tail = run_blocking(move || jobs.output(&id, LAST_OUTPUT).map_err(text));
+                    output = tail.await.ok().map(|tail| clean(&tail.bytes));
+                }
                 data(JobWaitData {
-                    over,
-                    job: job.into_data(),
+                    over: waited.job.state != JobState::Running,
+                    met: waited.met,
+                    output,
+                    job: waited.job.into_data(),
                 })
             }
             RpcCall::JobsKill { job, grace } => {

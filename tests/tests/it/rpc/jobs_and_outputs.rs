@@ -260,3 +260,87 @@ fn jobs_name_their_ports_and_are_found_by_them() -> Result<()> {
     world.assert_nothing_left(SOON);
     Ok(())
 }
+
+#[test]
+fn wait_ends_with_the_first_condition_that_is_met() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let script = "echo up; until [ -e go ]; do sleep 0.02; done; printf '\\033[32mready\\033[0m in 5 ms\\n'; \
+                  misbehave listen port & wait";
+    let call = json!({"command": script, "mode": "background"});
+    data(&mut server, json!({"type": "tool_call", "request": call}))?;
+    let line = json!({"line": r"^ready in \d+ ms$"});
+    let wait = |until: &Value, timeout: &str| json!({"type": "jobs.wait", "job": "1", "until": until, "timeout": timeout});
+    let waited = data(&mut server, wait(&line, "100ms"))?;
+    assert_eq!(
+        (&waited["over"], waited.get("met"), &waited["output"]),
+        (&json!(false), None, &json!("up\n"))
+    );
+    // The condition is met while the request waits.
+    server.send(&{
+        let mut request = wait(&line, "60s");
+        request["id"] = json!("line");
+        request
+    })?;
+    std::fs::write(world.cwd().join("go"), "")?;
+    let waited = &answer(&server, &json!("line"))?["data"];
+    assert_eq!(
+        waited["met"],
+        json!({"kind": "line", "line": "ready in 5 ms"}),
+        "{waited}"
+    );
+    assert_eq!(waited["output"], "up\nready in 5 ms\n");
+
+    let waited = data(&mut server, wait(&json!({"file": "port"}), "60s"))?;
+    let file = world.cwd().join("port");
+    assert_eq!(waited["met"], json!({"kind": "file", "path": file}));
+    let port: u16 = std::fs::read_to_string(&file)?.parse()?;
+    let waited = data(
+        &mut server,
+        wait(&json!({"port": port, "file": "none"}), "60s"),
+    )?;
+    let address = format!("127.0.0.1:{port}");
+    let met = json!({"kind": "port", "address": address, "of_job": true});
+    assert_eq!(
+        (&waited["met"], &waited["job"]["listens_on"]),
+        (&met, &json!([address]))
+    );
+
+    let other = json!({"command": "until [ -e end ]; do sleep 0.02; done; printf last", "mode": "background"});
+    data(&mut server, json!({"type": "tool_call", "request": other}))?;
+    let of_other =
+        |until: &Value| json!({"type": "jobs.wait", "job": "2", "until": until, "id": "end"});
+    // A port of another job answers, too, and the answer says so.
+    let waited = data(&mut server, of_other(&json!({"port": port})))?;
+    assert_eq!(waited["met"]["of_job"], false, "{waited}");
+    server.send(&of_other(&json!({"line": "none"})))?;
+    std::fs::write(world.cwd().join("end"), "")?;
+    let waited = &answer(&server, &json!("end"))?["data"];
+    assert_eq!(
+        (&waited["over"], &waited["met"]["kind"]),
+        (&json!(true), &json!("end"))
+    );
+    // Output before the end still counts, from `offset` on.
+    for (offset, want) in [(0, "line"), (4, "end")] {
+        let mut request = of_other(&json!({"line": "^last$"}));
+        request["offset"] = json!(offset);
+        assert_eq!(data(&mut server, request)?["met"]["kind"], want);
+    }
+    let waited = data(&mut server, of_other(&json!("end")))?;
+    assert_eq!(
+        (&waited["met"]["kind"], waited.get("output")),
+        (&json!("end"), None)
+    );
+    for (until, error) in [
+        (json!({"line": "("}), "invalid pattern"),
+        (json!({"prot": 1}), "`line`, `port` or `file`"),
+    ] {
+        let refusal = ask(&mut server, wait(&until, "1s"))?;
+        let text = refusal["error"].as_str().unwrap_or_default();
+        assert!(text.contains(error), "{refusal}");
+    }
+    data(&mut server, json!({"type": "jobs.kill", "job": "1"}))?;
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
