@@ -7,6 +7,7 @@ use crate::blocking::run_blocking;
 use crate::layout::clean;
 use agent_bash_core::{Cancel, JobId, MetCondition, Until};
 use agent_bash_exec::{Job, JobError, Jobs, OutputRange, WaitOutcome};
+use agent_bash_os::exists_in_root;
 use agent_bash_process::{addresses_in_network_of, listening_addresses};
 use agent_bash_sink::{LineMatcher, SearchError};
 use std::fs::File;
@@ -262,13 +263,9 @@ fn port(until: &Until, process: &WatchedProcess, pids: &[u32]) -> Option<MetCond
 fn file(until: &Until, process: &WatchedProcess) -> Option<MetCondition> {
     let path = process.cwd.join(until.file.as_ref()?);
     let exists = match process.pid.filter(|_| process.is_sandboxed) {
-        // The path as the sandbox sees it.
-        Some(pid) => {
-            let below_root = path.strip_prefix("/").unwrap_or(&path);
-            Path::new(&format!("/proc/{pid}/root"))
-                .join(below_root)
-                .exists()
-        }
+        // As the sandbox sees it. A link of the sandbox must not lead out of it: the answer would tell
+        // which secrets exist.
+        Some(pid) => exists_in_root(Path::new(&format!("/proc/{pid}/root")), &path),
         None => path.exists(),
     };
     exists.then_some(MetCondition::File { path })

@@ -1,14 +1,15 @@
 //! Operating-system facilities for several crates: process identity ([`ProcessIdentity`],
 //! [`ProcessInfo`]), private directories ([`PrivateDir`]), removing a tree ([`remove_tree`]),
-//! files of an untrusted type ([`read_regular`]), lookups in the kernel's caches ([`open_known`]),
-//! numbers and sweeps that processes share ([`Counter`], [`SweepProgress`]), and on Linux the mount
-//! table.
+//! files of an untrusted type ([`read_regular`]), lookups in the kernel's caches ([`open_known`])
+//! and below another root ([`exists_in_root`]), numbers and sweeps that processes share
+//! ([`Counter`], [`SweepProgress`]), and on Linux the mount table.
 //!
 //! Not here: starting processes (`agent-bash-process`), and the meaning of the files.
 
 mod counter;
 mod handle;
 mod identity;
+mod in_root;
 mod known;
 #[cfg(target_os = "linux")]
 mod mount;
@@ -23,6 +24,7 @@ mod sweep;
 pub use counter::{Counter, lock_file};
 pub use handle::ProcessHandle;
 pub use identity::ProcessIdentity;
+pub use in_root::exists_in_root;
 pub use known::open_known;
 #[cfg(target_os = "linux")]
 pub use mount::{is_btrfs, mountinfo_path};
