@@ -254,12 +254,10 @@ def test_jobs_tools_artifacts(world: World) -> None:
         while not (text := (await job.output())["text"]):
             await asyncio.sleep(0.02)
         port = int(text)
-        for until, met in [
-            ({"line": "^[0-9]+$"}, {"kind": "line", "line": str(port)}),
-            ({"port": port}, {"kind": "port", "address": f"127.0.0.1:{port}", "of_job": True}),
-        ]:
-            waited = await job.wait(10, until=until)
-            assert waited["met"] == met and waited["output"] == text
+        waited = await job.wait(10, until={"line": "^[0-9]+$"})
+        assert waited["met"] == {"kind": "line", "line": str(port)} and waited["output"] == text
+        waited = await job.wait(10, until={"port": port})
+        assert waited["met"] == {"kind": "port", "address": f"127.0.0.1:{port}", "of_job": True}
         assert "met" not in await job.wait("50ms", until={"file": "missing"})
         assert (await job.show())["listens_on"] == [f"127.0.0.1:{port}"]
         assert [j["id"] for j in await sh.jobs(port=port)] == [job.id]
