@@ -263,8 +263,8 @@ fn port(until: &Until, process: &WatchedProcess, pids: &[u32]) -> Option<MetCond
 fn file(until: &Until, process: &WatchedProcess) -> Option<MetCondition> {
     let path = process.cwd.join(until.file.as_ref()?);
     let exists = match process.pid.filter(|_| process.is_sandboxed) {
-        // As the sandbox sees it. A link of the sandbox must not lead out of it: the answer would tell
-        // which secrets exist.
+        // As the sandbox sees it. A link of the sandbox must not lead out of it: the answer would
+        // tell which secrets exist.
         Some(pid) => exists_in_root(Path::new(&format!("/proc/{pid}/root")), &path),
         None => path.exists(),
     };

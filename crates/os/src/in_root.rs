@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// True if `path` exists for a process whose root directory is `root`: absolute symbolic links, and
+/// True if `path` exists for a process with the root directory `root`: absolute symbolic links, and
 /// `..`, stay below it. False if the system cannot tell.
 #[cfg(target_os = "linux")]
 pub fn exists_in_root(root: &Path, path: &Path) -> bool {

@@ -29,8 +29,8 @@ const EXPORTS_FD: i32 = 97;
 
 /// Follows a script that contains the word `builtin`. Stores the status, and removes a function of
 /// that name, because later commands of the record use `builtin`. Setting `POSIXLY_CORRECT` enables
-/// POSIX mode, in which a function cannot replace `unset`. Other scripts do not get this tail, because bash would
-/// parse it with every call.
+/// POSIX mode, in which a function cannot replace `unset`. Other scripts do not get this tail,
+/// because bash would parse it with every call.
 const KEEP_BUILTIN_TEXT: &str = concat!(
     r#"{ __ab_s=("$?" ''); \builtin printf -v '__ab_s[1]' x; "#,
     r"[[ ${__ab_s[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; ",
@@ -44,18 +44,17 @@ const STAGES_TEXT: &str = r#"{ __ab_s=("$?" "${PIPESTATUS[@]}"); } 2>/dev/null"#
 /// The commands that run each call. A script can inspect its shell, so none of the `__ab_…`
 /// variables is set while it runs. `__ab` is set only if the call sets variables, and has the
 /// commands that restore their former values. The `set -x` line of this `eval`, and a trap's output
-/// before it, go to `/dev/null`. The `eval` is here and not in the record, because each `eval` around a
-/// script adds a `+` to its trace.
+/// before it, go to `/dev/null`. The `eval` is here and not in the record, because each `eval`
+/// around a script adds a `+` to its trace.
 ///
-/// The last command of the record sets `$?` to the exit status of the previous script. Its last word is `bash`, so `$_` is
-/// `bash`, as with `bash -c`. The script is in `BASH_EXECUTION_STRING`, as with `bash -c`. None of
-/// these commands uses a reserved word, which an alias could replace.
+/// The last command of the record sets `$?` to the exit status of the previous script. Its last
+/// word is `bash`, so `$_` is `bash`, as with `bash -c`. The script is in `BASH_EXECUTION_STRING`,
+/// as with `bash -c`. None of these commands uses a reserved word, which an alias could replace.
 ///
-/// For each line of the control pipe, see [`run_record_line`], `mapfile` appends the array index and
-/// the quoted line: `…; __ab_n=' INDEX 'NONCE;…`. The first quote of the line closes the open one, so
-/// the line is part of the program. While the script
-/// runs, the call's nonce is therefore in no variable, file or descriptor, only in the parsed
-/// program.
+/// For each line of the control pipe, see [`run_record_line`], `mapfile` appends the array index
+/// and the quoted line: `…; __ab_n=' INDEX 'NONCE;…`. The first quote of the line closes the open
+/// one, so the line is part of the program. While the script runs, the call's nonce is therefore in
+/// no variable, file or descriptor, only in the parsed program.
 const CALL_TEXT: &str = concat!(
     r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "${__ab:-:}" bash && \builtin : bash; "#,
     r#"\builtin eval -- "${BASH_EXECUTION_STRING-}" >{out} 2>{err} </dev/null {control}<&- {status}>&- {exports}>&-; "#,
@@ -67,8 +66,8 @@ const CALL_TEXT: &str = concat!(
     "__ab_t='{conclude}'; __ab_n='",
 );
 
-/// The program that follows a script, once the nonce is in `__ab_n`. Must not contain single quotes,
-/// because [`CALL_TEXT`] puts this text in single quotes.
+/// The program that follows a script, once the nonce is in `__ab_n`. Must not contain single
+/// quotes, because [`CALL_TEXT`] puts this text in single quotes.
 const CONCLUDE_TEXT: &str = concat!(
     // Each command is redirected separately, so that the output of the script's traps and traces is
     // not part of the report. The redirection to `/dev/null` fails in a restricted shell, as it

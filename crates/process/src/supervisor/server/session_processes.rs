@@ -151,8 +151,8 @@ impl SessionProcesses {
         });
     }
 
-    /// Sends due signals, and reports ended processes. `startup_argument` is the argument by which shells of
-    /// this program are recognised.
+    /// Sends due signals, and reports ended processes. `startup_argument` is the argument by which
+    /// shells of this program are recognised.
     pub(super) fn maintain(&mut self, startup_argument: &[u8], now: Instant) -> SessionFinding {
         let mut withstand = None;
         if let Some(rounds) = &mut self.ending

@@ -14,7 +14,8 @@ pub(super) struct Shell {
     pub(super) pid: i32,
     /// Inodes of its output pipes.
     pub(super) pipes: Vec<u64>,
-    /// The argument by which forks of the shell are recognised; see `ShellCommand::startup_argument`.
+    /// The argument by which forks of the shell are recognised; see
+    /// `ShellCommand::startup_argument`.
     pub(super) startup_argument: Vec<u8>,
     pub(super) report: ReportPipe,
     /// The shell's own directory, if it has a sandbox, a trial or private mounts.

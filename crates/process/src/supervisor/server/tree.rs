@@ -212,8 +212,9 @@ impl CallProcesses {
     }
 }
 
-/// Describes processes for the host. `pipes` are the inodes of the call's output. `startup_argument` is the
-/// argument by which a fork of the shell is recognised: a subshell, or a child before `exec`.
+/// Describes processes for the host. `pipes` are the inodes of the call's output.
+/// `startup_argument` is the argument by which a fork of the shell is recognised: a subshell, or a
+/// child before `exec`.
 pub(super) fn describe(
     processes: &[ProcessInfo],
     pipes: &[u64],

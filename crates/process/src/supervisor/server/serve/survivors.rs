@@ -46,8 +46,8 @@ impl Server {
             self.session_processes
                 .push(SessionProcesses::of_session(&survivors));
         }
-        // If the job's files are missing, the survivors continue without a job. The host detects it,
-        // because the job's entry file is missing.
+        // If the job's files are missing, the survivors continue without a job. The host detects
+        // it, because the job's entry file is missing.
         self.job = self.job.take().or_else(|| {
             job.filter(|_| survives_host && detach)
                 .and_then(|directory| Job::adopt(&directory).ok())
