@@ -43,10 +43,10 @@ const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
     (&["7z", "7za", "7zz"], &["-sdel"], 2, 0),
 ];
 
-/// Returns the starting points of unrestricted searches whose results reach the command by an
-/// option, a pipe or a substitution. A starting point stands for each file below it.
-fn whole_trees<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
-    scene.whole_trees.get_or_init(|| {
+/// Returns the results of searches that reach the command by an option, a pipe or a substitution.
+/// They count as with `find -delete`: a starting point stands for each file below it.
+fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
+    scene.search_results.get_or_init(|| {
         let searches = scene
             .all
             .iter()
@@ -54,10 +54,19 @@ fn whole_trees<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
             .map(|ran| (ran.feeds, Search::read(&ran.words)));
         searches
             .filter(|(feeds, search)| *feeds || !search.commands.is_empty())
-            .filter(|(_, search)| !search.is_narrowed)
             .flat_map(|(_, search)| search.found)
             .collect()
     })
+}
+
+/// True if the operand is the result of a search. An operand with an unknown part is one only if
+/// the search itself or `xargs` starts the command.
+fn is_search_result(operand: &Value, ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
+    let is_started_for_results = || {
+        let mut through = ran.through.iter();
+        through.any(|program| matches!(program.as_str(), "find" | "gfind" | "bfs" | "xargs"))
+    };
+    (!operand.has_unknown() || is_started_for_results()) && search_results(scene).contains(operand)
 }
 
 /// An `rm` command line.
@@ -141,10 +150,10 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
             let recursive = removal.recursive || matches!(ran.name(), Some("rimraf" | "del-cli"));
             let by_fd = ran.through.iter().any(|program| program == "fd");
             let deletes_trees = |field: &&&Field| {
-                let is_tree = || whole_trees(scene).contains(&field.value);
                 let ends_open = matches!(field.value.pieces().last(), Some(ValuePiece::Glob(_)));
                 recursive
-                    || !field.value.has_unknown() && (removal.maybe_recursive || is_tree())
+                    || !field.value.has_unknown() && removal.maybe_recursive
+                    || is_search_result(&field.value, ran, scene)
                     || ends_open
                         && !removal.asks
                         && (by_fd || is_landmark(&field.value, ran, scene))
@@ -165,9 +174,7 @@ pub(super) fn check(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> Option<Rule
         }
         Some("unlink" | "shred") => {
             let handed_over = |field: &&Field| {
-                let is_known = !field.value.has_unknown();
-                is_known && whole_trees(scene).contains(&field.value)
-                    || is_of_repository(&field.value)
+                is_search_result(&field.value, ran, scene) || is_of_repository(&field.value)
             };
             let mut operands = ran.arguments().iter().filter(handed_over);
             let found = operands.find(|field| dangerous(&field.value))?;

@@ -78,8 +78,8 @@ pub(super) struct RuleInput<'s> {
     /// True if a command of the script turns pushes into forced ones. Computed once for all
     /// commands of a script, which can be thousands.
     pub(super) forces_pushes: OnceCell<bool>,
-    /// Results of searches that stand for whole trees. Computed once.
-    pub(super) whole_trees: OnceCell<Vec<Value>>,
+    /// The results of searches that commands receive. Computed once.
+    pub(super) search_results: OnceCell<Vec<Value>>,
 }
 
 impl<'s> RuleInput<'s> {
@@ -99,7 +99,7 @@ impl<'s> RuleInput<'s> {
             depth,
             base: script.context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
-            whole_trees: OnceCell::new(),
+            search_results: OnceCell::new(),
         }
     }
 

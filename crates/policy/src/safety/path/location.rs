@@ -80,9 +80,10 @@ impl Location {
         }
     }
 
-    /// True if the path is a whole directory of the system or of a service.
+    /// True if the path is a whole directory of the system or of a service, or everything in it.
     pub(in super::super) fn is_system(&self) -> bool {
-        !self.is_here && is_system_directory(&self.parts)
+        let (stem, tail) = self.parts.split_at(closed(&self.parts));
+        !self.is_here && !tail.iter().any(PathPart::has_unknown) && is_system_directory(stem)
     }
 
     /// Returns the components, if all of them are known.
