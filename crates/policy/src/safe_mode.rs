@@ -3,7 +3,7 @@
 //! Everything that is not recognised is refused. Both readers must agree on the script, it may only
 //! consist of lists and pipelines of simple commands, and each command must begin with an entry of
 //! the list, without an option by which it runs another program or writes a file of the caller's
-//! choice (`git`, `programs`).
+//! choice (`git`, `programs`, `text_programs`).
 //!
 //! A check of the text can promise no more, because it does not contain the effects of a command: a
 //! test runner runs the project's code, and git runs programs that a repository's configuration
@@ -12,6 +12,7 @@
 
 mod git;
 mod programs;
+mod text_programs;
 
 use serde::{Deserialize, Serialize};
 
@@ -57,12 +58,16 @@ pub struct SafeMode {
     pub allowed: Vec<String>,
 }
 
-/// The list of the `workspace` profile.
+/// The list of the `workspace` profile, and programs that only read and print.
 impl Default for SafeMode {
     fn default() -> Self {
-        const DEFAULT_PROGRAMS: [&str; 13] = [
+        const DEFAULT_PROGRAMS: [&str; 50] = [
             "git", "grep", "rg", "find", "ls", "cat", "head", "tail", "wc", "swift test",
-            "xcodebuild test", "npm test", "pytest",
+            "xcodebuild test", "npm test", "pytest", "cd", "pwd", "test", "true", "false", "type",
+            "which", "command -v", "stat", "file", "du", "df", "tree", "basename", "dirname",
+            "realpath", "readlink", "sort", "uniq", "cut", "tr", "nl", "tac", "paste", "column",
+            "sed", "awk", "jq", "diff", "cmp", "comm", "md5sum", "sha256sum", "date", "whoami",
+            "node --version", "python3 --version",
         ];
         SafeMode {
             level: SafeLevel::default(),

@@ -180,7 +180,7 @@ const CASES: &[Case] = &[
         words: &["run", "--safe-mode", "touch x"],
         stdin: "",
         code: 125,
-        stdout: "Blocked: Error: Command not allowed in safe mode\n`touch` is not on the list of what may run: git, grep, rg, find, ls, cat, head, tail, wc, swift test, xcodebuild test, npm test, pytest\n\nOriginal command: touch x",
+        stdout: "Blocked: Error: Command not allowed in safe mode\n`touch` is not on the list of what may run: git, grep, rg, find, ls, cat, head, tail, wc, swift test, xcodebuild test, npm test, pytest, cd, pwd, test, true, false, type, which, command -v, stat, file, du, df, tree, basename, dirname, realpath, readlink, sort, uniq, cut, tr, nl, tac, paste, column, sed, awk, jq, diff, cmp, comm, md5sum, sha256sum, date, whoami, node --version, python3 --version\n\nOriginal command: touch x",
         stderr: "",
     },
     Case {

@@ -1,10 +1,21 @@
 //! Options by which a listed program other than git runs another one, or writes a file of the
 //! caller's choice.
 
+use super::text_programs;
 use crate::syntax::run::Field;
 
-/// Prefixes of such options. The entries for `find` are whole words and end in a space.
-const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 6] = [
+/// Prefixes of such options, long ones as short as GNU programs accept them. Whole words end in a
+/// space.
+const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 12] = [
+    (&["sort"], &["--o", "--co", "--te"]),
+    // A pager: `pr` or the BSD program's.
+    (&["diff"], &["--pag"]),
+    // A compiled database, and programs for decompression.
+    (&["file"], &["--co", "--un"]),
+    (&["date"], &["--s", "-s", "-us", "-Rs", "-uR", "-Ru"]),
+    // The name may contain a subscript, and bash expands the substitutions in it.
+    (&["test"], &["-v ", "-R "]),
+    (&["tree"], &["--output"]),
     (
         &["find"],
         &[
@@ -42,6 +53,26 @@ const REFUSED_OPTION_PREFIXES: [(&[&str], &[&str]); 6] = [
     ),
 ];
 
+/// Letters of such options, also in a cluster.
+const REFUSED_LETTERS: [(&str, &str); 5] = [
+    // `--search-zip`
+    ("rg", "z"),
+    ("sort", "oT"),
+    ("diff", "l"),
+    ("file", "CzZ"),
+    // `-R` runs itself with `-o 00Tree.html` in each directory.
+    ("tree", "oR"),
+];
+
+/// The number of operands that are only read, and the letters of options with a separate value.
+/// The next operand of `uniq` is a file to write, that of `date` the time to set.
+const OPERANDS: [(&[&str], usize, &str); 4] = [
+    (&["uniq"], 1, "fsw"),
+    (&["date"], 0, "dfr"),
+    (&["node", "--version"], 0, ""),
+    (&["python3", "--version"], 0, ""),
+];
+
 /// Tests of `find` with an argument that is never an action.
 const FIND_VALUED: [&str; 12] = [
     "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
@@ -51,9 +82,22 @@ const FIND_VALUED: [&str; 12] = [
 /// Returns the first word by which a command on the list, under the entry `entry`, runs a program
 /// or writes a file.
 pub(super) fn refused(entry: &[&str], arguments: &[Field]) -> Option<String> {
-    let (_, options) = REFUSED_OPTION_PREFIXES
+    match entry {
+        ["sed"] => return text_programs::refused_by_sed(arguments),
+        ["awk"] => return text_programs::refused_by_awk(arguments),
+        _ => {}
+    }
+    if let Some(word) = surplus_operand(entry, arguments) {
+        return Some(word);
+    }
+    let options = REFUSED_OPTION_PREFIXES
         .iter()
-        .find(|(program, _)| *program == entry)?;
+        .find(|(program, _)| *program == entry)
+        .map_or(&[][..], |(_, options)| *options);
+    let letters = REFUSED_LETTERS
+        .iter()
+        .find(|(program, _)| entry == [*program])
+        .map_or("", |(_, letters)| letters);
     let mut previous = "";
     for field in arguments {
         let text = field.value.prefix();
@@ -62,9 +106,10 @@ pub(super) fn refused(entry: &[&str], arguments: &[Field]) -> Option<String> {
             return None;
         }
         let whole = format!("{text} ");
-        // `-z` is `--search-zip`, also among other letters.
-        let is_zip = entry == ["rg"] && is_cluster_with(text, 'z');
-        if !is_argument && (is_zip || options.iter().any(|option| whole.starts_with(option))) {
+        let is_cluster = text.starts_with('-') && !text.starts_with("--");
+        let is_refused = is_cluster && text.contains(|letter| letters.contains(letter))
+            || options.iter().any(|option| whole.starts_with(option));
+        if !is_argument && is_refused {
             return Some(field.value.to_string());
         }
         previous = if is_argument { "" } else { text };
@@ -72,6 +117,26 @@ pub(super) fn refused(entry: &[&str], arguments: &[Field]) -> Option<String> {
     None
 }
 
-fn is_cluster_with(text: &str, letter: char) -> bool {
-    text.starts_with('-') && !text.starts_with("--") && text.contains(letter)
+/// Returns the first operand beyond those that the program only reads.
+fn surplus_operand(entry: &[&str], arguments: &[Field]) -> Option<String> {
+    let (_, count, valued) = OPERANDS.iter().find(|(program, ..)| *program == entry)?;
+    let mut allowed = *count;
+    let is_version = entry.last() == Some(&"--version");
+    let (mut options, mut has_value) = (true, false);
+    for field in arguments {
+        let text = field.value.prefix();
+        let is_option = text.len() > 1 && text.starts_with('-') || text.starts_with('+');
+        if std::mem::take(&mut has_value) {
+            // The value of the option in front.
+        } else if options && is_option && !is_version {
+            options = text != "--";
+            has_value = !text.starts_with("--") && text.ends_with(|last| valued.contains(last));
+        } else if allowed == 0 || field.value.literal().is_none() {
+            // A glob may match several files.
+            return Some(field.value.to_string());
+        } else {
+            allowed -= 1;
+        }
+    }
+    None
 }

@@ -42,6 +42,25 @@ fn any_command_of_git_passes_wherever_its_repository_is() {
     }
 }
 
+/// Everyday commands that only read pass. Options and program texts of the same programs that write
+/// a file or start a program are refused, as are words that are known only when the command runs.
+#[test]
+fn everyday_reading_passes_and_writing_by_the_same_programs_does_not() {
+    let context = Context::new("/home/u/project").with_home("/home/u");
+    let rows = include_str!("../data/safe_mode_everyday.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| line.split_once(' ').unwrap());
+    let mut wrong = Vec::new();
+    for (verdict, script) in rows {
+        let found = check_safe_mode(&Script::read(script, &context), &SafeMode::default());
+        if found.refuses() != (verdict == "refuse") {
+            wrong.push(format!("{verdict} {script}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn a_refusal_names_the_word_and_the_list() {
     let context = Context::new("/home/u/project");
