@@ -44,7 +44,8 @@ const REMOVERS: [(&[&str], &[&str], usize, usize); 6] = [
 ];
 
 /// Returns the results of searches that reach the command by an option, a pipe or a substitution.
-/// They count as with `find -delete`: a starting point stands for each file below it.
+/// They count as with `find -delete`: a starting point stands for each file below it. A narrowed
+/// search below the working directory is the caller's business.
 fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
     scene.search_results.get_or_init(|| {
         let searches = scene
@@ -54,7 +55,14 @@ fn search_results<'s>(scene: &'s RuleInput<'_>) -> &'s [Value] {
             .map(|ran| (ran.feeds, Search::read(&ran.words)));
         searches
             .filter(|(feeds, search)| *feeds || !search.commands.is_empty())
-            .flat_map(|(_, search)| search.found)
+            .flat_map(|(_, search)| {
+                let is_narrowed = search.is_narrowed;
+                let is_elsewhere =
+                    |value: &Value| value.has_unknown() || value.prefix().starts_with('/');
+                let mut found = search.found;
+                found.retain(|value| !is_narrowed || is_elsewhere(value));
+                found
+            })
             .collect()
     })
 }
