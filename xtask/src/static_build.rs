@@ -11,7 +11,11 @@ use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// The target of the build: the system's own, as the musl target is not installed everywhere.
-const TARGET: &str = "x86_64-unknown-linux-gnu";
+const TARGET: &str = if cfg!(target_arch = "aarch64") {
+    "aarch64-unknown-linux-gnu"
+} else {
+    "x86_64-unknown-linux-gnu"
+};
 
 /// Links statically, without the relocations of a position-independent program (crates/cli/build.rs
 /// says why).

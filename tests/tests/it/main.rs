@@ -16,6 +16,7 @@ mod hooks;
 mod journal;
 mod mcp;
 mod misbehave;
+mod packaging;
 mod plugins;
 mod rpc;
 mod safe_mode;

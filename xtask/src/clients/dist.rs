@@ -14,8 +14,12 @@ use xshell::cmd;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The tags of the wheel: no C library is needed, neither glibc nor musl.
-const PLATFORMS: &str = "manylinux_2_17_x86_64.musllinux_1_1_x86_64";
+/// The processor of the program, as Rust and wheels name it, and as Node does.
+const PROCESSOR: [&str; 2] = if cfg!(target_arch = "aarch64") {
+    ["aarch64", "arm64"]
+} else {
+    ["x86_64", "x64"]
+};
 
 /// Maximum size of a package.
 const MAX_PACKAGE_BYTES: u64 = 8 << 20;
@@ -81,7 +85,7 @@ fn target(tree: &Tree) -> Result<PathBuf> {
 /// A directory with the program, its manual and its completions, as a tarball.
 fn tarball(tree: &Tree, program: &Path, out: &Path) -> Result<PathBuf> {
     let shell = &tree.shell;
-    let name = format!("agent-bash-{VERSION}-x86_64-linux");
+    let name = format!("agent-bash-{VERSION}-{}-linux", PROCESSOR[0]);
     let directory = out.join(&name);
     copy_program(program, &directory.join("bin/agent-bash"))?;
     for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
@@ -117,9 +121,11 @@ fn wheel(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<PathB
     shell.remove_path(sources.join("program"))?;
     built?;
     let plain = out.join(format!("agent_bash-{VERSION}-py3-none-any.whl"));
+    // No C library is needed, neither glibc nor musl.
+    let platforms = format!("manylinux_2_17_{0}.musllinux_1_1_{0}", PROCESSOR[0]);
     let tags = cmd!(
         shell,
-        "{python} -m wheel tags --remove --platform-tag {PLATFORMS} {plain}"
+        "{python} -m wheel tags --remove --platform-tag {platforms} {plain}"
     );
     let name = tags.quiet().read()?;
     Ok(out.join(name.trim()))
@@ -135,18 +141,19 @@ fn npm(tree: &Tree, program: &Path, target: &Path, out: &Path) -> Result<[PathBu
         let _here = shell.push_dir(&sources);
         check(&cmd!(shell, "node_modules/.bin/tsc --project tsconfig.json").quiet())?;
     }
-    let carrier = out.join("linux-x64");
+    let platform = format!("linux-{}", PROCESSOR[1]);
+    let carrier = out.join(&platform);
     copy_program(program, &carrier.join("bin/agent-bash"))?;
     for file in ["LICENSE-MIT", "LICENSE-APACHE"] {
         shell.copy_file(tree.root.join(file), &carrier)?;
     }
     let manifest = serde_json::json!({
-        "name": "@agent-bash/linux-x64",
+        "name": format!("@agent-bash/{platform}"),
         "version": VERSION,
-        "description": "The program of the package agent-bash, for Linux on x86-64",
+        "description": format!("The program of the package agent-bash, for {platform}"),
         "license": "(MIT OR Apache-2.0)",
         "os": ["linux"],
-        "cpu": ["x64"],
+        "cpu": [PROCESSOR[1]],
         "preferUnplugged": true,
     });
     shell.write_file(
