@@ -184,6 +184,14 @@ export interface Changes {
   undone_in_part?: boolean;
 }
 
+/** A set that cannot be undone or redone. */
+export interface ChangesBlockedData {
+  /** The set. */
+  id: ChangesId;
+  /** Why it cannot. */
+  why: string;
+}
+
 /** How changes were detected. */
 export type ChangesBy = "overlay" | "trace" | "scan";
 
@@ -201,12 +209,50 @@ export interface ChangesDoneData {
   text: string;
 }
 
+/** Data of `changes.undo_all` and `changes.redo_all`. */
+export interface ChangesGroupData {
+  /** The sets of the undos or redos, in this order. */
+  changes: Changes[];
+  /** The sets that were undone or redone, in this order. */
+  of: ChangesId[];
+  /** The result as a sentence, and a line for each file and set that was skipped. */
+  text: string;
+  /** The turn, if a turn was asked for. */
+  turn?: string | null;
+}
+
+/** Data of `changes.preview_all`. */
+export interface ChangesGroupPreviewData {
+  /** Sets that cannot be undone or redone. */
+  blocked: ChangesBlockedData[];
+  /** The sets in the order of execution. */
+  sets: ChangesMemberData[];
+  /** The turn, if a turn was asked for. */
+  turn?: string | null;
+}
+
 export type ChangesId = string;
 
 /** Data of `changes.list`. */
 export interface ChangesListData {
   /** Oldest first. */
   sets: ChangesSetData[];
+}
+
+/** A set in a preview of several. */
+export interface ChangesMemberData {
+  /** Files that were changed since. They prevent the operation, unless it may be done in part. */
+  conflicts: FileName[];
+  /** The number of files that would change. */
+  counts: ChangeCounts;
+  /** All files of the change set. */
+  files: FileChange[];
+  /** The changes that are possible in part: all without conflicts. */
+  free: FileChange[];
+  /** The set. */
+  id: ChangesId;
+  /** The recorded directory. */
+  root: string;
 }
 
 /** Data of `changes.preview`. */
@@ -233,6 +279,8 @@ export interface ChangesSetData {
   redoes?: ChangesId | null;
   /** When its call was begun. */
   started_at: Timestamp;
+  /** The turn of its call, if turns are recorded. */
+  turn?: string | null;
   /** The set that it took back. */
   undoes?: ChangesId | null;
 }
@@ -273,9 +321,12 @@ export interface DataByCommand {
   "changes.discard": ChangesDoneData;
   "changes.list": ChangesListData;
   "changes.preview": ChangesPreviewData;
+  "changes.preview_all": ChangesGroupPreviewData;
   "changes.redo": ChangesDoneData;
+  "changes.redo_all": ChangesGroupData;
   "changes.show": Changes;
   "changes.undo": ChangesDoneData;
+  "changes.undo_all": ChangesGroupData;
   check: CheckData;
   "file.read": FilePieceData;
   "file.write": FileWrittenData;
@@ -1141,7 +1192,7 @@ export type ResponseTag = "response";
 export type RpcId = number | string;
 
 /** One line from a client. Unknown fields are ignored. */
-export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
+export type RpcRequest = RpcRequestHello | RpcRequestBash | RpcRequestAbortBash | RpcRequestToolCall | RpcRequestCancel | RpcRequestCheck | RpcRequestSchema | RpcRequestAdapterCall | RpcRequestPing | RpcRequestJobsList | RpcRequestJobsShow | RpcRequestJobsOutput | RpcRequestJobsWait | RpcRequestJobsKill | RpcRequestJobsInput | RpcRequestArtifactList | RpcRequestArtifactShow | RpcRequestArtifactGrep | RpcRequestChangesList | RpcRequestChangesShow | RpcRequestChangesDiff | RpcRequestChangesPreview | RpcRequestChangesCommit | RpcRequestChangesDiscard | RpcRequestChangesUndo | RpcRequestChangesRedo | RpcRequestChangesUndoAll | RpcRequestChangesRedoAll | RpcRequestChangesPreviewAll | RpcRequestSessionList | RpcRequestSessionReset | RpcRequestSessionMessages | RpcRequestSessionBeginTurn | RpcRequestSessionEndTurn | RpcRequestProgram | RpcRequestFileRead | RpcRequestFileWrite;
 
 /** Cancels the running `bash` command. Always succeeds, without data. */
 export interface RpcRequestAbortBash {
@@ -1277,11 +1328,35 @@ export interface RpcRequestChangesPreview {
   id?: RpcId | null;
 }
 
+/** Returns what `changes.undo_all` or `changes.redo_all` would do now, and what is in the way. Nothing is done. Data: `ChangesGroupPreviewData`. */
+export interface RpcRequestChangesPreviewAll {
+  /** True for the preview of a redo instead of an undo. */
+  redo?: boolean;
+  /** The number of the first set, or a time before now (`10m`). */
+  since?: Name | null;
+  /** The name of a turn, or `last`; instead of `since`. */
+  turn?: string | null;
+  type: "changes.preview_all";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
 /** Makes again what was taken back of a set. Data: `ChangesDoneData`. */
 export interface RpcRequestChangesRedo {
   /** The change set's number, or its link. */
   changes: Name;
   type: "changes.redo";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Makes again what the last `changes.undo_all` took back there. Data: `ChangesGroupData`. */
+export interface RpcRequestChangesRedoAll {
+  /** The number of the first set, or a time before now (`10m`). */
+  since?: Name | null;
+  /** The name of a turn, or `last`; instead of `since`. */
+  turn?: string | null;
+  type: "changes.redo_all";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
@@ -1304,6 +1379,19 @@ export interface RpcRequestChangesUndo {
   /** Only these files, and what is in these directories. Default: all. */
   paths?: string[];
   type: "changes.undo";
+  /** Repeated in the response. A request without an id gets a response without one. */
+  id?: RpcId | null;
+}
+
+/** Takes back what the calls since a set or a time, or of a turn did, the last one first: all, or nothing if one is in the way (`conflict`). Data: `ChangesGroupData`. */
+export interface RpcRequestChangesUndoAll {
+  /** Skip what is in the way, and undo the rest. */
+  partial?: boolean;
+  /** The number of the first set, or a time before now (`10m`). */
+  since?: Name | null;
+  /** The name of a turn, or `last`; instead of `since`. */
+  turn?: string | null;
+  type: "changes.undo_all";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;
 }
@@ -1516,6 +1604,8 @@ export interface RpcRequestToolCall {
   stream?: Stream;
   /** The other tools that the model has, for this call; by default those of `hello` or the settings. */
   tools?: string[] | null;
+  /** The client's name of the turn: what calls do between two prompts of its user. It can be undone as one (`changes.undo_all`). */
+  turn?: string | null;
   type: "tool_call";
   /** Repeated in the response. A request without an id gets a response without one. */
   id?: RpcId | null;

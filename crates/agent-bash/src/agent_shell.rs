@@ -11,6 +11,7 @@ mod template;
 mod wrapper;
 
 pub use arguments::{Commands, quoted};
+pub(crate) use conversation::conversation_with_id;
 pub use conversation::{ConversationId, conversation_name, conversation_of, is_conversation_name};
 pub use real_shell::{NoRealShell, real_shell};
 pub use wrapper::{ModelCommand, model_command};

@@ -1,9 +1,13 @@
 //! Change sets of a conversation: the settings, and the store.
 
+mod group;
+mod group_refused;
 mod protected;
 mod sets;
 mod unrecordable;
 
+pub use group::{ChangesGroupDone, Since, scope_of_turn};
+pub use group_refused::GroupRefused;
 pub use sets::{ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused};
 
 use agent_bash_changes::{ChangesError, Limits, Store};

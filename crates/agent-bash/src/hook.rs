@@ -7,10 +7,13 @@
 //! that the user's settings refuse is refused with the reason. A shell call that cannot be parsed
 //! or checked is blocked, because a failing hook must not let a command run.
 //!
-//! This module runs no commands. It reads settings files, and writes the file of exceptions. Its
-//! caller reads stdin, enforces the deadline and writes the answer.
+//! A call's prompt is recorded as a turn, if the agent's commands run by `agent-bash shell`.
+//!
+//! This module runs no commands. It reads settings files, and writes the file of exceptions and the
+//! marks of turns. Its caller reads stdin, enforces the deadline and writes the answer.
 
 mod agent;
+mod agent_turn;
 mod agents;
 mod answer;
 mod answer_format;
@@ -73,6 +76,7 @@ fn answer_as(agent: &Agent, input: &[u8], host: &HostContext, program: Option<&s
         Ok(fields) => fields,
         Err(error) => return HookAnswer::blocked(agent, &error.to_string()),
     };
+    agent_turn::record(agent, &fields, host, program.is_some());
     let format = agent.format_of(&fields);
     let blocked = |why: &str| format.block(&fields, &unchecked(agent, why));
     let call = match call::read(&fields, host) {

@@ -61,7 +61,8 @@ pub use approval::{AllowAll, Approval, ApprovalDenied, Approver, Proposal};
 pub use blocking::run_blocking;
 pub use call::{CallOptions, FinishedCall, KeepOutput};
 pub use changes::{
-    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesRefused, ChangesSettings, CommitBy,
+    ChangeSets, ChangesAct, ChangesConflict, ChangesDone, ChangesGroupDone, ChangesRefused,
+    ChangesSettings, CommitBy, GroupRefused, Since, scope_of_turn,
 };
 pub use host::HostContext;
 pub use journal::JournalSettings;

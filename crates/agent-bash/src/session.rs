@@ -46,6 +46,7 @@ pub use open::{ConversationOptions, OpenError, jobs_of_session};
 
 use crate::panics::{WorkPanicked, caught_in};
 use crate::{BashTool, ChangeSets, ChangesDone, ChangesRefused, HostContext};
+use agent_bash_changes::{ChangesScope, TurnSign};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_core::{Cancel, Definitions, Notice, RemoteHost, RequestError, SessionName};
 use agent_bash_exec::{ConfiguredNames, Jobs, ShellCache, ShellInfo};
@@ -225,6 +226,40 @@ impl Conversation {
     pub fn changes(&self) -> ChangeSets {
         let changes = Arc::clone(&self.tool.context.changes);
         ChangeSets::new(changes, self.cwd().to_owned())
+    }
+
+    /// Begins a turn with the client's name for it, unless the last one has that name. Does nothing
+    /// if no changes are recorded.
+    ///
+    /// # Errors
+    /// The name is not usable, or cannot be stored.
+    pub async fn begin_changes_turn(&self, name: String) -> Result<(), ChangesRefused> {
+        let sets = self.changes();
+        if sets.is_recording() {
+            let begin = move |sets: &ChangeSets| sets.begin_turn(TurnSign::Name(&name));
+            sets.run_blocking(begin).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the scope of an undo or redo of several change sets: `since` is a change set or a
+    /// time before now ([`Since`](crate::Since)), `turn` the name of a turn or `last`.
+    ///
+    /// # Errors
+    /// Neither or both are named, or `since` is invalid.
+    pub fn changes_scope(
+        &self,
+        since: Option<&str>,
+        turn: Option<&str>,
+    ) -> Result<ChangesScope, String> {
+        match (since, turn) {
+            (Some(since), None) => {
+                let since: crate::Since = since.parse().map_err(|why| format!("`since`: {why}"))?;
+                Ok(since.scope(self.tool.context.clock.wall()))
+            }
+            (None, Some(turn)) => Ok(crate::scope_of_turn(turn)),
+            _ => Err("name either `since` or `turn`".to_owned()),
+        }
     }
 
     /// Commits a trial for the model, if the setting `changes.commit` and, depending on it, the

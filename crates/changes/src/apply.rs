@@ -3,6 +3,7 @@
 //! A rename never removes a file of another process: whatever leaves the tree is in a slot and is
 //! checked again there. If it is not the expected file, everything is rolled back.
 
+use crate::assumed::AssumedFiles;
 use crate::attributes;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
@@ -22,6 +23,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The directories in which a plan is applied.
@@ -32,6 +34,8 @@ pub(crate) struct ApplyDirectories<'a> {
     pub(crate) slots: RootedDir,
     /// True if the journal is on another file system than root and slots.
     pub(crate) is_far: bool,
+    /// Files as they will be when the plans before this one are applied.
+    pub(crate) assumed: AssumedFiles,
     pub(crate) steps: &'a dyn Steps,
     pub(crate) care: Precautions,
 }
@@ -67,7 +71,7 @@ impl ApplyDirectories<'_> {
         for op in &plan.ops {
             let path = op.path();
             let failed = ChangesError::errno("looking at", self.root.path().join(path));
-            let now = match self.root.stat(path) {
+            let now = match self.stat(path) {
                 Ok(now) => now,
                 // The link is removed before this file is put.
                 Err(Errno::LOOP) if op.act == SlotRename::Put && is_below(path, &taken) => None,
@@ -118,14 +122,16 @@ impl ApplyDirectories<'_> {
         path: &Path,
         taken: &HashSet<&Path>,
     ) -> Result<Vec<Vec<u8>>, ChangesError> {
-        use std::os::unix::ffi::OsStrExt;
         let error = ChangesError::errno("listing", self.root.path().join(path));
         let names = match self.root.names(path) {
             Ok(names) => names,
+            Err(Errno::NOENT) if self.assumed.is_dir(&self.root, path) => Vec::new(),
             Err(failure) => return Err(error(failure)),
         };
         let all = names.into_iter().map(|name| path.join(name));
-        let strange = all.filter(|path| !taken.contains(path.as_path()));
+        let all = self.assumed.entries(&self.root, path, all.collect());
+        let strange = all.into_iter();
+        let strange = strange.filter(|path| !taken.contains(path.as_path()));
         Ok(strange
             .map(|path| path.as_os_str().as_bytes().to_vec())
             .collect())
@@ -133,11 +139,18 @@ impl ApplyDirectories<'_> {
 
     fn parent_is_there(&mut self, path: &Path, put: &HashSet<&Path>) -> bool {
         let parent = path.parent().unwrap_or(Path::new(""));
-        put.contains(parent) || self.root.directory(parent).is_ok()
+        put.contains(parent)
+            || match self.assumed.get(&self.root, parent) {
+                Some(assumed) => assumed.stat.is_some_and(|stat| stat.is_dir()),
+                None => self.root.directory(parent).is_ok(),
+            }
     }
 
     fn means_the_same(&mut self, op: &PlannedOp) -> bool {
         let Some(means) = op.means else { return false };
+        if let Some(assumed) = self.assumed.get(&self.root, op.path()) {
+            return assumed.means == Some(means);
+        }
         let now = self.root.file(op.path()).ok();
         now.and_then(git_index::meaning) == Some(means)
     }
@@ -146,10 +159,18 @@ impl ApplyDirectories<'_> {
         if path.as_os_str().is_empty() {
             return self.root.stat_root().map(Some).map_err(|_| Errno::IO);
         }
-        match self.root.stat(path) {
+        match self.stat(path) {
             // A link replaced the directory.
             Err(Errno::LOOP) => Ok(None),
             found => found,
+        }
+    }
+
+    /// Returns the file at a path, as assumed or as it is.
+    fn stat(&mut self, path: &Path) -> Result<Option<FileStat>, Errno> {
+        match self.assumed.get(&self.root, path) {
+            Some(assumed) => Ok(assumed.stat),
+            None => self.root.stat(path),
         }
     }
 
@@ -172,7 +193,23 @@ impl ApplyDirectories<'_> {
         // A failed write of the journal must not leave the tree half changed.
         let _ = journal.conclude(Status::RollingBack);
         let left = self.roll_back(&plan);
-        let _ = journal.rolled_back(left);
+        let _ = journal.rolled_back(self.looked_at_again(plan, left));
+    }
+
+    /// Returns a plan with the files as they are now: the rollback changed times of inodes.
+    fn looked_at_again(&mut self, mut plan: ApplyPlan, left: Vec<Vec<u8>>) -> ApplyPlan {
+        plan.ops
+            .retain(|op| op.act != SlotRename::Put && !left.contains(&op.path));
+        let ops = plan.ops.iter_mut().map(|op| (&op.path, &mut op.current));
+        let attributions = plan.attributions.iter_mut();
+        for (path, current) in ops.chain(attributions.map(|it| (&it.path, &mut it.current))) {
+            *current = self
+                .look_at(Path::new(OsStr::from_bytes(path)))
+                .ok()
+                .flatten();
+        }
+        plan.skipped = left;
+        plan
     }
 
     /// True if the tree is as before the plan. Times of inodes are ignored, because the rollback

@@ -68,6 +68,38 @@ pub enum ChangesError {
         /// The number of files without a conflict.
         free: u64,
     },
+    /// Several change sets cannot be undone or redone as one. Nothing was changed.
+    #[error("nothing was {}: {}", inverted(*again), obstacle(.obstacles))]
+    Group {
+        /// True for a redo.
+        again: bool,
+        /// The conflicts and the blocked change sets.
+        obstacles: Box<GroupConflicts>,
+    },
+    /// One of several undos or redos failed. Those before it were inverted again.
+    #[error("changes {id} failed: {why}{}", remaining_text(.remaining))]
+    GroupFailed {
+        /// The change set that failed.
+        id: ChangesId,
+        /// The failure.
+        why: String,
+        /// Change sets that could not be inverted again.
+        remaining: Vec<ChangesId>,
+    },
+    /// The scope has no change set to undo or redo.
+    #[error("nothing was {}: there are no such changes", inverted(*again))]
+    NothingInScope {
+        /// True for a redo.
+        again: bool,
+    },
+    /// No turn was recorded.
+    #[error(
+        "no turns are recorded; the hook of `agent-bash hook --install` records the prompts of an agent's user"
+    )]
+    NoTurns,
+    /// The text cannot name a turn.
+    #[error("`{}` cannot name a turn: 1 to 100 printable ASCII characters without spaces can, but not `last`", .0.escape_debug())]
+    TurnName(String),
     /// The root of the change set was replaced.
     #[error("`{}` was replaced by another directory; nothing was done", root.display())]
     Replaced {
@@ -134,6 +166,47 @@ pub enum ChangesError {
         /// Why the file is invalid.
         why: &'static str,
     },
+}
+
+/// Why several change sets were not undone or redone. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupConflicts {
+    /// The files that were changed since, by change set.
+    pub conflicts: Vec<(ChangesId, Vec<FileName>)>,
+    /// Change sets that cannot be undone or redone, each with the reason.
+    pub blocked: Vec<(ChangesId, String)>,
+}
+
+fn inverted(again: bool) -> &'static str {
+    if again { "redone" } else { "undone" }
+}
+
+fn obstacle(obstacles: &GroupConflicts) -> String {
+    let others = |count: usize| match count {
+        0 | 1 => String::new(),
+        more => format!(" (and {} more)", more - 1),
+    };
+    let total = obstacles.conflicts.iter().map(|(_, files)| files.len());
+    let total = total.sum::<usize>() + obstacles.blocked.len();
+    let text = match (obstacles.conflicts.first(), obstacles.blocked.first()) {
+        (Some((id, files)), _) => {
+            let file = first(files);
+            format!("`{file}` of changes {id} was changed by another process meanwhile")
+        }
+        (None, Some((_, why))) => why.clone(),
+        (None, None) => String::new(),
+    };
+    format!("{text}{}", others(total))
+}
+
+fn remaining_text(remaining: &[ChangesId]) -> String {
+    if remaining.is_empty() {
+        return "; the files are as they were before".to_owned();
+    }
+    let ids: Vec<String> = remaining.iter().map(ChangesId::to_string).collect();
+    let ids = ids.join(", ");
+    format!("; changes {ids} before it stay undone or redone; `changes list` shows which")
 }
 
 fn first(conflicts: &[FileName]) -> String {

@@ -8,7 +8,7 @@ use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, Attribution, PlannedOp, SlotRename};
 use crate::preimages;
-use crate::put_back::PutBack;
+use crate::put_back::LazyPutBack;
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
 use agent_bash_core::changes::{ChangeCounts, ChangesId, FileChange, FileName};
@@ -73,6 +73,20 @@ impl Store {
         paths: &[PathBuf],
         again: bool,
     ) -> Result<Inversion<'_>, ChangesError> {
+        let directory = self.session(session)?;
+        let mut inversion = self.planned_inversion(session, id, paths, again)?;
+        inversion.check(&LazyPutBack::new(&directory))?;
+        Ok(inversion)
+    }
+
+    /// Plans the inversion of a change set without looking at the tree.
+    pub(crate) fn planned_inversion(
+        &self,
+        session: &str,
+        id: ChangesId,
+        paths: &[PathBuf],
+        again: bool,
+    ) -> Result<Inversion<'_>, ChangesError> {
         let asked = self.idle(session, id)?;
         let wanted = if again { "redone" } else { "undone" };
         let origin = match asked.meta.kind {
@@ -105,22 +119,14 @@ impl Store {
             return Err(state(id, wanted, &asked));
         }
         select(&mut plan, id, paths)?;
-        let mut applying = self.applying(&origin, &origin.slots())?;
-        applying.drop_stale(&mut plan);
-        applying
-            .keep_times(&mut plan)
-            .map_err(ChangesError::errno("looking at", origin.root()))?;
-        let mut conflicts = applying.conflicts(&plan)?;
-        if !conflicts.is_empty() && applying.accept(&mut plan, &PutBack::read(&directory)?) {
-            conflicts = applying.conflicts(&plan)?;
-        }
+        let applying = self.applying(&origin, &origin.slots())?;
         Ok(Inversion {
             origin,
             forwards,
             packed,
             plan,
             applying,
-            conflicts,
+            conflicts: Vec::new(),
         })
     }
 }
@@ -137,6 +143,29 @@ pub(crate) struct Inversion<'a> {
     pub(crate) applying: ApplyDirectories<'a>,
     /// Paths that were changed since.
     pub(crate) conflicts: Vec<Vec<u8>>,
+}
+
+impl Inversion<'_> {
+    /// Compares the plan with the tree, and completes it.
+    fn check(&mut self, put_back: &LazyPutBack<'_>) -> Result<(), ChangesError> {
+        self.applying.drop_stale(&mut self.plan);
+        self.applying
+            .keep_times(&mut self.plan)
+            .map_err(ChangesError::errno("looking at", self.origin.root()))?;
+        self.find_conflicts(put_back)
+    }
+
+    /// Lists the conflicts of the plan with the tree, or with the assumed files.
+    pub(crate) fn find_conflicts(
+        &mut self,
+        put_back: &LazyPutBack<'_>,
+    ) -> Result<(), ChangesError> {
+        self.conflicts = self.applying.conflicts(&self.plan)?;
+        if !self.conflicts.is_empty() && self.applying.accept(&mut self.plan, put_back.get()?) {
+            self.conflicts = self.applying.conflicts(&self.plan)?;
+        }
+        Ok(())
+    }
 }
 
 /// Plans an undo or redo and lists its conflicts. Changes nothing.
@@ -265,14 +294,10 @@ impl ApplyDirectories<'_> {
     }
 
     /// Drops the times of files that were changed since.
-    fn drop_stale(&mut self, plan: &mut ApplyPlan) {
+    pub(crate) fn drop_stale(&mut self, plan: &mut ApplyPlan) {
         plan.attributions.retain(|it| {
             let Some(here) = &it.current else { return true };
-            let now = if it.path.is_empty() {
-                self.root.stat_root().ok()
-            } else {
-                self.root.stat(it.path()).ok().flatten()
-            };
+            let now = self.look_at(it.path()).ok().flatten();
             !it.is_soft() || now.is_some_and(|now| now.mtime == here.mtime)
         });
     }

@@ -167,13 +167,9 @@ impl Journal {
         Ok(())
     }
 
-    /// Records that the plan was rolled back, except for these paths, which another process
-    /// changed.
-    pub(crate) fn rolled_back(&mut self, left: Vec<Vec<u8>>) -> io::Result<()> {
-        let back = ApplyPlan {
-            skipped: left,
-            ..ApplyPlan::default()
-        };
+    /// Records that the plan was rolled back: the plan with the files as they are now, and the
+    /// paths that another process changed.
+    pub(crate) fn rolled_back(&mut self, back: ApplyPlan) -> io::Result<()> {
         let mut body = Vec::new();
         back.put(&mut body);
         self.file.write_all_at(&body, self.second)?;

@@ -12,6 +12,7 @@
 mod accounting;
 mod alike;
 mod apply;
+mod assumed;
 mod attributes;
 mod background;
 mod changer;
@@ -22,6 +23,8 @@ mod error;
 mod file_stat;
 mod further_names;
 mod git_index;
+mod group;
+mod group_run;
 mod held_plan;
 mod inversion;
 mod journal;
@@ -49,6 +52,7 @@ mod steps;
 mod store;
 mod traced;
 mod transaction;
+mod turns;
 mod unfinished;
 mod upper;
 mod user;
@@ -56,7 +60,9 @@ mod user;
 pub use background::BackgroundChanges;
 pub use changer::LaterChanger;
 pub use diff::{DiffText, Diffs, FileDiff};
-pub use error::ChangesError;
+pub use error::{ChangesError, GroupConflicts};
+pub use group::{ChangesScope, GroupPreview, MemberPreview};
+pub use group_run::GroupDone;
 pub use inversion::Preview;
 pub use look_up::ListedChanges;
 pub use recorder::{BeyondRoot, KeepOutcome, Recorder, Touch};
@@ -67,6 +73,7 @@ pub use size::size_of;
 #[doc(hidden)]
 pub use steps::{Precautions, Step, Steps};
 pub use store::{Limits, Store};
+pub use turns::{LAST_TURN, TurnSign};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,6 +1,7 @@
 //! Finds and lists change sets.
 
 use crate::error::ChangesError;
+use crate::group::{timestamp, turn_time};
 use crate::journal;
 use crate::listing::{self, plan_of};
 use crate::meta::SetKind;
@@ -8,9 +9,11 @@ use crate::numbers::numbers;
 use crate::preimages;
 use crate::set::{ChangeSet, LOCK_FILE, SetState};
 use crate::store::Store;
+use crate::turns::Turns;
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{Changes, ChangesId, FileChange, FileName};
 use agent_bash_os::PrivateDir;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -31,6 +34,8 @@ pub struct ListedChanges {
     pub after: Option<ChangesId>,
     /// True if an earlier call of the same shell may have started the processes instead.
     pub or_earlier: bool,
+    /// The turn of its call, if turns are recorded.
+    pub turn_name: Option<String>,
     /// When a trial was committed or discarded.
     pub decided: Option<Timestamp>,
 }
@@ -88,10 +93,15 @@ impl Store {
             return Ok(Vec::new());
         };
         let mut listed = Vec::new();
+        let turns = Turns::read(&directory).unwrap_or_default();
+        let mut begun = BTreeMap::new();
         let numbers = numbers(&directory)?.into_iter();
         for number in numbers.filter(|number| *number >= from.0) {
-            if let Ok(Some(set)) = self.look_up(&directory, ChangesId(number))
-                && is_wanted(&set)
+            let Ok(Some(set)) = self.look_up(&directory, ChangesId(number)) else {
+                continue;
+            };
+            begun.insert(number, set.begun());
+            if is_wanted(&set)
                 && let Ok(mut changes) = listing::describe(self, &set)
             {
                 changes.command = set.command();
@@ -100,11 +110,11 @@ impl Store {
                     SetKind::Background { after, or_earlier } => (after.map(ChangesId), or_earlier),
                     _ => (None, false),
                 };
-                let (seconds, nanoseconds) = set.begun();
-                let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);
+                let turn = turns.of(turn_time(set.meta.kind, set.begun(), &begun));
                 listed.push(ListedChanges {
                     changes,
-                    begun: Timestamp(begun),
+                    begun: timestamp(set.begun()),
+                    turn_name: turn.map(str::to_owned),
                     undoes,
                     redoes,
                     after,

@@ -88,6 +88,9 @@ pub(crate) enum SetKind {
         origin: u64,
         /// True for a redo.
         again: bool,
+        /// The number of the undo of several change sets that this one is a part of.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        group: Option<u64>,
     },
 }
 

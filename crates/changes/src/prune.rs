@@ -11,6 +11,7 @@ use crate::meta::{Limits, SetKind};
 use crate::numbers::{COUNTER_FILE, numbers};
 use crate::set::{ChangeSet, SetState};
 use crate::store::Store;
+use crate::turns::TURNS_FILE;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::{PrivateDir, SweepBounds, SweepProgress, Visit, remove_tree};
 use rustix::fs::fstat;
@@ -220,6 +221,8 @@ fn forget(session: &PrivateDir, now: Time) {
         && now.0.saturating_sub(counter.mtime.0) > COUNTER_RETENTION_SECS
         && session.remove(COUNTER_FILE).is_ok()
     {
+        // Most sessions have no turns.
+        let _ = session.remove(TURNS_FILE);
         // The directory stays if a process has created a change set meanwhile.
         let _ = std::fs::remove_dir(session.path());
     }

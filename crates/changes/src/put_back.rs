@@ -5,6 +5,7 @@
 use crate::apply::ApplyDirectories;
 use crate::error::ChangesError;
 use crate::file_stat::FileStat;
+use crate::journal::Status;
 use crate::meta::SetKind;
 use crate::numbers::numbers;
 use crate::plan::{ApplyPlan, SlotRename};
@@ -12,6 +13,7 @@ use crate::recorder::Index;
 use crate::set::ChangeSet;
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -23,9 +25,30 @@ const MAX_CHAIN: usize = 1000;
 /// Restored files and the originals that they represent, by path.
 pub(crate) struct PutBack(HashMap<Vec<u8>, Vec<(FileStat, FileStat)>>);
 
+/// The restored files of a session, read when a check needs them.
+pub(crate) struct LazyPutBack<'a> {
+    session: &'a PrivateDir,
+    found: OnceCell<PutBack>,
+}
+
+impl<'a> LazyPutBack<'a> {
+    pub(crate) fn new(session: &'a PrivateDir) -> Self {
+        let found = OnceCell::new();
+        Self { session, found }
+    }
+
+    pub(crate) fn get(&self) -> Result<&PutBack, ChangesError> {
+        if let Some(found) = self.found.get() {
+            return Ok(found);
+        }
+        let read = PutBack::read(self.session)?;
+        Ok(self.found.get_or_init(|| read))
+    }
+}
+
 impl PutBack {
     /// Reads all stored undos and redos of a state directory.
-    pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
+    fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
         let mut found = Self(HashMap::new());
         for number in numbers(session)? {
             let Ok(Some(set)) = ChangeSet::read(session, ChangesId(number)) else {
@@ -34,23 +57,28 @@ impl PutBack {
             let SetKind::Undo { origin, again, .. } = set.meta.kind else {
                 continue;
             };
-            if let Some(journal) = set.done()?
+            if let Some(journal) = set.journal()?.filter(|it| it.status == Status::RolledBack) {
+                let expected: HashMap<_, _> = present(files(journal.plan));
+                found.add(files(journal.back.unwrap_or_default()), &expected);
+            } else if let Some(journal) = set.done()?
                 && let Some(origin) = ChangeSet::read(session, ChangesId(origin))?
             {
                 let stood = stood(&origin, again)?;
-                let back = journal.back.unwrap_or_default();
-                let ops = back.ops.into_iter().map(|op| (op.path, op.current));
-                let looks = back
-                    .attributions
-                    .into_iter()
-                    .map(|it| (it.path, it.current));
-                for (path, put) in ops.chain(looks) {
-                    let known = put.zip(stood.get(&path).copied());
-                    found.0.entry(path).or_default().extend(known);
-                }
+                found.add(files(journal.back.unwrap_or_default()), &stood);
             }
         }
         Ok(found)
+    }
+
+    fn add(
+        &mut self,
+        restored: impl Iterator<Item = (Vec<u8>, Option<FileStat>)>,
+        originals: &HashMap<Vec<u8>, FileStat>,
+    ) {
+        for (path, put) in restored {
+            let known = put.zip(originals.get(&path).copied());
+            self.0.entry(path).or_default().extend(known);
+        }
     }
 
     /// True if `now` represents `wanted`.
@@ -103,26 +131,21 @@ fn is_same(one: FileStat, other: FileStat) -> bool {
 }
 
 /// Returns the files before a change set's call, or after it, by path.
-fn stood(origin: &ChangeSet, after: bool) -> Result<HashMap<Vec<u8>, FileStat>, ChangesError> {
+pub(crate) fn stood(
+    origin: &ChangeSet,
+    after: bool,
+) -> Result<HashMap<Vec<u8>, FileStat>, ChangesError> {
     let Some(journal) = origin.done()? else {
         return Ok(HashMap::new());
     };
     if after {
-        let back = journal.back.unwrap_or_default();
-        let ops = back.ops.into_iter().map(|op| (op.path, op.current));
-        let looks = back
-            .attributions
-            .into_iter()
-            .map(|it| (it.path, it.current));
-        return Ok(present(ops.chain(looks)));
+        return Ok(present(files(journal.back.unwrap_or_default())));
     }
-    let ops = journal.plan.ops.into_iter().map(|op| (op.path, op.current));
     if !matches!(
         origin.meta.kind,
         SetKind::Trace | SetKind::Background { .. }
     ) {
-        let looks = journal.plan.attributions.into_iter();
-        return Ok(present(ops.chain(looks.map(|it| (it.path, it.current)))));
+        return Ok(present(files(journal.plan)));
     }
     // The plan of a trace is already applied.
     let mut known = HashMap::new();
@@ -131,8 +154,16 @@ fn stood(origin: &ChangeSet, after: bool) -> Result<HashMap<Vec<u8>, FileStat>, 
             known.entry(record.path).or_insert(seen);
         }
     }
-    known.extend(present(ops));
+    let ops = journal.plan.ops.into_iter();
+    known.extend(present(ops.map(|op| (op.path, op.current))));
     Ok(known)
+}
+
+/// Returns the files that a plan expects.
+fn files(plan: ApplyPlan) -> impl Iterator<Item = (Vec<u8>, Option<FileStat>)> {
+    let ops = plan.ops.into_iter().map(|op| (op.path, op.current));
+    let attributions = plan.attributions.into_iter();
+    ops.chain(attributions.map(|it| (it.path, it.current)))
 }
 
 fn present(all: impl Iterator<Item = (Vec<u8>, Option<FileStat>)>) -> HashMap<Vec<u8>, FileStat> {

@@ -1,6 +1,7 @@
 //! Recovery after a crash, by the next process that opens the store.
 
 use crate::error::ChangesError;
+use crate::group_run::is_group;
 use crate::journal::Status;
 use crate::meta::SetKind;
 use crate::set::{ChangeSet, SetState, WORK_DIR, try_lock};
@@ -30,13 +31,17 @@ impl Store {
         if !try_lock(&lock) {
             return Ok(());
         }
-        for name in names {
-            if let Ok(entry) = register.read(&name) {
+        for name in &names {
+            if let Ok(entry) = register.read(name) {
                 // A change set that cannot be read or completed does not stop the others. The error
                 // is reported when it is requested.
-                let is_over = self.recover_entry(&name, entry).unwrap_or(false);
-                let _ = is_over.then(|| register.remove(&name));
+                let is_over = self.recover_entry(name, entry).unwrap_or(false);
+                let _ = is_over.then(|| register.remove(name));
             }
+        }
+        // A group continues after its interrupted member.
+        for name in &names {
+            self.recover_group(name);
         }
         Ok(())
     }
@@ -45,7 +50,7 @@ impl Store {
     /// removed.
     fn recover_entry(&self, name: &str, mut entry: File) -> Result<bool, ChangesError> {
         let failed = || ChangesError::io("reading", self.path.join(REGISTER_DIR).join(name));
-        if !try_lock(&entry) {
+        if is_group(name) || !try_lock(&entry) {
             return Ok(false);
         }
         let mut bytes = Vec::new();

@@ -1,6 +1,7 @@
 //! Commits, discards, undoes and redoes change sets.
 
 use crate::apply::{ApplyDirectories, ApplyFailure};
+use crate::assumed::AssumedFiles;
 use crate::attributes;
 use crate::contents::MAX_FILE_BYTES;
 use crate::error::ChangesError;
@@ -193,7 +194,12 @@ impl Store {
         paths: &[PathBuf],
         partial: bool,
     ) -> Result<Changes, ChangesError> {
-        self.invert(session, id, paths, partial, false)
+        let _lock = self.lock()?;
+        let kind = InversionKind {
+            again: false,
+            group: None,
+        };
+        self.invert(session, id, paths, partial, kind)
     }
 
     /// Redoes the undone changes of a change set.
@@ -201,18 +207,23 @@ impl Store {
     /// # Errors
     /// See [`Store::undo`].
     pub fn redo(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
-        self.invert(session, id, &[], false, true)
+        let _lock = self.lock()?;
+        let kind = InversionKind {
+            again: true,
+            group: None,
+        };
+        self.invert(session, id, &[], false, kind)
     }
 
-    fn invert(
+    /// Undoes or redoes a change set. The caller has the lock.
+    pub(crate) fn invert(
         &self,
         session: &str,
         id: ChangesId,
         paths: &[PathBuf],
         partial: bool,
-        again: bool,
+        InversionKind { again, group }: InversionKind,
     ) -> Result<Changes, ChangesError> {
-        let _lock = self.lock()?;
         let directory = self.session(session)?;
         let Inversion {
             origin,
@@ -242,6 +253,7 @@ impl Store {
             of: id.0,
             origin: origin.id.0,
             again: forwards,
+            group,
         };
         let mut set = self.begin(session, &origin.root(), kind, ChangesLevel::Undo)?;
         if let Some(beside) = origin.meta.slot_directory() {
@@ -334,6 +346,7 @@ impl Store {
             root: RootedDir::open_same(&set.root(), set.meta.identity)?,
             slots: RootedDir::open(slots)?,
             is_far: set.meta.slot_directory().is_some(),
+            assumed: AssumedFiles::default(),
             steps: &*self.steps,
             care: self.care,
         })
@@ -378,6 +391,15 @@ impl Store {
     pub(crate) fn describe(&self, set: &ChangeSet) -> Result<Changes, ChangesError> {
         listing::describe(self, set)
     }
+}
+
+/// An undo or a redo.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InversionKind {
+    /// True for a redo.
+    pub(crate) again: bool,
+    /// The number of the undo of several change sets that it is a part of.
+    pub(crate) group: Option<u64>,
 }
 
 /// Holds a trial and returns its changes.

@@ -31,6 +31,9 @@ pub struct ChangesSetData {
     /// True if an earlier call of the same shell may have started the processes instead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub or_earlier: bool,
+    /// The turn of its call, if turns are recorded.
+    #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+    pub turn_name: Option<String>,
 }
 
 /// Data of `changes.diff`.
@@ -82,4 +85,51 @@ pub struct ChangesPreviewData {
     /// The changes that are possible in part: all without conflicts.
     #[serde(default)]
     pub free: Vec<FileChange>,
+}
+
+/// Data of `changes.undo_all` and `changes.redo_all`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesGroupData {
+    /// The turn, if a turn was asked for.
+    #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+    pub turn_name: Option<String>,
+    /// The sets that were undone or redone, in this order.
+    pub of: Vec<ChangesId>,
+    /// The sets of the undos or redos, in this order.
+    pub changes: Vec<Changes>,
+    /// The result as a sentence, and a line for each file and set that was skipped.
+    pub text: String,
+}
+
+/// Data of `changes.preview_all`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesGroupPreviewData {
+    /// The turn, if a turn was asked for.
+    #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+    pub turn_name: Option<String>,
+    /// The sets in the order of execution.
+    pub sets: Vec<ChangesMemberData>,
+    /// Sets that cannot be undone or redone.
+    pub blocked: Vec<ChangesBlockedData>,
+}
+
+/// A set in a preview of several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesMemberData {
+    /// The set.
+    pub id: ChangesId,
+    /// The recorded directory.
+    pub root: String,
+    /// The effect of the operation.
+    #[serde(flatten)]
+    pub preview: ChangesPreviewData,
+}
+
+/// A set that cannot be undone or redone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesBlockedData {
+    /// The set.
+    pub id: ChangesId,
+    /// Why it cannot.
+    pub why: String,
 }

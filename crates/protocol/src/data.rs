@@ -1,8 +1,9 @@
 //! The `data` of responses. For `tool_call` it is core's `ToolResult`.
 
 pub use crate::changes::{
-    ChangesDiffData, ChangesDoneData, ChangesListData, ChangesPreviewData, ChangesSetData,
-    FileDiffData,
+    ChangesBlockedData, ChangesDiffData, ChangesDoneData, ChangesGroupData,
+    ChangesGroupPreviewData, ChangesListData, ChangesMemberData, ChangesPreviewData,
+    ChangesSetData, FileDiffData,
 };
 use crate::file::Base64Bytes;
 pub use crate::file::{FilePieceData, FileWrittenData};
@@ -470,6 +471,12 @@ pub struct DataByCommand {
     changes_undo: ChangesDoneData,
     #[serde(rename = "changes.redo")]
     changes_redo: ChangesDoneData,
+    #[serde(rename = "changes.undo_all")]
+    changes_undo_all: ChangesGroupData,
+    #[serde(rename = "changes.redo_all")]
+    changes_redo_all: ChangesGroupData,
+    #[serde(rename = "changes.preview_all")]
+    changes_preview_all: ChangesGroupPreviewData,
     #[serde(rename = "session.list")]
     session_list: ShellsData,
     #[serde(rename = "session.reset")]

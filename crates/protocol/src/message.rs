@@ -75,6 +75,10 @@ pub enum RpcCall {
         /// settings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
+        /// The client's name of the turn: what calls do between two prompts of its user. It can be
+        /// undone as one (`changes.undo_all`).
+        #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+        turn_name: Option<String>,
         /// The findings of the client's policy: the call is run without checking it again. Only a
         /// worker accepts it, and runs nothing without it; `request` is then a complete call with
         /// canonical names.
@@ -274,6 +278,44 @@ pub enum RpcCall {
     ChangesRedo {
         /// The change set's number, or its link.
         changes: Name,
+    },
+    /// Takes back what the calls since a set or a time, or of a turn did, the last one first: all,
+    /// or nothing if one is in the way (`conflict`). Data: `ChangesGroupData`.
+    #[serde(rename = "changes.undo_all")]
+    ChangesUndoAll {
+        /// The number of the first set, or a time before now (`10m`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Name>,
+        /// The name of a turn, or `last`; instead of `since`.
+        #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+        turn_name: Option<String>,
+        /// Skip what is in the way, and undo the rest.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        partial: bool,
+    },
+    /// Makes again what the last `changes.undo_all` took back there. Data: `ChangesGroupData`.
+    #[serde(rename = "changes.redo_all")]
+    ChangesRedoAll {
+        /// The number of the first set, or a time before now (`10m`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Name>,
+        /// The name of a turn, or `last`; instead of `since`.
+        #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+        turn_name: Option<String>,
+    },
+    /// Returns what `changes.undo_all` or `changes.redo_all` would do now, and what is in the way.
+    /// Nothing is done. Data: `ChangesGroupPreviewData`.
+    #[serde(rename = "changes.preview_all")]
+    ChangesPreviewAll {
+        /// The number of the first set, or a time before now (`10m`).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Name>,
+        /// The name of a turn, or `last`; instead of `since`.
+        #[serde(rename = "turn", default, skip_serializing_if = "Option::is_none")]
+        turn_name: Option<String>,
+        /// True for the preview of a redo instead of an undo.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        redo: bool,
     },
     /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data:
     /// `ShellsData`.

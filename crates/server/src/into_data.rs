@@ -1,14 +1,19 @@
 //! Conversions from the session's types to the data of responses.
 
-use agent_bash::change_sets::{DiffText, FileDiff, ListedChanges, Preview};
+use agent_bash::ChangesGroupDone;
+use agent_bash::change_sets::{
+    DiffText, FileDiff, GroupPreview, ListedChanges, MemberPreview, Preview,
+};
 use agent_bash::core::ScriptEnding;
+use agent_bash::core::changes::ChangeCounts;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::session::BangMessage;
 use agent_bash::sink::{ArtifactInfo, NextPage, Page, SearchResult};
 use agent_bash_protocol::data::{
-    ArtifactData, BashData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData,
-    FoundLineData, JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData,
-    OldBashData, PageData, ShellData,
+    ArtifactData, BashData, ChangesBlockedData, ChangesGroupData, ChangesGroupPreviewData,
+    ChangesMemberData, ChangesPreviewData, ChangesSetData, FileDiffData, FoundData, FoundLineData,
+    JobData, JobEndingData, JobOrigin, JobOutputData, JobProgress, MessageData, OldBashData,
+    PageData, ShellData,
 };
 
 /// Converts a value of the session to the data of a response. A trait, because both types belong to
@@ -27,6 +32,7 @@ impl IntoData<ChangesSetData> for ListedChanges {
             redoes: self.redoes,
             after: self.after,
             or_earlier: self.or_earlier,
+            turn_name: self.turn_name,
         }
     }
 }
@@ -56,6 +62,46 @@ impl IntoData<ChangesPreviewData> for Preview {
             files: self.files,
             conflicts: self.conflicts,
             free: self.free,
+        }
+    }
+}
+
+impl IntoData<ChangesGroupData> for ChangesGroupDone {
+    fn into_data(self) -> ChangesGroupData {
+        ChangesGroupData {
+            turn_name: self.turn_name,
+            of: self.of,
+            changes: self.changes,
+            text: self.text,
+        }
+    }
+}
+
+impl IntoData<ChangesGroupPreviewData> for GroupPreview {
+    fn into_data(self) -> ChangesGroupPreviewData {
+        let blocked = self.blocked.into_iter();
+        ChangesGroupPreviewData {
+            turn_name: self.turn_name,
+            sets: self.sets.into_iter().map(IntoData::into_data).collect(),
+            blocked: blocked
+                .map(|(id, why)| ChangesBlockedData { id, why })
+                .collect(),
+        }
+    }
+}
+
+impl IntoData<ChangesMemberData> for MemberPreview {
+    fn into_data(self) -> ChangesMemberData {
+        let counts = ChangeCounts::of(&self.files);
+        ChangesMemberData {
+            id: self.id,
+            root: self.root,
+            preview: ChangesPreviewData {
+                counts,
+                files: self.files,
+                conflicts: self.conflicts,
+                free: self.free,
+            },
         }
     }
 }

@@ -13,7 +13,7 @@ pub mod rpc;
 mod stdio;
 mod stored_output;
 
-pub use agent_bash_protocol::data::{ChangesSetData, FileDiffData};
+pub use agent_bash_protocol::data::{ChangesGroupData, ChangesSetData, FileDiffData};
 pub use into_data::IntoData;
 pub use stdio::stdio;
 

@@ -63,6 +63,7 @@ pub(crate) fn plan(
         act,
         id: *first_id,
         further_ids: ids[1..].to_vec(),
+        scope: None,
         skips_conflicts: !conflicts.is_empty(),
         is_background: true,
         changed_between: between,

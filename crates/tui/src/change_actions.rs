@@ -1,6 +1,7 @@
 //! Actions on a call's changes: their keys, the questions before them, and their outcomes.
 
 use agent_bash::ChangesAct;
+use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesBy, ChangesId, ChangesState, FileChange, FileName, Undoable,
 };
@@ -170,6 +171,19 @@ pub(crate) fn action_of_key(key_pressed: char) -> Option<ChangesAct> {
     ALL_ACTIONS.into_iter().find(|act| key(*act) == key_pressed)
 }
 
+/// The undo or redo of all changes since a card's, and the first of them. `None` if the card's
+/// changes allow neither.
+pub(crate) fn action_since(changes: &CardChanges) -> Option<(ChangesAct, ChangesId)> {
+    [ChangesAct::Undo, ChangesAct::Redo]
+        .into_iter()
+        .find_map(|act| {
+            let can = changes
+                .sets()
+                .filter(|set| possible_actions(set).contains(&act));
+            Some((act, can.map(|set| set.id).min()?))
+        })
+}
+
 /// Returns why an action is not available for a call's changes; `None` if it is available.
 pub(crate) fn unavailable_reason(act: ChangesAct, changes: Option<&CardChanges>) -> Option<String> {
     let of = changes.map(|changes| (changes, target_set(act, changes)));
@@ -211,6 +225,8 @@ pub(crate) struct ProposedAction {
     pub(crate) id: ChangesId,
     /// Further change sets, in the order of execution.
     pub(crate) further_ids: Vec<ChangesId>,
+    /// The scope of an undo or redo of all changes since a card's: all of them, or none.
+    pub(crate) scope: Option<ChangesScope>,
     /// True if files that were changed since are skipped.
     pub(crate) skips_conflicts: bool,
     /// True if a background process made the changes.
@@ -261,6 +277,8 @@ impl ProposedAction {
         all.sort_unstable();
         let all = set_names(&all);
         match self.act {
+            ChangesAct::Undo if self.scope.is_some() => format!("Undo all since then ({all})?"),
+            ChangesAct::Redo if self.scope.is_some() => format!("Redo all since then ({all})?"),
             ChangesAct::Commit => format!("Commit the changes of trial {id}?"),
             ChangesAct::Discard => format!("Discard the changes of trial {id}?"),
             ChangesAct::Undo if self.is_background && self.skips_conflicts => {

@@ -3,7 +3,7 @@
 
 use crate::action_outcome::{ActionOutcome, UNDO_OTHERS_HINT, conflict_lines, refusal_text};
 use crate::change_actions::{ProposedAction, decided_text};
-use crate::{background_changes, diff_state};
+use crate::{background_changes, changes_since, diff_state};
 use agent_bash::core::changes::{
     ChangeCounts, Changes, ChangesId, ChangesState, changed_by_text, conflict_text,
     not_redone_text, not_undone_text,
@@ -23,6 +23,8 @@ pub(crate) enum ChangeWork {
     Plan(ChangesAct),
     /// Plans an action on these change sets of background processes, in this order.
     PlanForBackground(ChangesAct, Vec<ChangesId>),
+    /// Plans an undo or redo of this change set and all later ones.
+    PlanSince(ChangesAct),
     /// Carries out an action.
     Act(Box<ProposedAction>),
 }
@@ -54,6 +56,12 @@ pub(crate) fn carry_out(sets: &ChangeSets, id: ChangesId, work: &ChangeWork) -> 
         ChangeWork::Plan(act) => ChangeWorkResult::Planned(plan(sets, id, *act)),
         ChangeWork::PlanForBackground(act, all) => {
             ChangeWorkResult::Planned(background_changes::plan(sets, *act, all))
+        }
+        ChangeWork::PlanSince(act) => {
+            ChangeWorkResult::Planned(changes_since::plan(sets, id, *act))
+        }
+        ChangeWork::Act(proposed) if proposed.scope.is_some() => {
+            ChangeWorkResult::ActionDone(Box::new(changes_since::carry_out(sets, proposed)))
         }
         ChangeWork::Act(proposed) if proposed.is_background => {
             ChangeWorkResult::ActionDone(Box::new(background_changes::carry_out(sets, proposed)))
@@ -120,6 +128,7 @@ fn plan_for_trial(set: Changes, act: ChangesAct) -> Box<ProposedAction> {
         act,
         id: set.id,
         further_ids: Vec::new(),
+        scope: None,
         skips_conflicts: false,
         is_background: false,
         changed_between: Vec::new(),
@@ -142,6 +151,7 @@ fn plan_inversion(
         act,
         id,
         further_ids: Vec::new(),
+        scope: None,
         skips_conflicts: false,
         is_background: false,
         changed_between: Vec::new(),

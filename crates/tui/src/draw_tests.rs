@@ -104,6 +104,7 @@ fn with_changes() -> (App, App, App) {
         act: ChangesAct::Undo,
         id: ChangesId(7),
         further_ids: Vec::new(),
+        scope: None,
         skips_conflicts: true,
         is_background: false,
         changed_between: Vec::new(),

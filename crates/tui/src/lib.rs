@@ -15,6 +15,7 @@ mod calls;
 mod card_entry;
 mod change_actions;
 mod change_work;
+mod changes_since;
 mod clusters;
 mod complete;
 mod console;

@@ -173,6 +173,32 @@ impl Transcript {
         }
     }
 
+    /// Stores the present state of change sets on their cards.
+    pub(crate) fn update_sets(&mut self, sets: &[Changes]) {
+        for entry in &mut self.entries {
+            let Some(changes) = entry.card.changes_mut() else {
+                continue;
+            };
+            let mut is_changed = false;
+            let background = changes.background.iter_mut().map(|(set, _)| set);
+            for known in std::iter::once(&mut changes.set).chain(background) {
+                let Some(set) = sets.iter().find(|set| set.id == known.id) else {
+                    continue;
+                };
+                let counts = known.counts;
+                *known = set.clone();
+                // A discarded change set has no counts any more.
+                if known.counts.total() == 0 {
+                    known.counts = counts;
+                }
+                is_changed = true;
+            }
+            if is_changed {
+                entry.height = None;
+            }
+        }
+    }
+
     pub(crate) fn get(&self, id: EntryId) -> Option<&CardEntry> {
         self.entries.iter().find(|entry| entry.id == id)
     }

@@ -336,3 +336,50 @@ fn hook_script_of_cline_answers_if_the_program_is_missing() -> anyhow::Result<()
     assert_eq!(gone["cancel"], true);
     Ok(())
 }
+
+/// The hook names the prompt of each call, and `agent-bash shell` records the calls.
+#[test]
+fn turns_of_an_agent_are_listed_and_undone() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let id = "c4dc3d50-908a-42e7-8bf2-f57f5aed115b";
+    let links = world.home().join(".local/share/agent-bash/links");
+    fs::create_dir_all(&links)?;
+    symlink(product::agent_bash()?, links.join("bash"))?;
+    for (prompt, script) in [
+        ("p1", "echo 1 > a"),
+        ("p2", "echo 2 >> a"),
+        ("p2", "echo 3 > b"),
+    ] {
+        let call = json!({
+            "hook_event_name": "PreToolUse", "session_id": id, "prompt_id": prompt,
+            "cwd": world.cwd(), "tool_name": "Bash", "tool_input": {"command": script},
+        });
+        let asked = product::run(hook(&world, &["claude-code"])?, Some(&call.to_string()))?;
+        assert_eq!((asked.code, &*asked.stdout), (0, ""), "{asked:?}");
+        let mut shell = world.command(product::agent_bash()?);
+        shell
+            .args(["shell", "-c", script])
+            .env("CLAUDE_CODE_SESSION_ID", id);
+        let ran = product::run(shell, None)?;
+        assert_eq!(ran.code, 0, "{ran:?}");
+    }
+    let changes = |words: &[&str]| {
+        let mut command = world.command(product::agent_bash()?);
+        let state = format!("claude-code-{id}");
+        command.args(["changes", "--state", &state]).args(words);
+        product::run(command, None)
+    };
+    let list = changes(&["list", "--json"])?;
+    let sets = list.stdout.lines().map(serde_json::from_str::<Value>);
+    let turns: Vec<Value> = sets
+        .map(|set| Ok(set?["turn"].clone()))
+        .collect::<anyhow::Result<_>>()?;
+    assert_eq!(turns, ["1", "2", "2"], "{list:?}");
+    let undone = changes(&["undo", "--turn"])?;
+    assert_eq!(
+        undone.stdout, "[Undone: turn 2, 2 files of changes 3, 2.]\n",
+        "{undone:?}"
+    );
+    assert_eq!(fs::read_to_string(world.cwd().join("a"))?, "1\n");
+    Ok(())
+}

@@ -265,6 +265,16 @@ class Changes(_ChangesAlways, total=False):
     undone_in_part: bool
 
 
+class ChangesBlockedData(TypedDict):
+    """A set that cannot be undone or redone."""
+
+    # The set.
+    id: ChangesId
+
+    # Why it cannot.
+    why: str
+
+
 # How changes were detected.
 ChangesBy = Literal["overlay", "trace", "scan"]
 
@@ -286,6 +296,39 @@ class ChangesDoneData(TypedDict):
     text: str
 
 
+class _ChangesGroupDataAlways(TypedDict):
+    # The sets of the undos or redos, in this order.
+    changes: List[Changes]
+
+    # The sets that were undone or redone, in this order.
+    of: List[ChangesId]
+
+    # The result as a sentence, and a line for each file and set that was skipped.
+    text: str
+
+
+class ChangesGroupData(_ChangesGroupDataAlways, total=False):
+    """Data of `changes.undo_all` and `changes.redo_all`."""
+
+    # The turn, if a turn was asked for.
+    turn: Optional[str]
+
+
+class _ChangesGroupPreviewDataAlways(TypedDict):
+    # Sets that cannot be undone or redone.
+    blocked: List[ChangesBlockedData]
+
+    # The sets in the order of execution.
+    sets: List[ChangesMemberData]
+
+
+class ChangesGroupPreviewData(_ChangesGroupPreviewDataAlways, total=False):
+    """Data of `changes.preview_all`."""
+
+    # The turn, if a turn was asked for.
+    turn: Optional[str]
+
+
 ChangesId = str
 
 
@@ -294,6 +337,28 @@ class ChangesListData(TypedDict):
 
     # Oldest first.
     sets: List[ChangesSetData]
+
+
+class ChangesMemberData(TypedDict):
+    """A set in a preview of several."""
+
+    # Files that were changed since. They prevent the operation, unless it may be done in part.
+    conflicts: List[FileName]
+
+    # The number of files that would change.
+    counts: ChangeCounts
+
+    # All files of the change set.
+    files: List[FileChange]
+
+    # The changes that are possible in part: all without conflicts.
+    free: List[FileChange]
+
+    # The set.
+    id: ChangesId
+
+    # The recorded directory.
+    root: str
 
 
 class ChangesPreviewData(TypedDict):
@@ -331,6 +396,9 @@ class ChangesSetData(_ChangesSetDataAlways, total=False):
 
     # The set that it did again.
     redoes: Optional[ChangesId]
+
+    # The turn of its call, if turns are recorded.
+    turn: Optional[str]
 
     # The set that it took back.
     undoes: Optional[ChangesId]
@@ -379,9 +447,12 @@ _DataByCommandWords = TypedDict(
         "changes.discard": "ChangesDoneData",
         "changes.list": "ChangesListData",
         "changes.preview": "ChangesPreviewData",
+        "changes.preview_all": "ChangesGroupPreviewData",
         "changes.redo": "ChangesDoneData",
+        "changes.redo_all": "ChangesGroupData",
         "changes.show": "Changes",
         "changes.undo": "ChangesDoneData",
+        "changes.undo_all": "ChangesGroupData",
         "file.read": "FilePieceData",
         "file.write": "FileWrittenData",
         "jobs.input": "JobData",
@@ -1597,7 +1668,7 @@ RpcId = Union[float, str]
 
 
 # One line from a client. Unknown fields are ignored.
-RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
+RpcRequest = Union["RpcRequestHello", "RpcRequestBash", "RpcRequestAbortBash", "RpcRequestToolCall", "RpcRequestCancel", "RpcRequestCheck", "RpcRequestSchema", "RpcRequestAdapterCall", "RpcRequestPing", "RpcRequestJobsList", "RpcRequestJobsShow", "RpcRequestJobsOutput", "RpcRequestJobsWait", "RpcRequestJobsKill", "RpcRequestJobsInput", "RpcRequestArtifactList", "RpcRequestArtifactShow", "RpcRequestArtifactGrep", "RpcRequestChangesList", "RpcRequestChangesShow", "RpcRequestChangesDiff", "RpcRequestChangesPreview", "RpcRequestChangesCommit", "RpcRequestChangesDiscard", "RpcRequestChangesUndo", "RpcRequestChangesRedo", "RpcRequestChangesUndoAll", "RpcRequestChangesRedoAll", "RpcRequestChangesPreviewAll", "RpcRequestSessionList", "RpcRequestSessionReset", "RpcRequestSessionMessages", "RpcRequestSessionBeginTurn", "RpcRequestSessionEndTurn", "RpcRequestProgram", "RpcRequestFileRead", "RpcRequestFileWrite"]
 
 
 class _RpcRequestAbortBashAlways(TypedDict):
@@ -1807,6 +1878,26 @@ class RpcRequestChangesPreview(_RpcRequestChangesPreviewAlways, total=False):
     id: Optional[RpcId]
 
 
+class _RpcRequestChangesPreviewAllAlways(TypedDict):
+    type: Literal["changes.preview_all"]
+
+
+class RpcRequestChangesPreviewAll(_RpcRequestChangesPreviewAllAlways, total=False):
+    """Returns what `changes.undo_all` or `changes.redo_all` would do now, and what is in the way. Nothing is done. Data: `ChangesGroupPreviewData`."""
+
+    # True for the preview of a redo instead of an undo.
+    redo: bool
+
+    # The number of the first set, or a time before now (`10m`).
+    since: Optional[Name]
+
+    # The name of a turn, or `last`; instead of `since`.
+    turn: Optional[str]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
 class _RpcRequestChangesRedoAlways(TypedDict):
     # The change set's number, or its link.
     changes: Name
@@ -1816,6 +1907,23 @@ class _RpcRequestChangesRedoAlways(TypedDict):
 
 class RpcRequestChangesRedo(_RpcRequestChangesRedoAlways, total=False):
     """Makes again what was taken back of a set. Data: `ChangesDoneData`."""
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesRedoAllAlways(TypedDict):
+    type: Literal["changes.redo_all"]
+
+
+class RpcRequestChangesRedoAll(_RpcRequestChangesRedoAllAlways, total=False):
+    """Makes again what the last `changes.undo_all` took back there. Data: `ChangesGroupData`."""
+
+    # The number of the first set, or a time before now (`10m`).
+    since: Optional[Name]
+
+    # The name of a turn, or `last`; instead of `since`.
+    turn: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -1850,6 +1958,26 @@ class RpcRequestChangesUndo(_RpcRequestChangesUndoAlways, total=False):
 
     # Only these files, and what is in these directories. Default: all.
     paths: List[str]
+
+    # Repeated in the response. A request without an id gets a response without one.
+    id: Optional[RpcId]
+
+
+class _RpcRequestChangesUndoAllAlways(TypedDict):
+    type: Literal["changes.undo_all"]
+
+
+class RpcRequestChangesUndoAll(_RpcRequestChangesUndoAllAlways, total=False):
+    """Takes back what the calls since a set or a time, or of a turn did, the last one first: all, or nothing if one is in the way (`conflict`). Data: `ChangesGroupData`."""
+
+    # Skip what is in the way, and undo the rest.
+    partial: bool
+
+    # The number of the first set, or a time before now (`10m`).
+    since: Optional[Name]
+
+    # The name of a turn, or `last`; instead of `since`.
+    turn: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]
@@ -2179,6 +2307,9 @@ class RpcRequestToolCall(_RpcRequestToolCallAlways, total=False):
 
     # The other tools that the model has, for this call; by default those of `hello` or the settings.
     tools: Optional[List[str]]
+
+    # The client's name of the turn: what calls do between two prompts of its user. It can be undone as one (`changes.undo_all`).
+    turn: Optional[str]
 
     # Repeated in the response. A request without an id gets a response without one.
     id: Optional[RpcId]

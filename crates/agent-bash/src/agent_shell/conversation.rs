@@ -54,6 +54,15 @@ pub fn conversation_name(
     }
 }
 
+/// Returns the name of the state directory of an agent's conversation with this identifier. `None`
+/// if the agent passes its commands no identifier, or this one is not valid.
+pub(crate) fn conversation_with_id(agent: &str, id: &str) -> Option<String> {
+    let is_known = CONVERSATION_VARIABLES
+        .iter()
+        .any(|(known, _)| *known == agent);
+    (is_known && is_path_component(id)).then(|| format!("{agent}-{id}"))
+}
+
 /// True if a state directory with this name has the form of [`conversation_name`].
 pub fn is_conversation_name(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());

@@ -1,6 +1,7 @@
 //! The change sets of a conversation, for every surface: lists, shows, commits, discards, undoes
 //! and redoes them, and writes the texts about the results.
 
+use super::group_refused::GroupRefused;
 use super::{ChangeStore, ChangesSettings, CommitBy};
 use crate::approval::{Approval, Approver};
 use crate::blocking::run_blocking;
@@ -61,6 +62,9 @@ pub enum ChangesRefused {
     /// Another process changed files meanwhile.
     #[error("{}", .0.text())]
     Conflict(ChangesConflict),
+    /// Several change sets cannot be undone or redone as one.
+    #[error("{0}")]
+    Group(GroupRefused),
     /// The change set cannot be read, or its state does not allow the action.
     #[error(transparent)]
     Set(ChangesError),
@@ -127,7 +131,7 @@ impl ChangesConflict {
 }
 
 /// Displays files, each on a line after the label.
-struct LabelledFiles<'a>(&'static str, &'a [FileName]);
+pub(super) struct LabelledFiles<'a>(pub(super) &'static str, pub(super) &'a [FileName]);
 
 impl fmt::Display for LabelledFiles<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -299,7 +303,7 @@ impl ChangeSets {
 
     /// Returns a line that names the changed files that run or configure other programs. Empty
     /// without such files.
-    fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
+    pub(super) fn protected_line(&self, id: ChangesId, changes: &Changes) -> String {
         let root = Path::new(&changes.root);
         let files = self.files(id).unwrap_or_default();
         let named = self.store.protected.among(root, &files);
@@ -425,7 +429,7 @@ impl ChangeSets {
         found.map(|it| it.and_then(by)).collect()
     }
 
-    fn with<T>(
+    pub(super) fn with<T>(
         &self,
         act: Option<ChangesAct>,
         work: impl FnOnce(&Store, &str) -> Result<T, ChangesError>,
@@ -448,6 +452,9 @@ impl ChangeSets {
                     free,
                     by,
                 })
+            }
+            (_, ChangesError::Group { again, obstacles }) => {
+                ChangesRefused::Group(self.group_refused(again, *obstacles))
             }
             (_, error) => ChangesRefused::Set(error),
         })

@@ -50,6 +50,19 @@ pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     Arc::into_inner(seen).unwrap().into_inner().unwrap()
 }
 
+/// Performs an action whose step with this number fails.
+pub(crate) fn fail_at<T>(place: &TestTree, at: usize, act: impl FnOnce(&Store) -> T) -> T {
+    let fails = move |number, _| {
+        if number == at {
+            return Err(io::Error::other("made to fail"));
+        }
+        Ok(())
+    };
+    act(&place
+        .store()
+        .with_steps(told(fails), Precautions::default()))
+}
+
 /// The action and the step of the kill, for the separate process.
 const PLACE: &str = "CHANGES_TEST_PLACE";
 const ACT: &str = "CHANGES_TEST_ACT";
@@ -91,6 +104,10 @@ fn killed() {
         "commit" => drop(store.commit(SESSION, ChangesId(1))),
         "undo" => drop(store.undo(SESSION, ChangesId(1), &[], false)),
         "redo" => drop(store.redo(SESSION, ChangesId(1))),
+        "undo-all" => {
+            let all = agent_bash_changes::ChangesScope::From(ChangesId(1));
+            drop(store.undo_group(SESSION, &all, false));
+        }
         "recover" => drop(Store::open(&state)),
         other => panic!("{other}"),
     }

@@ -6,7 +6,7 @@ use agent_bash_changes::{ChangesError, Recorder, Touch};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use std::ffi::OsStr;
 
-const TREE: &str = "echo zero >a; echo zero >b; mkdir d; echo zero >d/x; chmod 640 b";
+pub(crate) const TREE: &str = "echo zero >a; echo zero >b; mkdir d; echo zero >d/x; chmod 640 b";
 
 /// Scripts, each with the paths that it touches. `NUMBER` is replaced by another number each time.
 const CALLS: [(&str, &[(&str, Touch)]); 10] = [
@@ -28,7 +28,7 @@ const CALLS: [(&str, &[(&str, Touch)]); 10] = [
     ("touch -d 2001-02-03 b", &[("b", Touch::Attributes)]),
 ];
 
-fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
+pub(crate) fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> ChangesId {
     let store = place.store();
     let set = store.begin_trace(SESSION, &place.root, ChangesLevel::Undo);
     let set = set.unwrap();
@@ -43,7 +43,7 @@ fn recorded(place: &TestTree, script: &str, touched: &[(&str, Touch)]) -> Change
 
 /// Compares trees without inodes and without the times of directories, which an undo does not
 /// always restore.
-fn same(place: &TestTree, want: &Tree, when: &str) {
+pub(crate) fn same(place: &TestTree, want: &Tree, when: &str) {
     let plain = |tree: &Tree| {
         let mut plain = without_inodes(tree);
         let directories = plain
@@ -67,8 +67,11 @@ fn sequence(seed: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-fn there_and_back(seed: u64) {
-    let place = TestTree::new(TREE);
+/// A call: its change set, its script, and whether it is a trial.
+type MadeCall = (ChangesId, String, bool);
+
+/// Makes random calls. Returns them, and the trees before the first and after each.
+pub(crate) fn several_calls(place: &TestTree, seed: u64) -> (Vec<MadeCall>, Vec<Tree>) {
     let mut states = vec![place.files()];
     let mut calls = Vec::new();
     for number in sequence(seed).take(12) {
@@ -91,11 +94,17 @@ fn there_and_back(seed: u64) {
         let id = if is_trial {
             place.make(&script)
         } else {
-            recorded(&place, &script, touched)
+            recorded(place, &script, touched)
         };
         calls.push((id, script, is_trial));
         states.push(place.files());
     }
+    (calls, states)
+}
+
+fn there_and_back(seed: u64) {
+    let place = TestTree::new(TREE);
+    let (calls, states) = several_calls(&place, seed);
     let when = |what: &str, upto: usize| format!("seed {seed}, {what} {:?}", &calls[..=upto]);
     for (at, (id, _, _)) in calls.iter().enumerate().rev() {
         let undone = place.store().undo(SESSION, *id, &[], false);

@@ -10,6 +10,7 @@ mod crash;
 mod crash_later;
 mod edges;
 mod extremes;
+mod group;
 mod held_plan;
 mod in_order;
 mod names;

@@ -1,7 +1,10 @@
 //! `agent-bash changes`.
 
 use super::values::session_name;
+use agent_bash::change_sets::{ChangesScope, LAST_TURN};
+use agent_bash::core::Timestamp;
 use agent_bash::core::changes::ChangesId;
+use agent_bash::{Since, scope_of_turn};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
@@ -18,7 +21,9 @@ redo refuse to act on the conversation: name the state.
   agent-bash run --trial 'rm -rf src'        what would it do?
   agent-bash changes diff 7                  see it
   agent-bash changes commit 7                do it
-  agent-bash changes undo 7 src/main.rs      take some of it back")]
+  agent-bash changes undo 7 src/main.rs      take some of it back
+  agent-bash changes undo --since 41         take back changes 41 and all later ones
+  agent-bash changes undo --turn             take back what the agent did since the last prompt")]
 pub(crate) struct ChangesArgs {
     #[command(subcommand)]
     pub(crate) action: ChangesAction,
@@ -36,10 +41,13 @@ impl ChangesAction {
     /// Returns the change set if the action changes files.
     pub(crate) fn acts_on(&self) -> Option<ChangesId> {
         match self {
-            Self::Commit { id }
-            | Self::Discard { id }
-            | Self::Undo { id, .. }
-            | Self::Redo { id } => Some(*id),
+            Self::Commit { id } | Self::Discard { id } => Some(*id),
+            Self::Undo { id, several, .. } | Self::Redo { id, several } => {
+                id.or(match several.since {
+                    Some(Since::From(id)) => Some(id),
+                    _ => None,
+                })
+            }
             Self::List | Self::Show { .. } | Self::Diff { .. } => None,
         }
     }
@@ -77,16 +85,48 @@ pub(crate) enum ChangesAction {
     /// Take back what a set changed.
     Undo {
         /// The change set's number, or its link.
-        id: ChangesId,
+        #[arg(required_unless_present_any = ["since", "turn_name"])]
+        id: Option<ChangesId>,
         /// Only these files, and what is in these directories.
         paths: Vec<PathBuf>,
         /// Skip files that were changed since, and undo the rest.
         #[arg(long)]
         partial: bool,
+        #[command(flatten)]
+        several: SeveralArgs,
     },
     /// Make the changes again that were taken back.
     Redo {
         /// The change set's number, or its link.
-        id: ChangesId,
+        #[arg(required_unless_present_any = ["since", "turn_name"])]
+        id: Option<ChangesId>,
+        #[command(flatten)]
+        several: SeveralArgs,
     },
+}
+
+/// Several change sets: all are undone or redone, or none.
+#[derive(Debug, Args)]
+pub(crate) struct SeveralArgs {
+    /// All changes from this change set on, or of this time (`10m`), the last one first.
+    #[arg(long, value_name = "ID|TIME", conflicts_with_all = ["id", "turn_name"])]
+    pub(crate) since: Option<Since>,
+
+    /// All changes of a turn of an agent: the last one, or this one of `changes list`.
+    #[arg(
+        long = "turn",
+        value_name = "TURN",
+        num_args = 0..=1,
+        default_missing_value = LAST_TURN,
+        conflicts_with = "id"
+    )]
+    pub(crate) turn_name: Option<String>,
+}
+
+impl SeveralArgs {
+    /// Returns the selected change sets; `None` if the command names a single one.
+    pub(crate) fn scope(&self, now: Timestamp) -> Option<ChangesScope> {
+        let since = self.since.map(|since| since.scope(now));
+        since.or_else(|| self.turn_name.as_deref().map(scope_of_turn))
+    }
 }

@@ -13,8 +13,8 @@ use agent_bash::core::{Clock, Timestamp};
 use agent_bash::journals::recordings;
 use agent_bash::layout::changes as layout;
 use agent_bash::process::{SystemClock, terminal_columns};
-use agent_bash::{ChangeSets, ChangesDone, ChangesRefused};
-use agent_bash_server::{ChangesSetData, FileDiffData, IntoData};
+use agent_bash::{ChangeSets, ChangesDone, ChangesGroupDone, ChangesRefused};
+use agent_bash_server::{ChangesGroupData, ChangesSetData, FileDiffData, IntoData};
 use anyhow::Context;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,6 +23,8 @@ use std::path::PathBuf;
 
 /// Exit code if nothing was done.
 const NOT_DONE_EXIT_CODE: u8 = 1;
+
+const HEADINGS: [&str; 6] = ["CHANGES", "STARTED", "STATE", "FILES", "IN", "COMMAND"];
 
 /// The columns that a narrow terminal shortens (the counts of files), and then omits (directory and
 /// time).
@@ -138,11 +140,30 @@ impl StoredChanges<'_> {
             ChangesAction::Diff { id, paths } => self.diff(*id, paths),
             ChangesAction::Commit { id } => self.print_done(&sets.commit(*id)?),
             ChangesAction::Discard { id } => self.print_done(&sets.discard(*id)?),
-            ChangesAction::Undo { id, paths, partial } => {
-                self.print_done(&sets.undo(*id, paths, *partial)?)
-            }
-            ChangesAction::Redo { id } => self.print_done(&sets.redo(*id)?),
+            ChangesAction::Undo {
+                id,
+                paths,
+                partial,
+                several,
+            } => match (id, several.scope(now())) {
+                (Some(id), _) => self.print_done(&sets.undo(*id, paths, *partial)?),
+                (None, Some(scope)) => self.print_group(sets.undo_group(&scope, *partial)?),
+                (None, None) => Ok(()),
+            },
+            ChangesAction::Redo { id, several } => match (id, several.scope(now())) {
+                (Some(id), _) => self.print_done(&sets.redo(*id)?),
+                (None, Some(scope)) => self.print_group(sets.redo_group(&scope)?),
+                (None, None) => Ok(()),
+            },
         }
+    }
+
+    fn print_group(&self, done: ChangesGroupDone) -> Result<(), NotDone> {
+        if self.json {
+            let data: ChangesGroupData = done.into_data();
+            return print_json(&json!(data));
+        }
+        Ok(output::print(&format!("{}\n", done.text))?)
     }
 
     fn sets(&self) -> ChangeSets {
@@ -218,9 +239,7 @@ impl StoredChanges<'_> {
             return Ok(());
         }
         let now = now();
-        let rows: Vec<[String; 6]> = listed.iter().map(|one| row(one, now)).collect();
-        let headings = ["CHANGES", "STARTED", "STATE", "FILES", "IN", "COMMAND"];
-        let mut text = fitted(headings, &rows, terminal_columns(), NARROW_COLUMNS);
+        let mut text = table(&listed, now);
         for one in &listed {
             if let Some(why) = one.changes.in_the_way() {
                 // Writing to a String cannot fail.
@@ -275,6 +294,30 @@ fn now() -> Timestamp {
 
 fn print_json(value: &Value) -> Result<(), NotDone> {
     Ok(output::print(&format!("{value}\n"))?)
+}
+
+/// Returns the table of change sets, with their turns if any is known.
+fn table(listed: &[ListedChanges], now: Timestamp) -> String {
+    let rows: Vec<[String; 6]> = listed.iter().map(|one| row(one, now)).collect();
+    let columns = terminal_columns();
+    if listed.iter().all(|one| one.turn_name.is_none()) {
+        return fitted(HEADINGS, &rows, columns, NARROW_COLUMNS);
+    }
+    let with_turn = |[id, begun, state, files, root, command]: [String; 6], turn: &str| {
+        [id, begun, state, files, root, turn.to_owned(), command]
+    };
+    let turns = listed
+        .iter()
+        .map(|one| one.turn_name.as_deref().unwrap_or_default());
+    let rows = rows.into_iter().zip(turns);
+    let rows: Vec<[String; 7]> = rows.map(|(row, turn)| with_turn(row, turn)).collect();
+    let headings = with_turn(HEADINGS.map(str::to_owned), "TURN");
+    fitted(
+        headings.each_ref().map(String::as_str),
+        &rows,
+        columns,
+        NARROW_COLUMNS,
+    )
 }
 
 fn row(listed: &ListedChanges, now: Timestamp) -> [String; 6] {

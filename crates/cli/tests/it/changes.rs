@@ -3,7 +3,8 @@
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 use crate::support::{Home, Run};
-use agent_bash::change_sets::Store;
+use agent_bash::change_sets::{Recorder, Store, Touch, TurnSign};
+use agent_bash::core::changes::ChangesLevel;
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
@@ -316,4 +317,76 @@ fn nested_recorded_call_is_scanned_and_says_so() {
         (&traced["by"], &traced["exact"]),
         (&Value::from("trace"), &Value::from(true))
     );
+}
+
+#[test]
+fn several_change_sets_are_undone_and_redone_as_one() {
+    let (home, project) = home_with_recorded_calls();
+    let changes = |words: &[&str]| home.run(&[&["changes"], words].concat());
+    let list = changes(&["list"]);
+    let heading = stdout_of_success(&list).lines().next().unwrap_or_default();
+    assert!(heading.contains("TURN  COMMAND"), "{heading}");
+    let undone = changes(&["undo", "--turn"]);
+    let line = "[Undone: turn 1, 1 file of changes 3, 2.]\n";
+    assert_eq!(stdout_of_success(&undone), line);
+    let text = || fs::read_to_string(project.join("a")).expect("a text");
+    assert_eq!(text(), "1\n");
+    stdout_of_success(&changes(&["redo", "--turn=1"]));
+    assert_eq!(text(), "1\n2\n3\n");
+    let undone = changes(&["undo", "--since", "2", "--json"]);
+    let json: Value = serde_json::from_str(stdout_of_success(&undone)).expect("JSON");
+    assert_eq!(json["of"], serde_json::json!(["3", "2"]));
+    stdout_of_success(&changes(&["redo", "--since=10m"]));
+    fs::write(project.join("a"), "theirs\n").expect("a write");
+    let refused = changes(&["undo", "--since", "1h"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("Nothing was undone"),
+        "{}",
+        refused.stderr
+    );
+    assert!(
+        refused.stderr.contains("changes 3: a was changed since"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(text(), "theirs\n");
+    for usage in [
+        &["undo"][..],
+        &["undo", "2", "--since", "1"],
+        &["undo", "--since", "1", "--turn"],
+        &["undo", "--since", "soon"],
+        &["redo"],
+    ] {
+        assert_eq!(changes(usage).code, Some(2), "{usage:?}");
+    }
+    assert_eq!(changes(&["undo", "--turn=9"]).code, Some(1));
+}
+
+/// Returns a home with a project whose file three recorded calls have changed, the last two in a
+/// turn.
+fn home_with_recorded_calls() -> (Home, PathBuf) {
+    let home = Home::new();
+    home.write("project/a", "");
+    let project = home.path().join("project").canonicalize().expect("a path");
+    let store = Store::open(&home.path().join("state")).expect("a store");
+    for line in ["1\n", "2\n", "3\n"] {
+        if line == "2\n" {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            store
+                .begin_turn("cli", TurnSign::Prompt(None))
+                .expect("a turn");
+        }
+        let set = store
+            .begin_trace("cli", &project, ChangesLevel::Undo)
+            .expect("a set");
+        let mut recorder = Recorder::open(set.dir()).expect("a recorder");
+        let file = project.join("a");
+        recorder.before(&file, Touch::Content).expect("a preimage");
+        let text = fs::read_to_string(&file).expect("a text");
+        fs::write(&file, text + line).expect("a write");
+        recorder.finish().expect("an end");
+        store.finish(set).expect("a set");
+    }
+    (home, project)
 }

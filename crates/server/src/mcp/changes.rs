@@ -3,6 +3,7 @@
 use super::jobs::ToolAnswer;
 use super::tools::{ChangesAction, ChangesArgs, PART_WINDOW};
 use crate::into_data::IntoData;
+use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{Changes, ChangesId};
 use agent_bash::core::{Cancel, Window};
 use agent_bash::layout::changes as layout;
@@ -39,6 +40,14 @@ pub(super) async fn answer(
                 ChangesRefused::Conflict(conflict) => {
                     json!({ "conflicts": conflict.conflicts, "free": conflict.free })
                 }
+                ChangesRefused::Group(refused) => {
+                    let set = |(id, files): &(ChangesId, _)| json!({ "id": id, "files": files });
+                    let why = |(id, why): &(ChangesId, String)| json!({ "id": id, "why": why });
+                    let obstacles = &refused.obstacles;
+                    let conflicts: Vec<Value> = obstacles.conflicts.iter().map(set).collect();
+                    let blocked: Vec<Value> = obstacles.blocked.iter().map(why).collect();
+                    json!({ "conflicts": conflicts, "blocked": blocked })
+                }
                 _ => Value::Null,
             },
             text: refused.to_string(),
@@ -73,9 +82,25 @@ async fn perform(
         id,
         paths,
         partial,
+        since,
+        turn_name: turn,
     } = args;
     if action == ChangesAction::List {
         return Ok(sets.run_blocking(move |sets| list(sets, window)).await?);
+    }
+    if since.is_some() || turn.is_some() {
+        let is_group = matches!(action, ChangesAction::Undo | ChangesAction::Redo);
+        if !is_group || id.is_some() || !paths.is_empty() {
+            let usage = "`since` and `turn` are for `undo` and `redo`, without `id` and `paths`";
+            return Err(ChangesFailure::Usage(usage.to_owned()));
+        }
+        let (since, turn) = (since.map(|it| it.text()), turn.map(|it| it.text()));
+        let scope = session.changes_scope(since.as_deref(), turn.as_deref());
+        let scope = scope.map_err(ChangesFailure::Usage)?;
+        let again = action == ChangesAction::Redo;
+        return Ok(sets
+            .run_blocking(move |sets| invert_group(sets, &scope, again, partial))
+            .await?);
     }
     let missing = || ChangesFailure::Usage("`id` is missing: the number of the changes".to_owned());
     let id: ChangesId = id
@@ -124,6 +149,24 @@ async fn perform(
     })
 }
 
+fn invert_group(
+    sets: &ChangeSets,
+    scope: &ChangesScope,
+    again: bool,
+    partial: bool,
+) -> Result<ToolAnswer, ChangesRefused> {
+    let done = if again {
+        sets.redo_group(scope)?
+    } else {
+        sets.undo_group(scope, partial)?
+    };
+    Ok(ToolAnswer {
+        data: json!({ "turn": done.turn_name, "of": done.of, "changes": done.changes }),
+        text: done.text,
+        is_error: false,
+    })
+}
+
 fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused> {
     let listed = sets.list()?;
     // Latest first: the client most likely wants these.
@@ -134,7 +177,9 @@ fn list(sets: &ChangeSets, window: Window) -> Result<ToolAnswer, ChangesRefused>
         );
         let why = listed_set.changes.in_the_way();
         let why = why.map_or_else(String::new, |why| format!("; {why}"));
-        format!("{}  {kind}  {counts}{why}\n", listed_set.changes.id)
+        let turn = listed_set.turn_name.as_ref();
+        let turn = turn.map_or_else(String::new, |turn| format!("; turn {turn}"));
+        format!("{}  {kind}  {counts}{turn}{why}\n", listed_set.changes.id)
     });
     let text: String = lines.collect();
     if text.is_empty() {

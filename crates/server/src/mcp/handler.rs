@@ -55,6 +55,9 @@ pub(super) struct Server {
     questions: Questions,
 }
 
+/// The key in a call's `_meta` for the client's name of the turn.
+const TURN_KEY: &str = "agent-bash/turn";
+
 impl Server {
     pub(super) fn new(
         session: Arc<Conversation>,
@@ -95,6 +98,10 @@ impl Server {
         approver: Option<Arc<RequestApprover>>,
         cancel: &Cancel,
     ) -> Result<ToolResult, String> {
+        if let Some(turn) = context.meta.get(TURN_KEY).and_then(Value::as_str) {
+            let begun = self.session.begin_changes_turn(turn.to_owned()).await;
+            begun.map_err(|refused| refused.to_string())?;
+        }
         let token = context.meta.get_progress_token();
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
         let started = (self.clock.wall(), self.clock.now());

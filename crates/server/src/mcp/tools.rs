@@ -171,6 +171,10 @@ pub(super) struct ChangesArgs {
     pub(super) paths: Vec<PathBuf>,
     #[serde(default)]
     pub(super) partial: bool,
+    #[serde(default)]
+    pub(super) since: Option<JobName>,
+    #[serde(default, rename = "turn")]
+    pub(super) turn_name: Option<JobName>,
 }
 
 /// The actions of `bash_changes`.
@@ -317,6 +321,14 @@ fn changes_schema() -> Value {
             "partial": {
                 "type": "boolean",
                 "description": "For `undo`: leave files changed since"
+            },
+            "since": {
+                "type": "string",
+                "description": "For `undo`, `redo`, instead of `id`: all changes from this number on, or of this time (`10m`)"
+            },
+            "turn": {
+                "type": "string",
+                "description": "For `undo`, `redo`, instead of `id`: all of a turn, `last` or its name"
             }
         }
     })

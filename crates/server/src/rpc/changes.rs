@@ -3,10 +3,13 @@
 use super::answer::{RpcAnswer, data};
 use super::refused::ErrorReply;
 use crate::into_data::IntoData;
+use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::Cancel;
 use agent_bash::core::changes::ChangesId;
-use agent_bash::{ChangesRefused, Conversation};
-use agent_bash_protocol::data::{ChangesDiffData, ChangesDoneData, ChangesListData};
+use agent_bash::{ChangeSets, ChangesRefused, Conversation};
+use agent_bash_protocol::data::{
+    ChangesDiffData, ChangesDoneData, ChangesGroupData, ChangesGroupPreviewData, ChangesListData,
+};
 use agent_bash_protocol::message::RpcCall;
 use agent_bash_protocol::{ErrorCode, Name};
 use std::path::PathBuf;
@@ -14,7 +17,7 @@ use std::path::PathBuf;
 impl From<ChangesRefused> for ErrorReply {
     fn from(refused: ChangesRefused) -> Self {
         let code = match &refused {
-            ChangesRefused::Conflict(_) => Some(ErrorCode::Conflict),
+            ChangesRefused::Conflict(_) | ChangesRefused::Group(_) => Some(ErrorCode::Conflict),
             ChangesRefused::NotAllowed(_) => Some(ErrorCode::PermissionDenied),
             _ => None,
         };
@@ -78,9 +81,33 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
             let id = number(&id)?;
             sets.run_blocking(move |sets| sets.redo(id)).await?
         }
+        RpcCall::ChangesPreviewAll {
+            since,
+            turn_name,
+            redo,
+        } => {
+            let scope = scope(session, since.as_ref(), turn_name.as_deref())?;
+            let preview = move |sets: &ChangeSets| sets.preview_group(&scope, redo);
+            let preview = sets.run_blocking(preview).await?;
+            return data::<ChangesGroupPreviewData>(preview.into_data());
+        }
+        RpcCall::ChangesUndoAll {
+            since,
+            turn_name,
+            partial,
+        } => {
+            let scope = scope(session, since.as_ref(), turn_name.as_deref())?;
+            let undo = move |sets: &ChangeSets| sets.undo_group(&scope, partial);
+            return data::<ChangesGroupData>(sets.run_blocking(undo).await?.into_data());
+        }
+        RpcCall::ChangesRedoAll { since, turn_name } => {
+            let scope = scope(session, since.as_ref(), turn_name.as_deref())?;
+            let redo = move |sets: &ChangeSets| sets.redo_group(&scope);
+            return data::<ChangesGroupData>(sets.run_blocking(redo).await?.into_data());
+        }
         // `changes.list`.
         _ => {
-            let listed = sets.run_blocking(agent_bash::ChangeSets::list).await?;
+            let listed = sets.run_blocking(ChangeSets::list).await?;
             return data(ChangesListData {
                 sets: listed.into_iter().map(IntoData::into_data).collect(),
             });
@@ -90,6 +117,16 @@ pub(super) async fn answer(session: &Conversation, call: RpcCall, cancel: &Cance
         changes: done.changes,
         text: done.text,
     })
+}
+
+fn scope(
+    session: &Conversation,
+    since: Option<&Name>,
+    turn: Option<&str>,
+) -> Result<ChangesScope, ErrorReply> {
+    session
+        .changes_scope(since.map(|since| since.0.as_str()), turn)
+        .map_err(ErrorReply::from)
 }
 
 fn number(id: &Name) -> Result<ChangesId, ErrorReply> {

@@ -120,8 +120,12 @@ impl ServedRequest {
                 request,
                 stream,
                 tools,
+                turn_name,
                 findings,
             } => {
+                if let Some(turn) = turn_name {
+                    session.begin_changes_turn(turn).await?;
+                }
                 let input = self.input(request, findings)?;
                 self.tool_call(input, stream, tools).await
             }
@@ -155,7 +159,10 @@ impl ServedRequest {
             | RpcCall::ChangesCommit { .. }
             | RpcCall::ChangesDiscard { .. }
             | RpcCall::ChangesUndo { .. }
-            | RpcCall::ChangesRedo { .. } => {
+            | RpcCall::ChangesRedo { .. }
+            | RpcCall::ChangesUndoAll { .. }
+            | RpcCall::ChangesRedoAll { .. }
+            | RpcCall::ChangesPreviewAll { .. } => {
                 changes::answer(&self.session, call, &self.cancel).await
             }
             RpcCall::SessionList => data(ShellsData {

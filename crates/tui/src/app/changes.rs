@@ -205,6 +205,27 @@ impl App {
         None
     }
 
+    /// Handles the key that undoes the selected card's changes and all later ones, or redoes them.
+    /// Returns true if the key is consumed.
+    pub(super) fn undo_since_card(&mut self) -> bool {
+        let Some(entry) = self.focused_card() else {
+            return false;
+        };
+        let changes = self.changes_of(entry);
+        let Some((act, id)) = changes.and_then(change_actions::action_since) else {
+            self.message = change_actions::unavailable_reason(ChangesAct::Undo, changes);
+            return true;
+        };
+        if self.is_changing {
+            self.message = Some(BUSY_MESSAGE.to_owned());
+            return true;
+        }
+        self.is_changing = true;
+        let work = ChangeWork::PlanSince(act);
+        self.effects.push(Effect::Changes { entry, id, work });
+        true
+    }
+
     fn action_proposed(
         &mut self,
         entry: EntryId,
@@ -250,6 +271,7 @@ impl App {
     /// Shows an outcome on a card.
     fn show_outcome(&mut self, entry: EntryId, outcome: ActionOutcome) {
         self.diff = None;
+        self.transcript.update_sets(&outcome.sets);
         self.transcript.change(entry, |entry| {
             let way = if entry.is_of_earlier_run() {
                 COPY_OR_DISCARD_HINT
@@ -263,20 +285,6 @@ impl App {
             let mut lines = outcome.lines;
             lines.extend(outcome.is_stale.then(|| way.to_owned()));
             lines.extend(may_still_run.then(|| change_actions::MAY_STILL_RUN_HINT.to_owned()));
-            for mut set in outcome.sets {
-                let background = changes
-                    .background
-                    .iter_mut()
-                    .map(|(background, _)| background);
-                let mut all = std::iter::once(&mut changes.set).chain(background);
-                if let Some(known) = all.find(|known| known.id == set.id) {
-                    // A discarded change set has no counts any more.
-                    if set.counts.total() == 0 {
-                        set.counts = known.counts;
-                    }
-                    *known = set;
-                }
-            }
             changes.refused = outcome.refused || !outcome.not_done.is_empty();
             if outcome.refused {
                 // The outcome of an earlier action stays true.

@@ -4,6 +4,7 @@ use crate::action_outcome::ActionOutcome;
 use crate::change_actions::{self, ProposedAction};
 use crate::change_work::{ChangeWork, ChangeWorkResult};
 use agent_bash::ChangesAct;
+use agent_bash::change_sets::ChangesScope;
 use agent_bash::core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
 };
@@ -51,6 +52,7 @@ fn proposed(act: ChangesAct) -> Box<ProposedAction> {
         act,
         id: set.id,
         further_ids: Vec::new(),
+        scope: None,
         skips_conflicts: false,
         is_background: false,
         changed_between: Vec::new(),
@@ -567,4 +569,33 @@ fn trial_decided_elsewhere_is_no_longer_undecided() {
         app.update(Msg::Undecided(vec![(entry, now())]));
         assert_eq!(app.transcript.undecided().count(), 1);
     }
+}
+
+#[test]
+fn shift_u_undoes_or_redoes_all_since_the_card() {
+    let later = Duration::from_secs(1);
+    for (state, act) in [
+        (ChangesState::Done, ChangesAct::Undo),
+        (ChangesState::Undone, ChangesAct::Redo),
+    ] {
+        let (mut app, entry) = app_with(set(state, ChangesBy::Trace));
+        let effects = press(&mut app, KeyCode::Char('U'), KeyModifiers::SHIFT);
+        let planned = matches!(&effects[..], [Effect::Changes { id: ChangesId(7), work: ChangeWork::PlanSince(wanted), .. }] if *wanted == act);
+        assert!(planned, "{effects:?}");
+        let proposed = Box::new(ProposedAction {
+            scope: Some(ChangesScope::From(ChangesId(7))),
+            further_ids: vec![ChangesId(9)],
+            ..*proposed(act)
+        });
+        receive(&mut app, entry, ChangeWorkResult::Planned(Ok(proposed)));
+        assert!(letter(&mut app, 'x', Duration::from_millis(500)).is_empty());
+        let effects = letter(&mut app, 'y', later);
+        let acts = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Act(wanted), .. }] if wanted.scope.is_some());
+        assert!(acts, "{effects:?}");
+    }
+    let (mut app, _) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
+    let effects = press(&mut app, KeyCode::Char('U'), KeyModifiers::SHIFT);
+    assert!(effects.is_empty(), "{effects:?}");
+    let message = app.message.as_deref();
+    assert_eq!(message, Some("nothing to undo: its changes are held back"));
 }

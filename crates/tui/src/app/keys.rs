@@ -111,6 +111,8 @@ impl App {
             (KeyCode::Up, CTRL) => self.transcript.select(true),
             (KeyCode::Down, CTRL) => self.transcript.select(false),
             (KeyCode::Char(pressed), KeyModifiers::NONE) if self.act_on_key(pressed) => {}
+            (KeyCode::Char('U'), KeyModifiers::NONE | KeyModifiers::SHIFT)
+                if self.undo_since_card() => {}
             (KeyCode::Char(pressed), KeyModifiers::NONE | KeyModifiers::SHIFT)
                 if self.card_key(pressed, now) => {}
             (KeyCode::Enter, held) if held.is_empty() => {

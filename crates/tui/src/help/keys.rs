@@ -57,6 +57,7 @@ pub(crate) const KEY_GROUPS: &[KeyGroup] = &[
             ("y Y e R f", "copy it or its command, edit, run again, fold"),
             ("enter", "its changes to files"),
             ("c d u r", "commit, discard, undo, redo its changes"),
+            ("U", "undo or redo its changes and all later ones"),
             ("f6", "select a trial that waits for your decision"),
         ],
     },

@@ -319,3 +319,42 @@ fn change_sets_are_available_as_structured_data() -> Result<()> {
     assert!(server.end()?.status.success());
     Ok(())
 }
+
+#[test]
+fn model_undoes_and_redoes_a_turn_as_one() -> Result<()> {
+    let world = world()?;
+    let mut server = server_with(&world, &[])?;
+    for (turn, script) in [
+        ("t1", "echo 1 >> new"),
+        ("t2", "echo 2 >> new"),
+        ("t2", "echo 3 >> b"),
+    ] {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let params = json!({
+            "name": "bash", "arguments": {"command": script}, "_meta": {"agent-bash/turn": turn}
+        });
+        ask(&mut server, "tools/call", &params)?;
+    }
+    let list = changes(&mut server, &json!({"action": "list"}))?;
+    assert!(text(&list).contains("1 created; turn t2"), "{list}");
+    let undone = changes(&mut server, &json!({"action": "undo", "turn": "last"}))?;
+    assert_eq!(text(&undone), "[Undone: turn t2, 2 files of changes 3, 2.]");
+    assert_eq!(fs::read_to_string(world.cwd().join("new"))?, "1\n");
+    let redone = changes(&mut server, &json!({"action": "redo", "since": 2}))?;
+    assert_eq!(text(&redone), "[Done again: 2 files of changes 2, 3.]");
+    fs::write(world.cwd().join("b"), "theirs")?;
+    let refused = changes(&mut server, &json!({"action": "undo", "since": "10m"}))?;
+    assert_eq!(
+        text(&refused),
+        "[Nothing was undone. In the way:]\nchanges 3: b was changed since"
+    );
+    let usage = changes(
+        &mut server,
+        &json!({"action": "undo", "since": "1", "id": 1}),
+    )?;
+    assert_eq!(
+        text(&usage),
+        "`since` and `turn` are for `undo` and `redo`, without `id` and `paths`"
+    );
+    Ok(())
+}

@@ -162,3 +162,76 @@ fn trial_is_committed_by_client_and_by_permitted_model() -> Result<()> {
     }
     Ok(())
 }
+
+/// All changes of a turn, and since a number, are previewed, undone and redone as one.
+#[test]
+fn turn_is_previewed_undone_and_redone_as_one() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "ask")?;
+    let call = |server: &mut ServerClient, turn: &str, script: &str| {
+        let call = json!({"type": "tool_call", "request": script, "turn": turn});
+        data(server, call)
+    };
+    call(&mut server, "first", "echo 1 >> new")?;
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    call(&mut server, "second", "echo 2 >> new; echo 2 > other")?;
+    call(&mut server, "second", "rm old; echo 3 >> new")?;
+    let text = |name: &str| fs::read_to_string(world.cwd().join(name)).ok();
+    let list = data(&mut server, json!({"type": "changes.list"}))?;
+    let turns: Vec<&Value> = [0, 1, 2].map(|at| &list["sets"][at]["turn"]).to_vec();
+    assert_eq!(turns, ["first", "second", "second"], "{list}");
+    let preview = json!({"type": "changes.preview_all", "turn": "last"});
+    let preview = data(&mut server, preview)?;
+    assert_eq!(preview["turn"], "second");
+    assert_eq!(
+        (&preview["sets"][0]["id"], &preview["sets"][1]["id"]),
+        (&json!("3"), &json!("2"))
+    );
+    assert_eq!(preview["blocked"], json!([]));
+    assert_eq!(
+        text("new").as_deref(),
+        Some("1\n2\n3\n"),
+        "a preview does nothing"
+    );
+    let undone = data(
+        &mut server,
+        json!({"type": "changes.undo_all", "turn": "last"}),
+    )?;
+    assert_eq!(
+        undone["text"],
+        "[Undone: turn second, 3 files of changes 3, 2.]"
+    );
+    assert_eq!(undone["of"], json!(["3", "2"]));
+    assert_eq!(text("new").as_deref(), Some("1\n"));
+    assert!(text("old").is_some() && text("other").is_none());
+    data(&mut server, json!({"type": "changes.redo_all", "since": 2}))?;
+    assert_eq!(text("new").as_deref(), Some("1\n2\n3\n"));
+    fs::write(world.cwd().join("other"), "theirs\n")?;
+    let refused = ask(
+        &mut server,
+        json!({"type": "changes.undo_all", "since": "10m"}),
+    )?;
+    assert_eq!(refused["code"], "conflict", "{refused}");
+    assert_eq!(
+        refused["error"],
+        "[Nothing was undone. In the way:]\nchanges 2: other was changed since"
+    );
+    assert_eq!(text("new").as_deref(), Some("1\n2\n3\n"));
+    let partial = json!({"type": "changes.undo_all", "since": "10m", "partial": true});
+    data(&mut server, partial)?;
+    assert_eq!(
+        (text("new"), text("other").as_deref()),
+        (None, Some("theirs\n"))
+    );
+    for bad in [
+        json!({}),
+        json!({"since": 1, "turn": "last"}),
+        json!({"since": "soon"}),
+    ] {
+        let mut request = bad.clone();
+        request["type"] = json!("changes.undo_all");
+        let refused = ask(&mut server, request)?;
+        assert_eq!(refused["success"], false, "{bad}");
+    }
+    Ok(())
+}

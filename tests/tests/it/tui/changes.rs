@@ -158,6 +158,15 @@ fn changes_of_user_lines_are_counted_and_undone() -> Result<()> {
         answer(tmux, "Undo changes 2?", "y")?;
         tmux.shows("[Undone: 1 file as before call 2.]")?;
         ensure!(files(world)? == before, "{:?}", files(world)?);
+        // The card's changes and all later ones are one question.
+        tmux.press(&["U"])?;
+        answer(tmux, "Redo all since then (changes 2)?", "y")?;
+        tmux.shows("[Done again: 1 file of changes 2.]")?;
+        ensure!(files(world)? != before, "it was not removed again");
+        tmux.press(&["U"])?;
+        answer(tmux, "Undo all since then (changes 2)?", "y")?;
+        tmux.shows("[Undone: 1 file of changes 2.]")?;
+        ensure!(files(world)? == before, "{:?}", files(world)?);
         Ok(())
     })
 }

@@ -1,0 +1,203 @@
+//! Undoes and redoes several change sets as one: those since a number or a time, or of a turn.
+
+use super::group_refused::GroupRefused;
+use super::sets::{ChangeSets, ChangesRefused, LabelledFiles};
+use agent_bash_changes::{
+    ChangesScope, GroupConflicts, GroupDone, GroupPreview, LAST_TURN, MemberPreview, TurnSign,
+};
+use agent_bash_core::changes::{Changes, ChangesId, FileName, counted};
+use agent_bash_core::{Timestamp, parse_duration};
+use std::collections::BTreeSet;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Maximum number of skipped change sets that a text names.
+const MAX_LINES: usize = 20;
+
+/// The beginning of the changes to undo or redo: `41`, `changes://41`, or `10m`, a time before now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Since {
+    /// This change set.
+    From(ChangesId),
+    /// The calls that began within this time.
+    Within(Duration),
+}
+
+impl FromStr for Since {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Ok(id) = text.parse() {
+            return Ok(Self::From(id));
+        }
+        parse_duration(text).map(Self::Within).map_err(|_| {
+            format!(
+                "the number of a change set, such as `41`, or a time, such as `10m`; got `{text}`"
+            )
+        })
+    }
+}
+
+impl Since {
+    /// Returns the scope of the changes since then.
+    pub fn scope(self, now: Timestamp) -> ChangesScope {
+        match self {
+            Self::From(id) => ChangesScope::From(id),
+            Self::Within(time) => {
+                let before = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+                ChangesScope::After(Timestamp(now.0.saturating_sub(before)))
+            }
+        }
+    }
+}
+
+/// Returns the scope of a turn: its name, or `last`.
+pub fn scope_of_turn(turn: &str) -> ChangesScope {
+    ChangesScope::AgentTurn((turn != LAST_TURN).then(|| turn.to_owned()))
+}
+
+/// A finished undo or redo of several change sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChangesGroupDone {
+    /// The turn, if the scope is a turn.
+    pub turn_name: Option<String>,
+    /// The change sets that were undone or redone, in this order.
+    pub of: Vec<ChangesId>,
+    /// The change sets of the undos or redos, in this order.
+    pub changes: Vec<Changes>,
+    /// A line about the result, and a line for each file and change set that was skipped.
+    pub text: String,
+}
+
+impl ChangeSets {
+    /// Begins a turn: what calls do between two prompts of the agent's user. Returns its name.
+    ///
+    /// # Errors
+    /// There is no state directory; the name is not usable, or cannot be stored.
+    pub fn begin_turn(&self, sign: TurnSign<'_>) -> Result<String, ChangesRefused> {
+        self.with(None, |store, session| store.begin_turn(session, sign))
+    }
+
+    /// Returns the preview of an undo of several change sets, or, with `again`, of a redo.
+    ///
+    /// # Errors
+    /// See [`Self::show`]; the scope has nothing to undo or redo.
+    pub fn preview_group(
+        &self,
+        scope: &ChangesScope,
+        again: bool,
+    ) -> Result<GroupPreview, ChangesRefused> {
+        self.with(None, |store, session| {
+            store.preview_group(session, scope, again)
+        })
+    }
+
+    /// Undoes several change sets, the last one first: all, or none if one of them cannot be
+    /// undone. With `partial`, files that were changed since and such change sets are skipped.
+    ///
+    /// # Errors
+    /// [`ChangesRefused::Group`] names what prevents the undo. The scope has nothing to undo; an
+    /// undo failed, and those before it were redone.
+    pub fn undo_group(
+        &self,
+        scope: &ChangesScope,
+        partial: bool,
+    ) -> Result<ChangesGroupDone, ChangesRefused> {
+        let done = self.with(None, |store, session| {
+            store.undo_group(session, scope, partial)
+        })?;
+        Ok(self.group_done(done, false))
+    }
+
+    /// Redoes what the last undo of several change sets undid in this scope, or, if there is none,
+    /// all undone changes of the scope.
+    ///
+    /// # Errors
+    /// See [`Self::undo_group`].
+    pub fn redo_group(&self, scope: &ChangesScope) -> Result<ChangesGroupDone, ChangesRefused> {
+        let done = self.with(None, |store, session| store.redo_group(session, scope))?;
+        Ok(self.group_done(done, true))
+    }
+
+    /// Returns the refusal of an undo or redo with these obstacles, with the commands that changed
+    /// the files, if they are known.
+    pub fn group_refused(&self, again: bool, obstacles: GroupConflicts) -> GroupRefused {
+        let conflicts = obstacles.conflicts.iter();
+        let by = conflicts.map(|(id, files)| self.changed_by(*id, files));
+        GroupRefused {
+            again,
+            by: by.collect(),
+            obstacles,
+        }
+    }
+
+    fn group_done(&self, done: GroupDone, again: bool) -> ChangesGroupDone {
+        let GroupDone {
+            plan,
+            changes,
+            not_kept,
+            ..
+        } = done;
+        let of: Vec<ChangesId> = plan.sets.iter().map(|set| set.id).collect();
+        let files = distinct_files(&plan.sets);
+        let ids: Vec<String> = of.iter().map(ChangesId::to_string).collect();
+        let turn = plan.turn_name.as_ref();
+        let turn = turn.map_or_else(String::new, |turn| format!("turn {turn}, "));
+        let word = if again { "Done again" } else { "Undone" };
+        let (files, ids) = (counted(files), ids.join(", "));
+        let mut text = format!("[{word}: {turn}{files} of changes {ids}.]");
+        let skipped: Vec<FileName> = changes
+            .iter()
+            .flat_map(|set| set.conflicts.clone())
+            .collect();
+        text += &LabelledFiles("left as it is, as it was changed since", &skipped).to_string();
+        let lost = "left as it is, as its former content was not kept";
+        text += &LabelledFiles(lost, &not_kept).to_string();
+        for (_, why) in plan.blocked.iter().take(MAX_LINES) {
+            text.push_str("\nskipped: ");
+            text.push_str(why);
+        }
+        if again {
+            let protected = changes.iter().map(|set| self.protected_line(set.id, set));
+            text.extend(protected);
+        }
+        ChangesGroupDone {
+            turn_name: plan.turn_name,
+            of,
+            changes,
+            text,
+        }
+    }
+}
+
+/// Returns the number of files that the change sets change.
+fn distinct_files(sets: &[MemberPreview]) -> u64 {
+    let files = sets.iter().flat_map(|set| {
+        let free = set.free.iter();
+        free.map(move |file| (&set.root, &file.name.path))
+    });
+    files.collect::<BTreeSet<_>>().len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn since_is_a_change_set_or_a_time() {
+        let now = Timestamp(1_000_000);
+        for (text, scope) in [
+            ("41", ChangesScope::From(ChangesId(41))),
+            ("changes://41", ChangesScope::From(ChangesId(41))),
+            ("10m", ChangesScope::After(Timestamp(400_000))),
+            ("1.5s", ChangesScope::After(Timestamp(998_500))),
+            ("900h", ChangesScope::After(Timestamp(0))),
+        ] {
+            assert_eq!(text.parse::<Since>().unwrap().scope(now), scope, "{text}");
+        }
+        for text in ["", "x", "-1", "yesterday", "10 apples"] {
+            assert!(text.parse::<Since>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Files as they will be when a plan is applied. The plan that follows is checked against them, so
+//! that the conflicts of several plans are known before the first one changes a file.
+
+use crate::file_stat::FileStat;
+use crate::plan::{ApplyPlan, SlotRename};
+use crate::rooted_dir::RootedDir;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A file after the plans.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AssumedFile {
+    /// The file that is restored; `None` if there is none.
+    pub(crate) stat: Option<FileStat>,
+    /// The digest of a file whose attributes do not tell whether it is unchanged.
+    pub(crate) means: Option<u64>,
+}
+
+/// The files that the plans change, by absolute path.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AssumedFiles(BTreeMap<PathBuf, AssumedFile>);
+
+impl AssumedFiles {
+    /// Returns the file at a path below a root, if a plan changes it.
+    pub(crate) fn get(&self, root: &RootedDir, path: &Path) -> Option<&AssumedFile> {
+        if self.0.is_empty() {
+            return None;
+        }
+        self.0.get(&root.path().join(path))
+    }
+
+    /// True if a plan restores a directory at this path.
+    pub(crate) fn is_dir(&self, root: &RootedDir, path: &Path) -> bool {
+        let found = self.get(root, path).and_then(|it| it.stat);
+        found.is_some_and(|stat| stat.is_dir())
+    }
+
+    /// Adds and removes entries of a directory as the plans do.
+    pub(crate) fn entries(
+        &self,
+        root: &RootedDir,
+        path: &Path,
+        mut entries: Vec<PathBuf>,
+    ) -> Vec<PathBuf> {
+        let directory = root.path().join(path);
+        let below = self.0.range(directory.clone()..);
+        let below = below.take_while(|(file, _)| file.starts_with(&directory));
+        for (file, assumed) in below.filter(|(file, _)| file.parent() == Some(&directory)) {
+            let name = file.strip_prefix(root.path()).unwrap_or(file);
+            entries.retain(|entry| entry != name);
+            if assumed.stat.is_some() {
+                entries.push(name.to_owned());
+            }
+        }
+        entries
+    }
+
+    /// Assumes that a plan is applied below `root`. `originals`: the files that the restored ones
+    /// represent, by path.
+    pub(crate) fn assume(
+        &mut self,
+        root: &Path,
+        originals: &HashMap<Vec<u8>, FileStat>,
+        plan: &ApplyPlan,
+    ) {
+        let whole = |path: &[u8]| root.join(OsStr::from_bytes(path));
+        let original = |path: &Vec<u8>| originals.get(path).copied();
+        for it in &plan.attributions {
+            if let Some(stat) = original(&it.path) {
+                let stat = Some(stat);
+                let changed = AssumedFile { stat, means: None };
+                self.0.insert(whole(&it.path), changed);
+            }
+        }
+        for op in plan.ops.iter().filter(|op| op.act == SlotRename::Take) {
+            self.0.insert(whole(&op.path), AssumedFile::default());
+        }
+        for op in plan.ops.iter().filter(|op| op.act != SlotRename::Take) {
+            let restored = AssumedFile {
+                stat: original(&op.path).or(op.in_slot),
+                means: op.slot_means,
+            };
+            self.0.insert(whole(&op.path), restored);
+        }
+    }
+}

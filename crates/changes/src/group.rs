@@ -1,0 +1,340 @@
+//! Plans the undo or redo of several change sets and lists all conflicts. Changes nothing.
+//!
+//! The undo of a later call restores the files that an earlier call left. So each plan is checked
+//! against the tree as it will be when the plans before it are applied.
+
+use crate::assumed::AssumedFiles;
+use crate::error::{ChangesError, GroupConflicts};
+use crate::file_stat::Time;
+use crate::inversion::{Inversion, rest};
+use crate::listing::{self, Trees, plan_of};
+use crate::meta::SetKind;
+use crate::numbers::numbers;
+use crate::plan::ApplyPlan;
+use crate::put_back::{LazyPutBack, stood};
+use crate::set::{ChangeSet, SetState};
+use crate::store::Store;
+use crate::turns::Turns;
+use agent_bash_core::Timestamp;
+use agent_bash_core::changes::{ChangesId, FileChange, FileName};
+use agent_bash_os::PrivateDir;
+use std::collections::BTreeMap;
+
+/// The change sets that an undo or redo of several applies to. Undos and redos themselves are not
+/// among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangesScope {
+    /// This change set and all later ones.
+    From(ChangesId),
+    /// The calls that began at this time or later.
+    After(Timestamp),
+    /// The calls of a turn; `None`: the last turn with changes that can be undone or redone.
+    AgentTurn(Option<String>),
+}
+
+/// The preview of an undo or redo of several change sets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupPreview {
+    /// The turn, if the scope is a turn.
+    pub turn_name: Option<String>,
+    /// The change sets in the order of execution.
+    pub sets: Vec<MemberPreview>,
+    /// Change sets that cannot be undone or redone, each with the reason.
+    pub blocked: Vec<(ChangesId, String)>,
+}
+
+/// A change set of a [`GroupPreview`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemberPreview {
+    /// The change set.
+    pub id: ChangesId,
+    /// The recorded directory.
+    pub root: String,
+    /// The changes that would be made.
+    pub files: Vec<FileChange>,
+    /// The changes without conflicts.
+    pub free: Vec<FileChange>,
+    /// Files that were changed since.
+    pub conflicts: Vec<FileName>,
+    pub(crate) target: Target,
+}
+
+impl GroupPreview {
+    /// Returns what prevents the operation; `None` if nothing does.
+    pub fn obstacles(&self) -> Option<GroupConflicts> {
+        let conflicts = self.sets.iter().filter(|set| !set.conflicts.is_empty());
+        let conflicts: Vec<_> = conflicts
+            .map(|set| (set.id, set.conflicts.clone()))
+            .collect();
+        let blocked = self.blocked.clone();
+        let is_free = conflicts.is_empty() && blocked.is_empty();
+        (!is_free).then_some(GroupConflicts { conflicts, blocked })
+    }
+}
+
+/// One undo or redo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Target {
+    pub(crate) id: ChangesId,
+    pub(crate) again: bool,
+}
+
+/// A stored change set without its open files.
+struct StoredSet {
+    id: ChangesId,
+    kind: SetKind,
+    state: SetState,
+    begun: Time,
+    in_part: bool,
+    is_empty: bool,
+}
+
+impl Store {
+    /// Returns the preview of [`Store::undo_group`], or, with `again`, of [`Store::redo_group`].
+    ///
+    /// # Errors
+    /// The scope has no change set that can be undone or redone.
+    pub fn preview_group(
+        &self,
+        session: &str,
+        scope: &ChangesScope,
+        again: bool,
+    ) -> Result<GroupPreview, ChangesError> {
+        let _lock = self.lock()?;
+        self.plan_group(session, scope, again)
+    }
+
+    /// Plans the undo or redo. The caller has the lock.
+    pub(crate) fn plan_group(
+        &self,
+        session: &str,
+        scope: &ChangesScope,
+        again: bool,
+    ) -> Result<GroupPreview, ChangesError> {
+        let directory = self.session(session)?;
+        let (turn, targets) = self.targets(&directory, scope, again)?;
+        let mut preview = GroupPreview {
+            turn_name: turn,
+            ..GroupPreview::default()
+        };
+        let put_back = LazyPutBack::new(&directory);
+        let mut assumed = AssumedFiles::default();
+        let mut pending = targets;
+        // Background processes may have changed files after later calls. So a set with conflicts is
+        // tried again when all others are planned.
+        while !pending.is_empty() {
+            let mut deferred: Vec<Target> = Vec::new();
+            for target in &pending {
+                match self.plan_member(session, *target, (&mut assumed, &put_back), false) {
+                    Ok(Some(member)) => preview.sets.push(member),
+                    Ok(None) => deferred.push(*target),
+                    Err(error) => preview.blocked.push((target.id, error.to_string())),
+                }
+            }
+            if deferred.len() == pending.len() {
+                // All of them have conflicts.
+                let first = deferred.remove(0);
+                let planned = self.plan_member(session, first, (&mut assumed, &put_back), true)?;
+                preview.sets.extend(planned);
+            }
+            pending = deferred;
+        }
+        if preview.sets.is_empty() && preview.blocked.is_empty() {
+            return Err(ChangesError::NothingInScope { again });
+        }
+        Ok(preview)
+    }
+
+    /// Plans one undo or redo on the assumed files, and assumes that it is done. `None` if it has
+    /// conflicts, unless it `accepts` them.
+    fn plan_member(
+        &self,
+        session: &str,
+        target: Target,
+        (assumed, put_back): (&mut AssumedFiles, &LazyPutBack<'_>),
+        accepts: bool,
+    ) -> Result<Option<MemberPreview>, ChangesError> {
+        let mut inversion = self.planned_inversion(session, target.id, &[], target.again)?;
+        inversion.applying.assumed = std::mem::take(assumed);
+        inversion.applying.drop_stale(&mut inversion.plan);
+        let checked = inversion.find_conflicts(put_back);
+        *assumed = std::mem::take(&mut inversion.applying.assumed);
+        checked?;
+        let free = match &inversion.conflicts[..] {
+            [] => inversion.plan.clone(),
+            _ if !accepts => return Ok(None),
+            conflicts => rest(&inversion.plan, conflicts),
+        };
+        let originals = stood(&inversion.origin, inversion.forwards)?;
+        assumed.assume(&inversion.origin.root(), &originals, &free);
+        Ok(Some(member(target, &inversion, &free)))
+    }
+
+    /// Selects the change sets of a scope and orders them. Returns the turn as well.
+    fn targets(
+        &self,
+        directory: &PrivateDir,
+        scope: &ChangesScope,
+        again: bool,
+    ) -> Result<(Option<String>, Vec<Target>), ChangesError> {
+        let turns = Turns::read(directory)?;
+        if matches!(scope, ChangesScope::AgentTurn(_)) && turns.is_empty() {
+            return Err(ChangesError::NoTurns);
+        }
+        let sets = self.stored_sets(directory)?;
+        if let ChangesScope::From(id) = scope
+            && sets.iter().all(|set| set.id != *id)
+        {
+            return Err(ChangesError::Unknown { id: *id });
+        }
+        let begun: BTreeMap<u64, Time> = sets.iter().map(|set| (set.id.0, set.begun)).collect();
+        let turn_of = |set: &StoredSet| turns.of(turn_time(set.kind, set.begun, &begun));
+        let is_subject =
+            |set: &&StoredSet| !matches!(set.kind, SetKind::Undo { .. }) && set.can_be(again);
+        let turn = match scope {
+            ChangesScope::AgentTurn(Some(turn)) => Some(turn.clone()),
+            ChangesScope::AgentTurn(None) if again => {
+                // The last undo of several change sets decides, else the first undone turn.
+                let undone: Vec<&StoredSet> = sets.iter().filter(is_subject).collect();
+                let ids: Vec<ChangesId> = undone.iter().map(|set| set.id).collect();
+                let group = last_group(&sets, &ids).unwrap_or_default();
+                let is_of_group = |set: &StoredSet| group.iter().any(|undo| undo.origin == set.id);
+                let of_group = undone.iter().filter(|set| is_of_group(set));
+                let mut candidates = of_group.chain(&undone);
+                candidates.find_map(|set| turn_of(set)).map(str::to_owned)
+            }
+            ChangesScope::AgentTurn(None) => {
+                let mut last_first = sets.iter().rev().filter(is_subject);
+                last_first.find_map(turn_of).map(str::to_owned)
+            }
+            _ => None,
+        };
+        let is_within = |set: &StoredSet| match scope {
+            ChangesScope::From(id) => set.id >= *id,
+            ChangesScope::After(time) => timestamp(set.begun) >= *time,
+            ChangesScope::AgentTurn(_) => turn.is_some() && turn_of(set) == turn.as_deref(),
+        };
+        let subjects = sets.iter().filter(is_subject).filter(|set| is_within(set));
+        let mut ids: Vec<ChangesId> = subjects.map(|set| set.id).collect();
+        if !again {
+            ids.reverse();
+        } else if let Some(undos) = last_group(&sets, &ids) {
+            let targets = undos.into_iter().map(|undo| Target {
+                id: undo.id,
+                again: false,
+            });
+            return Ok((turn, targets.collect()));
+        }
+        let targets = ids.into_iter().map(|id| Target { id, again });
+        Ok((turn, targets.collect()))
+    }
+
+    fn stored_sets(&self, directory: &PrivateDir) -> Result<Vec<StoredSet>, ChangesError> {
+        let mut sets = Vec::new();
+        for number in numbers(directory)? {
+            if let Ok(Some(set)) = self.look_up(directory, ChangesId(number)) {
+                sets.push(self.stored(&set));
+            }
+        }
+        Ok(sets)
+    }
+
+    fn stored(&self, set: &ChangeSet) -> StoredSet {
+        let is_background = matches!(set.meta.kind, SetKind::Background { .. });
+        // A running call may change files until it ends.
+        let may_change = set.state == SetState::Running && !is_background;
+        StoredSet {
+            id: set.id,
+            kind: set.meta.kind,
+            state: set.state,
+            begun: set.begun(),
+            in_part: set.in_part,
+            is_empty: !may_change && plan_of(self, set).is_ok_and(|plan| plan.is_empty()),
+        }
+    }
+}
+
+impl StoredSet {
+    /// True if the set has changes that are in place, or, with `again`, undone ones.
+    fn can_be(&self, again: bool) -> bool {
+        let is_in_place = match (self.kind, self.state) {
+            (_, SetState::Done | SetState::Interrupted) => true,
+            (SetKind::Trial, _) => false,
+            (_, state) => state == SetState::Running,
+        };
+        let is_undone = self.state == SetState::Undone || self.in_part;
+        !self.is_empty && if again { is_undone } else { is_in_place }
+    }
+}
+
+/// The last undo or redo of a change set.
+#[derive(Debug, Clone, Copy)]
+struct LastInversion {
+    id: ChangesId,
+    origin: ChangesId,
+    again: bool,
+    group: Option<u64>,
+}
+
+/// Returns the undos of the last group that undid one of these change sets, the last one first.
+/// `None` if they were undone one by one.
+fn last_group(sets: &[StoredSet], ids: &[ChangesId]) -> Option<Vec<LastInversion>> {
+    let mut last: BTreeMap<u64, LastInversion> = BTreeMap::new();
+    for set in sets.iter().filter(|set| set.state == SetState::Done) {
+        if let SetKind::Undo {
+            origin,
+            again,
+            group,
+            ..
+        } = set.kind
+        {
+            let inversion = LastInversion {
+                id: set.id,
+                origin: ChangesId(origin),
+                again,
+                group,
+            };
+            last.insert(origin, inversion);
+        }
+    }
+    let mut undos: Vec<LastInversion> = last.into_values().filter(|it| !it.again).collect();
+    let of_ids = undos.iter().filter(|undo| ids.contains(&undo.origin));
+    let group = of_ids.filter_map(|undo| undo.group).max()?;
+    undos.retain(|undo| undo.group == Some(group));
+    undos.sort_unstable_by_key(|undo| std::cmp::Reverse(undo.id));
+    Some(undos)
+}
+
+/// Returns the time that decides the turn: background changes belong to the turn of their call.
+pub(crate) fn turn_time(kind: SetKind, own: Time, begun: &BTreeMap<u64, Time>) -> Time {
+    match kind {
+        SetKind::Background {
+            after: Some(call), ..
+        } => begun.get(&call).copied().unwrap_or(own),
+        _ => own,
+    }
+}
+
+/// Converts a time of the store's file system.
+pub(crate) fn timestamp((seconds, nanoseconds): Time) -> Timestamp {
+    Timestamp(seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000))
+}
+
+fn member(target: Target, inversion: &Inversion<'_>, free: &ApplyPlan) -> MemberPreview {
+    let mut trees = Trees::open(&inversion.origin);
+    let mut files = |plan: &ApplyPlan| -> Vec<FileChange> {
+        let items = listing::items(plan, trees.as_mut());
+        items.iter().map(listing::file).collect()
+    };
+    let conflicts = inversion.conflicts.iter().map(|path| listing::name(path));
+    MemberPreview {
+        id: inversion.origin.id,
+        root: inversion.origin.root().to_string_lossy().into_owned(),
+        files: files(&inversion.plan),
+        free: files(free),
+        conflicts: conflicts.collect(),
+        target,
+    }
+}

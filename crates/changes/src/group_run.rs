@@ -1,0 +1,271 @@
+//! Undoes or redoes several change sets, all or none of them.
+//!
+//! The list of change sets is written to the register first. If the program is killed, the next
+//! process that opens the store continues where it stopped.
+
+use crate::error::ChangesError;
+use crate::group::{ChangesScope, GroupPreview, Target};
+use crate::meta::SetKind;
+use crate::numbers::numbers;
+use crate::set::{ChangeSet, SetState};
+use crate::store::Store;
+use crate::transaction::InversionKind;
+use crate::unfinished::{INODE_SEPARATOR, REGISTER_DIR};
+use agent_bash_core::changes::{Changes, ChangesId, FileName};
+use agent_bash_os::PrivateDir;
+use serde::{Deserialize, Serialize};
+use std::io::read_to_string;
+
+/// The part of an entry's name in the register in place of an inode.
+const GROUP_ENTRY: &str = "group";
+
+/// The result of an undo or redo of several change sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GroupDone {
+    /// The plan, in the order of execution.
+    pub plan: GroupPreview,
+    /// The change sets of the undos or redos, in the order of execution.
+    pub changes: Vec<Changes>,
+    /// Files that an undo did not restore, because they have no preimage.
+    pub not_kept: Vec<FileName>,
+}
+
+/// An undo or redo under way, in the register.
+#[derive(Debug, Serialize, Deserialize)]
+struct PendingGroup {
+    session: String,
+    /// The number of the group, which its change sets have as well.
+    number: u64,
+    /// The change sets with `again`, in the order of execution.
+    targets: Vec<(u64, bool)>,
+    partial: bool,
+    /// True once one of them failed: those before it are inverted again.
+    rolling_back: bool,
+}
+
+impl Store {
+    /// Undoes the change sets of a scope, the last one first. With `partial`, change sets that
+    /// cannot be undone and files that were changed since are skipped.
+    ///
+    /// # Errors
+    /// [`ChangesError::Group`] names what prevents the undo; nothing was changed then.
+    /// [`ChangesError::GroupFailed`]: an undo failed; those before it were redone.
+    pub fn undo_group(
+        &self,
+        session: &str,
+        scope: &ChangesScope,
+        partial: bool,
+    ) -> Result<GroupDone, ChangesError> {
+        self.invert_group(session, scope, partial, false)
+    }
+
+    /// Redoes what the last [`Store::undo_group`] undid in this scope, else all undone changes in
+    /// it, the first one first.
+    ///
+    /// # Errors
+    /// See [`Store::undo_group`].
+    pub fn redo_group(
+        &self,
+        session: &str,
+        scope: &ChangesScope,
+    ) -> Result<GroupDone, ChangesError> {
+        self.invert_group(session, scope, false, true)
+    }
+
+    fn invert_group(
+        &self,
+        session: &str,
+        scope: &ChangesScope,
+        partial: bool,
+        again: bool,
+    ) -> Result<GroupDone, ChangesError> {
+        let _lock = self.lock()?;
+        let plan = self.plan_group(session, scope, again)?;
+        let can_begin = plan.sets.iter().any(|set| !set.free.is_empty());
+        if let Some(obstacles) = plan.obstacles().filter(|_| !(partial && can_begin)) {
+            return Err(ChangesError::Group {
+                again,
+                obstacles: Box::new(obstacles),
+            });
+        }
+        let sets = plan.sets.iter();
+        let sets: Vec<Target> = sets
+            .filter(|set| set.conflicts.is_empty() || !set.free.is_empty())
+            .map(|set| set.target)
+            .collect();
+        let mut not_kept = Vec::new();
+        for set in plan.sets.iter().filter(|_| !again) {
+            not_kept.extend(self.not_kept(session, set.id)?);
+        }
+        let directory = self.session(session)?;
+        let mut pending = PendingGroup {
+            session: session.to_owned(),
+            number: next_number(&directory)?,
+            targets: sets.iter().map(|it| (it.id.0, it.again)).collect(),
+            partial,
+            rolling_back: false,
+        };
+        self.register_group(&pending)?;
+        let changes = self.run_group(&directory, &mut pending)?;
+        Ok(GroupDone {
+            plan,
+            changes,
+            not_kept,
+        })
+    }
+
+    /// Inverts the change sets of a group that are not inverted yet. If one fails, inverts those
+    /// before it again.
+    fn run_group(
+        &self,
+        directory: &PrivateDir,
+        pending: &mut PendingGroup,
+    ) -> Result<Vec<Changes>, ChangesError> {
+        let kind = |again| InversionKind {
+            again,
+            group: Some(pending.number),
+        };
+        let done: Vec<u64> = members(directory, pending.number)?
+            .iter()
+            .map(|member| member.of)
+            .collect();
+        let mut changes = Vec::new();
+        let mut failed = None;
+        let targets = pending.targets.iter().filter(|_| !pending.rolling_back);
+        for (id, again) in targets.filter(|(id, _)| !done.contains(id)) {
+            let (id, session) = (ChangesId(*id), &pending.session);
+            match self.invert(session, id, &[], pending.partial, kind(*again)) {
+                Ok(inverted) => changes.push(inverted),
+                Err(error) => {
+                    failed = Some((id, error));
+                    break;
+                }
+            }
+        }
+        if failed.is_none() && !pending.rolling_back {
+            self.unregister_group(&pending.session);
+            return Ok(changes);
+        }
+        pending.rolling_back = true;
+        self.register_group(pending)?;
+        let remaining = self.roll_back_group(directory, pending);
+        self.unregister_group(&pending.session);
+        let (id, why) = match failed {
+            Some((id, error)) => (id, error.to_string()),
+            None => (ChangesId(0), String::new()),
+        };
+        Err(ChangesError::GroupFailed { id, why, remaining })
+    }
+
+    /// Inverts the finished members of a group again. Returns those that cannot be.
+    fn roll_back_group(&self, directory: &PrivateDir, pending: &PendingGroup) -> Vec<ChangesId> {
+        let kind = InversionKind {
+            again: false,
+            group: None,
+        };
+        let mut remaining = Vec::new();
+        let finished = members(directory, pending.number).unwrap_or_default();
+        for member in finished.iter().rev().filter(|member| !member.is_reverted) {
+            let (id, session) = (member.id, &pending.session);
+            if self.invert(session, id, &[], false, kind).is_err() {
+                remaining.push(member.origin);
+            }
+        }
+        remaining
+    }
+
+    /// Continues the group of a register entry, if the entry is one of a group.
+    pub(crate) fn recover_group(&self, name: &str) {
+        let Some((session, _)) = name.rsplit_once(INODE_SEPARATOR).filter(|_| is_group(name))
+        else {
+            return;
+        };
+        let register = PrivateDir::open(&self.path, &[REGISTER_DIR]);
+        let text = register.and_then(|register| read_to_string(register.read(name)?));
+        let pending = text.ok().and_then(|text| serde_json::from_str(&text).ok());
+        let directory = self.existing_session(session).ok().flatten();
+        if let (Some(mut pending), Some(directory)) = (pending, directory) {
+            // The error was the killed program's.
+            let _ = self.run_group(&directory, &mut pending);
+        }
+        self.unregister_group(session);
+    }
+
+    fn register_group(&self, pending: &PendingGroup) -> Result<(), ChangesError> {
+        let path = self.path.join(REGISTER_DIR);
+        let failed = || ChangesError::io("registering in", &path);
+        let register = PrivateDir::create(&self.path, &[REGISTER_DIR]).map_err(failed())?;
+        let json = serde_json::to_vec(pending).map_err(|error| failed()(error.into()))?;
+        register
+            .replace(&entry(&pending.session), &json)
+            .map_err(failed())
+    }
+
+    fn unregister_group(&self, session: &str) {
+        let register = PrivateDir::open(&self.path, &[REGISTER_DIR]);
+        // A remaining entry has nothing left to do.
+        let _ = register.and_then(|register| register.remove(&entry(session)));
+    }
+}
+
+/// True if this entry of the register is one of a group.
+pub(crate) fn is_group(name: &str) -> bool {
+    matches!(name.rsplit_once(INODE_SEPARATOR), Some((_, GROUP_ENTRY)))
+}
+
+fn entry(session: &str) -> String {
+    format!("{session}{INODE_SEPARATOR}{GROUP_ENTRY}")
+}
+
+/// A finished undo or redo of a group.
+struct Member {
+    id: ChangesId,
+    of: u64,
+    origin: ChangesId,
+    /// True if it was inverted again.
+    is_reverted: bool,
+}
+
+/// Returns the finished members of a group, in the order of execution.
+fn members(directory: &PrivateDir, number: u64) -> Result<Vec<Member>, ChangesError> {
+    let mut found: Vec<Member> = Vec::new();
+    each_undo(directory, |set, of, group| {
+        if set.state != SetState::Done {
+            return;
+        }
+        for member in &mut found {
+            member.is_reverted |= of == member.id.0;
+        }
+        if group == Some(number) {
+            found.push(Member {
+                id: set.id,
+                of,
+                origin: set.origin(),
+                is_reverted: false,
+            });
+        }
+    })?;
+    Ok(found)
+}
+
+/// Returns a number that no stored group has.
+fn next_number(directory: &PrivateDir) -> Result<u64, ChangesError> {
+    let mut last = 0;
+    each_undo(directory, |_, _, group| last = last.max(group.unwrap_or(0)))?;
+    Ok(last + 1)
+}
+
+fn each_undo(
+    directory: &PrivateDir,
+    mut each: impl FnMut(&ChangeSet, u64, Option<u64>),
+) -> Result<(), ChangesError> {
+    for number in numbers(directory)? {
+        if let Ok(Some(set)) = ChangeSet::read(directory, ChangesId(number))
+            && let SetKind::Undo { of, group, .. } = set.meta.kind
+        {
+            each(&set, of, group);
+        }
+    }
+    Ok(())
+}

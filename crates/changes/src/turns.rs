@@ -1,0 +1,150 @@
+//! Turns: what calls do between two prompts of an agent's user.
+//!
+//! A mark names a turn and when it began, by the clock of the store's file system. A call belongs
+//! to the last turn that had begun, so recording a turn costs a call nothing.
+
+use crate::error::ChangesError;
+use crate::file_stat::Time;
+use crate::mark;
+use crate::numbers::COUNTER_FILE;
+use crate::store::Store;
+use agent_bash_os::{PrivateDir, lock_file};
+use serde::{Deserialize, Serialize};
+use std::io::{ErrorKind, Read};
+
+/// The file in the directory of a session with the marks, one line of JSON each.
+pub(crate) const TURNS_FILE: &str = ".turns";
+
+/// The word for the last turn, which no turn has as its name.
+pub const LAST_TURN: &str = "last";
+
+/// The largest number of marks; older ones are dropped.
+const MAX_TURNS: usize = 500;
+
+/// The longest name in bytes. A UUID has 36.
+const MAX_NAME_BYTES: usize = 100;
+
+/// The largest file of marks that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// A sign that a turn begins or goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnSign<'a> {
+    /// A turn with this name. It goes on if the last turn has the name.
+    Name(&'a str),
+    /// A prompt of the agent's user, with the agent's id for it. The turn gets the next number.
+    Prompt(Option<&'a str>),
+    /// A call that names the id of its prompt. The turn goes on if it has that id, or none.
+    Call(&'a str),
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct TurnMark {
+    name: String,
+    begun: Time,
+    /// The agent's id for the prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+}
+
+/// The turns of a session, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(Vec<TurnMark>);
+
+impl Store {
+    /// Begins a turn of a session, unless the last one goes on. Returns its name.
+    ///
+    /// # Errors
+    /// The name or the id is not usable, or the mark cannot be written.
+    pub fn begin_turn(&self, session: &str, sign: TurnSign<'_>) -> Result<String, ChangesError> {
+        let (name, prompt) = match sign {
+            TurnSign::Name(name) => (Some(name), None),
+            TurnSign::Prompt(prompt) => (None, prompt),
+            TurnSign::Call(prompt) => (None, Some(prompt)),
+        };
+        for text in name.iter().chain(&prompt) {
+            check(text)?;
+        }
+        let directory = self.session(session)?;
+        let path = directory.path().join(TURNS_FILE);
+        let lock =
+            lock_file(&directory, COUNTER_FILE).map_err(ChangesError::io("locking", &path))?;
+        let Turns(mut turns) = Turns::read(&directory)?;
+        let prompt = prompt.map(str::to_owned);
+        if let Some(last) = turns.last_mut() {
+            let is_adopted = matches!(sign, TurnSign::Call(_)) && last.prompt.is_none();
+            let goes_on = match name {
+                Some(name) => last.name == name,
+                None => prompt.is_some() && last.prompt == prompt,
+            };
+            if goes_on {
+                return Ok(last.name.clone());
+            }
+            if is_adopted {
+                last.prompt = prompt;
+                let name = last.name.clone();
+                return write(&directory, &turns).map(|()| name);
+            }
+        }
+        let numbers = turns
+            .iter()
+            .filter_map(|turn| turn.name.parse::<u64>().ok());
+        let next = numbers.max().unwrap_or(0).saturating_add(1);
+        let name = name.map_or_else(|| next.to_string(), str::to_owned);
+        let begun = mark::touched(&lock, &path)?;
+        turns.push(TurnMark {
+            name: name.clone(),
+            begun,
+            prompt,
+        });
+        write(&directory, &turns).map(|()| name)
+    }
+}
+
+fn write(directory: &PrivateDir, turns: &[TurnMark]) -> Result<(), ChangesError> {
+    let path = directory.path().join(TURNS_FILE);
+    let first = turns.len().saturating_sub(MAX_TURNS);
+    let lines = turns[first..].iter().map(serde_json::to_string);
+    let lines: Result<Vec<String>, _> = lines.collect();
+    let lines = lines.map_err(|error| ChangesError::io("writing", &path)(error.into()))?;
+    directory
+        .replace(TURNS_FILE, (lines.join("\n") + "\n").as_bytes())
+        .map_err(ChangesError::io("writing", &path))
+}
+
+impl Turns {
+    /// Reads the marks. Damaged lines are skipped.
+    pub(crate) fn read(session: &PrivateDir) -> Result<Self, ChangesError> {
+        let mut text = String::new();
+        let read = session.read(TURNS_FILE);
+        match read.and_then(|file| file.take(MAX_FILE_BYTES).read_to_string(&mut text)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                let path = session.path().join(TURNS_FILE);
+                return Err(ChangesError::io("reading", path)(error));
+            }
+        }
+        let marks = text.lines().map(serde_json::from_str);
+        Ok(Self(marks.filter_map(Result::ok).collect()))
+    }
+
+    /// Returns the turn of a call that began then.
+    pub(crate) fn of(&self, begun: Time) -> Option<&str> {
+        let turn = self.0.iter().rev().find(|turn| turn.begun <= begun);
+        turn.map(|turn| turn.name.as_str())
+    }
+
+    /// True if no turn was recorded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+fn check(name: &str) -> Result<(), ChangesError> {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_graphic());
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || !is_plain || name == LAST_TURN {
+        return Err(ChangesError::TurnName(name.to_owned()));
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! Undoes or redoes a card's changes and all later ones: all of them, or none.
+
+use crate::action_outcome::{ActionOutcome, refusal_text};
+use crate::change_actions::ProposedAction;
+use agent_bash::change_sets::ChangesScope;
+use agent_bash::core::changes::{ChangeCounts, ChangesId, FileChange};
+use agent_bash::{ChangeSets, ChangesAct, ChangesRefused};
+use agent_bash_render::words::merge_file_changes;
+
+/// Plans the action from this change set on. Returns why it is not possible. Blocks.
+pub(crate) fn plan(
+    sets: &ChangeSets,
+    first: ChangesId,
+    act: ChangesAct,
+) -> Result<Box<ProposedAction>, Box<ActionOutcome>> {
+    let scope = ChangesScope::From(first);
+    let again = act == ChangesAct::Redo;
+    let failed = |error: &ChangesRefused| Box::new(refused_outcome(sets, first, error));
+    let preview = sets.preview_group(&scope, again);
+    let preview = preview.map_err(|error| failed(&error))?;
+    if let Some(obstacles) = preview.obstacles() {
+        let refused = ChangesRefused::Group(sets.group_refused(again, obstacles));
+        return Err(failed(&refused));
+    }
+    let ids: Vec<ChangesId> = preview.sets.iter().map(|set| set.id).collect();
+    let mut roots: Vec<&str> = preview.sets.iter().map(|set| set.root.as_str()).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let root = roots.join(", ");
+    let is_one_root = roots.len() == 1;
+    let steps = preview.sets.into_iter().flat_map(|set| set.files);
+    let mut files: Vec<FileChange> = steps.collect();
+    // Equal names in several directories are different files.
+    if is_one_root {
+        files = merge_file_changes(files);
+    }
+    let Some((id, further_ids)) = ids.split_first() else {
+        return Err(failed(&ChangesRefused::NotAllowed(
+            "nothing is left to be done".to_owned(),
+        )));
+    };
+    Ok(Box::new(ProposedAction {
+        act,
+        id: *id,
+        further_ids: further_ids.to_vec(),
+        scope: Some(scope),
+        skips_conflicts: false,
+        is_background: false,
+        changed_between: Vec::new(),
+        root,
+        counts: ChangeCounts::of(&files),
+        files,
+        more: 0,
+        conflicts: Vec::new(),
+    }))
+}
+
+/// Carries out the plan. Blocks.
+pub(crate) fn carry_out(sets: &ChangeSets, proposed: &ProposedAction) -> ActionOutcome {
+    let Some(scope) = &proposed.scope else {
+        return ActionOutcome::default();
+    };
+    let done = match proposed.act {
+        ChangesAct::Redo => sets.redo_group(scope),
+        _ => sets.undo_group(scope, false),
+    };
+    match done {
+        Ok(done) => ActionOutcome {
+            sets: done
+                .of
+                .iter()
+                .filter_map(|id| sets.show(*id).ok())
+                .collect(),
+            lines: done.text.lines().map(str::to_owned).collect(),
+            ..ActionOutcome::default()
+        },
+        Err(error) => refused_outcome(sets, proposed.id, &error),
+    }
+}
+
+fn refused_outcome(sets: &ChangeSets, id: ChangesId, error: &ChangesRefused) -> ActionOutcome {
+    ActionOutcome {
+        sets: sets.show(id).into_iter().collect(),
+        lines: refusal_text(error).lines().map(str::to_owned).collect(),
+        refused: true,
+        ..ActionOutcome::default()
+    }
+}
