@@ -365,6 +365,10 @@ fn several_change_sets_are_undone_and_redone_as_one() {
 
 /// Returns a home with a project whose file three recorded calls have changed, the last two in a
 /// turn.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file system's time has to pass"
+)]
 fn home_with_recorded_calls() -> (Home, PathBuf) {
     let home = Home::new();
     home.write("project/a", "");
