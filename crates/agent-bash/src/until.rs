@@ -291,9 +291,9 @@ mod tests {
         ConditionWatch::new(&until, 0).unwrap()
     }
 
-    fn line(line: &str) -> Option<MetCondition> {
+    fn line(line: &str) -> MetCondition {
         let line = line.to_owned();
-        Some(MetCondition::Line { line })
+        MetCondition::Line { line }
     }
 
     #[test]
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(watch.output(b"dy in \x1b[1m12"), None);
         assert_eq!(
             watch.output(b"0\x1b[22m ms\r\nmore\n"),
-            line("  ready in 120 ms")
+            Some(line("  ready in 120 ms"))
         );
         assert_eq!(watch.next(), 10 + 12 + 16);
     }
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(watch.output(b"a\nPass"), None);
         assert_eq!(watch.output(b""), None);
         assert_eq!(watch.output(b"word: "), None);
-        assert_eq!(watch.output(b""), line("Password: "));
+        assert_eq!(watch.output(b""), Some(line("Password: ")));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -45,19 +45,19 @@ fn private_cache_is_kept_for_later_calls_of_its_workspace_only() -> Result<()> {
     }
     let (one, two) = (world.cwd().join("one"), world.cwd().join("two"));
     let write = r#"mkdir -p "$GOCACHE" && echo kept > "$GOCACHE/entry"; echo x > file"#;
-    let wrote = run(&world, &one, &["--changes=undo"], write)?;
-    ensure!(wrote["status"]["code"] == 0, "{wrote}");
+    let first = run(&world, &one, &["--changes=undo"], write)?;
+    ensure!(first["status"]["code"] == 0, "{first}");
     // The record has the file of the workspace, and nothing of the cache.
-    let changes = &wrote["changes"];
+    let changes = &first["changes"];
     ensure!(
         changes["counts"]["created"] == 1 && changes["exact"] == true,
-        "{wrote}"
+        "{first}"
     );
     ensure!(
         changes["outside"]
             .as_object()
             .is_none_or(serde_json::Map::is_empty),
-        "{wrote}"
+        "{first}"
     );
     let read = r#"cat "$GOCACHE/entry""#;
     ensure!(text(&run(&world, &one, &[], read)?).contains("kept"));
@@ -148,18 +148,14 @@ fn private_cache_links_to_the_settings_of_the_user() -> Result<()> {
 #[test]
 fn directory_with_a_fixed_path_is_a_private_one_in_a_full_sandbox() -> Result<()> {
     let world = World::new()?;
-    let programs = world.cwd().join("bin");
     fs::create_dir_all(world.cwd().join(".git"))?;
-    fs::create_dir_all(&programs)?;
-    fs::write(programs.join("pnpm"), "")?;
-    fs::set_permissions(programs.join("pnpm"), fs::Permissions::from_mode(0o755))?;
+    world.script("pnpm", "")?;
     let user = fs::metadata(world.home())?.uid();
     let locks = format!("/tmp/pnpm-store-operation-locks-{user}");
     let existed = Path::new(&locks).exists();
-    let path = format!("{}:{}", programs.display(), std::env::var("PATH")?);
     let name = format!("agent-bash-test-{}", std::process::id());
     let script = format!("echo x > {locks}/{name}; echo wrote $?");
-    let ran = run_as(&world, &world.cwd(), &[("PATH", &path)], &[], &script)?;
+    let ran = run_as(&world, &world.cwd(), &[], &[], &script)?;
     let result: Value = serde_json::from_str(&ran.stdout)?;
     let is_full = result["sandbox"]["enforced"] == "full";
     ensure!(text(&result).contains("wrote 0") == is_full, "{ran:?}");

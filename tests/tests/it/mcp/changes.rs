@@ -320,6 +320,10 @@ fn change_sets_are_available_as_structured_data() -> Result<()> {
     Ok(())
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file system's time has to pass"
+)]
 #[test]
 fn model_undoes_and_redoes_a_turn_as_one() -> Result<()> {
     let world = world()?;

@@ -164,6 +164,10 @@ fn trial_is_committed_by_client_and_by_permitted_model() -> Result<()> {
 }
 
 /// All changes of a turn, and since a number, are previewed, undone and redone as one.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the file system's time has to pass"
+)]
 #[test]
 fn turn_is_previewed_undone_and_redone_as_one() -> Result<()> {
     let world = world()?;
