@@ -13,7 +13,7 @@
         src = ../..;
         cargoLock.lockFile = ../../Cargo.lock;
         cargoBuildFlags = [ "--package" "agent-bash-cli" ];
-        # The tests start containers, agents and terminals, which a build of Nix has not.
+        # The tests need containers, agents and terminals, which are missing in a build sandbox of Nix.
         doCheck = false;
         nativeBuildInputs = [ pkgs.installShellFiles ];
         postInstall = ''
