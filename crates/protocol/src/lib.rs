@@ -15,14 +15,14 @@ pub mod message;
 pub mod name;
 mod parts;
 mod unlogged;
+pub mod update;
 
 pub use hello::Hello;
 pub use line::MAX_LINE;
-pub use message::{
-    ErrorCode, RpcCall, RpcId, RpcJobEnded, RpcRequest, RpcResponse, RpcUpdate, Stream,
-};
+pub use message::{ErrorCode, RpcCall, RpcId, RpcRequest, RpcResponse, Stream};
 pub use name::Name;
 pub use unlogged::Unlogged;
+pub use update::{RpcJobEnded, RpcUpdate};
 
 /// Limit of requests in flight: each may be a shell with processes of its own.
 pub const MAX_REQUESTS: usize = 256;

@@ -1,10 +1,9 @@
-//! The messages of the protocol: requests in, responses and updates out. The `data` of responses is
-//! in [`crate::data`].
+//! The messages of the protocol: requests in, responses out. The `data` of responses is in
+//! [`crate::data`]; [`crate::update`] has the other lines to a client.
 //!
 //! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the
 //! `camelCase` names that existing clients of such protocols use.
 
-use crate::data::JobData;
 use crate::file::Base64Bytes;
 use crate::hello::Hello;
 use crate::name::Name;
@@ -534,69 +533,6 @@ impl<D> RpcResponse<D> {
 pub enum ResponseTag {
     /// `response`.
     Response,
-}
-
-/// One line to a client: output of a running call. All updates come before the call's response.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RpcUpdate {
-    /// The request's id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<RpcId>,
-    /// Always `update`.
-    #[serde(rename = "type")]
-    pub kind: UpdateTag,
-    /// The output, stdout and stderr interleaved, cleaned like that of the result.
-    #[serde(flatten)]
-    pub output: UpdateOutput,
-    /// Bytes printed so far.
-    pub total_bytes: u64,
-}
-
-/// The `type` of every update.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum UpdateTag {
-    /// `update`.
-    Update,
-}
-
-/// One line to a client that has named its `protocol`: a job has ended. Belongs to no request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RpcJobEnded {
-    /// Always `job_ended`.
-    #[serde(rename = "type")]
-    pub kind: JobEndedTag,
-    /// The job.
-    pub job: JobData,
-}
-
-/// The `type` of every such line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum JobEndedTag {
-    /// `job_ended`.
-    JobEnded,
-}
-
-/// The output in an update.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum UpdateOutput {
-    /// The new output since the previous update (`"stream": "delta"`).
-    Delta {
-        /// Text to append.
-        delta: String,
-        /// Remove this many bytes from the end of the text so far first: a carriage return has
-        /// overwritten them.
-        rewind: usize,
-        /// Bytes skipped before `delta` because output came too fast.
-        skipped_bytes: u64,
-    },
-    /// The current tail (`"stream": true`); replaces the previous one.
-    Snapshot {
-        /// The text.
-        text: String,
-    },
 }
 
 /// A response whose data is already serialised.

@@ -18,10 +18,9 @@ mod updates;
 pub mod worker;
 
 pub use agent_bash_protocol::line::MAX_LINE;
-pub use agent_bash_protocol::message::{
-    RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream,
-};
+pub use agent_bash_protocol::message::{RpcCall, RpcId, RpcRequest, RpcResponse, Stream};
 pub use agent_bash_protocol::name::Name;
+pub use agent_bash_protocol::update::RpcUpdate;
 pub use agent_bash_protocol::{
     BUILD_NAME, MAX_REQUEST_BYTES, MAX_REQUESTS, PROTOCOL_VERSION, data, message,
 };

@@ -2,7 +2,7 @@
 //! process at every step.
 
 use crate::support::{SESSION, TestTree, Tree, difference};
-use agent_bash_changes::{ChangesError, Precautions, Step, Steps, Store};
+use agent_bash_changes::{ChangesError, ChangesScope, Precautions, Step, Steps, Store};
 use agent_bash_core::changes::{ChangesId, ChangesState, Undoable};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,9 @@ impl<F: Fn(usize, Step) -> io::Result<()> + Send + Sync> Steps for At<F> {
     }
 }
 
-fn told(what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static) -> Arc<dyn Steps> {
+pub(crate) fn acting_at(
+    what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static,
+) -> Arc<dyn Steps> {
     Arc::new(At(what, AtomicUsize::new(0)))
 }
 
@@ -38,29 +40,14 @@ fn told(what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static) ->
 pub(crate) fn steps(place: &TestTree, act: impl FnOnce(&Store)) -> Vec<Step> {
     let seen: Arc<Mutex<Vec<Step>>> = Arc::default();
     let log = Arc::clone(&seen);
-    let store = place.store().with_steps(
-        told(move |_, step| {
-            log.lock().unwrap().push(step);
-            Ok(())
-        }),
-        Precautions::default(),
-    );
+    let logged = acting_at(move |_, step| {
+        log.lock().unwrap().push(step);
+        Ok(())
+    });
+    let store = place.store().with_steps(logged, Precautions::default());
     act(&store);
     drop(store);
     Arc::into_inner(seen).unwrap().into_inner().unwrap()
-}
-
-/// Performs an action whose step with this number fails.
-pub(crate) fn fail_at<T>(place: &TestTree, at: usize, act: impl FnOnce(&Store) -> T) -> T {
-    let fails = move |number, _| {
-        if number == at {
-            return Err(io::Error::other("made to fail"));
-        }
-        Ok(())
-    };
-    act(&place
-        .store()
-        .with_steps(told(fails), Precautions::default()))
 }
 
 /// The action and the step of the kill, for the separate process.
@@ -80,7 +67,7 @@ fn killed() {
     let power = value(UNSYNCED).map(|synced| synced == "synced");
     let journal = state.join("changes").join(SESSION).join("1/journal");
     let store = Store::open_as_is(&state).unwrap().with_steps(
-        told(move |number, step| {
+        acting_at(move |number, step| {
             if number == at {
                 // A power failure loses what was not synced.
                 if power == Some(false) && !matches!(step, Step::Checked | Step::Drafted) {
@@ -104,10 +91,7 @@ fn killed() {
         "commit" => drop(store.commit(SESSION, ChangesId(1))),
         "undo" => drop(store.undo(SESSION, ChangesId(1), &[], false)),
         "redo" => drop(store.redo(SESSION, ChangesId(1))),
-        "undo-all" => {
-            let all = agent_bash_changes::ChangesScope::From(ChangesId(1));
-            drop(store.undo_group(SESSION, &all, false));
-        }
+        "undo-all" => drop(store.undo_group(SESSION, &ChangesScope::From(ChangesId(1)), false)),
         "recover" => drop(Store::open(&state)),
         other => panic!("{other}"),
     }
@@ -285,7 +269,7 @@ fn failed_commit_is_rolled_back() {
         let before = place.files();
         let held = place.hold(SCRIPT);
         let store = place.store().with_steps(
-            told(move |number, _| {
+            acting_at(move |number, _| {
                 if number == at {
                     return Err(rustix::io::Errno::NOSPC.into());
                 }
@@ -313,7 +297,7 @@ fn meddle(
 ) -> Result<(), ChangesError> {
     let root = place.root.clone();
     let store = place.store().with_steps(
-        told(move |number, _| {
+        acting_at(move |number, _| {
             if number == at {
                 let done = Command::new("bash")
                     .args(["-euc", theirs])
@@ -380,7 +364,7 @@ fn each_disabled_precaution_loses_a_change() {
     let commit = |care| {
         place
             .store()
-            .with_steps(told(|_, _| Ok(())), care)
+            .with_steps(acting_at(|_, _| Ok(())), care)
             .commit(SESSION, held.id)
     };
     assert!(matches!(
@@ -430,7 +414,7 @@ fn each_disabled_precaution_loses_a_change() {
         let held = place.hold("echo mine >>a");
         place
             .store()
-            .with_steps(told(|_, _| Ok(())), care)
+            .with_steps(acting_at(|_, _| Ok(())), care)
             .commit(SESSION, held.id)
             .unwrap();
         let marks = crate::support::attributes(&place.root.join("a"));
@@ -458,7 +442,7 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
             before_mark: false,
             ..Precautions::default()
         };
-        let careless = place.store().with_steps(told(|_, _| Ok(())), care);
+        let careless = place.store().with_steps(acting_at(|_, _| Ok(())), care);
         conflicts += usize::from(careless.commit(SESSION, id).is_err());
         if conflicts > 0 {
             // The comparison must be `>`; `>=` would be a conflict.

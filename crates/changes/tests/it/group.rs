@@ -1,11 +1,27 @@
 //! Undoes and redoes several change sets as one.
 
-use crate::crash::{fail_at, is, kill, steps};
+use crate::crash::{acting_at, is, kill, steps};
 use crate::in_order::{TREE, recorded, same, several_calls};
 use crate::support::{SESSION, TestTree, difference, without_inodes};
-use agent_bash_changes::{ChangesError, ChangesScope, Recorder, Touch, TurnSign};
+use agent_bash_changes::{
+    ChangesError, ChangesScope, Precautions, Recorder, Store, Touch, TurnSign,
+};
 use agent_bash_core::Timestamp;
 use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
+use std::io;
+
+/// Performs an action whose step with this number fails.
+fn fail_at<T>(place: &TestTree, at: usize, act: impl FnOnce(&Store) -> T) -> T {
+    let fails = move |number, _| {
+        if number == at {
+            return Err(io::Error::other("made to fail"));
+        }
+        Ok(())
+    };
+    act(&place
+        .store()
+        .with_steps(acting_at(fails), Precautions::default()))
+}
 
 /// All change sets.
 fn all() -> ChangesScope {

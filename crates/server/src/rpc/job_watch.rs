@@ -5,7 +5,7 @@ use crate::into_data::IntoData;
 use agent_bash::Conversation;
 use agent_bash::core::{Cancel, JobId};
 use agent_bash::exec::{JobState, WaitOutcome};
-use agent_bash_protocol::message::{JobEndedTag, RpcJobEnded};
+use agent_bash_protocol::update::{JobEndedTag, RpcJobEnded};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 

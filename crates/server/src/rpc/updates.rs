@@ -1,7 +1,8 @@
 //! Converts output of a running call to update messages.
 
 use agent_bash::sink::{LiveKind, LiveUpdate};
-use agent_bash_protocol::message::{RpcId, RpcUpdate, Stream, UpdateOutput, UpdateTag};
+use agent_bash_protocol::message::{RpcId, Stream};
+use agent_bash_protocol::update::{RpcUpdate, UpdateOutput, UpdateTag};
 
 /// Returns the requested kind of updates; `None` for no updates.
 pub(super) fn kind(stream: Stream) -> Option<LiveKind> {

@@ -573,7 +573,6 @@ fn trial_decided_elsewhere_is_no_longer_undecided() {
 
 #[test]
 fn shift_u_undoes_or_redoes_all_since_the_card() {
-    let later = Duration::from_secs(1);
     for (state, act) in [
         (ChangesState::Done, ChangesAct::Undo),
         (ChangesState::Undone, ChangesAct::Redo),
@@ -589,13 +588,13 @@ fn shift_u_undoes_or_redoes_all_since_the_card() {
         });
         receive(&mut app, entry, ChangeWorkResult::Planned(Ok(proposed)));
         assert!(letter(&mut app, 'x', Duration::from_millis(500)).is_empty());
-        let effects = letter(&mut app, 'y', later);
+        let effects = letter(&mut app, 'y', Duration::from_secs(1));
         let acts = matches!(&effects[..], [Effect::Changes { work: ChangeWork::Act(wanted), .. }] if wanted.scope.is_some());
         assert!(acts, "{effects:?}");
     }
     let (mut app, _) = app_with(set(ChangesState::Held, ChangesBy::Overlay));
     let effects = press(&mut app, KeyCode::Char('U'), KeyModifiers::SHIFT);
     assert!(effects.is_empty(), "{effects:?}");
-    let message = app.message.as_deref();
-    assert_eq!(message, Some("nothing to undo: its changes are held back"));
+    let expected = Some("nothing to undo: its changes are held back");
+    assert_eq!(app.message.as_deref(), expected);
 }
