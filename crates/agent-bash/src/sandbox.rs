@@ -102,8 +102,9 @@ impl SandboxSettings {
     }
 
     /// Returns the wanted sandbox at `level`.
-    fn wanted(&self, level: Level) -> WantedSandbox {
+    fn wanted(&self, level: Level, facts: &HostFacts) -> WantedSandbox {
         WantedSandbox {
+            caches: caches::shared(self.caches, facts),
             network: self.network,
             writable: self.writable.clone(),
             readable: self.readable.clone(),
@@ -125,10 +126,12 @@ impl SandboxSettings {
         let Some(level) = self.level.confined() else {
             return Ok(None);
         };
-        let mut resolved = resolve(&self.wanted(level), facts)?;
-        if let Some(workspace) = &resolved.workspace {
+        let mut resolved = resolve(&self.wanted(level, facts), facts)?;
+        if let (CacheAccess::Private, Some(workspace), Some(state)) =
+            (self.caches, &resolved.workspace, state)
+        {
             let plan = &mut resolved.plan;
-            plan.caches = caches::of_call(self.caches, plan, workspace, facts, state);
+            plan.caches = caches::private(plan, workspace, facts, state);
         }
         Ok(Some(resolved))
     }

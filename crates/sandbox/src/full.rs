@@ -66,10 +66,12 @@ pub(crate) fn leave(
 
 /// Creates the mounts of a sandbox.
 fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, SandboxError> {
-    let over = plan.caches.mounts.iter().map(|(_, over)| over);
-    let roots = writable::outermost(plan.writable.iter().chain(own).chain(over));
+    let caches = &plan.caches;
+    let over = caches.mounts.iter().map(|(_, over)| over);
+    let shared = plan.writable.iter().chain(&caches.writable);
+    let roots = writable::outermost(shared.chain(own).chain(over));
     writable::separate(&roots)?;
-    writable::cover(&plan.caches.mounts)?;
+    writable::cover(&caches.mounts)?;
     writable::protect(&roots, &plan.writable, &plan.protected)?;
     let mut missing = Vec::new();
     if !mounts::make_read_only(&roots)? {

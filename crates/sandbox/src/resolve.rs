@@ -23,7 +23,7 @@ pub use workspace::KnownWorkspace;
 
 use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
 use links::LinkCreators;
-use paths::{canonical, existing, in_home};
+use paths::{canonical, existing, in_home, is_too_wide};
 use secrets::SecretSearch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -49,6 +49,9 @@ pub struct WantedSandbox {
     pub devices: Vec<PathBuf>,
     /// True if the shared `/tmp` may be written.
     pub shared_tmp: bool,
+    /// Caches that may be written; ignored at [`Level::ReadOnly`]. One that is missing, holds a
+    /// secret, or may have been chosen by an earlier call is left out.
+    pub caches: Vec<PathBuf>,
 }
 
 impl WantedSandbox {
@@ -63,6 +66,7 @@ impl WantedSandbox {
             protected: Vec::new(),
             devices: Vec::new(),
             shared_tmp: false,
+            caches: Vec::new(),
         }
     }
 }
@@ -199,6 +203,10 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
     for path in places.trusted("devices", &wanted.devices)? {
         devices.insert(existing("devices", &path)?);
     }
+    let caches = match wanted.level {
+        Level::ReadOnly => BTreeSet::new(),
+        Level::WorkspaceWrite => places.caches(&wanted.caches, &hidden),
+    };
     let plan = Plan {
         level: wanted.level,
         network: wanted.network,
@@ -207,7 +215,10 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         hidden: hidden.into_iter().collect(),
         protected: protected.into_iter().collect(),
         devices: devices.into_iter().collect(),
-        caches: Caches::default(),
+        caches: Caches {
+            writable: caches.into_iter().collect(),
+            ..Caches::default()
+        },
     };
     Ok(ResolvedSandbox {
         plan,
@@ -260,6 +271,19 @@ impl PathPlaces<'_> {
             Ok(way.target)
         };
         paths.iter().map(one).collect()
+    }
+
+    /// Returns the existing caches, without those that hold a secret or that a call may have chosen.
+    fn caches(&self, paths: &[PathBuf], hidden: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let home = self.home.as_deref();
+        let one = |path: &PathBuf| {
+            let found = self.trusted("caches", std::slice::from_ref(path)).ok()?;
+            let path = existing("caches", found.first()?).ok()?;
+            let is_near = |it: &PathBuf| it.starts_with(&path) || path.starts_with(it);
+            let is_usable = !is_too_wide(&path, home) && !hidden.iter().any(is_near);
+            is_usable.then_some(path)
+        };
+        paths.iter().filter_map(one).collect()
     }
 
     fn whole(&self, list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
@@ -391,6 +415,39 @@ mod tests {
         let mut wanted = write();
         wanted.writable.push(home.path.join("out"));
         assert!(!is_protected(&wanted, "out"));
+    }
+
+    #[test]
+    fn cache_that_a_call_may_have_chosen_or_that_holds_a_secret_is_left_out() {
+        let home = Home::new();
+        for directory in ["cache", "keys", "main/cache"] {
+            home.make(directory);
+        }
+        let at = |name: &str| home.path.join(name);
+        std::os::unix::fs::symlink(at("keys"), at("main/link")).unwrap();
+        std::os::unix::fs::symlink(at("cache"), at("own_link")).unwrap();
+        let mut wanted = write();
+        let names = [
+            "cache",
+            "own_link",
+            "main/cache",
+            "main/link",
+            "main/link/x",
+            ".ssh",
+            "",
+            "gone",
+        ];
+        wanted.caches = names.map(at).to_vec();
+        let plan = home.plan(&wanted, "main").unwrap();
+        assert_eq!(plan.caches.writable, [at("cache"), at("main/cache")]);
+        wanted.level = Level::ReadOnly;
+        assert!(
+            home.plan(&wanted, "main")
+                .unwrap()
+                .caches
+                .writable
+                .is_empty()
+        );
     }
 
     #[test]

@@ -167,3 +167,30 @@ fn directory_with_a_fixed_path_is_a_private_one_in_a_full_sandbox() -> Result<()
     world.assert_nothing_left(SOON);
     Ok(())
 }
+
+/// A call may write its private caches. It must not choose by them what a later call may write.
+#[test]
+fn links_in_the_private_caches_lead_to_nothing_writable() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir_all(world.cwd().join(".git"))?;
+    fs::create_dir_all(world.home().join("own"))?;
+    world.script("pnpm", "")?;
+    let own = world.home().join("own");
+    // Replaces every entry by a link, and the directory itself if it can.
+    let replace = format!(
+        r#"cd "$GOCACHE/.." 2>/dev/null || cd "${{GOCACHE%/*}}"; for entry in * go-build npm; do rm -rf "$entry"; ln -s {own} "$entry"; done
+           cd /; root=${{GOCACHE%/*}}; mv "$root" "$root.old"; ln -s {own} "$root"; mv "$root.mounts" "$root.gone"; true"#,
+        own = own.display()
+    );
+    run(&world, &world.cwd(), &[], &replace)?;
+    let user = fs::metadata(world.home())?.uid();
+    let write = format!(
+        r#"echo x > "$GOCACHE/new"; echo x > {own}/new; for d in /tmp/pnpm-*-{user}; do echo x > "$d/new"; rm -f "$d/new"; done; true"#,
+        own = own.display()
+    );
+    let second = run(&world, &world.cwd(), &[], &write)?;
+    ensure!(second["status"]["code"] == 0, "{second}");
+    ensure!(fs::read_dir(&own)?.next().is_none(), "{second}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

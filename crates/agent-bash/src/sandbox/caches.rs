@@ -38,28 +38,35 @@ const DIRECTORY: &str = "caches";
 /// The number of digits of a workspace's name: the beginning of a SHA-256 sum.
 const NAME_DIGITS: usize = 16;
 
-/// Returns the caches of a call with this plan in `workspace`. Creates the private ones in the
-/// state directory; without it, or if that fails, the user's caches stay readable only.
-pub(super) fn of_call(
-    access: CacheAccess,
-    plan: &Plan,
-    workspace: &Path,
-    facts: &HostFacts,
-    state: Option<&Path>,
-) -> Caches {
-    let user = UserCaches { facts };
-    match (access, state) {
-        (CacheAccess::Shared, _) => user.shared(plan),
-        (CacheAccess::Private, Some(state)) => {
-            let created = create(state, workspace, &user);
-            let private = created.and_then(|root| user.private(plan, &root));
-            private.unwrap_or_else(|error| {
-                tracing::warn!(%error, state = %state.display(), "the private caches of the sandbox cannot be created");
-                Caches::default()
-            })
-        }
-        (CacheAccess::Private, None) | (CacheAccess::Off, _) => Caches::default(),
+/// Returns the user's caches that calls may write.
+pub(super) fn shared(access: CacheAccess, facts: &HostFacts) -> Vec<PathBuf> {
+    if access != CacheAccess::Shared {
+        return Vec::new();
     }
+    let user = UserCaches { facts };
+    let paths = CACHES.iter().flat_map(|cache| {
+        let path = user.path(cache);
+        match cache.parts {
+            [] => path.into_iter().collect(),
+            parts => path
+                .iter()
+                .flat_map(|path| parts.iter().map(|part| path.join(part)))
+                .collect::<Vec<_>>(),
+        }
+    });
+    paths.collect()
+}
+
+/// Returns the private caches of a call with this plan in `workspace`, and creates them in the
+/// state directory. If that fails, the user's caches stay readable only.
+pub(super) fn private(plan: &Plan, workspace: &Path, facts: &HostFacts, state: &Path) -> Caches {
+    let user = UserCaches { facts };
+    let private = PrivateCaches::create(state, workspace, &user, plan);
+    let private = private.map(|private| private.of_call(plan, &user));
+    private.unwrap_or_else(|error| {
+        tracing::warn!(%error, state = %state.display(), "the private caches of the sandbox cannot be created");
+        Caches::default()
+    })
 }
 
 /// The tool whose error message in the output says that its cache lacks something, and the user's
@@ -113,46 +120,54 @@ impl UserCaches<'_> {
         }
         Some(self.facts.home.as_ref()?.join(path))
     }
+}
 
-    /// The user's existing caches, except those in which a secret would have to be hidden.
-    fn shared(&self, plan: &Plan) -> Caches {
-        let paths = CACHES.iter().flat_map(|cache| match cache.parts {
-            [] => vec![self.path(cache)],
-            parts => {
-                let root = self.path(cache);
-                let part = |part: &&str| Some(root.as_ref()?.join(part));
-                parts.iter().map(part).collect()
-            }
-        });
-        let existing = paths.flatten().filter_map(|path| path.canonicalize().ok());
-        let is_harmless = |path: &PathBuf| {
-            let touches = |it: &PathBuf| it.starts_with(path) || path.starts_with(it);
-            !plan.hidden.iter().any(touches)
-                && !self
-                    .facts
-                    .home
-                    .as_ref()
-                    .is_some_and(|home| home.starts_with(path))
-                && path.parent().is_some()
-        };
-        let mut writable: Vec<PathBuf> = existing.filter(is_harmless).collect();
-        writable.sort();
-        writable.dedup();
-        Caches {
-            writable,
-            ..Caches::default()
+/// The private caches of a workspace.
+struct PrivateCaches {
+    /// What calls may write.
+    root: PathBuf,
+    /// Directories to mount, and where. Calls may write in them, but cannot replace them: the next
+    /// call would mount what they have chosen.
+    mounts: Vec<(PathBuf, PathBuf)>,
+}
+
+impl PrivateCaches {
+    /// Creates the directories that are missing.
+    fn create(
+        state: &Path,
+        workspace: &Path,
+        user: &UserCaches<'_>,
+        plan: &Plan,
+    ) -> io::Result<Self> {
+        let name = directory_name(workspace);
+        let root = create_root(state, &name, user)?.canonicalize()?;
+        let is_writable = |path: &Path| plan.writable.iter().any(|it| path.starts_with(it));
+        if is_writable(&root) || is_writable(state) {
+            return Err(io::Error::other("calls may write the state directory"));
         }
+        let mut mounts = Vec::new();
+        if plan.tier == Tier::Full {
+            let search_path = user.facts.env.get(OsStr::new("PATH"));
+            let search_path = search_path.map(OsString::as_os_str).unwrap_or_default();
+            for mount in MOUNTS {
+                if let Some(over) = own_directory(mount, search_path) {
+                    let below = [DIRECTORY, &format!("{name}.mounts"), mount.name];
+                    let private = PrivateDir::create(state, &below)?;
+                    mounts.push((private.path().to_owned(), over));
+                }
+            }
+        }
+        Ok(Self { root, mounts })
     }
 
-    /// The private caches below `root`.
-    fn private(&self, plan: &Plan, root: &Path) -> io::Result<Caches> {
-        let root = root.canonicalize()?;
+    fn of_call(self, plan: &Plan, user: &UserCaches<'_>) -> Caches {
+        let Self { root, mounts } = self;
         let is_workspace = |path: &Path| plan.writable.iter().any(|it| path.starts_with(it));
         let is_moved = |cache: &&Cache| {
-            let user = self.path(cache);
+            let own = user.path(cache);
             // A cache that the user keeps in the workspace can be written already.
-            let is_writable = user.as_deref().is_some_and(is_workspace);
-            let has_own = || user.as_deref().is_some_and(Path::is_dir);
+            let is_writable = own.as_deref().is_some_and(is_workspace);
+            let has_own = || own.as_deref().is_some_and(Path::is_dir);
             !is_writable
                 && match cache.moved {
                     Moved::Always => true,
@@ -160,12 +175,12 @@ impl UserCaches<'_> {
                     Moved::WithoutOwn => !has_own(),
                 }
         };
-        let variables = CACHES.iter().filter(is_moved).map(|cache| {
+        let value = |cache: &Cache| {
             let directory = root.join(cache.tool);
-            let value = match cache.value {
+            match cache.value {
                 Value::Directory => directory.into_os_string(),
                 Value::Option(option) => {
-                    let earlier = self.facts.env.get(OsStr::new(cache.variable));
+                    let earlier = user.facts.env.get(OsStr::new(cache.variable));
                     let mut value = earlier.cloned().unwrap_or_default();
                     if !value.is_empty() {
                         value.push(" ");
@@ -174,25 +189,16 @@ impl UserCaches<'_> {
                     value.push(directory);
                     value
                 }
-            };
-            (OsString::from(cache.variable), value)
-        });
-        let mounts: Vec<(PathBuf, PathBuf)> = match plan.tier {
-            Tier::Base => Vec::new(),
-            Tier::Full => {
-                let search_path = self.facts.env.get(OsStr::new("PATH"));
-                let search_path = search_path.map(OsString::as_os_str).unwrap_or_default();
-                let own = |mount: &PrivateMount| {
-                    Some((root.join(mount.name), own_directory(mount, search_path)?))
-                };
-                MOUNTS.iter().filter_map(own).collect()
             }
         };
-        Ok(Caches {
-            variables: variables.collect(),
+        let moved = CACHES.iter().filter(is_moved);
+        Caches {
+            variables: moved
+                .map(|cache| (cache.variable.into(), value(cache)))
+                .collect(),
             writable: vec![root],
             mounts,
-        })
+        }
     }
 }
 
@@ -200,7 +206,7 @@ impl UserCaches<'_> {
 /// tool, since a mount needs a directory.
 fn own_directory(mount: &PrivateMount, search_path: &OsStr) -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
-    let path = PathBuf::from(format!("{}{user}", mount.before_uid));
+    let path = PathBuf::from(format!("/tmp/{}-{user}", mount.name));
     if std::env::split_paths(search_path).any(|it| it.join(mount.program).is_file()) {
         // If this fails, the directory is missing below.
         let _ = fs::DirBuilder::new().mode(0o700).create(&path);
@@ -210,19 +216,24 @@ fn own_directory(mount: &PrivateMount, search_path: &OsStr) -> Option<PathBuf> {
     is_private.then_some(path)
 }
 
-/// Returns the directory of the workspace's private caches, which this function creates. No call
-/// has written a new directory yet, so its entries are made only then.
-fn create(state: &Path, workspace: &Path, user: &UserCaches<'_>) -> io::Result<PathBuf> {
+/// The name of a workspace's directory.
+fn directory_name(workspace: &Path) -> String {
     let digest = Sha256::digest(workspace.as_os_str().as_bytes());
     let mut name = String::new();
     for byte in digest.iter().take(NAME_DIGITS / 2) {
         // Writing to a string does not fail.
         let _ = write!(name, "{byte:02x}");
     }
+    name
+}
+
+/// Returns the directory that calls may write, and creates it if it is missing. No call has written
+/// a new directory yet, so its entries are made only then.
+fn create_root(state: &Path, name: &str, user: &UserCaches<'_>) -> io::Result<PathBuf> {
     let all = PrivateDir::create(state, &[DIRECTORY])?;
-    let path = all.path().join(&name);
-    if path.is_dir() {
-        return Ok(path);
+    let open = || PrivateDir::open(state, &[DIRECTORY, name]).map(|root| root.path().to_owned());
+    if let Ok(root) = open() {
+        return Ok(root);
     }
     // Another host may create the same one: the first rename counts.
     let random = RandomState::new().build_hasher().finish();
@@ -235,14 +246,8 @@ fn create(state: &Path, workspace: &Path, user: &UserCaches<'_>) -> io::Result<P
             }
         }
     }
-    for mount in MOUNTS {
-        unfinished.make_dir(mount.name)?;
+    if unfinished.rename_in(&all, name).is_err() {
+        fs::remove_dir_all(unfinished.path())?;
     }
-    match unfinished.rename_in(&all, &name) {
-        Err(_) if path.is_dir() => {
-            fs::remove_dir_all(unfinished.path())?;
-            Ok(path)
-        }
-        renamed => renamed.map(|()| path),
-    }
+    open()
 }

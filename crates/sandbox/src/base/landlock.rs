@@ -73,10 +73,11 @@ fn gaps(status: &RestrictionStatus) -> Result<LandlockGaps, SandboxError> {
 fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, SandboxError> {
     let created = created(plan).map_err(failed)?;
     let mut rules = Rules { created };
-    let writable = plan.writable.iter().chain(own);
+    let shared = plan.writable.iter().chain(&plan.caches.writable);
+    let writable = shared.clone().chain(own);
     let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
     rules.reading(&excluded)?;
-    for path in &plan.writable {
+    for path in shared {
         rules.allow_without_links(path, written())?;
     }
     let mounted = plan.caches.mounts.iter().map(|(_, over)| over);

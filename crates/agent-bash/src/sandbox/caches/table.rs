@@ -40,15 +40,17 @@ pub(super) struct Cache {
     pub(super) misses: &'static [&'static str],
 }
 
-/// A directory with a fixed path that a tool needs to write.
+/// A directory in `/tmp` that a tool needs to write, whatever `TMPDIR` says.
 #[derive(Debug)]
 pub(super) struct PrivateMount {
-    /// The name of the private directory.
+    /// The name of the private directory, and of the one in `/tmp` without `-` and the user id.
     pub(super) name: &'static str,
     /// The tool's program.
     pub(super) program: &'static str,
-    /// The path, without the user id at its end.
-    pub(super) before_uid: &'static str,
+}
+
+const fn mount(name: &'static str, program: &'static str) -> PrivateMount {
+    PrivateMount { name, program }
 }
 
 const fn cache(
@@ -235,9 +237,9 @@ pub(super) const CACHES: &[Cache] = &[
     cache("buf", "BUF_CACHE_DIR", ".cache/buf", WithNetwork),
 ];
 
-/// pnpm 12 locks its store in `/tmp`, whatever `TMPDIR` says.
-pub(super) const MOUNTS: &[PrivateMount] = &[PrivateMount {
-    name: "pnpm-locks",
-    program: "pnpm",
-    before_uid: "/tmp/pnpm-store-operation-locks-",
-}];
+/// pnpm 12 locks its store and the project in `/tmp`, whatever `TMPDIR` says.
+pub(super) const MOUNTS: &[PrivateMount] = &[
+    mount("pnpm-store-operation-locks", "pnpm"),
+    mount("pnpm-dir-locks", "pnpm"),
+    mount("pnpm-modules-swaps", "pnpm"),
+];

@@ -48,8 +48,8 @@ pub(super) struct SandboxedStart {
     launcher: PathBuf,
     start: LauncherStart,
     directory: ShellDirectory,
-    /// Additional writable directories of this shell.
-    writable: Vec<PathBuf>,
+    /// Directories whose changes are not recorded.
+    unrecorded: Vec<PathBuf>,
     /// The hidden paths of its sandbox.
     hidden: Vec<PathBuf>,
 }
@@ -90,19 +90,15 @@ impl SandboxedStart {
         let caches = confinement.plan.as_ref().map(|plan| &plan.caches);
         let moved = caches.iter().flat_map(|caches| &caches.variables);
         let moved = moved.map(|(name, value)| (name.clone(), Some(value.clone())));
-        let own: Vec<PathBuf> = caches
-            .iter()
-            .flat_map(|caches| &caches.writable)
-            .chain(&confinement.writable)
-            .cloned()
-            .collect();
+        let mut unrecorded = confinement.writable.clone();
+        unrecorded.extend(caches.iter().flat_map(|caches| &caches.writable).cloned());
         let order = Order {
             plan: confinement.plan.clone(),
             trial: confinement.trial.clone(),
             trace: confinement.trace,
             writable: [directory.path().to_owned()]
                 .into_iter()
-                .chain(own.iter().cloned())
+                .chain(confinement.writable.iter().cloned())
                 .collect(),
             env: temporary.into_iter().chain(moved).chain(changes).collect(),
             inherited: inherited.to_vec(),
@@ -118,7 +114,7 @@ impl SandboxedStart {
             launcher: this_program(),
             start: LauncherStart::new(&order)?,
             directory,
-            writable: own,
+            unrecorded,
             hidden: match &confinement.plan {
                 Some(plan) => plan.hidden.clone(),
                 None => Vec::new(),
@@ -158,7 +154,7 @@ impl SandboxedStart {
                     watched,
                     self.scope,
                     &self.directory,
-                    self.writable,
+                    self.unrecorded,
                     self.hidden,
                 )
             });
