@@ -54,8 +54,12 @@ fn worth(value: &Value, place: &PathBase<'_>) -> Option<PathWorth> {
     if location.is_landmark(place.home) {
         return Some(PathWorth::Landmark);
     }
-    if let Some(["etc", name]) = location.literal().as_deref() {
-        return SYSTEM_FILES.contains(name).then_some(PathWorth::Precious);
+    match location.literal().as_deref() {
+        Some(["etc", name]) => return SYSTEM_FILES.contains(name).then_some(PathWorth::Precious),
+        Some([.., ".git", "HEAD" | "config" | "index" | "packed-refs"]) => {
+            return Some(PathWorth::Dotfile);
+        }
+        _ => {}
     }
     match location.below_home(place.home)?.as_slice() {
         [name] if START_UP.contains(name) => Some(PathWorth::Precious),
@@ -205,7 +209,7 @@ fn is_nothing(ran: &ResolvedCommand) -> bool {
         .collect();
     match (name, arguments.as_slice()) {
         (":" | "true", _)
-        | ("echo", [Some("-n")] | [Some("-n"), Some("")])
+        | ("echo", [] | [Some("-n")] | [Some("-n"), Some("")])
         | ("printf", [Some("")])
         | ("cat", [Some("/dev/null")]) => true,
         ("cat", []) => ran.stdin.as_deref().is_some_and(Value::is_empty),

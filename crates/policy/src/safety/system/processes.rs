@@ -126,7 +126,7 @@ pub(in super::super) fn check_agent(
         return None;
     }
     let ends_agent = match name {
-        "pkill" | "killall" => names_agent(ran, scene),
+        "pkill" | "skill" | "killall" => names_agent(ran, scene),
         "kill" => {
             let is_computed = |field: &Field| field.value.has_unknown();
             let by_list = ran.through.iter().any(|program| program == "xargs");
@@ -144,7 +144,7 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
     let is_on = |option: &str| has_option(arguments, option);
     let follows_ps = || ran.piped && scene.all.iter().any(|other| other.name() == Some("ps"));
     let (is_full, is_exact) = match ran.name() {
-        Some("pkill" | "pgrep") => (is_on("-f") || is_on("--full"), is_on("-x")),
+        Some("pkill" | "skill" | "pgrep") => (is_on("-f") || is_on("--full"), is_on("-x")),
         Some("killall") => (false, !(is_on("-r") || is_on("--regexp"))),
         Some("pidof") => (false, true),
         Some("grep" | "egrep" | "rg" | "awk" | "gawk" | "mawk") if follows_ps() => {
@@ -152,7 +152,10 @@ fn names_agent(ran: &ResolvedCommand, scene: &RuleInput<'_>) -> bool {
         }
         _ => return false,
     };
-    let is_filter = !matches!(ran.name(), Some("pkill" | "pgrep" | "killall" | "pidof"));
+    let is_filter = !matches!(
+        ran.name(),
+        Some("pkill" | "skill" | "pgrep" | "killall" | "pidof")
+    );
     let selected = SelectedProcesses::of(arguments);
     let ignores_case = is_on("-i") || is_on("-I") || is_on("--ignore-case");
     let mut patterns = selected
