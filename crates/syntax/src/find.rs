@@ -140,8 +140,9 @@ impl Search {
                 if search.found.len() >= MAX_FOUND {
                     break;
                 }
-                // Old files below `/tmp` are considered unused.
-                let leftovers = search.is_narrowed && is_temporary(start);
+                // Old files below `/tmp` are considered unused, and those in a directory that a
+                // variable names: scripts remove old logs and backups like that.
+                let leftovers = search.is_narrowed && (is_temporary(start) || is_named(start));
                 let filter = match filter {
                     None if leftovers => Some(&few_files()),
                     filter => filter.as_ref(),
@@ -175,6 +176,11 @@ fn is_zero_size(size: &Value) -> bool {
 /// True for `/tmp` and `/var/tmp`.
 fn is_temporary(start: &Value) -> bool {
     matches!(start.prefix().trim_end_matches('/'), "/tmp" | "/var/tmp")
+}
+
+/// True for a directory with an unknown beginning.
+fn is_named(start: &Value) -> bool {
+    start.has_unknown() && start.prefix().is_empty()
 }
 
 fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {

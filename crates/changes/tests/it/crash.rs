@@ -455,7 +455,7 @@ fn change_at_the_moment_of_the_mark_counts_as_earlier() {
 }
 
 /// Returns true if the condition is met within some seconds.
-fn soon(is_so: impl Fn() -> bool) -> bool {
+pub(crate) fn soon(is_so: impl Fn() -> bool) -> bool {
     (0..250).any(|_| {
         let now = is_so();
         if !now {

@@ -1,9 +1,11 @@
 //! Costs that do not depend on the number of stored change sets, and what replaces a walk over all
 //! of them: the register of unfinished sets, the counter of a session, and a sweep in steps.
 
+use crate::crash::soon;
 use crate::support::{SESSION, TestTree};
 use agent_bash_changes::{ChangeSet, Recorder, Store, Touch};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, ChangesState};
+use rustix::fs::{FlockOperation, flock};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -41,6 +43,18 @@ fn store_sets(place: &TestTree, number: usize) {
 fn entries(place: &TestTree) -> usize {
     let register = fs::read_dir(place.state.join("changes/.unfinished"));
     register.unwrap().count()
+}
+
+/// Waits until the lock of a change set is free: a process that another test has forked holds it
+/// until it executes its program.
+fn wait_until_unlocked(place: &TestTree, number: u64) {
+    let session = place.state.join("changes").join(SESSION);
+    let lock = session.join(number.to_string()).join("lock");
+    let is_free = || {
+        let lock = fs::File::open(&lock).unwrap();
+        flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+    };
+    assert!(soon(is_free), "{number} stays locked");
 }
 
 /// A time of access long ago, which shows whether a file or a directory was read since.
@@ -94,6 +108,7 @@ fn calls_that_change_nothing_leave_one_set_whatever_their_number() {
     let changed = call(&place, &["a"], "echo more >>a");
     for number in 2..30 {
         let unchanged = call(&place, &[], "true");
+        wait_until_unlocked(&place, number);
         assert_eq!((unchanged.id.0, unchanged.counts.total()), (number, 0));
         assert_eq!(place.ids(), [1, number]);
         assert_eq!(entries(&place), 1);

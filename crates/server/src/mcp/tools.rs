@@ -324,11 +324,11 @@ fn changes_schema() -> Value {
             },
             "since": {
                 "type": "string",
-                "description": "For `undo`, `redo`, instead of `id`: all changes from this number on, or of this time (`10m`)"
+                "description": "For `undo`, `redo`, instead of `id`: all from this number or time (`10m`) on"
             },
             "turn": {
                 "type": "string",
-                "description": "For `undo`, `redo`, instead of `id`: all of a turn, `last` or its name"
+                "description": "Likewise: all of a turn, `last` or its name"
             }
         }
     })

@@ -56,8 +56,10 @@ pub(crate) const KEY_GROUPS: &[KeyGroup] = &[
             ("ctrl+f", "its output in the pager"),
             ("y Y e R f", "copy it or its command, edit, run again, fold"),
             ("enter", "its changes to files"),
-            ("c d u r", "commit, discard, undo, redo its changes"),
-            ("U", "undo or redo its changes and all later ones"),
+            (
+                "c d u r U",
+                "commit, discard, undo, redo; U: all since, too",
+            ),
             ("f6", "select a trial that waits for your decision"),
         ],
     },
