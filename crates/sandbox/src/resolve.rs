@@ -273,7 +273,8 @@ impl PathPlaces<'_> {
         paths.iter().map(one).collect()
     }
 
-    /// Returns the existing caches, without those that hold a secret or that a call may have chosen.
+    /// Returns the existing caches, without those that hold a secret or that a call may have
+    /// chosen.
     fn caches(&self, paths: &[PathBuf], hidden: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let home = self.home.as_deref();
         let one = |path: &PathBuf| {

@@ -124,7 +124,7 @@ impl UserCaches<'_> {
 
 /// The private caches of a workspace.
 struct PrivateCaches {
-    /// What calls may write.
+    /// The directory that calls may write.
     root: PathBuf,
     /// Directories to mount, and where. Calls may write in them, but cannot replace them: the next
     /// call would mount what they have chosen.
