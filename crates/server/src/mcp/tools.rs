@@ -245,7 +245,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
                     },
                     "until": {
                         "type": "object",
-                        "description": "Wait only until an unread line matches, a port answers or a file exists",
+                        "description": "Wait only for an unread line that matches, a port, or a file",
                         "properties": {
                             "line": { "type": "string" },
                             "port": { "type": "integer" },
@@ -258,7 +258,7 @@ fn definition(which: McpTool, layout: TextLayout, bash: &ToolSchema) -> Tool {
                     },
                     "offset": {
                         "type": "integer", "minimum": 0,
-                        "description": "From this byte of the output on instead"
+                        "description": "From this byte on instead"
                     }
                 }
             }),
@@ -312,7 +312,7 @@ fn changes_schema() -> Value {
             },
             "id": {
                 "type": "string",
-                "description": "Number of the call's changes, for all but `list`"
+                "description": "Number of the changes, for all but `list`"
             },
             "paths": {
                 "type": "array", "items": { "type": "string" },
@@ -324,11 +324,11 @@ fn changes_schema() -> Value {
             },
             "since": {
                 "type": "string",
-                "description": "For `undo`, `redo`, instead of `id`: all from this number or time (`10m`) on"
+                "description": "For `undo`, `redo`: all from this number or time (`10m`) on"
             },
             "turn": {
                 "type": "string",
-                "description": "Likewise: all of a turn, `last` or its name"
+                "description": "Likewise: a turn, `last` or by name"
             }
         }
     })
