@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// A file after the plans.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct AssumedFile {
-    /// The file that is restored; `None` if there is none.
+    /// The file that the plans restore; `None` if they remove the file.
     pub(crate) stat: Option<FileStat>,
     /// The digest of a file whose attributes do not tell whether it is unchanged.
     pub(crate) means: Option<u64>,

@@ -6,11 +6,10 @@ use crate::error::{NotReached, Obstacle};
 use crate::script::{script, word};
 use crate::stderr_tail::StderrTail;
 use crate::{Program, Target};
-use agent_bash_core::{Clock, visible};
+use agent_bash_core::{Clock, hex, visible};
 use agent_bash_process::{Transport, TransportProcess};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -122,12 +121,7 @@ fn nonce() -> io::Result<String> {
         filled +=
             rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())?;
     }
-    let mut text = String::with_capacity(32);
-    for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
+    Ok(hex(&bytes))
 }
 
 impl StartedTarget {

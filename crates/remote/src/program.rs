@@ -1,7 +1,7 @@
 //! The program that is uploaded: its architecture, whether it is static, and its hash.
 
+use agent_bash_core::hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -53,14 +53,9 @@ impl Program {
                 digest.update(&piece[..read]);
                 length += read as u64;
             }
-            let mut hash = String::with_capacity(64);
-            for byte in digest.finalize() {
-                // Writing to a String cannot fail.
-                let _ = write!(hash, "{byte:02x}");
-            }
             Ok(Some(Self {
                 path: path.to_owned(),
-                hash,
+                hash: hex(&digest.finalize()),
                 length,
                 machine: machine.to_owned(),
                 is_static,

@@ -26,6 +26,13 @@ pub struct SinkReport {
     pub head_satisfied: Option<u64>,
 }
 
+impl SinkReport {
+    /// Returns the lines of the shown part, in stream order.
+    pub fn shown_lines(&self) -> impl Iterator<Item = &str> {
+        self.shown.pieces().flat_map(|piece| piece.text.lines())
+    }
+}
+
 /// The shown part of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ShownOutput {

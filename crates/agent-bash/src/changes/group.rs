@@ -110,7 +110,7 @@ impl ChangeSets {
         Ok(self.group_done(done, false))
     }
 
-    /// Redoes what the last undo of several change sets undid in this scope, or, if there is none,
+    /// Redoes what the last [`Self::undo_group`] undid in this scope. Without such an undo, redoes
     /// all undone changes of the scope.
     ///
     /// # Errors

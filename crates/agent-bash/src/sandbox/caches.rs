@@ -3,13 +3,13 @@
 
 mod table;
 
+use agent_bash_core::hex;
 use agent_bash_core::sandbox::{Caches, Network, Plan, Tier};
 use agent_bash_os::PrivateDir;
 use agent_bash_sandbox::HostFacts;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
+use std::ffi::OsStr;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, symlink};
@@ -35,8 +35,8 @@ pub enum CacheAccess {
 /// The directory of the private caches in the state directory, with one directory per workspace.
 const DIRECTORY: &str = "caches";
 
-/// The number of digits of a workspace's name: the beginning of a SHA-256 sum.
-const NAME_DIGITS: usize = 16;
+/// The number of bytes of a workspace's SHA-256 sum that name its directory.
+const NAME_BYTES: usize = 8;
 
 /// Returns the user's caches that calls may write.
 pub(super) fn shared(access: CacheAccess, facts: &HostFacts) -> Vec<PathBuf> {
@@ -70,23 +70,23 @@ pub(super) fn private(plan: &Plan, workspace: &Path, facts: &HostFacts, state: &
 }
 
 /// The tool whose error message in the output says that its cache lacks something, and the user's
-/// cache, which this call cannot write.
+/// cache, which this call cannot write. Most outputs have no such message, so `facts` is called
+/// only for one that has.
 pub(crate) fn missed<'a>(
     plan: &Plan,
-    facts: &HostFacts,
     mut lines: impl Iterator<Item = &'a str>,
+    facts: impl FnOnce() -> HostFacts,
 ) -> Option<(&'static str, PathBuf)> {
     if plan.network == Network::On {
         return None;
     }
-    let user = UserCaches { facts };
     let named = |line: &str| {
         CACHES
             .iter()
             .find(|cache| cache.misses.iter().any(|miss| line.contains(miss)))
     };
     let cache = lines.find_map(named)?;
-    let path = user.path(cache)?;
+    let path = UserCaches { facts: &facts() }.path(cache)?;
     let is_writable = plan.caches.writable.contains(&path) || plan.writable.contains(&path);
     (!is_writable).then_some((cache.tool, path))
 }
@@ -120,6 +120,18 @@ impl UserCaches<'_> {
         }
         Some(self.facts.home.as_ref()?.join(path))
     }
+
+    /// True if a directory of the host's `PATH` has a file with this name.
+    fn has_program(&self, name: &str) -> bool {
+        let path = self.facts.env.get(OsStr::new("PATH"));
+        let mut directories = path.into_iter().flat_map(std::env::split_paths);
+        directories.any(|directory| directory.join(name).is_file())
+    }
+}
+
+/// True if a call may write this path in its workspace or another configured directory.
+fn is_in_workspace(path: &Path, plan: &Plan) -> bool {
+    plan.writable.iter().any(|root| path.starts_with(root))
 }
 
 /// The private caches of a workspace.
@@ -141,16 +153,13 @@ impl PrivateCaches {
     ) -> io::Result<Self> {
         let name = directory_name(workspace);
         let root = create_root(state, &name, user)?.canonicalize()?;
-        let is_writable = |path: &Path| plan.writable.iter().any(|it| path.starts_with(it));
-        if is_writable(&root) || is_writable(state) {
+        if is_in_workspace(&root, plan) || is_in_workspace(state, plan) {
             return Err(io::Error::other("calls may write the state directory"));
         }
         let mut mounts = Vec::new();
         if plan.tier == Tier::Full {
-            let search_path = user.facts.env.get(OsStr::new("PATH"));
-            let search_path = search_path.map(OsString::as_os_str).unwrap_or_default();
             for mount in MOUNTS {
-                if let Some(over) = own_directory(mount, search_path) {
+                if let Some(over) = own_directory(mount, user) {
                     let below = [DIRECTORY, &format!("{name}.mounts"), mount.name];
                     let private = PrivateDir::create(state, &below)?;
                     mounts.push((private.path().to_owned(), over));
@@ -162,11 +171,10 @@ impl PrivateCaches {
 
     fn of_call(self, plan: &Plan, user: &UserCaches<'_>) -> Caches {
         let Self { root, mounts } = self;
-        let is_workspace = |path: &Path| plan.writable.iter().any(|it| path.starts_with(it));
         let is_moved = |cache: &&Cache| {
             let own = user.path(cache);
             // A cache that the user keeps in the workspace can be written already.
-            let is_writable = own.as_deref().is_some_and(is_workspace);
+            let is_writable = own.as_deref().is_some_and(|own| is_in_workspace(own, plan));
             let has_own = || own.as_deref().is_some_and(Path::is_dir);
             !is_writable
                 && match cache.moved {
@@ -204,27 +212,24 @@ impl PrivateCaches {
 
 /// The fixed directory of a tool, if it belongs to this user alone. Creates it if the host has the
 /// tool, since a mount needs a directory.
-fn own_directory(mount: &PrivateMount, search_path: &OsStr) -> Option<PathBuf> {
-    let user = rustix::process::geteuid().as_raw();
-    let path = PathBuf::from(format!("/tmp/{}-{user}", mount.name));
-    if std::env::split_paths(search_path).any(|it| it.join(mount.program).is_file()) {
-        // If this fails, the directory is missing below.
-        let _ = fs::DirBuilder::new().mode(0o700).create(&path);
-    }
-    let found = path.symlink_metadata().ok()?;
-    let is_private = found.is_dir() && found.uid() == user && found.mode() & 0o777 == 0o700;
+fn own_directory(mount: &PrivateMount, user: &UserCaches<'_>) -> Option<PathBuf> {
+    let uid = rustix::process::geteuid().as_raw();
+    let path = PathBuf::from(format!("/tmp/{}-{uid}", mount.name));
+    let found = path.symlink_metadata().or_else(|error| {
+        if !user.has_program(mount.program) {
+            return Err(error);
+        }
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        path.symlink_metadata()
+    });
+    let found = found.ok()?;
+    let is_private = found.is_dir() && found.uid() == uid && found.mode() & 0o777 == 0o700;
     is_private.then_some(path)
 }
 
 /// The name of a workspace's directory.
 fn directory_name(workspace: &Path) -> String {
-    let digest = Sha256::digest(workspace.as_os_str().as_bytes());
-    let mut name = String::new();
-    for byte in digest.iter().take(NAME_DIGITS / 2) {
-        // Writing to a string does not fail.
-        let _ = write!(name, "{byte:02x}");
-    }
-    name
+    hex(&Sha256::digest(workspace.as_os_str().as_bytes())[..NAME_BYTES])
 }
 
 /// Returns the directory that calls may write, and creates it if it is missing. No call has written

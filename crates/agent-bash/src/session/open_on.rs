@@ -5,14 +5,13 @@ use super::{Conversation, ConversationOptions, OpenError, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext};
 use agent_bash_core::{
-    Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, async_trait,
+    Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, async_trait, hex,
 };
 use agent_bash_remote::protocol::{Hello, PROTOCOL_VERSION, Unlogged};
 use agent_bash_remote::{LocalHost, Remote, Target, Uploads};
 use agent_bash_sink::host_secret;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -121,10 +120,5 @@ fn token(host: &HostContext, target: &Target) -> Option<String> {
     let mut digest = Sha256::new();
     digest.update(secret);
     digest.update(target.name.as_bytes());
-    let mut text = String::with_capacity(64);
-    for byte in digest.finalize() {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Some(text)
+    Some(hex(&digest.finalize()))
 }

@@ -3,9 +3,10 @@
 use crate::panics::caught;
 use crate::tool_context::ToolContext;
 use agent_bash_core::sandbox::SandboxRequest;
-use agent_bash_core::{AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp};
+use agent_bash_core::{
+    AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp, hex,
+};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// The recorded facts of a call.
 pub(crate) struct AuditFacts<'a> {
@@ -53,12 +54,7 @@ pub(crate) fn record(tool: &ToolContext, call: AuditFacts<'_>) -> Option<Notice>
 }
 
 fn digest(text: &str) -> String {
-    let mut digits = String::with_capacity(64);
-    for byte in Sha256::digest(text) {
-        // Writing to a String cannot fail.
-        let _ = write!(digits, "{byte:02x}");
-    }
-    digits
+    hex(&Sha256::digest(text))
 }
 
 #[cfg(test)]

@@ -41,13 +41,13 @@ pub(crate) enum CallNetwork {
 }
 
 impl CallNetwork {
-    /// True if a process in this network namespace can hold a port that the call needs.
-    fn may_be(&self, network: Option<&PathBuf>) -> bool {
-        let host = network_namespace(std::process::id());
+    /// True if a process in this network namespace can hold a port that the call needs. `host` is
+    /// the namespace of this process.
+    fn may_be(&self, network: Option<&PathBuf>, host: Option<&PathBuf>) -> bool {
         match self {
-            Self::Host => network == host.as_ref(),
+            Self::Host => network == host,
             Self::Sandbox(Some(own)) => network == Some(own),
-            Self::Sandbox(None) => network.is_some() && network != host.as_ref(),
+            Self::Sandbox(None) => network.is_some() && network != host,
         }
     }
 }
@@ -74,7 +74,8 @@ async fn port_notice(
 ) -> Option<Notice> {
     let jobs = tool.jobs.as_ref().and_then(|starter| starter.jobs());
     let mut listeners = listeners(jobs.as_deref()).await;
-    listeners.retain(|listener| network.may_be(listener.network.as_ref()));
+    let host = network_namespace(std::process::id());
+    listeners.retain(|listener| network.may_be(listener.network.as_ref(), host.as_ref()));
     let candidates = match message {
         PortMessage::Port(port) => vec![port],
         PortMessage::Unnamed => port_message::numbers(command),

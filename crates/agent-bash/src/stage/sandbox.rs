@@ -231,8 +231,9 @@ pub(crate) async fn result(
         _ => false,
     };
     sandbox.refused_socket = denied::names_refused_socket(printed);
-    let facts = tool.sandbox.facts(&tool.host, plan.tier);
-    sandbox.missed_cache = missed_cache(&plan, &facts, denied::lines(printed));
+    let lines = printed.iter().flat_map(SinkReport::shown_lines);
+    let facts = || tool.sandbox.facts(&tool.host, plan.tier);
+    sandbox.missed_cache = missed_cache(&plan, lines, facts);
     let messages = denied::messages(printed);
     if !messages.is_empty() {
         let cwd = cwd.to_owned();

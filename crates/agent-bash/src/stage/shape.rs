@@ -180,8 +180,7 @@ async fn finished(tool: &ToolContext, call: Call, ran: FinishedRun) -> FinishedC
             }
             _ => CallNetwork::Host,
         };
-        let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
-        let lines: Vec<&str> = pieces.flat_map(|piece| piece.text.lines()).collect();
+        let lines: Vec<&str> = printed.iter().flat_map(SinkReport::shown_lines).collect();
         notices.extend(holders::notices(tool, &call.command, &lines, &network).await);
     }
     let mut sandbox = None;

@@ -71,14 +71,8 @@ impl RefusedAccess {
 
 /// Returns the error messages in an output. Accesses no files.
 pub(crate) fn messages(printed: &[SinkReport]) -> Vec<ErrorMessage> {
-    let messages = lines(printed).filter_map(in_message);
-    messages.take(MAX_MESSAGES).collect()
-}
-
-/// Returns the lines of the shown output.
-pub(crate) fn lines(printed: &[SinkReport]) -> impl Iterator<Item = &str> {
-    let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
-    pieces.flat_map(|piece| piece.text.lines())
+    let lines = printed.iter().flat_map(SinkReport::shown_lines);
+    lines.filter_map(in_message).take(MAX_MESSAGES).collect()
 }
 
 /// Words by which programs and traces of errors name Unix sockets.
@@ -97,7 +91,7 @@ const SOCKET_TRACE_LINES: usize = 8;
 /// True if an error message is about a Unix socket: in its own line, or at the end of a trace that
 /// names one.
 pub(crate) fn names_refused_socket(printed: &[SinkReport]) -> bool {
-    is_socket_refused(lines(printed))
+    is_socket_refused(printed.iter().flat_map(SinkReport::shown_lines))
 }
 
 fn is_socket_refused<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
