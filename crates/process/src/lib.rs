@@ -55,7 +55,7 @@ pub use platform::{
     unnamed_file,
 };
 pub use proc_scan::{
-    Children, directory_of, has_terminal_open, holds_open, inode_of_pipe, is_on_terminal,
+    LoneShellCheck, directory_of, has_terminal_open, holds_open, inode_of_pipe, is_on_terminal,
     processes_of_session,
 };
 pub use quote::quoted;

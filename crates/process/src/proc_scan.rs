@@ -33,23 +33,50 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
     found
 }
 
-/// The direct children of one process, for repeated checks.
+/// Checks repeatedly, with two system calls, whether a shell is the only process below its
+/// supervisor.
 #[derive(Debug)]
-pub struct Children {
+pub struct LoneShellCheck {
+    shell: i32,
+    of_shell: ChildList,
+    of_supervisor: ChildList,
+}
+
+impl LoneShellCheck {
+    /// Opens the kernel's lists of children of these processes.
+    pub fn new(shell: u32, supervisor: u32) -> Self {
+        Self {
+            shell: shell.cast_signed(),
+            of_shell: ChildList::of(shell),
+            of_supervisor: ChildList::of(supervisor),
+        }
+    }
+
+    /// True if the shell has no children, and the supervisor no other child, not even a zombie;
+    /// false if that cannot be determined.
+    pub fn is_alone(&self) -> bool {
+        // In this order: an orphan moves from below the shell to the supervisor.
+        self.of_shell.is_exactly(&[]) && self.of_supervisor.is_exactly(&[self.shell])
+    }
+}
+
+/// The direct children of one process. The kernel gives orphans to the first thread of their
+/// subreaper.
+#[derive(Debug)]
+struct ChildList {
     /// The kernel's list of the children of the main thread; `None` if not available.
     list: Option<File>,
 }
 
-impl Children {
-    /// Opens the list of the children of `pid`.
-    pub fn of(pid: u32) -> Self {
+impl ChildList {
+    fn of(pid: u32) -> Self {
         let list = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
         Self { list }
     }
 
     /// True if the process has exactly these children, in this order; false if that cannot be
     /// determined.
-    pub fn are_exactly(&self, pids: &[i32]) -> bool {
+    fn is_exactly(&self, pids: &[i32]) -> bool {
         let mut text = [0; 256];
         let list = self.list.as_ref();
         let Some(Ok(length)) = list.map(|list| list.read_at(&mut text, 0)) else {

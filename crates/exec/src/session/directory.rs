@@ -2,12 +2,12 @@
 
 use agent_bash_core::sandbox::Plan;
 use agent_bash_process::{NoTemporaryDirectory, make_fifo, make_temporary};
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{Mode, OFlags, fstat, lstat, open};
 use rustix::io::Errno;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Prefix of the names of these directories.
@@ -60,20 +60,28 @@ impl SessionDirectory {
         self.path.join(STDOUT_FIFO)
     }
 
-    /// Returns the path of the FIFO for its stderr; with merged streams, a link to the FIFO for
-    /// stdout.
+    /// Returns the path of the FIFO for its stderr; with merged streams, another name of the FIFO
+    /// for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }
 
-    /// Makes stderr a link to stdout, unless it is already.
-    pub(super) fn join_outputs(&self) -> io::Result<()> {
+    /// Makes stderr another name of stdout's FIFO, unless it is already. A symbolic link would take
+    /// longer to follow for the recorder of changes.
+    pub(super) fn join_outputs(&self, stdout: &OwnedFd) -> io::Result<()> {
         let path = self.stderr();
-        if fs::read_link(&path).is_ok_and(|target| target == Path::new(STDOUT_FIFO)) {
+        if self.are_joined(stdout)? {
             return Ok(());
         }
         remove(&path)?;
-        symlink(STDOUT_FIFO, path)
+        fs::hard_link(self.stdout(), path)
+    }
+
+    /// True if stderr is a name of this FIFO.
+    pub(super) fn are_joined(&self, stdout: &OwnedFd) -> io::Result<bool> {
+        let own = fstat(stdout)?;
+        let other = lstat(self.stderr());
+        Ok(other.is_ok_and(|other| (other.st_dev, other.st_ino) == (own.st_dev, own.st_ino)))
     }
 }
 

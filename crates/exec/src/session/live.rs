@@ -11,7 +11,7 @@ use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{
     Disconnected, Event, ShellEnd, ShellSandbox, ShellStart, StartError, SupervisorClient,
 };
-use agent_bash_process::{Children, SandboxWatch, make_fifo, shrink_pipe, signal_name};
+use agent_bash_process::{LoneShellCheck, SandboxWatch, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -36,8 +36,7 @@ pub(super) struct LiveShell {
     pub(super) fresh: bool,
     /// The snapshot that the shell has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
-    /// The children of the supervisor and of the shell.
-    children: [Children; 2],
+    lone_shell_check: LoneShellCheck,
     /// `$?` after the last call.
     pub(super) last: i32,
     /// The sandbox of the shell, if there is one.
@@ -121,7 +120,7 @@ impl LiveShell {
             directory,
             fresh: true,
             snapshot,
-            children: [supervisor, fds.pid].map(Children::of),
+            lone_shell_check: LoneShellCheck::new(fds.pid, supervisor),
             last: 0,
             sandbox: SandboxWatch::of(fds.sandbox, spec.sandbox.as_deref(), fds.pid),
             unwatched: if is_watched(spec) {
@@ -151,10 +150,13 @@ impl LiveShell {
         let stdout = Self::fifo(self.directory.stdout())?;
         match streams {
             Streams::Merged => {
-                self.directory.join_outputs()?;
+                self.directory.join_outputs(&stdout.read)?;
                 Ok(vec![(StreamId::Merged, stdout)])
             }
             Streams::Split => {
+                if self.directory.are_joined(&stdout.read)? {
+                    remove(&self.directory.stderr())?;
+                }
                 let stderr = Self::fifo(self.directory.stderr())?;
                 Ok(vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)])
             }
@@ -164,9 +166,7 @@ impl LiveShell {
     /// True if a quick check finds no children of the shell, and no child of the supervisor but the
     /// shell. Orphans are children of the supervisor.
     pub(super) fn is_alone(&self) -> bool {
-        let [of_supervisor, of_shell] = &self.children;
-        let own = i32::try_from(self.pid).unwrap_or_default();
-        of_supervisor.are_exactly(&[own]) && of_shell.are_exactly(&[])
+        self.lone_shell_check.is_alone()
     }
 
     /// Marks that the shell has reported the end of a call, so that its exports follow.

@@ -2,11 +2,13 @@
 //! survivors' output and the next step of a ladder.
 //!
 //! Modules: `orders` (executes and answers orders), `survivors` (survivors of calls, and their
-//! owners).
+//! owners), `lone_shell` (a quick check that there are none).
 
+mod lone_shell;
 mod orders;
 mod survivors;
 
+use self::lone_shell::LoneShell;
 use super::direct::InheritedState;
 use super::finishing::Finishing;
 use super::job::{Job, JobProcesses, SupervisorRequest};
@@ -59,6 +61,7 @@ pub(super) struct Server {
     job: Option<Job>,
     /// Survivors of a session's calls.
     session_processes: Vec<SessionProcesses>,
+    lone_shell: Option<LoneShell>,
     /// The time limit of a shell that may finish after the host's end.
     finishing: Option<Finishing>,
     /// True once the directories of killed supervisors were removed.
@@ -95,6 +98,7 @@ impl Server {
             relay: Relay::default(),
             job: None,
             session_processes: Vec::new(),
+            lone_shell: None,
             finishing: None,
             swept: false,
             has_private_mounts: false,

@@ -17,28 +17,30 @@ mod record;
 mod sockets;
 mod start;
 mod touched;
+mod tracing_thread;
 mod watched_tree;
 
 pub(super) use attribution::LiveProcesses;
 pub(super) use start::{TracerReuse, start};
 
-use agent_bash_changes::{BackgroundChanges, Recorder};
 use agent_bash_core::changes::TraceState;
-use agent_bash_notify::{Listener, WaitingCall};
+use agent_bash_notify::Listener;
 use agent_bash_sandbox::WatchScope;
-use attribution::{Attribution, Owner, ignore_result};
-use orders::{Order, OrderQueue, OrderSender};
-use record::{IncompleteReason, TraceContext};
+use attribution::Attribution;
+use held::UnheldShell;
+use orders::{Order, OrderSender, RecordOrder};
+use record::TraceContext;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::cell::Cell;
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tracing_thread::{RecordState, TracingThread};
 
 /// The time limit for completing a record when the call has ended.
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
@@ -72,6 +74,7 @@ pub(super) struct Tracer {
     /// True if the thread has no order and no open change set.
     is_idle: Cell<bool>,
     has_survivors: Arc<AtomicBool>,
+    unheld_shell: Arc<Mutex<Option<UnheldShell>>>,
 }
 
 impl Tracer {
@@ -87,6 +90,7 @@ impl Tracer {
         let (orders, queue, wakeups) = orders::orders()?;
         let (full, full_sender) = io::pipe()?;
         let has_survivors = Arc::new(AtomicBool::new(false));
+        let unheld_shell = Arc::default();
         let tracing = TracingThread {
             listener: Some(Listener::new(listener)?),
             orders: queue,
@@ -98,6 +102,8 @@ impl Tracer {
             state: RecordState::of(scope),
             attribution: Attribution::default(),
             has_survivors: Arc::clone(&has_survivors),
+            unheld_shell: Arc::clone(&unheld_shell),
+            unheld_in_call: None,
         };
         let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
         Ok(Self {
@@ -107,6 +113,7 @@ impl Tracer {
             filtered: None,
             is_idle: Cell::new(true),
             has_survivors,
+            unheld_shell,
         })
     }
 
@@ -121,25 +128,43 @@ impl Tracer {
         self.orders.send_deferred(Order::Another);
     }
 
-    /// Records changes into the change set in this directory. `remaining`: processes of earlier
-    /// calls that are still running. If present, this function waits until their open files are
-    /// recorded, and returns a failure. Later failures are in the result of [`Self::stop`].
-    pub(super) fn record(&self, set: PathBuf, remaining: Option<LiveProcesses>) -> TraceState {
+    /// Records changes into the change set in this directory. `live`: the processes of a shell that
+    /// has run calls before. If present, this function waits until their open files are recorded,
+    /// and returns a failure. Later failures are in the result of [`Self::stop`].
+    pub(super) fn record(&self, set: PathBuf, live: Option<LiveProcesses>) -> TraceState {
         let was_idle = self.is_idle.replace(false);
-        let Some(remaining) = remaining else {
-            let order = Order::Record(set, None);
-            if was_idle {
-                self.orders.send_deferred(order);
-            } else {
-                self.orders.send(order);
-            }
-            return TraceState::complete();
+        let is_deferred = match &live {
+            None => was_idle,
+            Some(live) => self.have_no_open_files(live),
         };
+        let mut order = RecordOrder {
+            set,
+            live,
+            started: None,
+        };
+        if is_deferred {
+            self.orders.send_deferred(Order::Record(order));
+            return TraceState::complete();
+        }
+        if order.live.is_none() {
+            self.orders.send(Order::Record(order));
+            return TraceState::complete();
+        }
         let (sender, receiver) = channel();
-        self.orders
-            .send(Order::Record(set, Some((sender, remaining))));
+        order.started = Some(sender);
+        self.orders.send(Order::Record(order));
         let result = receiver.recv_timeout(COMPLETION_TIMEOUT);
         result.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
+    }
+
+    /// True if these processes certainly have no file open to which they could write.
+    fn have_no_open_files(&self, live: &LiveProcesses) -> bool {
+        let Some(shell) = live.lone_shell().filter(|_| !self.has_survivors()) else {
+            return false;
+        };
+        let unheld = self.unheld_shell.lock();
+        let unheld = *unheld.unwrap_or_else(PoisonError::into_inner);
+        unheld.is_some_and(|unheld| unheld.is_still(shell))
     }
 
     /// Readable when the change set is full, so that the call must be ended.
@@ -178,8 +203,11 @@ impl Tracer {
 
     fn stop_within(&self, timeout: Duration, remaining: Option<LiveProcesses>) -> TraceState {
         let all_ended = remaining.is_none();
-        if all_ended && self.orders.withdraw() {
-            self.is_idle.set(true);
+        let has_survivors = remaining
+            .as_ref()
+            .is_some_and(|live| live.lone_shell().is_none());
+        if !has_survivors && self.orders.withdraw(all_ended) {
+            self.is_idle.set(all_ended);
             return TraceState::complete();
         }
         let (sender, receiver) = channel();
@@ -189,309 +217,4 @@ impl Tracer {
         self.is_idle.set(result.as_ref().is_ok_and(is_idle));
         result.unwrap_or_else(|_| TraceState::incomplete(UNRESPONSIVE_REASON))
     }
-}
-
-/// The data of the tracing thread.
-struct TracingThread {
-    /// `None` once no traced process remains.
-    listener: Option<Listener>,
-    orders: OrderQueue,
-    wakeups: PipeReader,
-    full_sender: PipeWriter,
-    context: TraceContext,
-    hidden: Vec<PathBuf>,
-    scope: WatchScope,
-    state: RecordState,
-    attribution: Attribution,
-    /// [`Tracer::has_survivors`].
-    has_survivors: Arc<AtomicBool>,
-}
-
-enum RecordState {
-    /// No change set is known yet. The waiting system call, if any, is about to change a file.
-    Waiting(Option<WaitingCall>),
-    /// A trial: its changes are held back, and only its sockets are traced.
-    Trial(TraceState),
-    /// Changes are recorded with this recorder, if the change set could be opened.
-    Recording(Option<Box<Recorder>>, TraceState),
-    /// The change set is full. A process that is about to change a file waits for the end of the
-    /// call.
-    Full(TraceState),
-    /// Changes between two calls, or after the only call, go to new change sets.
-    Background(Box<BackgroundChanges>),
-    /// Changes are not recorded any more.
-    Stopped,
-}
-
-impl RecordState {
-    /// Returns the state before the first order.
-    fn of(scope: WatchScope) -> Self {
-        match scope {
-            WatchScope::Changes => Self::Waiting(None),
-            WatchScope::Sockets => Self::Trial(TraceState::complete()),
-        }
-    }
-}
-
-impl TracingThread {
-    fn run(mut self) {
-        while self.step().is_some() {}
-    }
-
-    /// Waits for the next event and handles it. `None` after the sender of the orders was dropped.
-    fn step(&mut self) -> Option<()> {
-        let polls_listener = !matches!(
-            self.state,
-            RecordState::Waiting(Some(_)) | RecordState::Full(_)
-        );
-        let listener = self.listener.as_ref().filter(|_| polls_listener);
-        let mut fds = vec![PollFd::new(&self.wakeups, PollFlags::IN)];
-        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
-        match poll(&mut fds, None) {
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => return Some(()),
-            Err(_) => return None,
-        }
-        let events: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
-        if !events[0].is_empty() {
-            let mut byte = [0];
-            if !matches!((&self.wakeups).read(&mut byte), Ok(1)) {
-                return None;
-            }
-            while self.execute_next() {}
-        }
-        let is_ready = events.get(1).copied().unwrap_or(PollFlags::empty());
-        if is_ready.contains(PollFlags::IN) {
-            // Orders that were sent before the system call apply to it.
-            while self.execute_next() {}
-            self.inspect_next();
-            // A deferred order may have arrived while the system call was inspected.
-            while self.execute_next() {}
-        } else if !is_ready.is_empty() {
-            self.listener = None;
-        }
-        Some(())
-    }
-
-    /// Executes the next order; false if there was none. The byte that announces the order may
-    /// arrive later.
-    fn execute_next(&mut self) -> bool {
-        let holds = matches!(self.state, RecordState::Waiting(Some(_)));
-        let order = self.orders.next(holds);
-        order.map(|order| self.execute(order)).is_some()
-    }
-
-    fn execute(&mut self, order: Order) {
-        match order {
-            Order::Another => {
-                self.attribution.close_all();
-                self.state = RecordState::of(self.scope);
-            }
-            Order::Record(set, sender) => {
-                let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
-                let (sender, running) = sender.unzip();
-                let own =
-                    running.map(|running| self.attribution.begin_call(&running, &mut self.context));
-                let traced = match &mut recorder {
-                    Ok(recorder) => self.record_open_files(recorder, &own.unwrap_or_default()),
-                    Err(error) => TraceState::incomplete(error.to_string()),
-                };
-                let recording = RecordState::Recording(recorder.ok().map(Box::new), traced.clone());
-                match std::mem::replace(&mut self.state, recording) {
-                    RecordState::Waiting(Some(call)) => {
-                        if let Some(listener) = self.listener.take() {
-                            self.record_and_continue(&listener, &call);
-                            self.listener = Some(listener);
-                        }
-                    }
-                    // From now on, changes of the shell belong to the call.
-                    RecordState::Background(mut background) => ignore_result(background.conclude()),
-                    _ => {}
-                }
-                // The receiver may have timed out.
-                let _ = sender.map(|sender| sender.send(traced));
-            }
-            Order::Conclude(live) => {
-                let running = self.running();
-                self.attribution.attribute_all(&live, running.as_ref());
-                self.update_has_survivors();
-                if let (true, RecordState::Background(background)) =
-                    (self.attribution.is_empty(), &mut self.state)
-                {
-                    ignore_result(background.conclude());
-                }
-            }
-            Order::Stop(sender, remaining) => {
-                let state = std::mem::replace(&mut self.state, RecordState::Stopped);
-                if remaining.is_none() {
-                    self.attribution.close_all();
-                }
-                let traced = match state {
-                    RecordState::Recording(recorder, traced) => {
-                        if let (Some(recorder), Some(running)) = (&recorder, remaining) {
-                            self.attribution.end_call(
-                                &running,
-                                recorder.background(),
-                                &mut self.context,
-                            );
-                            self.state = RecordState::Background(Box::new(recorder.background()));
-                        }
-                        finish_record(recorder, traced)
-                    }
-                    RecordState::Background(mut background) => {
-                        ignore_result(background.conclude());
-                        TraceState::incomplete("no record was requested")
-                    }
-                    RecordState::Full(traced) | RecordState::Trial(traced) => traced,
-                    RecordState::Waiting(held) => {
-                        // The process may have been killed meanwhile.
-                        let listener = self.listener.as_ref().zip(held);
-                        let _ = listener.map(|(listener, call)| listener.let_continue(&call));
-                        TraceState::incomplete("no record was requested")
-                    }
-                    RecordState::Stopped => TraceState::incomplete("no record was requested"),
-                };
-                self.update_has_survivors();
-                // The receiver may have timed out.
-                let _ = sender.send(traced);
-            }
-        }
-    }
-
-    fn update_has_survivors(&self) {
-        let some = !self.attribution.is_empty();
-        self.has_survivors.store(some, Ordering::Relaxed);
-    }
-
-    /// Returns the change set for later changes of the running call, if the call is recorded.
-    fn running(&self) -> Option<BackgroundChanges> {
-        match &self.state {
-            RecordState::Recording(Some(recorder), _) => Some(recorder.background()),
-            _ => None,
-        }
-    }
-
-    /// Records the open files of these processes, to which they may write during the call.
-    fn record_open_files(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
-        let result = held::record(pids, &mut self.context, recorder);
-        let mut traced = TraceState::complete();
-        if let Err(lacking) = result {
-            let _ = recorder.lacks();
-            traced.lacks(lacking.reason);
-        }
-        traced
-    }
-
-    /// Inspects a waiting system call. Lets it continue, unless no change set is known and the call
-    /// may change a file.
-    fn inspect_next(&mut self) {
-        let Some(listener) = self.listener.take() else {
-            return;
-        };
-        if let Ok(Some(call)) = listener.next() {
-            self.context.remember(&call);
-            match &mut self.state {
-                RecordState::Waiting(held) if !self.context.changes_nothing(&listener, &call) => {
-                    *held = Some(call);
-                }
-                _ => self.record_and_continue(&listener, &call),
-            }
-        }
-        self.listener = Some(listener);
-    }
-
-    /// Records the files that a system call is about to change, if the state requires it. Then lets
-    /// the system call continue.
-    fn record_and_continue(&mut self, listener: &Listener, call: &WaitingCall) {
-        if self.record_for_earlier_call(listener, call) {
-            // The process may have been killed meanwhile.
-            let _ = listener.let_continue(call);
-            return;
-        }
-        if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
-            match self.context.record(listener, call, &mut **recorder) {
-                Ok(()) => {}
-                // The error cannot be reported, so the process continues unrecorded.
-                Err(_) if recorder.is_concluded_here() => {
-                    ignore_result(recorder.lacks());
-                }
-                Err(IncompleteReason {
-                    reason,
-                    full: false,
-                }) => {
-                    if traced.lacking.is_none() {
-                        // Written at once, so that the mark exists if the supervisor is killed.
-                        let _ = recorder.lacks();
-                    }
-                    traced.lacks(reason);
-                }
-                Err(IncompleteReason { reason, full: true }) => {
-                    let mut traced = TraceState::incomplete(reason);
-                    traced.full = true;
-                    self.state = RecordState::Full(traced);
-                    // If the write fails, the call waits until its time limit.
-                    let _ = (&self.full_sender).write_all(b"!");
-                    return;
-                }
-            }
-        }
-        if let RecordState::Background(background) = &mut self.state
-            && self
-                .context
-                .record(listener, call, &mut **background)
-                .is_err()
-        {
-            // The error cannot be reported, so the process continues unrecorded.
-            ignore_result(background.lacks());
-        }
-        if let RecordState::Trial(traced) = &mut self.state
-            && let Some(reason) = self.context.external_change_reason(call)
-        {
-            traced.lacks(reason);
-        }
-        // The process may have been killed meanwhile.
-        let _ = listener.let_continue(call);
-    }
-
-    /// Records the system call into the background change set of an earlier call, if a process of
-    /// that call makes it. True if so.
-    fn record_for_earlier_call(&mut self, listener: &Listener, call: &WaitingCall) -> bool {
-        if self.attribution.is_empty() {
-            return false;
-        }
-        let owner = self.attribution.owner(call.thread);
-        let running = match owner {
-            Owner::Unknown => self.running(),
-            Owner::Running | Owner::Earlier(_) => None,
-        };
-        let Some(background) =
-            self.attribution
-                .background_set(owner, call.thread, running.as_ref())
-        else {
-            return false;
-        };
-        if self.context.record(listener, call, background).is_err() {
-            // The error cannot be reported, so the process continues unrecorded.
-            ignore_result(background.lacks());
-        }
-        true
-    }
-}
-
-fn finish_record(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState {
-    let finished = recorder.map(|mut recorder| {
-        if traced.lacking.is_some() {
-            // If the mark cannot be written, the record has no end and counts as interrupted.
-            recorder.lacks()?;
-        }
-        if recorder.is_concluded_here() {
-            recorder.conclude()
-        } else {
-            recorder.finish()
-        }
-    });
-    if let Some(Err(error)) = finished {
-        traced.lacks(error.to_string());
-    }
-    traced
 }

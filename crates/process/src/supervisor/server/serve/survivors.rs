@@ -1,5 +1,6 @@
 //! The survivors of calls: lists, adopts, ends and watches them.
 
+use super::lone_shell::LoneShell;
 use super::{HostRelation, Server, now};
 use crate::supervisor::protocol::{AdoptOptions, Event};
 use crate::supervisor::server::job::Job;
@@ -158,10 +159,24 @@ impl Server {
 
     /// Returns all live processes, and which of them is the shell.
     pub(super) fn live_processes(&mut self) -> LiveProcesses {
-        LiveProcesses {
-            processes: self.update_processes(),
-            shell: self.running_shell(),
+        let shell = self.running_shell();
+        let processes = match shell.and_then(|shell| self.lone_shell(shell)) {
+            Some(shell) => vec![shell],
+            None => self.update_processes(),
+        };
+        LiveProcesses { shell, processes }
+    }
+
+    /// Returns this shell, unless there may be another process.
+    fn lone_shell(&mut self, shell: i32) -> Option<ProcessInfo> {
+        let has_others = !self.session_processes.is_empty() || self.finishing.is_some();
+        if has_others || !matches!(self.tree, CallProcesses::Below { .. }) {
+            return None;
         }
+        if self.lone_shell.as_ref().is_none_or(|it| it.pid() != shell) {
+            self.lone_shell = LoneShell::of(shell);
+        }
+        self.lone_shell.as_ref()?.process_if_alone()
     }
 
     /// Returns all processes except those of jobs.

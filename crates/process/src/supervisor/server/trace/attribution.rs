@@ -21,6 +21,16 @@ pub(in crate::supervisor::server) struct LiveProcesses {
     pub(in crate::supervisor::server) processes: Vec<ProcessInfo>,
 }
 
+impl LiveProcesses {
+    /// Returns the shell, if there is no other process.
+    pub(super) fn lone_shell(&self) -> Option<i32> {
+        match (self.shell, &*self.processes) {
+            (Some(shell), [only]) => (only.pid == shell).then_some(shell),
+            _ => None,
+        }
+    }
+}
+
 /// The call that a process belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {

@@ -7,7 +7,37 @@ use crate::proc_scan;
 use agent_bash_changes::Touch;
 use agent_bash_os::read_proc;
 use rustix::fs::{FileType, OFlags};
-use std::fs::{read_dir, read_link};
+use std::collections::HashSet;
+use std::fs::{metadata, read_dir, read_link};
+
+/// A shell that has no file open to which it could write. Only a traced system call of its own can
+/// change that, or one that receives a descriptor, which changes their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UnheldShell {
+    pub(super) pid: i32,
+    descriptors: u64,
+}
+
+impl UnheldShell {
+    /// Examines a shell. `None` if it has such a file open or mapped.
+    pub(super) fn of(pid: i32) -> Option<Self> {
+        let descriptors = descriptor_count(pid)?;
+        writable_files(pid)
+            .is_empty()
+            .then_some(Self { pid, descriptors })
+    }
+
+    /// True if this is the shell, with as many descriptors as when it was examined.
+    pub(super) fn is_still(self, shell: i32) -> bool {
+        self.pid == shell && descriptor_count(shell) == Some(self.descriptors)
+    }
+}
+
+/// Returns the number of descriptors of a process; 0 on Linux before 6.2.
+fn descriptor_count(pid: i32) -> Option<u64> {
+    let found = metadata(format!("/proc/{pid}/fd")).ok()?;
+    Some(found.len())
+}
 
 /// Records the writable files of these processes. Continues after an error, and returns the first
 /// one.
@@ -29,8 +59,9 @@ pub(super) fn record(
 /// Returns the writable files of a process that have names.
 fn writable_files(pid: i32) -> Vec<NamedFile> {
     let files = open_for_writing(pid).into_iter().chain(mapped(pid));
-    let is_file = |file: &NamedFile| file.kind() == Some(FileType::RegularFile);
-    files.filter(is_file).collect()
+    let is_named =
+        |file: &NamedFile| file.kind() == Some(FileType::RegularFile) && file.links() > 0;
+    files.filter(is_named).collect()
 }
 
 fn open_for_writing(pid: i32) -> Vec<NamedFile> {
@@ -50,17 +81,41 @@ fn open_for_writing(pid: i32) -> Vec<NamedFile> {
 fn mapped(pid: i32) -> Vec<NamedFile> {
     let maps = read_proc(format!("/proc/{pid}/maps")).unwrap_or_default();
     let maps = String::from_utf8_lossy(&maps);
-    let mut files = Vec::new();
+    let ranges = maps.lines().filter_map(|line| {
+        let (range, access) = line.split_once(' ')?;
+        let is_shared = access.as_bytes().get(3) == Some(&b's');
+        (is_shared && line.contains(" /")).then_some(range)
+    });
+    let ranges: Vec<&str> = ranges.collect();
+    if ranges.is_empty() {
+        return Vec::new();
+    }
+    let read_only = never_writable_ranges(pid);
+    let ranges = ranges.iter().filter(|range| !read_only.contains(**range));
+    ranges
+        .filter_map(|range| NamedFile::from_mapping(pid, range))
+        .collect()
+}
+
+/// Returns the mappings that can never be made writable. For a shared mapping of a file: those of
+/// a file that was opened for reading.
+fn never_writable_ranges(pid: i32) -> HashSet<String> {
+    let maps = read_proc(format!("/proc/{pid}/smaps")).unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
+    let mut found = HashSet::new();
+    let mut range = "";
     for line in maps.lines() {
-        let mut fields = line.split_ascii_whitespace();
-        let (Some(range), Some(access)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        if access.ends_with('s') && line.contains(" /") {
-            files.extend(NamedFile::from_mapping(pid, range));
+        let (first, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if first == "VmFlags:" {
+            // `mw`: may be made writable.
+            if !rest.split_ascii_whitespace().any(|flag| flag == "mw") {
+                found.insert(range.to_owned());
+            }
+        } else if !first.ends_with(':') {
+            range = first;
         }
     }
-    files
+    found
 }
 
 fn is_open_for_writing(pid: i32, number: i32) -> bool {

@@ -11,15 +11,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Record into the change set in this directory. If the sender is given, it receives the result
-    /// once the open files of these processes are recorded.
-    Record(PathBuf, Option<(Sender<TraceState>, LiveProcesses)>),
+    Record(RecordOrder),
     /// Stop the record. The processes, if any, keep running.
     Stop(Sender<TraceState>, Option<LiveProcesses>),
     /// Some survivors have ended; these are still running.
     Conclude(LiveProcesses),
     /// Trace another shell: all processes of the former have ended.
     Another,
+}
+
+/// Record into a change set.
+#[derive(Debug)]
+pub(super) struct RecordOrder {
+    /// The directory of the change set.
+    pub(super) set: PathBuf,
+    /// The processes that are running before the call begins; `None` for a new shell.
+    pub(super) live: Option<LiveProcesses>,
+    /// Receives the result once the open files of these processes are recorded. Without it, the
+    /// order is deferred.
+    pub(super) started: Option<Sender<TraceState>>,
+}
+
+impl Order {
+    fn is_deferred_record(&self) -> bool {
+        matches!(self, Self::Record(RecordOrder { started: None, .. }))
+    }
 }
 
 /// The sending side of the orders.
@@ -64,11 +80,15 @@ impl OrderSender {
         }
     }
 
-    /// Withdraws the last order, if it starts a record and no system call was inspected since.
-    pub(super) fn withdraw(&self) -> bool {
+    /// Withdraws the last order, if it is a deferred record, of a new shell or not, and no system
+    /// call was inspected since that might change a file.
+    pub(super) fn withdraw(&self, of_new_shell: bool) -> bool {
         let orders = &mut lock(&self.queue).orders;
-        let is_last = matches!(orders.back(), Some(Order::Record(_, None)));
-        is_last && orders.pop_back().is_some()
+        let is_such = |order: &Order| {
+            order.is_deferred_record()
+                && matches!(order, Order::Record(record) if record.live.is_none() == of_new_shell)
+        };
+        orders.back().is_some_and(is_such) && orders.pop_back().is_some()
     }
 
     fn wake(&self) {
@@ -88,6 +108,22 @@ impl OrderQueue {
         }
         order
     }
+
+    /// Returns the next order, unless it is a deferred record.
+    pub(super) fn next_immediate(&self) -> Option<Order> {
+        let orders = &mut lock(&self.0).orders;
+        let is_immediate = |order: &Order| !order.is_deferred_record();
+        orders
+            .front()
+            .is_some_and(is_immediate)
+            .then(|| orders.pop_front())?
+    }
+
+    /// True if the next order is a deferred record.
+    pub(super) fn defers_record(&self) -> bool {
+        let queue = lock(&self.0);
+        queue.orders.front().is_some_and(Order::is_deferred_record)
+    }
 }
 
 fn lock(queue: &Mutex<QueueState>) -> MutexGuard<'_, QueueState> {
@@ -104,23 +140,31 @@ mod tests {
         poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
-    fn record() -> Order {
-        Order::Record("/set".into(), None)
+    fn record(live: Option<LiveProcesses>) -> Order {
+        Order::Record(RecordOrder {
+            set: "/set".into(),
+            live,
+            started: None,
+        })
     }
 
     #[test]
     fn deferred_order_does_not_wake_and_can_be_withdrawn() {
         let (orders, receiver, wakeups) = orders().unwrap();
-        assert!(!orders.withdraw());
+        assert!(!orders.withdraw(true));
         orders.send_deferred(Order::Another);
-        orders.send_deferred(record());
-        assert!(!is_awake(&wakeups));
-        assert!(orders.withdraw() && !orders.withdraw());
-        assert!(matches!(receiver.next(false), Some(Order::Another)));
-        orders.send_deferred(record());
+        orders.send_deferred(record(None));
+        assert!(!is_awake(&wakeups) && !receiver.defers_record());
+        assert!(!orders.withdraw(false));
+        assert!(orders.withdraw(true) && !orders.withdraw(true));
+        assert!(matches!(receiver.next_immediate(), Some(Order::Another)));
+        orders.send_deferred(record(Some(LiveProcesses::default())));
+        assert!(receiver.defers_record() && receiver.next_immediate().is_none());
+        assert!(!orders.withdraw(true) && orders.withdraw(false));
+        orders.send_deferred(record(None));
         assert!(matches!(receiver.next(false), Some(Order::Record(..))));
         assert!(receiver.next(false).is_none());
-        assert!(!orders.withdraw());
+        assert!(!orders.withdraw(true));
         orders.send(Order::Conclude(LiveProcesses::default()));
         assert!(is_awake(&wakeups));
     }
@@ -129,7 +173,7 @@ mod tests {
     fn deferred_order_wakes_thread_that_holds_a_call() {
         let (orders, receiver, wakeups) = orders().unwrap();
         assert!(receiver.next(true).is_none());
-        orders.send_deferred(record());
+        orders.send_deferred(record(None));
         assert!(is_awake(&wakeups));
     }
 }

@@ -171,11 +171,15 @@ impl TraceContext {
             effects.iter().all(|effect| match effect {
                 CallEffect::Touches(file, _) => {
                     let path = file.path();
-                    path.is_ok_and(|path| self.excludes(&path) || is_virtual(&path))
+                    let is_harmless = |path: &Path| {
+                        is_virtual(path) && other_ways::process_of_memory(path).is_none()
+                    };
+                    path.is_ok_and(|path| self.excludes(&path) || is_harmless(&path))
                 }
                 CallEffect::MakesFifo(_) => true,
                 CallEffect::WritesToFifo(file) => {
-                    file.path().is_ok_and(|path| self.excludes(&path))
+                    let path = file.path();
+                    path.is_ok_and(|path| self.excludes(&path) || self.sockets.knows_fifo(&path))
                 }
                 CallEffect::WritesToDevice(_) => false,
             })

@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Socket paths of services that change no files on request: they answer, log, display, play or
@@ -100,9 +101,14 @@ impl KnownSockets {
         self.fifos.insert(path);
     }
 
+    /// True if writing to this FIFO was found to cause no changes.
+    pub(super) fn knows_fifo(&self, path: &Path) -> bool {
+        self.fifos.contains(path)
+    }
+
     /// Returns why writing to a FIFO may cause changes; `None` if a traced process created it.
     pub(super) fn fifo_write_reason(&mut self, path: &Path) -> Option<String> {
-        let is_known = self.fifos.contains(path);
+        let is_known = self.knows_fifo(path);
         if !is_known && is_open_in_host(path) {
             self.fifos.insert(path.to_owned());
             return None;
@@ -241,13 +247,20 @@ fn socket_of(waiting: &WaitingCall) -> Option<OwnedFd> {
 }
 
 /// True if this supervisor or its host has the file open. For example, the output of a session is a
-/// FIFO.
+/// FIFO, which may have a second name in its directory.
 fn is_open_in_host(path: &Path) -> bool {
+    let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino()));
+    let is_it = |file: PathBuf| {
+        fs::read_link(&file).is_ok_and(|target| {
+            target.parent() == path.parent()
+                && identity(path).is_ok_and(|own| identity(&file).is_ok_and(|it| it == own))
+        })
+    };
     let host = rustix::process::getppid().map(|host| host.as_raw_nonzero().to_string());
     ["self".to_owned()].into_iter().chain(host).any(|process| {
         let files = fs::read_dir(format!("/proc/{process}/fd"));
         let mut files = files.into_iter().flatten().flatten();
-        files.any(|file| fs::read_link(file.path()).is_ok_and(|target| target == path))
+        files.any(|file| is_it(file.path()))
     })
 }
 

@@ -1,0 +1,357 @@
+//! The thread that inspects the traced system calls and executes the orders.
+
+use super::attribution::{Attribution, Owner, ignore_result};
+use super::held::{self, UnheldShell};
+use super::orders::{Order, OrderQueue, RecordOrder};
+use super::record::{IncompleteReason, TraceContext};
+use agent_bash_changes::{BackgroundChanges, Recorder};
+use agent_bash_core::changes::TraceState;
+use agent_bash_notify::{Listener, WaitingCall};
+use agent_bash_sandbox::WatchScope;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The data of the tracing thread.
+pub(super) struct TracingThread {
+    /// `None` once no traced process remains.
+    pub(super) listener: Option<Listener>,
+    pub(super) orders: OrderQueue,
+    pub(super) wakeups: PipeReader,
+    pub(super) full_sender: PipeWriter,
+    pub(super) context: TraceContext,
+    pub(super) hidden: Vec<PathBuf>,
+    pub(super) scope: WatchScope,
+    pub(super) state: RecordState,
+    pub(super) attribution: Attribution,
+    /// [`Tracer::has_survivors`](super::Tracer::has_survivors).
+    pub(super) has_survivors: Arc<AtomicBool>,
+    /// The shell, if it has no file open to which it could write, as of the last end of a call.
+    pub(super) unheld_shell: Arc<Mutex<Option<UnheldShell>>>,
+    /// The shell, if it has no such file open, during a call.
+    pub(super) unheld_in_call: Option<UnheldShell>,
+}
+
+pub(super) enum RecordState {
+    /// No change set is known yet. The waiting system call, if any, is about to change a file.
+    Waiting(Option<WaitingCall>),
+    /// A trial: its changes are held back, and only its sockets are traced.
+    Trial(TraceState),
+    /// Changes are recorded with this recorder, if the change set could be opened.
+    Recording(Option<Box<Recorder>>, TraceState),
+    /// The change set is full. A process that is about to change a file waits for the end of the
+    /// call.
+    Full(TraceState),
+    /// Changes between two calls, or after the only call, go to new change sets.
+    Background(Box<BackgroundChanges>),
+    /// Changes are not recorded any more.
+    Stopped,
+}
+
+impl RecordState {
+    /// Returns the state before the first order.
+    pub(super) fn of(scope: WatchScope) -> Self {
+        match scope {
+            WatchScope::Changes => Self::Waiting(None),
+            WatchScope::Sockets => Self::Trial(TraceState::complete()),
+        }
+    }
+}
+
+impl TracingThread {
+    pub(super) fn run(mut self) {
+        while self.step().is_some() {}
+    }
+
+    /// Waits for the next event and handles it. `None` after the sender of the orders was dropped.
+    fn step(&mut self) -> Option<()> {
+        let polls_listener = !matches!(
+            self.state,
+            RecordState::Waiting(Some(_)) | RecordState::Full(_)
+        );
+        let listener = self.listener.as_ref().filter(|_| polls_listener);
+        let mut fds = vec![PollFd::new(&self.wakeups, PollFlags::IN)];
+        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+        match poll(&mut fds, None) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Some(()),
+            Err(_) => return None,
+        }
+        let events: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
+        if !events[0].is_empty() {
+            let mut byte = [0];
+            if !matches!((&self.wakeups).read(&mut byte), Ok(1)) {
+                return None;
+            }
+            while self.execute_next() {}
+        }
+        let is_ready = events.get(1).copied().unwrap_or(PollFlags::empty());
+        if is_ready.contains(PollFlags::IN) {
+            self.inspect_next();
+            // An order may have arrived while the system call was inspected.
+            while self.holds_call() && self.execute_next() {}
+        } else if !is_ready.is_empty() {
+            self.listener = None;
+        }
+        Some(())
+    }
+
+    /// Executes the next order; false if there was none. The byte that announces the order may
+    /// arrive later.
+    fn execute_next(&mut self) -> bool {
+        let order = self.orders.next(self.holds_call());
+        order.map(|order| self.execute(order)).is_some()
+    }
+
+    fn holds_call(&self) -> bool {
+        matches!(self.state, RecordState::Waiting(Some(_)))
+    }
+
+    fn execute(&mut self, order: Order) {
+        match order {
+            Order::Another => {
+                self.attribution.close_all();
+                self.state = RecordState::of(self.scope);
+            }
+            Order::Record(RecordOrder { set, live, started }) => {
+                let mut recorder = Recorder::open(&set).map(|it| it.hiding(self.hidden.clone()));
+                let own = live
+                    .as_ref()
+                    .map(|live| self.attribution.begin_call(live, &mut self.context));
+                let traced = match &mut recorder {
+                    // A deferred record of a shell begins while that shell has no files open.
+                    Ok(_) if started.is_none() => TraceState::complete(),
+                    Ok(recorder) => self.record_open_files(recorder, &own.unwrap_or_default()),
+                    Err(error) => TraceState::incomplete(error.to_string()),
+                };
+                let recording = RecordState::Recording(recorder.ok().map(Box::new), traced.clone());
+                match std::mem::replace(&mut self.state, recording) {
+                    RecordState::Waiting(Some(call)) => {
+                        if let Some(listener) = self.listener.take() {
+                            self.record_and_continue(&listener, &call);
+                            self.listener = Some(listener);
+                        }
+                    }
+                    // From now on, changes of the shell belong to the call.
+                    RecordState::Background(mut background) => ignore_result(background.conclude()),
+                    _ => {}
+                }
+                // The receiver may have timed out.
+                let _ = started.map(|sender| sender.send(traced));
+            }
+            Order::Conclude(live) => {
+                let running = self.running();
+                self.attribution.attribute_all(&live, running.as_ref());
+                self.update_has_survivors();
+                if let (true, RecordState::Background(background)) =
+                    (self.attribution.is_empty(), &mut self.state)
+                {
+                    ignore_result(background.conclude());
+                }
+            }
+            Order::Stop(sender, remaining) => {
+                let state = std::mem::replace(&mut self.state, RecordState::Stopped);
+                if remaining.is_none() {
+                    self.attribution.close_all();
+                }
+                let traced = match state {
+                    RecordState::Recording(recorder, traced) => {
+                        if let (Some(recorder), Some(running)) = (&recorder, remaining) {
+                            self.attribution.end_call(
+                                &running,
+                                recorder.background(),
+                                &mut self.context,
+                            );
+                            self.state = RecordState::Background(Box::new(recorder.background()));
+                        }
+                        finish_record(recorder, traced)
+                    }
+                    RecordState::Background(mut background) => {
+                        ignore_result(background.conclude());
+                        TraceState::incomplete("no record was requested")
+                    }
+                    RecordState::Full(traced) | RecordState::Trial(traced) => traced,
+                    RecordState::Waiting(held) => {
+                        // The process may have been killed meanwhile.
+                        let listener = self.listener.as_ref().zip(held);
+                        let _ = listener.map(|(listener, call)| listener.let_continue(&call));
+                        TraceState::incomplete("no record was requested")
+                    }
+                    RecordState::Stopped => TraceState::incomplete("no record was requested"),
+                };
+                self.update_has_survivors();
+                let unheld = self.unheld_shell.lock();
+                *unheld.unwrap_or_else(PoisonError::into_inner) = self.unheld_in_call;
+                // The receiver may have timed out.
+                let _ = sender.send(traced);
+            }
+        }
+    }
+
+    fn update_has_survivors(&self) {
+        let some = !self.attribution.is_empty();
+        self.has_survivors.store(some, Ordering::Relaxed);
+    }
+
+    /// Returns the change set for later changes of the running call, if the call is recorded.
+    fn running(&self) -> Option<BackgroundChanges> {
+        match &self.state {
+            RecordState::Recording(Some(recorder), _) => Some(recorder.background()),
+            _ => None,
+        }
+    }
+
+    /// Records the open files of these processes, to which they may write during the call.
+    fn record_open_files(&mut self, recorder: &mut Recorder, pids: &[i32]) -> TraceState {
+        self.unheld_in_call = match pids {
+            [shell] => UnheldShell::of(*shell),
+            _ => None,
+        };
+        if self.unheld_in_call.is_some() {
+            return TraceState::complete();
+        }
+        let result = held::record(pids, &mut self.context, recorder);
+        let mut traced = TraceState::complete();
+        if let Err(lacking) = result {
+            let _ = recorder.lacks();
+            traced.lacks(lacking.reason);
+        }
+        traced
+    }
+
+    /// Inspects a waiting system call. Lets it continue, unless no change set is known and the call
+    /// may change a file.
+    fn inspect_next(&mut self) {
+        // Orders that were sent before the system call apply to it.
+        while let Some(order) = self.orders.next_immediate() {
+            self.execute(order);
+        }
+        let Some(listener) = self.listener.take() else {
+            return;
+        };
+        if let Ok(Some(call)) = listener.next() {
+            self.context.remember(&call);
+            self.inspect(&listener, call);
+        }
+        self.listener = Some(listener);
+    }
+
+    fn inspect(&mut self, listener: &Listener, call: WaitingCall) {
+        let has_no_set =
+            matches!(self.state, RecordState::Waiting(_)) || self.orders.defers_record();
+        let is_of_unheld = self
+            .unheld_in_call
+            .is_some_and(|unheld| unheld.pid == call.thread);
+        if (has_no_set || is_of_unheld) && self.context.changes_nothing(listener, &call) {
+            // The process may have been killed meanwhile.
+            let _ = listener.let_continue(&call);
+            return;
+        }
+        while self.execute_next() {}
+        if is_of_unheld {
+            // The shell may get a file that stays open after the call.
+            self.unheld_in_call = None;
+        }
+        match &mut self.state {
+            RecordState::Waiting(held) => *held = Some(call),
+            _ => self.record_and_continue(listener, &call),
+        }
+    }
+
+    /// Records the files that a system call is about to change, if the state requires it. Then lets
+    /// the system call continue.
+    fn record_and_continue(&mut self, listener: &Listener, call: &WaitingCall) {
+        if self.record_for_earlier_call(listener, call) {
+            // The process may have been killed meanwhile.
+            let _ = listener.let_continue(call);
+            return;
+        }
+        if let RecordState::Recording(Some(recorder), traced) = &mut self.state {
+            match self.context.record(listener, call, &mut **recorder) {
+                Ok(()) => {}
+                // The error cannot be reported, so the process continues unrecorded.
+                Err(_) if recorder.is_concluded_here() => {
+                    ignore_result(recorder.lacks());
+                }
+                Err(IncompleteReason {
+                    reason,
+                    full: false,
+                }) => {
+                    if traced.lacking.is_none() {
+                        // Written at once, so that the mark exists if the supervisor is killed.
+                        let _ = recorder.lacks();
+                    }
+                    traced.lacks(reason);
+                }
+                Err(IncompleteReason { reason, full: true }) => {
+                    let mut traced = TraceState::incomplete(reason);
+                    traced.full = true;
+                    self.state = RecordState::Full(traced);
+                    // If the write fails, the call waits until its time limit.
+                    let _ = (&self.full_sender).write_all(b"!");
+                    return;
+                }
+            }
+        }
+        if let RecordState::Background(background) = &mut self.state
+            && self
+                .context
+                .record(listener, call, &mut **background)
+                .is_err()
+        {
+            // The error cannot be reported, so the process continues unrecorded.
+            ignore_result(background.lacks());
+        }
+        if let RecordState::Trial(traced) = &mut self.state
+            && let Some(reason) = self.context.external_change_reason(call)
+        {
+            traced.lacks(reason);
+        }
+        // The process may have been killed meanwhile.
+        let _ = listener.let_continue(call);
+    }
+
+    /// Records the system call into the background change set of an earlier call, if a process of
+    /// that call makes it. True if so.
+    fn record_for_earlier_call(&mut self, listener: &Listener, call: &WaitingCall) -> bool {
+        if self.attribution.is_empty() {
+            return false;
+        }
+        let owner = self.attribution.owner(call.thread);
+        let running = match owner {
+            Owner::Unknown => self.running(),
+            Owner::Running | Owner::Earlier(_) => None,
+        };
+        let Some(background) =
+            self.attribution
+                .background_set(owner, call.thread, running.as_ref())
+        else {
+            return false;
+        };
+        if self.context.record(listener, call, background).is_err() {
+            // The error cannot be reported, so the process continues unrecorded.
+            ignore_result(background.lacks());
+        }
+        true
+    }
+}
+
+fn finish_record(recorder: Option<Box<Recorder>>, mut traced: TraceState) -> TraceState {
+    let finished = recorder.map(|mut recorder| {
+        if traced.lacking.is_some() {
+            // If the mark cannot be written, the record has no end and counts as interrupted.
+            recorder.lacks()?;
+        }
+        if recorder.is_concluded_here() {
+            recorder.conclude()
+        } else {
+            recorder.finish()
+        }
+    });
+    if let Some(Err(error)) = finished {
+        traced.lacks(error.to_string());
+    }
+    traced
+}
