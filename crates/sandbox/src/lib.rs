@@ -5,6 +5,7 @@
 mod error;
 mod launcher;
 mod networks;
+mod path_lookup;
 mod plan;
 mod report;
 mod resolve;
@@ -16,8 +17,6 @@ mod base;
 mod full;
 #[cfg(target_os = "linux")]
 mod restrict;
-#[cfg(target_os = "linux")]
-mod secrets;
 #[cfg(target_os = "linux")]
 pub mod trace;
 #[cfg(target_os = "linux")]

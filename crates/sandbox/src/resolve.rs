@@ -21,6 +21,7 @@ pub use scan::NameScan;
 pub use stamp::{NotCached, ParentDirectories, PathIdentity, PlanStamp};
 pub use workspace::KnownWorkspace;
 
+use crate::path_lookup::PathLookup;
 use agent_bash_core::sandbox::{Caches, Level, Network, Plan, Tier};
 use links::LinkCreators;
 use paths::{canonical, existing, in_home, is_too_wide};
@@ -178,6 +179,7 @@ pub fn resolve(wanted: &WantedSandbox, facts: &HostFacts) -> Result<ResolvedSand
         home: places.home.as_deref(),
         directory: &canonical(&facts.directory),
         variables: &facts.env,
+        lookup: PathLookup::default(),
     };
     let mut hidden = secrets.all();
     hidden.extend(places.trusted("hidden", &wanted.hidden)?);

@@ -4,6 +4,7 @@
 mod excluded;
 
 use crate::error::SandboxError;
+use crate::path_lookup::PathLookup;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
 use excluded::{ExcludedName, ExcludedPaths};
@@ -13,7 +14,6 @@ use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, 
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
-use std::fs;
 use std::io::{self, IsTerminal};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -132,10 +132,9 @@ fn device() -> BitFlags<AccessFs> {
 /// later create a file there, which no mount covers.
 fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<ExcludedPaths, SandboxError> {
     let mut excluded = vec![PathBuf::from(DEVICE_DIRECTORY)];
+    let lookup = PathLookup::default();
     for hidden in &plan.hidden {
-        // Most do not exist, and `exists` is cheap.
-        let there = hidden.exists().then(|| fs::canonicalize(hidden).ok());
-        let there = there.flatten();
+        let there = lookup.existing_one(hidden);
         let is_there = there.is_some();
         let hidden = there.unwrap_or_else(|| hidden.clone());
         let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) else {

@@ -1,7 +1,7 @@
 //! Covers secrets: mounts an empty directory or file without permissions over each.
 
 use crate::error::SandboxError;
-use crate::secrets::existing;
+use crate::path_lookup::PathLookup;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ const EMPTY_FILE: &str = "/dev/shm/file";
 
 /// Covers the existing paths.
 pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), SandboxError> {
-    let hidden: BTreeSet<PathBuf> = existing(hidden).collect();
+    let hidden: BTreeSet<PathBuf> = PathLookup::default().existing(hidden).collect();
     if hidden.is_empty() {
         return Ok(());
     }

@@ -5,6 +5,7 @@ use super::paths::canonical;
 use super::secret_places::{
     FILE_ENDINGS, FILE_VARIABLES, OF_THE_SYSTEM, SECRET_GROUPS, SecretGroup,
 };
+use crate::path_lookup::PathLookup;
 use rustix::fs::{Access, access};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -27,6 +28,7 @@ pub(super) struct SecretSearch<'a> {
     pub(super) directory: &'a Path,
     /// The variables of the host.
     pub(super) variables: &'a BTreeMap<OsString, OsString>,
+    pub(super) lookup: PathLookup,
 }
 
 impl SecretSearch<'_> {
@@ -55,7 +57,11 @@ impl SecretSearch<'_> {
                 continue;
             }
             let found = self.in_home(&home).into_iter();
-            hidden.extend(found.filter(|path| !is_of_service || path.exists()));
+            hidden.extend(
+                found.filter(|path| {
+                    !is_of_service || (self.lookup.may_exist(path) && path.exists())
+                }),
+            );
         }
         let linked: Vec<PathBuf> = hidden
             .iter()
@@ -67,9 +73,6 @@ impl SecretSearch<'_> {
 
     /// Returns the default paths of secrets in a home.
     fn in_home(&self, home: &Path) -> Vec<PathBuf> {
-        let names: BTreeSet<OsString> = fs::read_dir(home)
-            .map(|entries| entries.flatten().map(|entry| entry.file_name()).collect())
-            .unwrap_or_default();
         let groups = SECRET_GROUPS.iter().filter(|group| !is_moved_only(group));
         let all = groups.flat_map(|group| {
             group
@@ -78,11 +81,7 @@ impl SecretSearch<'_> {
                 .map(|secret| Path::new(group.directory).join(secret))
         });
         all.filter_map(|below| {
-            let path = joined(home, &below);
-            let first = below.components().next()?;
-            // Most paths do not exist: one listing of the home replaces a system call for each.
-            let is_there = names.contains(first.as_os_str());
-            let path = if is_there { canonical(&path) } else { path };
+            let path = self.lookup.canonical(&joined(home, &below));
             // Skips a path that contains the user's own home: hiding it would hide the home.
             let is_around = self.home.is_some_and(|home| home.starts_with(&path));
             (!is_around).then_some(path)
@@ -96,10 +95,10 @@ impl SecretSearch<'_> {
         let Some(directory) = set.and_then(|value| self.path(value)) else {
             return Vec::new();
         };
-        let paths = group
-            .secrets
-            .iter()
-            .map(|secret| canonical(&joined(&directory, Path::new(secret))));
+        let paths = group.secrets.iter().map(|secret| {
+            self.lookup
+                .canonical(&joined(&directory, Path::new(secret)))
+        });
         paths.filter(|path| !self.is_needed(path)).collect()
     }
 
@@ -133,7 +132,7 @@ impl SecretSearch<'_> {
                 let Some(path) = self.path(OsStr::from_bytes(value)) else {
                     continue;
                 };
-                let path = canonical(&path);
+                let path = self.lookup.canonical(&path);
                 let is_own = !is_listed && path.starts_with(self.project());
                 if !is_own && is_file(&path, value) && !self.is_needed(&path) {
                     found.push(path);
@@ -145,6 +144,9 @@ impl SecretSearch<'_> {
 
     /// Returns the targets of links in a hidden directory.
     fn linked_from(&self, directory: &Path) -> Vec<PathBuf> {
+        if !self.lookup.may_exist(directory) {
+            return Vec::new();
+        }
         let entries = fs::read_dir(directory).into_iter().flatten().flatten();
         let links = entries
             .take(MAX_ENTRIES)

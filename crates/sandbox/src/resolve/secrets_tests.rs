@@ -43,6 +43,7 @@ impl Stage {
             home: Some(&self.at("home")),
             directory: &self.at("workspace"),
             variables: &variables,
+            lookup: PathLookup::default(),
         };
         secrets.with_other_homes(others.collect())
     }
