@@ -1,6 +1,6 @@
 //! Command-line matching for table-driven rules: options, and subcommands in order.
 
-use super::path::{Location, PathBase};
+use super::path::{Location, PathBase, PathDanger, danger};
 use crate::syntax::git::GitCommandLine;
 use crate::syntax::pattern;
 use crate::syntax::run::{Field, ResolvedCommand};
@@ -70,6 +70,8 @@ pub(super) struct Action {
     pub(super) is_computed: bool,
     /// True if an operand must be a block device.
     pub(super) is_on_device: bool,
+    /// True if an operand must be a path that `no_dangerous_rm` protects.
+    pub(super) is_on_protected: bool,
 }
 
 /// Options with which most programs do nothing.
@@ -99,6 +101,7 @@ impl Action {
                 "anywhere" => action.is_anywhere = true,
                 "computed" => action.is_computed = true,
                 "device" => action.is_on_device = true,
+                "protected" => action.is_on_protected = true,
                 "try" => example = value,
                 _ => {}
             }
@@ -150,10 +153,14 @@ impl Action {
         let on_device = |field: &Field| {
             Location::of(&field.value, base).is_some_and(|location| location.is_block_device())
         };
+        let is_protected = |field: &Field| {
+            danger(&field.value, base).is_some_and(|danger| danger != PathDanger::Unknown)
+        };
         let holds = is_first
             && is_named
             && (!self.is_computed || is_computed())
-            && (!self.is_on_device || operands.any(on_device));
+            && (!self.is_on_device || operands.clone().any(on_device))
+            && (!self.is_on_protected || operands.any(is_protected));
         holds.then_some(())
     }
 }
